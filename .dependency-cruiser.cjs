@@ -1,0 +1,66 @@
+/** Arrows between the rooms; see "How it is built" in README.md. */
+const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
+const FEATURES = ['access', 'metadata', 'workflows', 'publications', 'series', 'events', 'scheduling', 'ingest'];
+const room = (...names) => `^src/(${names.join('|')})/`;
+const COMPOSITION = '^(src/(context|main|api)\\.ts|workers/main\\.ts|src/cli/|test/)';
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'platform-imports-no-feature',
+      severity: 'error',
+      from: { path: room(...PLATFORM) },
+      to: { path: [room(...FEATURES), '^workers/', '^src/(context|main|api)\\.ts'] },
+    },
+    ...FEATURES.slice(0, -1).map((feature, i) => ({
+      name: `${feature}-imports-only-features-above-it`,
+      severity: 'error',
+      from: { path: room(feature) },
+      to: { path: room(...FEATURES.slice(i + 1)) },
+    })),
+    {
+      name: 'features-import-no-composition',
+      severity: 'error',
+      from: { path: room(...FEATURES) },
+      to: { path: ['^workers/', '^src/(context|main|api)\\.ts', '^src/cli/'] },
+    },
+    {
+      name: 'workers-never-import-http',
+      severity: 'error',
+      from: { path: '^workers/' },
+      to: { path: ['^src/http/', '\\.routes\\.ts$'] },
+    },
+    {
+      name: 'fluent-ffmpeg-stays-in-media',
+      severity: 'error',
+      from: { pathNot: room('media') },
+      to: { path: 'fluent-ffmpeg' },
+    },
+    {
+      name: 'product-imports-no-test',
+      severity: 'error',
+      from: { path: '^(src|workers)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'environment-is-read-by-config-alone',
+      severity: 'error',
+      from: { pathNot: `${COMPOSITION}|^src/config|\\.test\\.ts$` },
+      to: { path: '^src/context\\.ts$' },
+    },
+    { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^[^/]+$', '^src/(main|api)\\.ts$'] },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

@@ -1,0 +1,9 @@
+-- People and programs that sign in with HTTP Basic, besides the administrator of the configuration.
+CREATE TABLE IF NOT EXISTS accounts (
+  username      text PRIMARY KEY CHECK (username ~ '^[^:[:cntrl:]]{1,128}$'),
+  password_hash text NOT NULL,
+  name          text NOT NULL DEFAULT '',
+  email         text NOT NULL DEFAULT '',
+  roles         text[] NOT NULL DEFAULT '{}',
+  created_at    timestamptz NOT NULL DEFAULT now()
+);

@@ -1,0 +1,173 @@
+import { isAbsolute, resolve } from 'node:path';
+import { z } from 'zod';
+
+/** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
+const DEFAULT_ADMIN_PASSWORD = 'opencast';
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max)
+    .meta({ allowed: `a whole number from ${min} to ${max}` });
+
+const url = (...schemes: string[]) =>
+  z
+    .string()
+    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)))
+    .meta({ allowed: `a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}` });
+
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .meta({ allowed: 'true or false' });
+
+const choice = <T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values).meta({ allowed: `one of ${values.join(', ')}` });
+
+const text = z.string().min(1).meta({ allowed: 'a text that is not empty' });
+
+const Environment = z.object({
+  HOST: text.default('127.0.0.1'),
+  PORT: integer(1, 65535).default(8080),
+  PUBLIC_URL: url('http', 'https').optional(),
+  DATA_DIR: text.default('./data'),
+  DATABASE_URL: url('postgres', 'postgresql').optional(),
+  REDIS_URL: url('redis', 'rediss').optional(),
+  S3_BUCKET: text.optional(),
+  S3_FORCE_PATH_STYLE: flag.default(false),
+  ADMIN_USERNAME: z
+    .string()
+    .regex(/^[^:]+$/)
+    .meta({ allowed: 'a name without a colon' })
+    .default('admin'),
+  ADMIN_PASSWORD: text.optional(),
+  FFMPEG_PATH: text.optional(),
+  FFPROBE_PATH: text.optional(),
+  WORKER_CONCURRENCY: integer(1, 256).default(2),
+  MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
+  UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
+  SHUTDOWN_SECONDS: integer(1, 3600).default(30),
+  URL_SIGNING_SECRET: text.optional(),
+  URL_SIGNING_TTL: integer(1, 31_536_000).default(7200),
+  WORKFLOWS_DIR: text.optional(),
+  LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
+  LOG_FORMAT: choice('json', 'pretty').default('json'),
+});
+
+type Variables = z.infer<typeof Environment>;
+
+/** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Base of every URL handed out, without a slash at its end. */
+  publicUrl: string;
+  dataDir: string;
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  /** Object storage in a bucket; a folder below dataDir when undefined. */
+  s3: { bucket: string; forcePathStyle: boolean } | undefined;
+  admin: { username: string; password: string };
+  ffmpegPath: string | undefined;
+  ffprobePath: string | undefined;
+  workerConcurrency: number;
+  /** Bytes of all tracks of one request together. */
+  maxUploadBytes: number;
+  uploadIdleMs: number;
+  /** How long a process may take to stop after the first signal. */
+  shutdownMs: number;
+  urlSigning: { secret: string; ttlSeconds: number } | undefined;
+  workflowsDir: string | undefined;
+  log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
+}
+
+/**
+ * Reads the configuration from environment variables; an empty variable counts as unset.
+ *
+ * @throws {ConfigError} naming the first wrong variable, its value and what is allowed
+ */
+export function loadConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.keys(Environment.shape).map((name) => [name, environment[name] || undefined]),
+  );
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) throw wrongValue(given, String(parsed.error.issues[0]?.path[0]));
+  const v = parsed.data;
+  return {
+    host: v.HOST,
+    port: v.PORT,
+    publicUrl: (v.PUBLIC_URL ?? `http://${v.HOST.includes(':') ? `[${v.HOST}]` : v.HOST}:${v.PORT}`).replace(
+      /\/+$/,
+      '',
+    ),
+    dataDir: resolve(v.DATA_DIR),
+    databaseUrl: v.DATABASE_URL,
+    redisUrl: v.REDIS_URL,
+    s3: v.S3_BUCKET ? { bucket: v.S3_BUCKET, forcePathStyle: v.S3_FORCE_PATH_STYLE } : undefined,
+    admin: { username: v.ADMIN_USERNAME, password: adminPassword(v) },
+    ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
+    ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
+    workerConcurrency: v.WORKER_CONCURRENCY,
+    maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
+    shutdownMs: v.SHUTDOWN_SECONDS * 1000,
+    urlSigning: v.URL_SIGNING_SECRET
+      ? { secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
+      : undefined,
+    workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
+    log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
+  };
+}
+
+function wrongValue(given: Record<string, string | undefined>, name: string): ConfigError {
+  const field: z.ZodType = Environment.shape[name as keyof Variables];
+  const value = /PASSWORD|SECRET|_URL$/.test(name) ? redact(given[name] ?? '') : given[name];
+  return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
+}
+
+function allowed(field: z.ZodType): string {
+  const meta = field.meta()?.allowed;
+  if (typeof meta === 'string') return meta;
+  const inner = field instanceof z.ZodDefault || field instanceof z.ZodOptional ? field.unwrap() : undefined;
+  return inner ? allowed(inner as z.ZodType) : 'another value';
+}
+
+function adminPassword(v: Variables): string {
+  if (v.ADMIN_PASSWORD) return v.ADMIN_PASSWORD;
+  if (LOOPBACK.test(v.HOST)) return DEFAULT_ADMIN_PASSWORD;
+  throw new ConfigError(
+    `ADMIN_PASSWORD is not set; it must be while HOST is ${JSON.stringify(v.HOST)}, which is not a loopback address.`,
+  );
+}
+
+function absolute(name: string, path: string | undefined): string | undefined {
+  if (path && !isAbsolute(path)) {
+    throw new ConfigError(`${name} is ${JSON.stringify(path)}; allowed is an absolute path.`);
+  }
+  return path;
+}
+
+function redact(value: string): string {
+  if (!URL.canParse(value)) return '[redacted]';
+  const parsed = new URL(value);
+  if (parsed.password) parsed.password = 'redacted';
+  return parsed.toString();
+}
+
+/** The configuration for a log line: no password, no secret. */
+export function describeConfig(config: Config): Record<string, unknown> {
+  return {
+    ...config,
+    databaseUrl: config.databaseUrl && redact(config.databaseUrl),
+    redisUrl: config.redisUrl && redact(config.redisUrl),
+    admin: { ...config.admin, password: '[redacted]' },
+    urlSigning: config.urlSigning && { ...config.urlSigning, secret: '[redacted]' },
+  };
+}

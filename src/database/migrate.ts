@@ -1,0 +1,50 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+
+/** Any number that no other user of the same database takes; it serialises concurrent migrations. */
+const LOCK = 7_219_104_601;
+const FOLDER = fileURLToPath(new URL('../../sql/', import.meta.url));
+const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+
+/**
+ * Applies the files of `sql/` that the database has not seen, in order, each in a transaction of its own. Several
+ * processes may call it at once: an advisory lock lets one work while the others wait.
+ *
+ * @returns the names of the files applied by this call
+ */
+export async function migrate(databaseUrl: string, folder = FOLDER): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'inlet migrate' });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+    );
+    const applied = new Set(
+      (await client.query<{ name: string }>('SELECT name FROM schema_migrations')).rows.map(
+        (row) => row.name,
+      ),
+    );
+    const pending = (await readdir(folder)).filter((name) => NAME.test(name) && !applied.has(name)).sort();
+    for (const name of pending) await applyFile(client, folder, name);
+    return pending;
+  } finally {
+    // Ending the session releases the lock.
+    await client.end();
+  }
+}
+
+async function applyFile(client: pg.Client, folder: string, name: string): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query(await readFile(`${folder}/${name}`, 'utf8'));
+    await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}

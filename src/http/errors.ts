@@ -1,0 +1,25 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+/**
+ * A refusal with the status and the sentence the client gets. The sentence is part of the contract: clients match
+ * on it. It never holds SQL, a stack or a path of the server.
+ */
+export class HttpError extends Error {
+  override name = 'HttpError';
+  readonly status: ContentfulStatusCode;
+  readonly headers: Record<string, string>;
+  constructor(status: ContentfulStatusCode, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export const badRequest = (message: string) => new HttpError(400, message);
+export const forbidden = (message = 'Forbidden') => new HttpError(403, message);
+export const notFound = (message = 'The resource you requested does not exist.') =>
+  new HttpError(404, message);
+export const notAcceptable = (message: string) => new HttpError(406, message);
+export const conflict = (message: string) => new HttpError(409, message);
+/** 401 without a challenge: the caller is known but may not do this (compatibility 1.4). */
+export const unauthorized = (message = 'unauthorized') => new HttpError(401, message);

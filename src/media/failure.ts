@@ -1,0 +1,15 @@
+/** A media tool could not do its work. */
+export class MediaFailure extends Error {
+  override name = 'MediaFailure';
+  /** Whether another attempt on the same file would fail as well (not media, unsupported, corrupt). */
+  readonly permanent: boolean;
+  /** The last lines of the tool's log. */
+  readonly log: string;
+
+  /** @param message a sentence a person understands, without paths of this machine */
+  constructor(message: string, options: { permanent: boolean; log?: string; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.permanent = options.permanent;
+    this.log = options.log ?? '';
+  }
+}

@@ -1,0 +1,17 @@
+import { randomUUID } from 'node:crypto';
+
+const KEY = /^[a-z]+\/[0-9a-f]{2}\/[0-9a-f-]{36}$/;
+
+/** What an object is, the first part of its key. */
+export type ObjectKind = 'track' | 'element';
+
+/** A new key: `track/5f/5f0c...`. The two digits spread a folder storage over 256 folders. */
+export function objectKey(kind: ObjectKind): string {
+  const id = randomUUID();
+  return `${kind}/${id.slice(0, 2)}/${id}`;
+}
+
+/** Whether a text is a key that `objectKey` could have made; anything else may not reach a storage. */
+export function isObjectKey(text: string): boolean {
+  return KEY.test(text);
+}

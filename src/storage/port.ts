@@ -1,0 +1,60 @@
+import type { Readable } from 'node:stream';
+
+/** What `put` needs to know about an object beside its bytes. */
+export interface PutOptions {
+  mediatype: string;
+  /** Upper bound of the size where one is known (a declared Content-Length); sizes the parts of an S3 upload. */
+  expectedBytes?: number;
+  /** Aborting it makes `put` reject and leaves nothing behind. */
+  signal?: AbortSignal;
+}
+
+/** Bytes from `start` to `end`, both counted from 0 and both included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export interface ListedObject {
+  key: string;
+  size: number;
+  modified: Date;
+}
+
+/** A stored object was asked for that is not there. */
+export class ObjectNotFound extends Error {
+  override name = 'ObjectNotFound';
+  readonly key: string;
+  constructor(key: string) {
+    super(`No object is stored under ${key}.`);
+    this.key = key;
+  }
+}
+
+/**
+ * Where recordings are kept. Keys are made by `objectKey()` only; they are final from the start, and an object is
+ * real when a committed row names it.
+ */
+export interface ObjectStorage {
+  readonly kind: 'folder' | 's3';
+  /**
+   * Stores the stream under the key with back-pressure: all of it or nothing. When it rejects, the source is no
+   * longer read and no object, temporary file or multipart upload is left.
+   */
+  put(key: string, body: Readable, options: PutOptions): Promise<void>;
+  /** Streams an object or a part of it. @throws {ObjectNotFound} */
+  get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Size in bytes. @throws {ObjectNotFound} */
+  size(key: string): Promise<number>;
+  /** Removes objects and whatever an interrupted `put` left under their keys; absent keys are fine. */
+  remove(keys: readonly string[]): Promise<void>;
+  /** Every object whose key starts with the prefix, in no particular order. */
+  list(prefix: string): AsyncIterable<ListedObject>;
+  /** Keys of uploads that were begun and neither finished nor aborted (S3 multipart uploads, temporary files). */
+  unfinished(): AsyncIterable<string>;
+  /** A path from which a tool can read the object in place, where there is one. */
+  localPath(key: string): string | undefined;
+  /** Rejects when the storage does not answer or refuses to. */
+  check(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
