@@ -61,6 +61,9 @@ const Environment = z.object({
   LOG_FORMAT: choice('json', 'pretty').default('json'),
 });
 
+/** The names of all variables. */
+export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
+
 type Variables = z.infer<typeof Environment>;
 
 /** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */

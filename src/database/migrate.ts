@@ -21,18 +21,39 @@ export async function migrate(databaseUrl: string, folder = FOLDER): Promise<str
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const applied = new Set(
-      (await client.query<{ name: string }>('SELECT name FROM schema_migrations')).rows.map(
-        (row) => row.name,
-      ),
-    );
-    const pending = (await readdir(folder)).filter((name) => NAME.test(name) && !applied.has(name)).sort();
+    const pending = await notApplied(client, folder, true);
     for (const name of pending) await applyFile(client, folder, name);
     return pending;
   } finally {
     // Ending the session releases the lock.
     await client.end();
   }
+}
+
+/** The names of the files of `sql/` that the database has not seen, in order. Changes nothing. */
+export async function pendingMigrations(databaseUrl: string, folder = FOLDER): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'inlet migrate',
+    connectionTimeoutMillis: 10_000,
+  });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ found: boolean }>(
+      "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
+    );
+    return await notApplied(client, folder, rows[0]?.found ?? false);
+  } finally {
+    await client.end();
+  }
+}
+
+async function notApplied(client: pg.Client, folder: string, remembered: boolean): Promise<string[]> {
+  const { rows } = remembered
+    ? await client.query<{ name: string }>('SELECT name FROM schema_migrations')
+    : { rows: [] };
+  const applied = new Set(rows.map((row) => row.name));
+  return (await readdir(folder)).filter((name) => NAME.test(name) && !applied.has(name)).sort();
 }
 
 async function applyFile(client: pg.Client, folder: string, name: string): Promise<void> {

@@ -15,3 +15,9 @@ export function objectKey(kind: ObjectKind): string {
 export function isObjectKey(text: string): boolean {
   return KEY.test(text);
 }
+
+/** @throws {TypeError} for a text that is no key, before any of it becomes part of a path or a request */
+export function requireObjectKey(text: string): string {
+  if (!isObjectKey(text)) throw new TypeError(`${JSON.stringify(text.slice(0, 80))} is not an object key.`);
+  return text;
+}

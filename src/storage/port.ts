@@ -3,13 +3,16 @@ import type { Readable } from 'node:stream';
 /** What `put` needs to know about an object beside its bytes. */
 export interface PutOptions {
   mediatype: string;
-  /** Upper bound of the size where one is known (a declared Content-Length); sizes the parts of an S3 upload. */
+  /**
+   * Upper bound of the size where one is known (a declared Content-Length, else the upload limit); sizes the parts of
+   * an S3 upload. Without it an object may have 100 GiB.
+   */
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
 }
 
-/** Bytes from `start` to `end`, both counted from 0 and both included. */
+/** Bytes from `start` to `end`, both counted from 0 and both included. An `end` past the last byte means that byte. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -31,6 +34,21 @@ export class ObjectNotFound extends Error {
   }
 }
 
+/** A range was asked for that holds no byte of the object. */
+export class RangeNotSatisfiable extends Error {
+  override name = 'RangeNotSatisfiable';
+  constructor() {
+    super('The range holds no byte of the object.');
+  }
+}
+
+/** The part of a range that an object of `size` bytes has. @throws {RangeNotSatisfiable} */
+export function satisfiableRange(range: ByteRange, size: number): ByteRange {
+  const end = Math.min(range.end, size - 1);
+  if (range.start < 0 || range.start > end) throw new RangeNotSatisfiable();
+  return { start: range.start, end };
+}
+
 /**
  * Where recordings are kept. Keys are made by `objectKey()` only; they are final from the start, and an object is
  * real when a committed row names it.
@@ -42,7 +60,12 @@ export interface ObjectStorage {
    * longer read and no object, temporary file or multipart upload is left.
    */
   put(key: string, body: Readable, options: PutOptions): Promise<void>;
-  /** Streams an object or a part of it. @throws {ObjectNotFound} */
+  /**
+   * Streams an object or a part of it. Read it to its end or cancel it; aborting the signal makes it fail.
+   *
+   * @throws {ObjectNotFound}
+   * @throws {RangeNotSatisfiable}
+   */
   get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Size in bytes. @throws {ObjectNotFound} */
   size(key: string): Promise<number>;
@@ -50,7 +73,10 @@ export interface ObjectStorage {
   remove(keys: readonly string[]): Promise<void>;
   /** Every object whose key starts with the prefix, in no particular order. */
   list(prefix: string): AsyncIterable<ListedObject>;
-  /** Keys of uploads that were begun and neither finished nor aborted (S3 multipart uploads, temporary files). */
+  /**
+   * Keys of uploads that were begun and neither finished nor aborted (S3 multipart uploads, temporary files),
+   * including those that other processes are working on.
+   */
   unfinished(): AsyncIterable<string>;
   /** A path from which a tool can read the object in place, where there is one. */
   localPath(key: string): string | undefined;

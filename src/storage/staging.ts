@@ -61,12 +61,23 @@ export class StagingLedger {
     if (taken.length !== keys.length) throw new StagingExpired('A staged object has been swept.');
   }
 
-  /** Removes objects that will not be committed. What cannot be removed now is left to the sweep. */
+  /**
+   * Removes objects that will not be committed. An object that has been committed after all is left alone: when the
+   * connection breaks in the middle of a commit, nobody here can know. What cannot be removed now is left to the sweep.
+   */
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     try {
-      await this.#storage.remove(keys);
-      await this.#database.deleteFrom('staging').where('object_key', 'in', keys).execute();
+      await this.#remove(async (trx) => {
+        // Waits for a commit of theirs that is still under way.
+        await trx
+          .selectFrom('staging')
+          .select('object_key')
+          .where('object_key', 'in', keys)
+          .forUpdate()
+          .execute();
+        return unowned(trx, keys);
+      });
     } catch (error) {
       this.#log.warn({ err: error, objects: keys.length }, 'could not remove staged objects; the sweep will');
     }
@@ -78,26 +89,31 @@ export class StagingLedger {
    * @returns how many entries were swept
    */
   async sweep(): Promise<number> {
-    let swept = 0;
-    for (;;) {
-      const batch = await this.#database.transaction().execute(async (trx) => {
-        const expired = await trx
+    for (let swept = 0; ; ) {
+      const batch = await this.#remove((trx) =>
+        trx
           .selectFrom('staging')
           .select('object_key')
           .where('expires_at', '<', sql<Date>`now()`)
           .limit(SWEEP_BATCH)
           .forUpdate()
           .skipLocked()
-          .execute();
-        const keys = expired.map((row) => row.object_key);
-        if (keys.length === 0) return 0;
-        await this.#storage.remove(keys);
-        await trx.deleteFrom('staging').where('object_key', 'in', keys).execute();
-        return keys.length;
-      });
+          .execute(),
+      );
       swept += batch;
       if (batch < SWEEP_BATCH) return swept;
     }
+  }
+
+  /** Entries stay locked until their objects are gone, so that none can be committed in between. */
+  async #remove(select: (trx: Transaction) => Promise<{ object_key: string }[]>): Promise<number> {
+    return this.#database.transaction().execute(async (trx) => {
+      const keys = (await select(trx)).map((row) => row.object_key);
+      if (keys.length === 0) return 0;
+      await this.#storage.remove(keys);
+      await trx.deleteFrom('staging').where('object_key', 'in', keys).execute();
+      return keys.length;
+    });
   }
 
   /** Stops renewing; entries of this process expire unless committed or discarded before. */
@@ -132,4 +148,16 @@ export async function releaseObjects(trx: Transaction, keys: readonly string[]):
 
 function lease() {
   return sql<Date>`now() + make_interval(secs => ${LEASE_SECONDS})`;
+}
+
+/** Those of the keys that no row names: staged, or swept while their writer was still at work. */
+async function unowned(trx: Transaction, keys: readonly string[]): Promise<{ object_key: string }[]> {
+  const owned = await trx
+    .selectFrom('tracks')
+    .select('object_key')
+    .where('object_key', 'in', keys)
+    .unionAll(trx.selectFrom('publication_elements').select('object_key').where('object_key', 'in', keys))
+    .execute();
+  const taken = new Set(owned.map((row) => row.object_key));
+  return keys.filter((key) => !taken.has(key)).map((key) => ({ object_key: key }));
 }

@@ -1,0 +1,66 @@
+import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Whose rights apply to events and series: the account, or whom it acts as. */
+    principal: Principal;
+  }
+}
+
+/** Somebody a request acts for, with the roles that decide what it may do. */
+export class Principal {
+  readonly username: string;
+  /** For people to read; may be empty. */
+  readonly name: string;
+  readonly email: string;
+  /** Where the account is kept. */
+  readonly provider: string;
+  readonly roles: ReadonlySet<string>;
+
+  constructor(facts: {
+    username: string;
+    name: string;
+    email: string;
+    provider: string;
+    roles: ReadonlySet<string>;
+  }) {
+    this.username = facts.username;
+    this.name = facts.name;
+    this.email = facts.email;
+    this.provider = facts.provider;
+    this.roles = facts.roles;
+  }
+
+  /** The name for people, else the user name. */
+  get displayName(): string {
+    return this.name || this.username;
+  }
+
+  hasRole(role: string): boolean {
+    return this.roles.has(role);
+  }
+
+  isAdmin(): boolean {
+    return this.roles.has(ROLE_ADMIN);
+  }
+
+  /** The same person with other roles instead of its own. */
+  withRoles(roles: Iterable<string>): Principal {
+    return new Principal({
+      username: this.username,
+      name: this.name,
+      email: this.email,
+      provider: this.provider,
+      roles: new Set(roles),
+    });
+  }
+}
+
+/** Nobody in particular. */
+export const anonymous = new Principal({
+  username: 'anonymous',
+  name: '',
+  email: '',
+  provider: 'inlet',
+  roles: new Set([ROLE_ANONYMOUS]),
+});

@@ -1,0 +1,16 @@
+import { createApp } from './app.ts';
+import type { Context } from './context.ts';
+import { type RunningServer, serve } from './http/serve.ts';
+import type { Shutdown } from './shutdown.ts';
+
+/** Builds the application and serves it until the shutdown. @throws {ListenError} */
+export async function startApi(context: Context, shutdown: Shutdown): Promise<RunningServer> {
+  const { config, log } = context;
+  const app = await createApp(context);
+  const server = await serve((request, env) => app.fetch(request, env), config);
+  log.info({ url: config.publicUrl, host: config.host, port: server.port }, 'the API is listening');
+  shutdown.phase('answer open requests', async () => {
+    await server.close();
+  });
+  return server;
+}

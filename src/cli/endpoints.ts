@@ -1,0 +1,36 @@
+import pg from 'pg';
+import type { Config } from '../config.ts';
+
+/** What a process reaches out to: `host:port`, and sockets and files that connections need. */
+export interface Endpoints {
+  hosts: string[];
+  /** Unix domain sockets. */
+  sockets: string[];
+  /** Certificates and keys. */
+  files: string[];
+}
+
+const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** Where a PostgreSQL client connects to, by the URL and the PG* variables. */
+export function databaseEndpoints(databaseUrl: string): Endpoints {
+  const { host, port } = new pg.Client({ connectionString: databaseUrl, ssl: false });
+  const given = new URL(databaseUrl).searchParams;
+  const files = TLS_FILES.flatMap((name) => given.get(name) ?? []);
+  if (host.startsWith('/')) return { hosts: [], sockets: [`${host}/.s.PGSQL.${port}`], files };
+  return { hosts: [hostAndPort(host, port)], sockets: [], files };
+}
+
+/** Where a Redis client connects to. */
+export function redisEndpoints(redisUrl: string): Endpoints {
+  const { hostname, port } = new URL(redisUrl);
+  return { hosts: [hostAndPort(hostname || 'localhost', port || 6379)], sockets: [], files: [] };
+}
+
+/** Where the server listens. */
+export const listenEndpoint = ({ host, port }: Pick<Config, 'host' | 'port'>) => hostAndPort(host, port);
+
+export function hostAndPort(host: string, port: number | string): string {
+  const bare = host.replace(/^\[|\]$/g, '');
+  return bare.includes(':') ? `[${bare}]:${port}` : `${bare}:${port}`;
+}

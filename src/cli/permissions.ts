@@ -1,0 +1,105 @@
+import { isAbsolute, join, relative } from 'node:path';
+import type { Config } from '../config.ts';
+import { privateFiles } from '../database/embedded/paths.ts';
+import type { MediaTools } from '../media/tools.ts';
+import type { Endpoints } from './endpoints.ts';
+import { CommandError } from './failure.ts';
+
+/** What a process may do. Everything that is not said is forbidden. */
+export interface Permissions {
+  read: string[];
+  write: string[];
+  /** Exceptions from both. */
+  closed: string[];
+  net: string[];
+  /** Programs by absolute path. */
+  run: string[];
+  env: string[];
+  sys: string[];
+}
+
+/** What the permissions of a process depend on. */
+export interface PermissionInput {
+  config: Pick<Config, 'dataDir' | 'workflowsDir'>;
+  /** The project's folder. */
+  project: string;
+  temporaryFolder: string;
+  /** `host:port` to listen on; undefined for a process that answers no requests. */
+  listen: string | undefined;
+  /** Undefined for a process that may start no other. */
+  tools: MediaTools | undefined;
+  endpoints: Endpoints[];
+  /** Names of Inlet's own variables. */
+  variables: readonly string[];
+  /** Where the runtime keeps compiled code; a process that could write there could change its successor. */
+  codeCache: string;
+}
+
+const SOURCES = ['src', 'workers', 'sql', 'node_modules', 'package.json'];
+/** What the packages from npm go by; they read many more, and find them unset. */
+const FOREIGN_VARIABLES = ['AWS_*', 'PG*', 'HOME', 'TMPDIR', 'TZ', 'NODE_ENV', 'NODE_DEBUG', 'DEBUG'];
+/** A worker is known by its machine; free space of a folder; the AWS SDK says what it runs on. */
+const SYSTEM = ['hostname', 'statfs', 'osRelease'];
+
+/** The least that a process needs. */
+export function permissions(input: PermissionInput): Permissions {
+  const { config, endpoints, tools } = input;
+  const own = [config.dataDir, input.temporaryFolder];
+  const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
+  return {
+    read: [
+      ...own,
+      ...SOURCES.map((name) => join(input.project, name)),
+      ...(config.workflowsDir ? [config.workflowsDir] : []),
+      ...endpoints.flatMap((endpoint) => endpoint.files),
+      ...sockets,
+    ],
+    write: [...own, ...sockets],
+    closed: [...privateFiles(config.dataDir), input.codeCache],
+    net: [
+      ...(input.listen ? [input.listen] : []),
+      ...endpoints.flatMap((endpoint) => endpoint.hosts),
+      ...sockets.map((path) => `unix:${path}`),
+    ],
+    run: tools ? [tools.ffmpeg, tools.ffprobe] : [],
+    env: [...input.variables, ...FOREIGN_VARIABLES],
+    sys: SYSTEM,
+  };
+}
+
+/**
+ * The permissions as options for Deno, which must then be started in the project's folder.
+ *
+ * @throws {CommandError} when a path cannot be written as one
+ */
+export function denoFlags(permissions: Permissions, project: string): string[] {
+  const paths = (list: string[]) => list.map((path) => withoutComma(path, project));
+  return [
+    '--no-prompt',
+    ...option('--allow-read', paths(permissions.read)),
+    ...option('--allow-write', paths(permissions.write)),
+    ...option('--deny-read', paths(permissions.closed)),
+    ...option('--deny-write', paths(permissions.closed)),
+    ...option('--allow-net', permissions.net),
+    ...option('--allow-run', paths(permissions.run)),
+    ...option('--allow-env', permissions.env),
+    // Other variables look unset instead of stopping whoever asks.
+    '--ignore-env',
+    ...option('--allow-sys', permissions.sys),
+  ];
+}
+
+/** An option without values would allow everything. */
+function option(name: string, values: string[]): string[] {
+  return values.length > 0 ? [`${name}=${[...new Set(values)].join(',')}`] : [];
+}
+
+/** Deno separates paths by commas and knows no way to write one in a path; a relative path may avoid it. */
+function withoutComma(path: string, project: string): string {
+  if (!path.includes(',')) return path;
+  const inside = relative(project, path);
+  if (!inside.includes(',') && !isAbsolute(inside)) return `./${inside}`;
+  throw new CommandError(
+    `Deno cannot be told about ${path}, which has a comma in its name; use another folder, or Node (npm run start:node).`,
+  );
+}

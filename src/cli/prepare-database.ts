@@ -1,0 +1,48 @@
+import type { Config } from '../config.ts';
+import { startEmbedded } from '../database/embedded/start.ts';
+import { pendingMigrations } from '../database/migrate.ts';
+import { hostAndPort } from './endpoints.ts';
+import { CommandError, connectionFailure } from './failure.ts';
+import { applyMigrations } from './migrations.ts';
+
+/**
+ * The database of this start: the configured one, or the embedded one, which runs from then on.
+ *
+ * @returns its URL
+ */
+export async function findDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<string> {
+  return config.databaseUrl ?? (await startEmbedded(config.dataDir)).databaseUrl;
+}
+
+/**
+ * A database that has every table this version needs: the embedded one is brought up to date, a configured one must
+ * be already, for several versions may be using it.
+ *
+ * @throws {CommandError}
+ */
+export async function prepareDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<string> {
+  const url = await findDatabase(config);
+  if (config.databaseUrl === undefined) await applyMigrations(url);
+  else await refuseWhenPending(url);
+  return url;
+}
+
+async function refuseWhenPending(url: string): Promise<void> {
+  const pending = await reachable(url, () => pendingMigrations(url));
+  if (pending.length > 0) {
+    throw new CommandError(`The database lacks migrations ${pending.join(', ')}; run npm run migrate.`);
+  }
+}
+
+/** Names the database when it does not answer. */
+export async function reachable<T>(url: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { hostname, port } = new URL(url);
+    const where = hostAndPort(hostname || 'localhost', port || 5432);
+    throw new CommandError(
+      `The database at ${where} (DATABASE_URL) cannot be used: ${connectionFailure(error)}`,
+    );
+  }
+}

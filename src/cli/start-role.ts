@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, VARIABLES } from '../config.ts';
+import { locateTools, type MediaTools } from '../media/tools.ts';
+import { databaseEndpoints, type Endpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
+import { denoFlags, permissions } from './permissions.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';
+import { become, denoProgram } from './runtime.ts';
+import { s3Endpoints } from './s3-endpoints.ts';
+
+/** How a role is started. */
+export interface RoleStart {
+  role: Role;
+  runtime: Runtime;
+  config: Config;
+  environment: NodeJS.ProcessEnv;
+  /** The project's folder. */
+  project: string;
+}
+
+/** Makes everything ready that the role needs and cannot do itself, then becomes the role. */
+export async function startRole(start: RoleStart): Promise<never> {
+  const { role, config, project } = start;
+  const tools = runsTools(role) ? await locateTools(config) : undefined;
+  const databaseUrl = await prepareDatabase(config);
+  const temporaryFolder = start.environment.TMPDIR || join(config.dataDir, 'tmp');
+  mkdirSync(temporaryFolder, { recursive: true });
+  // Deno's permissions name files by their place in the project.
+  process.chdir(project);
+  const environment = {
+    ...start.environment,
+    ...toolVariables(tools),
+    DATA_DIR: config.dataDir,
+    DATABASE_URL: databaseUrl,
+    TMPDIR: temporaryFolder,
+    // msgpackr, a part of BullMQ, would load native code.
+    MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
+  };
+  if (start.runtime === 'node') return become(process.execPath, [ENTRIES[role]], environment);
+  const deno = await denoCommand(start, { databaseUrl, temporaryFolder, tools });
+  return become(denoProgram(), deno.args, { ...environment, ...deno.environment });
+}
+
+function toolVariables(tools: MediaTools | undefined) {
+  return tools ? { FFMPEG_PATH: tools.ffmpeg, FFPROBE_PATH: tools.ffprobe } : {};
+}
+
+async function denoCommand(
+  { role, config, environment, project }: RoleStart,
+  found: { databaseUrl: string; temporaryFolder: string; tools: MediaTools | undefined },
+): Promise<{ args: string[]; environment: NodeJS.ProcessEnv }> {
+  const codeCache = environment.DENO_DIR || join(config.dataDir, 'deno');
+  const flags = denoFlags(
+    permissions({
+      config,
+      project,
+      codeCache,
+      variables: VARIABLES,
+      temporaryFolder: found.temporaryFolder,
+      tools: found.tools,
+      listen: answersRequests(role) ? listenEndpoint(config) : undefined,
+      endpoints: await endpoints(config, found.databaseUrl, environment),
+    }),
+    project,
+  );
+  return {
+    // Packages come from node_modules as npm left it; nothing is fetched, and no file above the project counts.
+    args: [
+      'run',
+      '--quiet',
+      '--no-config',
+      '--no-lock',
+      '--no-remote',
+      '--node-modules-dir=manual',
+      ...flags,
+      ENTRIES[role],
+    ],
+    environment: {
+      DENO_DIR: codeCache,
+      DENO_NO_UPDATE_CHECK: '1',
+      ...(environment.NODE_EXTRA_CA_CERTS && !environment.DENO_CERT
+        ? { DENO_CERT: environment.NODE_EXTRA_CA_CERTS }
+        : {}),
+    },
+  };
+}
+
+async function endpoints(
+  config: Config,
+  databaseUrl: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Endpoints[]> {
+  return [
+    databaseEndpoints(databaseUrl),
+    ...(config.redisUrl ? [redisEndpoints(config.redisUrl)] : []),
+    ...(config.s3 ? [await s3Endpoints(config.s3, environment)] : []),
+  ];
+}

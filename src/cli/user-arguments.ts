@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+import { isUsername } from '../access/accounts.ts';
+import { ROLE_EXTERNAL_APPLICATIONS } from '../access/roles.ts';
+
+export const USAGE = `Accounts that sign in with HTTP Basic.
+
+  npm run user -- add NAME [--roles ROLE_A,ROLE_B] [--name TEXT] [--email TEXT] [--password-stdin]
+  npm run user -- set-roles NAME --roles ROLE_A,ROLE_B
+  npm run user -- set-password NAME [--password-stdin]
+  npm run user -- remove NAME
+  npm run user -- list
+
+The password is read from standard input with --password-stdin, else taken from the variable INLET_USER_PASSWORD, else
+made up and printed once. The role "external-applications" stands for ${ROLE_EXTERNAL_APPLICATIONS},
+which can do everything the API offers and act for other users; it is what the account of a learning platform needs.
+Changes take effect within a minute.`;
+
+const SHORT_ROLES: ReadonlyMap<string, string> = new Map([
+  ['external-applications', ROLE_EXTERNAL_APPLICATIONS],
+]);
+
+/** Something is wrong with the arguments; the message names which one. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** What a person asks `npm run user` to do. */
+export type Invocation =
+  | { action: 'add'; username: string; name: string; email: string; roles: string[]; passwordStdin: boolean }
+  | { action: 'set-roles'; username: string; roles: string[] }
+  | { action: 'set-password'; username: string; passwordStdin: boolean }
+  | { action: 'remove'; username: string }
+  | { action: 'list' }
+  | { action: 'help' };
+
+/** @throws {UsageError} */
+export function parseInvocation(argv: readonly string[]): Invocation {
+  const { values, positionals } = split(argv);
+  const [action, username, ...rest] = positionals;
+  if (values.help || action === 'help') return { action: 'help' };
+  if (action === undefined) throw new UsageError('A command is missing.');
+  const surplus = action === 'list' ? username : rest[0];
+  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many.`);
+  const passwordStdin = values['password-stdin'] ?? false;
+  switch (action) {
+    case 'add':
+      return {
+        action,
+        username: parseUsername(username),
+        name: values.name ?? '',
+        email: values.email ?? '',
+        roles: parseRoles(values.roles ?? ''),
+        passwordStdin,
+      };
+    case 'set-roles':
+      if (values.roles === undefined) throw new UsageError('--roles is missing.');
+      return { action, username: parseUsername(username), roles: parseRoles(values.roles) };
+    case 'set-password':
+      return { action, username: parseUsername(username), passwordStdin };
+    case 'remove':
+      return { action, username: parseUsername(username) };
+    case 'list':
+      return { action };
+    default:
+      throw new UsageError(`"${action}" is not a command.`);
+  }
+}
+
+function split(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        roles: { type: 'string' },
+        name: { type: 'string' },
+        email: { type: 'string' },
+        'password-stdin': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function parseUsername(name: string | undefined): string {
+  if (name === undefined) throw new UsageError('NAME is missing.');
+  if (isUsername(name)) return name;
+  throw new UsageError(
+    `NAME is ${JSON.stringify(name)}; allowed are up to 128 characters without a colon, control characters and outer blanks, but not "anonymous".`,
+  );
+}
+
+function parseRoles(list: string): string[] {
+  const roles = list
+    .split(',')
+    .map((role) => role.trim())
+    .filter((role) => role !== '')
+    .map((role) => SHORT_ROLES.get(role) ?? role);
+  const wrong = roles.find((role) => /[\s\p{Cc}]/u.test(role));
+  if (wrong) {
+    throw new UsageError(`--roles: ${JSON.stringify(wrong)} is not a role; separate roles with commas.`);
+  }
+  return [...new Set(roles)];
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { findAccount } from '../access/accounts.ts';
+import { verifyPassword } from '../access/password.ts';
+import { main } from './user.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(() => db.database.deleteFrom('accounts').execute());
+afterAll(() => db.close());
+
+/** Runs `npm run user -- ...` and returns its exit code and what it said. */
+async function user(line: string, given: { stdin?: string; password?: string; url?: string } = {}) {
+  const said: string[] = [];
+  const complained: string[] = [];
+  const code = await main(line.split(' ').filter(Boolean), {
+    databaseUrl: given.url ?? db.url,
+    adminUsername: 'admin',
+    password: given.password,
+    readStdin: async () => given.stdin ?? '',
+    print: (text) => void said.push(text),
+    complain: (text) => void complained.push(text),
+  });
+  return { code, said: said.join('\n'), complaint: complained[0] };
+}
+
+test('a password that is made up is printed once and is the account’s', async () => {
+  const { code, said } = await user('add ada --roles ROLE_A,ROLE_B,ROLE_A --email ada@example.org');
+  expect(code).toBe(0);
+  const account = await findAccount(db.database, 'ada');
+  expect(account).toMatchObject({ email: 'ada@example.org', name: '', roles: ['ROLE_A', 'ROLE_B'] });
+  const password = /shown only now: (\S{24})$/.exec(said)?.[1] ?? '';
+  expect(await verifyPassword(password, account?.password_hash ?? '')).toBe(true);
+  expect((await user('list')).said).toBe('ada\tROLE_A,ROLE_B');
+});
+
+test('passwords come from standard input or the environment and are not printed', async () => {
+  const fromStdin = await user('add ada --password-stdin', { stdin: 'from: stdin \r\n', password: 'unused' });
+  const fromEnvironment = await user('add bob', { password: 'from the environment' });
+  expect(`${fromStdin.said}${fromEnvironment.said}`).not.toContain('from');
+  for (const [username, password] of [
+    ['ada', 'from: stdin '],
+    ['bob', 'from the environment'],
+  ] as const) {
+    const hash = (await findAccount(db.database, username))?.password_hash ?? '';
+    expect([username, await verifyPassword(password, hash)]).toEqual([username, true]);
+  }
+});
+
+test('roles and password can be changed, and the account removed', async () => {
+  await user('add ada', { password: 'old' });
+  expect((await user('set-roles ada --roles external-applications')).code).toBe(0);
+  expect((await user('set-password ada', { password: 'new' })).code).toBe(0);
+  const account = await findAccount(db.database, 'ada');
+  expect(account?.roles).toEqual(['ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS']);
+  expect(await verifyPassword('new', account?.password_hash ?? '')).toBe(true);
+  expect((await user('remove ada')).code).toBe(0);
+  expect((await user('list')).said).toBe('There are no accounts beside the administrator.');
+});
+
+test.each([
+  ['', 'A command is missing.'],
+  ['drop ada', '"drop" is not a command.'],
+  ['add', 'NAME is missing.'],
+  ['add a:b', 'NAME is "a:b"'],
+  ['add anonymous', 'NAME is "anonymous"'],
+  ['add ada bob', '"bob" is one argument too many.'],
+  ['add ada --role X', "Unknown option '--role'"],
+  ['add ada --roles A\tB', '--roles: "A\\tB" is not a role'],
+  ['set-roles ada', '--roles is missing.'],
+  ['add ada --password-stdin', '--password-stdin: a password cannot be empty'],
+])('%j is wrong usage', async (line, complaint) => {
+  const result = await user(line);
+  expect([result.code, result.complaint]).toEqual([2, expect.stringContaining(complaint)]);
+  expect((await user('list')).said).toContain('no accounts');
+});
+
+test('what the database knows better is refused by name', async () => {
+  await user('add a.b', { password: 'x' });
+  for (const [line, complaint] of [
+    ['add a.b', 'NAME: there is an account "a.b" already.'],
+    ['add A_B', 'NAME: "A_B" would share the role ROLE_USER_A_B with "a.b".'],
+    ['add admin', 'NAME: "admin" is the administrator of the configuration.'],
+    ['remove nobody', 'NAME: there is no account "nobody".'],
+    ['set-roles nobody --roles A', 'NAME: there is no account "nobody".'],
+    ['set-password nobody', 'NAME: there is no account "nobody".'],
+  ] as const) {
+    expect(await user(line, { password: 'y' })).toEqual({ code: 1, said: '', complaint });
+  }
+  const hash = (await findAccount(db.database, 'a.b'))?.password_hash ?? '';
+  expect(await verifyPassword('x', hash)).toBe(true);
+});
+
+test('a database that does not answer or has no tables is said so', async () => {
+  const nowhere = await user('list', { url: 'postgres://nobody@127.0.0.1:1/none' });
+  expect(nowhere.complaint).toMatch(/^The database does not answer/);
+  const empty = new URL(db.url);
+  empty.searchParams.set('options', '-c search_path=nowhere');
+  expect((await user('list', { url: empty.toString() })).complaint).toMatch(/npm run migrate/);
+});

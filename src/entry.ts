@@ -1,0 +1,24 @@
+import { ConfigError } from './config.ts';
+import { ListenError } from './http/serve.ts';
+import type { Logger } from './telemetry.ts';
+
+/**
+ * Runs the start of a process. What an operator can mend is said in one line; anything else with its stack. Either way
+ * the process ends with 1.
+ */
+export async function runEntry(start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const plain = error instanceof ConfigError || error instanceof ListenError;
+    const text =
+      error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
+    process.stderr.write(`${text}\n`);
+    process.exit(1);
+  }
+}
+
+/** A promise nobody waited for must not end the uploads of everybody else; it is a fault to mend all the same. */
+export function logStrayRejections(log: Logger): void {
+  process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection was not handled'));
+}

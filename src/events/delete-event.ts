@@ -1,0 +1,51 @@
+import { requireEventAccess } from '../access/acl.queries.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Database } from '../database/kysely.ts';
+import { notFound } from '../http/errors.ts';
+import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
+import type { Logger } from '../telemetry.ts';
+import { withTimeout } from '../timeout.ts';
+
+/** What the sweep does anyhow may take this much of the request's time. */
+const REMOVAL_MS = 5_000;
+
+/**
+ * Deletes an event with everything that belongs to it, also while it is being processed: the worker loses its claim
+ * and drops its result. The transaction enters the objects in the staging ledger, so that none can outlive the rows.
+ *
+ * @throws {HttpError} 404 for an event the principal may not read, 401 for one it may not write
+ */
+export async function deleteEvent(
+  id: string,
+  principal: Principal,
+  { database, staging, log }: { database: Database; staging: StagingLedger; log: Logger },
+): Promise<void> {
+  const keys = await database.transaction().execute(async (trx) => {
+    await requireEventAccess(trx, principal, id, 'write', id);
+    // In the order in which workers lock: workflow, then event.
+    await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();
+    const deleted = await trx
+      .selectFrom('events')
+      .select('id')
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!deleted) throw notFound(id);
+    const objects = await trx
+      .selectFrom('tracks')
+      .select('object_key')
+      .where('event_id', '=', id)
+      .union(trx.selectFrom('publication_elements').select('object_key').where('event_id', '=', id))
+      .execute();
+    const objectKeys = objects.map(({ object_key }) => object_key);
+    await releaseObjects(trx, objectKeys);
+    await trx.deleteFrom('events').where('id', '=', id).execute();
+    return objectKeys;
+  });
+  await withTimeout(staging.discard(keys), REMOVAL_MS, 'Removing the objects takes long.').catch((error) =>
+    log.info(
+      { reason: error.message, objects: keys.length },
+      'the sweep will remove the objects of a deleted event',
+    ),
+  );
+}

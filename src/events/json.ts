@@ -1,0 +1,48 @@
+import type { AclEntry } from '../access/acl.ts';
+import { type ApiVersion, atLeast } from '../http/version.ts';
+import { formatInstant } from '../metadata/time.ts';
+import type { EventRow } from './queries.ts';
+import { eventStatus } from './status.ts';
+
+/** What a request wants beside the event itself. */
+export interface EventExtras {
+  acl?: AclEntry[];
+  publications?: unknown[];
+}
+
+/** An event in the contract's JSON (compatibility 3.1). */
+export function eventJson(
+  event: EventRow,
+  version: ApiVersion,
+  extras: EventExtras = {},
+): Record<string, unknown> {
+  return {
+    archive_version: event.archive_version,
+    created: formatInstant(event.created),
+    creator: event.creator,
+    contributor: event.contributors,
+    description: event.description,
+    has_previews: event.has_previews,
+    identifier: event.id,
+    location: event.location,
+    presenter: event.presenters,
+    ...(atLeast(version, '1.1.0') && {
+      language: event.language,
+      rightsholder: event.rights_holder,
+      license: event.license,
+      is_part_of: event.series_id ?? '',
+      series: event.series_title ?? '',
+      source: event.source,
+      status: eventStatus(event.processing_state),
+    }),
+    publication_status: event.channels,
+    processing_state: event.processing_state,
+    start: formatInstant(event.start_date),
+    // Before 1.4.0 it was the technical duration, which only a scheduled event has.
+    ...(atLeast(version, '1.4.0') && { duration: event.duration }),
+    subjects: event.subjects,
+    title: event.title,
+    ...(extras.acl && { acl: extras.acl }),
+    ...(extras.publications && { publications: extras.publications }),
+  };
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+import type { Logger } from '../telemetry.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Identifies the request in every log line, in this process and in the workers that continue its work. */
+    requestId: string;
+    /** Logs with the request's identifier. */
+    log: Logger;
+    /** User name of the account that signed in; undefined when nobody did. */
+    account: string | undefined;
+    /** User name the account acts as, when it switched to another one. */
+    runAs: string | undefined;
+  }
+}
+
+const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * Gives each request an identifier (the client's `X-Request-Id` when it is a plain word of up to 128 characters, a UUID
+ * otherwise) and writes one log line when the answer is ready: method, path without its query, status, milliseconds,
+ * account. The identifier goes back as `X-Request-Id`.
+ */
+export function requestContext(log: Logger): MiddlewareHandler {
+  return async (c, next) => {
+    const started = performance.now();
+    const given = c.req.header('X-Request-Id');
+    const requestId = given !== undefined && ACCEPTED_ID.test(given) ? given : randomUUID();
+    const requestLog = log.child({ requestId });
+    c.set('requestId', requestId);
+    c.set('log', requestLog);
+    await next();
+    c.header('X-Request-Id', requestId);
+    requestLog.info(
+      {
+        method: c.req.method,
+        path: c.req.path,
+        status: c.res.status,
+        ms: Math.round(performance.now() - started),
+        account: c.get('account'),
+        runAs: c.get('runAs'),
+      },
+      'request',
+    );
+  };
+}

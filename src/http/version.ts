@@ -1,0 +1,91 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { notAcceptable } from './errors.ts';
+
+/** The versions of the API, oldest first. */
+export const API_VERSIONS = [
+  '1.0.0',
+  '1.1.0',
+  '1.2.0',
+  '1.3.0',
+  '1.4.0',
+  '1.5.0',
+  '1.6.0',
+  '1.7.0',
+  '1.8.0',
+  '1.9.0',
+  '1.10.0',
+  '1.11.0',
+] as const;
+
+export type ApiVersion = (typeof API_VERSIONS)[number];
+
+export const NEWEST_VERSION: ApiVersion = '1.11.0';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** The version of the API this request is answered in. */
+    version: ApiVersion;
+  }
+}
+
+const NEWEST_FIRST = [...API_VERSIONS].reverse();
+const UNVERSIONED = ['application/json', 'application/*', '*/*'];
+
+/** Whether a version has what was introduced with `since`. */
+export function atLeast(version: ApiVersion, since: ApiVersion): boolean {
+  return API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(since);
+}
+
+/** The media type of answers in a version: `application/v1.11.0+json`. */
+export function mediaType(version: ApiVersion): string {
+  return `application/v${version}+json`;
+}
+
+/**
+ * The version an `Accept` header asks for: the newest unless only versioned types are listed, then the highest of
+ * these. Quality values play no part. Undefined when it asks for nothing the API can produce.
+ */
+export function resolveVersion(accept: string | undefined): ApiVersion | undefined {
+  const wanted = accept?.trim().toLowerCase();
+  if (!wanted || UNVERSIONED.some((type) => wanted.includes(type))) return NEWEST_VERSION;
+  return NEWEST_FIRST.find((version) => wanted.includes(mediaType(version)));
+}
+
+/** Sets `c.var.version` from the `Accept` header; 406 when no version fits. */
+export function negotiateVersion(): MiddlewareHandler {
+  return async (c, next) => {
+    const version = resolveVersion(c.req.header('Accept'));
+    if (!version) throw noVersion();
+    c.set('version', version);
+    await next();
+  };
+}
+
+/** For routes that older versions lack: 406 when the client asks for one of these. */
+export function introducedIn(since: ApiVersion): MiddlewareHandler {
+  return async (c, next) => {
+    if (!atLeast(c.var.version, since)) throw noVersion(since);
+    await next();
+  };
+}
+
+/** A JSON answer with the media type of the request's version. */
+export function versionedJson(
+  c: Context,
+  body: unknown,
+  status: ContentfulStatusCode = 200,
+  headers: Record<string, string> = {},
+): Response {
+  return c.body(JSON.stringify(body), status, {
+    'Content-Type': mediaType(c.var.version),
+    Vary: 'Accept',
+    ...headers,
+  });
+}
+
+function noVersion(since: ApiVersion = '1.0.0') {
+  return notAcceptable(
+    `The Accept header asks for nothing this resource can produce: application/json, or ${mediaType(since)} to ${mediaType(NEWEST_VERSION)}.`,
+  );
+}

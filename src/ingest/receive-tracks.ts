@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { badRequest } from '../http/errors.ts';
+import { type FilePart, type FormLimits, readForm } from '../http/multipart.ts';
+import { detectMediaType } from '../media/signature.ts';
+import type { ObjectStorage } from '../storage/port.ts';
+import type { StagingLedger } from '../storage/staging.ts';
+
+/** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
+const FLAVORS: Readonly<Record<string, string>> = {
+  presenter: 'presenter/source',
+  presentation: 'presentation/source',
+  audio: 'presenter-audio/source',
+};
+
+/** As much of a file as its signature may take. */
+const HEAD_BYTES = 4096;
+const FILENAME_LENGTH = 255;
+
+/** A track that is stored and staged, and not yet part of an event. */
+export interface ReceivedTrack {
+  id: string;
+  flavor: string;
+  filename: string;
+  mediatype: string;
+  objectKey: string;
+  size: number;
+  sha256: string;
+}
+
+/** Object storage failed in the middle of an upload; `cause` says how. */
+export class StorageRefused extends Error {
+  override name = 'StorageRefused';
+}
+
+/** What a client sent: the form's fields, and its tracks in the order of their parts. */
+export interface ReceivedForm {
+  fields: Map<string, string>;
+  tracks: ReceivedTrack[];
+}
+
+/**
+ * Receives a form with tracks: each streams into storage while its size, SHA-256 and media type are found in the same
+ * pass. Whatever goes wrong, nothing that was stored stays.
+ *
+ * @throws {HttpError} what the client did wrong
+ * @throws {ClientGone} when it went away
+ */
+export async function receiveTracks(
+  request: Request,
+  limits: FormLimits,
+  { storage, staging }: { storage: ObjectStorage; staging: StagingLedger },
+): Promise<ReceivedForm> {
+  const expectedBytes = Number(request.headers.get('content-length')) || undefined;
+  const staged: string[] = [];
+  const tracks: ReceivedTrack[] = [];
+  let started = 0;
+  try {
+    const fields = await readForm(request, limits, async (part) => {
+      const flavor = FLAVORS[part.field];
+      // Forms of web pages send a nameless empty part for each file that was not chosen.
+      if (!flavor || part.filename.trim() === '') return drain(part.stream);
+      // Parts are handled in turn, but may overlap at their ends.
+      const index = started++;
+      const objectKey = await staging.stage('track');
+      staged.push(objectKey);
+      tracks[index] = await storeTrack(part, { flavor, objectKey, expectedBytes, storage });
+    });
+    return { fields, tracks };
+  } catch (error) {
+    await staging.discard(staged);
+    throw error;
+  }
+}
+
+async function storeTrack(
+  part: FilePart,
+  options: { flavor: string; objectKey: string; expectedBytes: number | undefined; storage: ObjectStorage },
+): Promise<ReceivedTrack> {
+  const { flavor, objectKey, expectedBytes, storage } = options;
+  const filename = safeFilename(part.filename);
+  const hash = createHash('sha256');
+  const head: Buffer[] = [];
+  let size = 0;
+  let headBytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, callback) {
+      size += chunk.length;
+      if (headBytes < HEAD_BYTES) {
+        head.push(chunk.subarray(0, HEAD_BYTES - headBytes));
+        headBytes += chunk.length;
+      }
+      hash.update(chunk);
+      callback(null, chunk);
+    },
+  });
+  const stored = storage
+    .put(objectKey, meter, { mediatype: 'application/octet-stream', expectedBytes })
+    .catch((cause) => {
+      // Destroyed by the form, the stream has told why; otherwise the storage is at fault.
+      if (part.stream.errored) throw part.stream.errored;
+      const refused = new StorageRefused('The recording could not be stored.', { cause });
+      part.stream.destroy(refused);
+      throw refused;
+    });
+  // Both must have ended before anyone may clean up; the first to fail takes the other along.
+  const outcomes = await Promise.allSettled([stored, pipeline(part.stream, meter)]);
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  if (size === 0) throw badRequest(`The file '${filename}' in the part '${part.field}' is empty.`);
+  const mediatype = detectMediaType(Buffer.concat(head));
+  return { id: randomUUID(), flavor, filename, mediatype, objectKey, size, sha256: hash.digest('hex') };
+}
+
+async function drain(stream: Readable): Promise<void> {
+  for await (const _ of stream);
+}
+
+/** What is kept of a client's file name: shown to people, never used as a path. */
+function safeFilename(name: string): string {
+  return (
+    name
+      .toWellFormed()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+      .replace(/[\u0000-\u001f\u007f]/g, '')
+      .slice(0, FILENAME_LENGTH)
+  );
+}

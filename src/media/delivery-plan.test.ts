@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryRate, planDelivery } from './delivery-plan.ts';
+import type { MediaInfo } from './probe.ts';
+import type { AudioStream, VideoStream } from './streams.ts';
+
+const VIDEO: VideoStream = {
+  type: 'video',
+  index: 0,
+  codec: 'h264',
+  profile: 'High',
+  pixelFormat: 'yuv420p',
+  width: 1920,
+  height: 1080,
+  pixelAspect: 1,
+  rotation: 0,
+  interlaced: false,
+  frameRate: 25,
+  peakFrameRate: 25,
+  frameCount: 250,
+  bitRate: null,
+};
+const AUDIO: AudioStream = {
+  type: 'audio',
+  index: 1,
+  codec: 'aac',
+  profile: 'LC',
+  channels: 2,
+  samplingRate: 48_000,
+  bitDepth: null,
+  frameCount: null,
+  bitRate: null,
+  preferred: true,
+};
+const QUALITY = { preset: 'veryfast', crf: 23 };
+
+function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | null, demuxer = 'mov') {
+  const info: MediaInfo = {
+    recording: { path: '/recording', size: 1, mediatype: 'video/mp4', demuxer },
+    duration: 10_000,
+    size: 1,
+    hasAudio: audio !== null,
+    hasVideo: video !== null,
+    streams: [],
+    video: video ? { ...VIDEO, ...video } : undefined,
+    audio: audio ? { ...AUDIO, ...audio } : undefined,
+    indexed: true,
+  };
+  return planDelivery(info, QUALITY);
+}
+
+describe('planDelivery', () => {
+  it.each(['mov', 'matroska', 'mpegts', 'flv'])('takes over what browsers play from %s', (demuxer) => {
+    const { format, video, audio } = plan({}, {}, demuxer);
+    expect([format, video?.copy, audio?.copy]).toEqual(['mp4', true, true]);
+  });
+
+  it.each<[string, Partial<VideoStream>]>([
+    ['another codec', { codec: 'hevc', profile: 'Main' }],
+    ['ten bits', { profile: 'High 10', pixelFormat: 'yuv420p10le' }],
+    ['full colour resolution', { profile: 'High 4:4:4 Predictive', pixelFormat: 'yuv444p' }],
+    ['interlacing', { interlaced: true }],
+    ['a picture larger than decoders take', { width: 7680, height: 4320 }],
+  ])('encodes pictures with %s and takes over the sound', (_what, video) => {
+    const made = plan(video, {});
+    expect([made.video?.copy, made.audio?.copy]).toEqual([false, true]);
+  });
+
+  it.each<[string, Partial<AudioStream>]>([
+    ['another codec', { codec: 'opus', profile: null }],
+    ['surround channels', { channels: 6 }],
+    ['a profile that browsers lack', { profile: 'LTP' }],
+  ])('encodes sound with %s and takes over the pictures', (_what, audio) => {
+    const made = plan({}, audio);
+    expect([made.video?.copy, made.audio?.copy]).toEqual([true, false]);
+  });
+
+  it('takes over nothing from containers with vague times', () => {
+    const { video, audio } = plan({}, {}, 'avi');
+    expect([video?.copy, audio?.copy]).toEqual([false, false]);
+  });
+
+  it('makes an audio file of what has no picture, and leaves sound out where there is none', () => {
+    expect(plan(null, {})).toMatchObject({ format: 'ipod', mediatype: 'audio/mp4', video: undefined });
+    expect(plan({}, null)).toMatchObject({ format: 'mp4', mediatype: 'video/mp4', audio: undefined });
+  });
+
+  it('brings odd sizes, oblong pixels and large pictures to what can be encoded', () => {
+    const scaled = (video: Partial<VideoStream>) =>
+      plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
+    expect(scaled({ width: 321, height: 241 })).toContain('scale=322:242,');
+    expect(scaled({ width: 720, height: 576, pixelAspect: 64 / 45 })).toContain('scale=1024:576,');
+    expect(scaled({ width: 4320, height: 7680 })).toContain('scale=2160:3840,');
+    expect(scaled({ width: 1, height: 1 })).toContain('scale=2:2,');
+  });
+});
+
+describe('deliveryRate', () => {
+  it.each([
+    ['keeps a usual rate', 29.97, 29.97, 29.97],
+    ['keeps the rate of interlaced pictures', 25, 50, 25],
+    ['halves a high rate', 120, 120, 60],
+    ['halves until screens can show it', 240, 240, 60],
+    ['keeps the moments of a slow one', 7.3, 30, 30],
+    ['does not believe an absurd one', 22, 1000, 30],
+    ['is generous to lively recordings', 48, 1000, 60],
+    ['has a usual one for unknown rates', null, null, 25],
+  ])('%s', (_what, frameRate, peakFrameRate, expected) => {
+    expect(deliveryRate({ ...VIDEO, frameRate, peakFrameRate })).toBe(expected);
+  });
+});

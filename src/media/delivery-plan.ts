@@ -1,0 +1,112 @@
+import { fitInto, pictureFilters } from './picture.ts';
+import type { MediaInfo } from './probe.ts';
+import type { AudioStream, VideoStream } from './streams.ts';
+
+/** How pictures are compressed; constant quality, lower `crf` is better. */
+export interface VideoQuality {
+  preset: string;
+  crf: number;
+}
+
+/** What is to be done with one stream. */
+export interface StreamPlan {
+  index: number;
+  /** Taken over bit by bit. */
+  copy: boolean;
+  options: string[];
+}
+
+/** How to make a recording playable everywhere. */
+export interface DeliveryPlan {
+  format: 'mp4' | 'ipod';
+  mediatype: 'video/mp4' | 'audio/mp4';
+  extension: 'mp4' | 'm4a';
+  video: StreamPlan | undefined;
+  audio: StreamPlan | undefined;
+}
+
+const LARGEST = { width: 3840, height: 3840 };
+const LARGEST_COPIED = 4096;
+const FASTEST = 60;
+const USUAL_RATE = 25;
+const KEYFRAME_SECONDS = 2;
+
+/** Containers whose times can be taken over; in others they are missing or vague. */
+const TIMED = ['mov', 'matroska', 'mpegts', 'flv'];
+const H264_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High', 'Constrained High'];
+const AAC_PROFILES = ['LC', 'HE-AAC', 'HE-AACv2'];
+const AAC_RATES = [32_000, 44_100, 48_000];
+
+/**
+ * Decides for each stream whether browsers play it as it is; what they may not play is encoded again.
+ *
+ * @param anew encodes even what could be taken over
+ */
+export function planDelivery(info: MediaInfo, quality: VideoQuality, anew = false): DeliveryPlan {
+  const timed = !anew && TIMED.includes(info.recording.demuxer);
+  const video = info.video && videoPlan(info.video, quality, timed);
+  const audio = info.audio && audioPlan(info.audio, timed || (!anew && info.recording.demuxer === 'aac'));
+  return info.video
+    ? { format: 'mp4', mediatype: 'video/mp4', extension: 'mp4', video, audio }
+    : { format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a', video, audio };
+}
+
+function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean): StreamPlan {
+  const { index } = video;
+  if (timed && playable(video)) return { index, copy: true, options: ['-c:v', 'copy'] };
+  const rate = deliveryRate(video);
+  const size = fitInto(video, LARGEST);
+  const cap = Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
+  const filters = [...pictureFilters(video, size), 'format=yuv420p'];
+  const codec = ['-c:v', 'libx264', '-preset', quality.preset, '-crf', String(quality.crf)];
+  const limits = ['-maxrate', String(cap), '-bufsize', String(cap * 2), '-profile:v', 'high'];
+  const frames = ['-r', String(rate), '-g', String(Math.max(1, Math.round(rate * KEYFRAME_SECONDS)))];
+  return { index, copy: false, options: [...codec, ...limits, ...frames, '-vf', filters.join(',')] };
+}
+
+function playable(video: VideoStream): boolean {
+  return (
+    video.codec === 'h264' &&
+    ['yuv420p', 'yuvj420p'].includes(video.pixelFormat ?? '') &&
+    H264_PROFILES.includes(video.profile ?? '') &&
+    !video.interlaced &&
+    video.width <= LARGEST_COPIED &&
+    video.height <= LARGEST_COPIED
+  );
+}
+
+/**
+ * A constant frame rate: the rate of the source, halved while it is higher than screens show, and a usual one where
+ * frames come irregularly and often.
+ */
+export function deliveryRate({ frameRate, peakFrameRate }: VideoStream): number {
+  const average = frameRate ?? peakFrameRate ?? USUAL_RATE;
+  const peak = peakFrameRate ?? average;
+  const regular = Math.abs(peak / average - 1) < 0.02;
+  // A peak of twice the average is how interlaced and some other regular streams are reported.
+  const doubled = Math.abs(peak / average - 2) < 0.04;
+  if (regular || doubled) {
+    let rate = average;
+    while (rate > FASTEST * 1.01) rate /= 2;
+    return round(rate);
+  }
+  if (peak <= FASTEST) return round(peak);
+  return average > 31 ? FASTEST : 30;
+}
+
+function round(rate: number): number {
+  return Math.round(rate * 1000) / 1000;
+}
+
+function audioPlan(audio: AudioStream, timed: boolean): StreamPlan {
+  const { index, channels } = audio;
+  const known = audio.codec === 'aac' && AAC_PROFILES.includes(audio.profile ?? '');
+  if (timed && known && channels <= 2) return { index, copy: true, options: ['-c:a', 'copy'] };
+  const rate = AAC_RATES.find((usual) => usual === audio.samplingRate) ?? 48_000;
+  // Beyond eight channels there is no layout to mix down from; the first two are what was meant.
+  const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];
+  const filters = [...mix, 'aresample=async=1:first_pts=0'];
+  const target = channels === 1 ? ['-ac', '1', '-b:a', '96k'] : ['-ac', '2', '-b:a', '160k'];
+  const options = ['-c:a', 'aac', ...target, '-ar', String(rate), '-af', filters.join(',')];
+  return { index, copy: false, options };
+}

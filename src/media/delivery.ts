@@ -1,0 +1,76 @@
+import { ffmpegArguments, type Output, recordingInput } from './command.ts';
+import { type DeliveryPlan, planDelivery, type VideoQuality } from './delivery-plan.ts';
+import { MediaFailure } from './failure.ts';
+import { PacketProgress } from './packet-progress.ts';
+import type { MediaInfo } from './probe.ts';
+import { type RunLimits, runTool } from './process.ts';
+import type { MediaTools } from './tools.ts';
+
+export interface DeliveryOptions extends RunLimits {
+  quality: VideoQuality;
+  /** How much is done, from 0 to 1. */
+  onProgress: (fraction: number) => void;
+}
+
+/**
+ * Writes a recording as a file that browsers play and can start before all of it has arrived. Streams that can be
+ * taken over are; when that fails because they are not what they seem, they are encoded.
+ *
+ * @returns the plan that was carried out
+ * @throws {MediaFailure}
+ */
+export async function deliver(
+  tools: MediaTools,
+  info: MediaInfo,
+  target: string,
+  options: DeliveryOptions,
+): Promise<DeliveryPlan> {
+  const plan = planDelivery(info, options.quality);
+  try {
+    await carryOut(tools, info, plan, target, options);
+    return plan;
+  } catch (error) {
+    const copied = plan.video?.copy || plan.audio?.copy;
+    if (!copied || !(error instanceof MediaFailure) || !error.permanent) throw error;
+  }
+  const anew = planDelivery(info, options.quality, true);
+  await carryOut(tools, info, anew, target, options);
+  return anew;
+}
+
+async function carryOut(
+  tools: MediaTools,
+  info: MediaInfo,
+  plan: DeliveryPlan,
+  target: string,
+  options: DeliveryOptions,
+): Promise<void> {
+  const streams = [plan.video, plan.audio].filter((stream) => stream !== undefined);
+  const file: Output = {
+    target,
+    options: [
+      ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
+      ...streams.flatMap((stream) => stream.options),
+      ...['-max_muxing_queue_size', '4096', '-movflags', '+faststart', '-f', plan.format],
+    ],
+  };
+  const progress = new PacketProgress(info.duration, options.onProgress);
+  const paced = streams.slice(0, 1).map(({ index }) => pace(index));
+  await runTool(tools.ffmpeg, ffmpegArguments(recordingInput(info.recording), [file, ...paced]), {
+    signal: options.signal,
+    timeLimitMs: options.timeLimitMs,
+    onOutput: (chunk) => progress.add(chunk.toString('latin1')),
+  });
+  options.onProgress(1);
+}
+
+/**
+ * A second output: one line on standard output for each packet read. It tells the progress, and it ends ffmpeg when
+ * nobody reads the lines any more: a worker that was killed must not leave an encoder running for hours.
+ */
+function pace(index: number): Output {
+  return {
+    target: 'pipe:1',
+    options: ['-map', `0:${index}`, '-c', 'copy', '-flush_packets', '1', '-f', 'framecrc'],
+  };
+}

@@ -1,0 +1,97 @@
+import { safeguards } from './command.ts';
+import { MediaFailure } from './failure.ts';
+import { type Scan, scanPackets } from './packet-scan.ts';
+import { type RunLimits, runTool } from './process.ts';
+import { type Recording, recognize } from './recording.ts';
+import { type AudioStream, type MediaStream, mediaStreams, Report, type VideoStream } from './streams.ts';
+import type { MediaTools } from './tools.ts';
+
+const HEADER_TIME_LIMIT_MS = 120_000;
+const SCAN_TIME_LIMIT_MS = 3_600_000;
+
+/** Formats whose header does not say how long the recording is; what ffprobe says of them is a guess. */
+const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
+
+/** What a recording consists of. */
+export interface MediaInfo {
+  recording: Recording;
+  /** Milliseconds. */
+  duration: number;
+  /** Bytes. */
+  size: number;
+  hasAudio: boolean;
+  hasVideo: boolean;
+  streams: MediaStream[];
+  /** The streams a player would choose. */
+  video: VideoStream | undefined;
+  audio: AudioStream | undefined;
+  /** Whether the file says where things are in it, so that seeking costs little. */
+  indexed: boolean;
+}
+
+/** `timeLimitMs` is for each run of a tool; without it, generous ones apply. */
+export type ProbeOptions = Partial<RunLimits>;
+
+/**
+ * Finds out what a file holds. A duration the header does not give exactly is measured by reading all packets.
+ *
+ * @throws {MediaFailure} permanent when the file is no recording, damaged, incomplete or without sound and picture
+ */
+export async function probe(tools: MediaTools, path: string, options: ProbeOptions = {}): Promise<MediaInfo> {
+  const { signal, timeLimitMs } = options;
+  const recording = await recognize(path);
+  const args = [...safeguards(recording), '-show_format', '-show_streams', '-print_format', 'json'];
+  const { output, log } = await runTool(
+    tools.ffprobe,
+    ['-hide_banner', '-v', 'warning', ...args, '-i', path],
+    { signal, timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS },
+  );
+  const report = Report.parse(JSON.parse(output.toString('utf8')));
+  const streams = mediaStreams(report);
+  if (streams.length === 0) {
+    throw new MediaFailure('The file holds neither sound nor moving pictures.', { permanent: true, log });
+  }
+  const declared = Number(report.format?.duration ?? 0) * 1000;
+  const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
+  const scan = indexed
+    ? undefined
+    : await scanPackets(
+        tools,
+        recording,
+        streams.map(({ index }) => index),
+        { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS },
+      );
+  if (scan && scan.duration === null) {
+    throw new MediaFailure('The file is damaged: it has a header, but no sound or picture follows.', {
+      permanent: true,
+      log,
+    });
+  }
+  return {
+    recording,
+    duration: scan?.duration ?? Math.round(declared),
+    size: recording.size,
+    ...summary(scan ? streams.map((stream) => counted(stream, scan)) : streams),
+    indexed,
+  };
+}
+
+function summary(streams: MediaStream[]) {
+  const videos = streams.filter((stream) => stream.type === 'video');
+  const audios = streams.filter((stream) => stream.type === 'audio');
+  const video = videos.find(({ width, height }) => width > 0 && height > 0) ?? videos[0];
+  const audible = audios.filter(({ channels }) => channels > 0);
+  const audio = audible.find(({ preferred }) => preferred) ?? audible[0];
+  return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
+}
+
+/** Counts what was read, and corrects a declared frame rate that is far from it. One packet is one frame in what cameras and recorders write. */
+function counted(stream: MediaStream, scan: Scan): MediaStream {
+  const frameCount = scan.packets.get(stream.index) || null;
+  if (stream.type === 'audio') return { ...stream, frameCount };
+  const seconds = (scan.duration ?? 0) / 1000;
+  const counted = frameCount && frameCount > 1 && seconds > 0 ? frameCount / seconds : null;
+  const agrees = counted && stream.frameRate && Math.abs(stream.frameRate / counted - 1) < 0.05;
+  const frameRate = agrees ? stream.frameRate : (counted ?? stream.frameRate);
+  return { ...stream, frameCount, frameRate };
+}

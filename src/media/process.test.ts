@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { execPath } from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { MediaFailure } from './failure.ts';
+import { runTool, withoutPaths } from './process.ts';
+
+const script = (code: string) => ['-e', code];
+const FOREVER = 'console.log(process.pid); setInterval(() => {}, 1000)';
+
+/** Runs until it has printed its number, then does something to it. */
+function started(options: { signal?: AbortSignal; timeLimitMs?: number }, then: (pid: number) => void) {
+  return runTool(execPath, script(FOREVER), {
+    timeLimitMs: 60_000,
+    ...options,
+    onOutput: (chunk) => then(Number(chunk.toString())),
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that nobody has waited for yet is dead all the same.
+    return process.platform !== 'linux' || !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+describe('runTool', () => {
+  it('gives the output and the end of the log of a tool that succeeds', async () => {
+    const code =
+      'process.stdout.write("x".repeat(100_000)); process.stderr.write("a".repeat(5000) + "the end")';
+    const { output, log } = await runTool(execPath, script(code), { timeLimitMs: 60_000 });
+    expect(output.length).toBe(100_000);
+    expect(log.length).toBe(4096);
+    expect(log.endsWith('the end')).toBe(true);
+  });
+
+  it('hands the tool nothing of the environment', async () => {
+    process.env.INLET_TEST_SECRET = 'secret';
+    const code = 'process.stdout.write(JSON.stringify(process.env))';
+    const { output } = await runTool(execPath, script(code), { timeLimitMs: 60_000 });
+    delete process.env.INLET_TEST_SECRET;
+    expect(Object.keys(JSON.parse(output.toString())).sort()).toEqual(['GCONV_PATH', 'LC_ALL']);
+  });
+
+  it('fails for good when the tool refuses the file', async () => {
+    const code = 'console.error("clip: Invalid data found when processing input"); process.exit(1)';
+    const failure = await runTool(execPath, script(code), { timeLimitMs: 60_000 }).catch((error) => error);
+    expect(failure).toBeInstanceOf(MediaFailure);
+    expect(failure).toMatchObject({ permanent: true, log: expect.stringContaining('Invalid data') });
+  });
+
+  it('kills the tool on abort, and rejects with the reason when it is gone', async () => {
+    const controller = new AbortController();
+    const reason = new Error('the worker stops');
+    let pid = 0;
+    const run = started({ signal: controller.signal }, (number) => {
+      pid = number;
+      controller.abort(reason);
+    });
+    await expect(run).rejects.toBe(reason);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('kills what the tool started, too', async () => {
+    const controller = new AbortController();
+    let grandchild = 0;
+    const run = runTool('/bin/sh', ['-c', 'sleep 60 & echo $!; wait'], {
+      timeLimitMs: 60_000,
+      signal: controller.signal,
+      onOutput: (chunk) => {
+        grandchild = Number(chunk.toString());
+        controller.abort(new Error('stop'));
+      },
+    });
+    await expect(run).rejects.toThrow('stop');
+    await expect.poll(() => isAlive(grandchild)).toBe(false);
+  });
+
+  it('starts nothing when it is aborted already', async () => {
+    await expect(
+      runTool('/nonexistent', [], { timeLimitMs: 1000, signal: AbortSignal.abort(new Error('too late')) }),
+    ).rejects.toThrow('too late');
+  });
+
+  it('ends a tool that takes longer than its limit; that may pass', async () => {
+    let pid = 0;
+    const run = started({ timeLimitMs: 1500 }, (number) => {
+      pid = number;
+    });
+    await expect(run).rejects.toMatchObject({
+      permanent: false,
+      message: expect.stringContaining('stopped'),
+    });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('tries again what something else killed, and what could not be started', async () => {
+    const killed = started({}, (pid) => process.kill(pid, 'SIGKILL'));
+    await expect(killed).rejects.toMatchObject({
+      permanent: false,
+      message: expect.stringContaining('SIGKILL'),
+    });
+    const missing = runTool('/nonexistent/ffmpeg', [], { timeLimitMs: 1000 });
+    await expect(missing).rejects.toMatchObject({
+      permanent: false,
+      message: 'ffmpeg could not be started.',
+    });
+  });
+});
+
+describe('withoutPaths', () => {
+  it('leaves the names of files and takes away where they are', () => {
+    const log = [
+      "[mov @ 0x5581] error reading header of '/srv/in let/objects/track/ab/ab-1'",
+      '/tmp/work/17-x/delivery-0: No such file or directory',
+      'file:/var/lib/inlet/data/x.mp4 and 1/25 or 30000/1001 at https://example.org/a/b',
+    ].join('\n');
+    expect(withoutPaths(log, ['-i', '/srv/in let/objects/track/ab/ab-1'])).toBe(
+      [
+        "[mov] error reading header of 'ab-1'",
+        'delivery-0: No such file or directory',
+        'file:x.mp4 and 1/25 or 30000/1001 at https://example.org/a/b',
+      ].join('\n'),
+    );
+  });
+});

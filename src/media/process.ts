@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { basename, isAbsolute } from 'node:path';
+import { failureFromLog } from './explain.ts';
+import { MediaFailure } from './failure.ts';
+
+const LOG_BYTES = 4096;
+const OUTPUT_BYTES = 64 * 2 ** 20;
+
+/**
+ * All a tool gets to see of the environment. Statically linked builds of ffmpeg crash when they load the character
+ * set converters of a newer C library (every MPEG-TS makes them try), so they are told of a place without any.
+ */
+const ENVIRONMENT = { LC_ALL: 'C', GCONV_PATH: '/nonexistent' };
+
+/** Limits of one run of a tool. */
+export interface RunLimits {
+  /** Kills the tool; the run then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  timeLimitMs: number;
+}
+
+export interface RunOptions extends RunLimits {
+  /** Receives standard output as it comes; without it the output is collected. */
+  onOutput?: (chunk: Buffer) => void;
+}
+
+/** How a run that succeeded ended. */
+export interface Finished {
+  /** Standard output, unless `onOutput` took it. */
+  output: Buffer;
+  /** The last 4 KiB of standard error, without paths. */
+  log: string;
+}
+
+/**
+ * Runs a media tool to its end. Settles only when the process is gone, whatever ended it.
+ *
+ * @throws {MediaFailure} permanent when the tool itself refused the file
+ */
+export function runTool(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
+  const { signal, timeLimitMs, onOutput } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    // In a process group of its own: the keyboard's Ctrl-C is for this process, which then decides.
+    const child = spawn(path, args, {
+      env: ENVIRONMENT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      windowsHide: true,
+    });
+    const chunks: Buffer[] = [];
+    let collected = 0;
+    let tail = Buffer.alloc(0);
+    let ended: { reason: unknown } | undefined;
+    const end = (reason: unknown) => {
+      if (ended) return;
+      ended = { reason };
+      kill(child);
+    };
+    const onAbort = () => end(signal?.reason);
+    const limit = setTimeout(() => end(tookTooLong(path, timeLimitMs)), timeLimitMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (onOutput) return onOutput(chunk);
+      collected += chunk.length;
+      if (collected > OUTPUT_BYTES) end(tooMuchOutput(path));
+      else chunks.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      tail = Buffer.concat([tail, chunk]).subarray(-LOG_BYTES);
+    });
+    child.on('error', (error) => end(notStarted(path, error)));
+    child.on('exit', () => {
+      // A grandchild that was not killed along may hold the pipes open.
+      if (ended) for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    });
+    child.on('close', (code, killedBy) => {
+      clearTimeout(limit);
+      signal?.removeEventListener('abort', onAbort);
+      if (ended) return reject(ended.reason);
+      const log = withoutPaths(tail.toString('utf8'), args);
+      if (code === 0) return resolve({ output: Buffer.concat(chunks), log });
+      reject(failureFromLog(basename(path), log, { code, killedBy }));
+    });
+  });
+}
+
+function kill(child: ChildProcess): void {
+  // A permission to signal whole groups is one that Deno gives only together with running any program.
+  if (child.pid && !process.versions.deno) {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+      return;
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+  child.kill('SIGKILL');
+}
+
+/** Takes paths of this machine out of a log: those of the command line, and what looks like one. */
+export function withoutPaths(log: string, args: readonly string[]): string {
+  const known = args.filter((arg) => isAbsolute(arg)).sort((a, b) => b.length - a.length);
+  return known
+    .reduce((text, path) => text.replaceAll(path, basename(path)), log)
+    .replaceAll(/(?<![\w./])\/(?!\/)(?:[^\s/:'"]+\/)+([^\s/:'"]*)/g, '$1')
+    .replaceAll(/ @ 0x[0-9a-f]+/g, '')
+    .trim();
+}
+
+function notStarted(path: string, cause: Error): MediaFailure {
+  return new MediaFailure(`${basename(path)} could not be started.`, { permanent: false, cause });
+}
+
+function tookTooLong(path: string, ms: number): MediaFailure {
+  const seconds = Math.round(ms / 1000);
+  return new MediaFailure(`${basename(path)} was stopped after the ${seconds} seconds it may take.`, {
+    permanent: false,
+  });
+}
+
+function tooMuchOutput(path: string): MediaFailure {
+  return new MediaFailure(`${basename(path)} reported more about the file than is plausible.`, {
+    permanent: true,
+  });
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+
+/** A stream of pictures. Sizes are those of the picture as it is shown, after rotation. */
+export interface VideoStream {
+  type: 'video';
+  /** Position in the file. */
+  index: number;
+  codec: string;
+  profile: string | null;
+  pixelFormat: string | null;
+  width: number;
+  height: number;
+  /** Width of a pixel divided by its height. */
+  pixelAspect: number;
+  /** Degrees by which players turn the stored picture. */
+  rotation: number;
+  interlaced: boolean;
+  /** Frames per second on average. */
+  frameRate: number | null;
+  /** The lowest rate at which no frame is lost; differs from the average where frames come irregularly. */
+  peakFrameRate: number | null;
+  frameCount: number | null;
+  /** Bits per second. */
+  bitRate: number | null;
+}
+
+/** A stream of sound. */
+export interface AudioStream {
+  type: 'audio';
+  index: number;
+  codec: string;
+  profile: string | null;
+  channels: number;
+  /** Samples per second. */
+  samplingRate: number | null;
+  bitDepth: number | null;
+  frameCount: number | null;
+  bitRate: number | null;
+  /** Whether the file asks players to choose this one. */
+  preferred: boolean;
+}
+
+export type MediaStream = VideoStream | AudioStream;
+
+const text = z.string().optional();
+const flag = z.number().optional();
+
+const StreamReport = z.object({
+  index: z.number(),
+  codec_type: text,
+  codec_name: text,
+  profile: z.union([z.string(), z.number()]).optional(),
+  pix_fmt: text,
+  width: z.number().optional(),
+  height: z.number().optional(),
+  sample_aspect_ratio: text,
+  field_order: text,
+  r_frame_rate: text,
+  avg_frame_rate: text,
+  nb_frames: text,
+  bit_rate: text,
+  channels: z.number().optional(),
+  sample_rate: text,
+  bits_per_sample: z.number().optional(),
+  bits_per_raw_sample: text,
+  disposition: z.object({ default: flag, attached_pic: flag, timed_thumbnails: flag }).optional(),
+  tags: z.record(z.string(), z.string()).optional(),
+  side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
+});
+type StreamReport = z.infer<typeof StreamReport>;
+
+/** What ffprobe prints with `-show_format -show_streams -print_format json`, as far as it is used. */
+export const Report = z.object({
+  format: z.object({ duration: text, bit_rate: text }).optional(),
+  streams: z.array(StreamReport).default([]),
+});
+
+/** The streams a person hears or sees, in file order; cover pictures and data are left out. */
+export function mediaStreams(report: z.infer<typeof Report>): MediaStream[] {
+  return report.streams.flatMap((stream): MediaStream[] => {
+    if (stream.codec_type === 'audio') return [audioStream(stream)];
+    const cover = stream.disposition?.attached_pic || stream.disposition?.timed_thumbnails;
+    return stream.codec_type === 'video' && !cover ? [videoStream(stream)] : [];
+  });
+}
+
+function videoStream(stream: StreamReport): VideoStream {
+  const rotation = rotationOf(stream);
+  const sideways = Math.abs(rotation) % 180 === 90;
+  const [width, height] = [stream.width ?? 0, stream.height ?? 0];
+  const aspect = fraction(stream.sample_aspect_ratio?.replace(':', '/')) ?? 1;
+  return {
+    type: 'video',
+    index: stream.index,
+    codec: stream.codec_name ?? 'unknown',
+    profile: profileOf(stream),
+    pixelFormat: stream.pix_fmt ?? null,
+    width: sideways ? height : width,
+    height: sideways ? width : height,
+    pixelAspect: sideways ? 1 / aspect : aspect,
+    rotation,
+    interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order ?? ''),
+    frameRate: fraction(stream.avg_frame_rate),
+    peakFrameRate: fraction(stream.r_frame_rate),
+    frameCount: count(stream.nb_frames ?? statistics(stream, 'NUMBER_OF_FRAMES')),
+    bitRate: count(stream.bit_rate ?? statistics(stream, 'BPS')),
+  };
+}
+
+function audioStream(stream: StreamReport): AudioStream {
+  return {
+    type: 'audio',
+    index: stream.index,
+    codec: stream.codec_name ?? 'unknown',
+    profile: profileOf(stream),
+    channels: stream.channels ?? 0,
+    samplingRate: count(stream.sample_rate),
+    bitDepth: count(stream.bits_per_raw_sample) ?? (stream.bits_per_sample || null),
+    frameCount: count(stream.nb_frames ?? statistics(stream, 'NUMBER_OF_FRAMES')),
+    bitRate: count(stream.bit_rate ?? statistics(stream, 'BPS')),
+    preferred: stream.disposition?.default === 1,
+  };
+}
+
+function profileOf({ profile }: StreamReport): string | null {
+  return profile === undefined || profile === 'unknown' ? null : String(profile);
+}
+
+function rotationOf(stream: StreamReport): number {
+  const matrix = stream.side_data_list?.find((data) => data.rotation !== undefined)?.rotation;
+  const degrees = matrix ?? -Number(stream.tags?.rotate ?? 0);
+  return Number.isFinite(degrees) ? Math.round(degrees) % 360 || 0 : 0;
+}
+
+/** Matroska keeps counts in tags, which mkvmerge marks with a language. */
+function statistics(stream: StreamReport, name: string): string | undefined {
+  return stream.tags?.[name] ?? stream.tags?.[`${name}-eng`];
+}
+
+/** "30000/1001" as a number; null for "0/0". */
+function fraction(value: string | undefined): number | null {
+  const [numerator, denominator = 1] = (value ?? '').split('/').map(Number);
+  const result = (numerator ?? 0) / denominator;
+  return Number.isFinite(result) && result > 0 ? result : null;
+}
+
+function count(value: string | undefined): number | null {
+  const number = Number(value ?? Number.NaN);
+  return Number.isFinite(number) && number > 0 ? Math.round(number) : null;
+}

@@ -1,0 +1,38 @@
+const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T.*)?$/;
+const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|\+00:?00)?$/;
+const DURATION = /^(\d{1,4}):(\d{2}):(\d{2})(?:\.(\d{1,3}))?$/;
+
+/** Midnight UTC of `YYYY-MM-DD` (a time after it is ignored), or undefined when there is no such day. */
+export function parseDate(text: string): Date | undefined {
+  const match = DATE.exec(text.trim());
+  if (!match) return undefined;
+  const [, year, month, day] = match.map(Number) as [number, number, number, number];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const real =
+    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return real && year > 0 ? date : undefined;
+}
+
+/** Milliseconds since midnight of `HH:mm`, `HH:mm:ss`, both with an optional `Z`; undefined for anything else. */
+export function parseTime(text: string): number | undefined {
+  const match = TIME.exec(text.trim());
+  if (!match) return undefined;
+  const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000;
+}
+
+/** Milliseconds of `HH:mm:ss`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const match = DURATION.exec(text.trim());
+  if (!match) return undefined;
+  const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (minutes > 59 || seconds > 59) return undefined;
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number((match[4] ?? '').padEnd(3, '0'));
+}
+
+/** `YYYY-MM-DDThh:mm:ssZ`, the contract's form. */
+export function formatInstant(date: Date): string {
+  return `${date.toISOString().slice(0, -5)}Z`;
+}

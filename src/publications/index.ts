@@ -1,0 +1,2 @@
+export { publicationJson } from './json.ts';
+export { publicationsOfEvents } from './queries.ts';

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+import { publicationJson } from './json.ts';
+import type { Publication, PublicationElement } from './model.ts';
+
+const PUBLICATION_ID = '7b6b3f0e-6b1c-4b44-9f3c-0d4b5a1f2e11';
+const SHA256 = 'a'.repeat(64);
+
+function element(values: Partial<PublicationElement>): PublicationElement {
+  return {
+    id: 'e1',
+    event_id: 'event',
+    publication_id: PUBLICATION_ID,
+    position: 0,
+    kind: 'media',
+    flavor: 'presenter/delivery',
+    filename: 'presenter.mp4',
+    mediatype: 'video/mp4',
+    tags: ['engage-download'],
+    object_key: 'element/aa/secret',
+    size: 1234,
+    sha256: SHA256,
+    duration: 60_000,
+    has_audio: true,
+    has_video: true,
+    width: 1280,
+    height: 720,
+    frame_rate: 25,
+    frame_count: 1500,
+    bit_rate: 800_000,
+    properties: {},
+    ...values,
+  };
+}
+
+function publication(...elements: PublicationElement[]): Publication {
+  return {
+    id: PUBLICATION_ID,
+    event_id: 'event',
+    channel: 'engage-player',
+    mediatype: 'text/html',
+    published_at: new Date(),
+    elements,
+  };
+}
+
+const image = { has_audio: null, has_video: null, duration: null, width: null, height: null, bit_rate: null };
+const attachment = {
+  ...image,
+  kind: 'attachment',
+  mediatype: 'image/jpeg',
+  filename: 'poster.jpg',
+  tags: [],
+};
+const options = { publicUrl: 'https://inlet.example', version: '1.11.0' } as const;
+const base = `https://inlet.example/publications/${PUBLICATION_ID}`;
+
+test('a publication has exactly the keys of the contract', () => {
+  const catalog = {
+    ...attachment,
+    id: 'm1',
+    kind: 'metadata',
+    flavor: 'dublincore/episode',
+    mediatype: 'text/xml',
+    filename: 'dublincore.xml',
+  };
+  const json = publicationJson(
+    publication(
+      element({}),
+      element({ ...attachment, id: 'a1', flavor: 'presenter/player+preview' }),
+      element(catalog),
+    ),
+    options,
+  );
+  expect(json).toEqual({
+    id: PUBLICATION_ID,
+    channel: 'engage-player',
+    mediatype: 'text/html',
+    url: `https://inlet.example/watch/${PUBLICATION_ID}`,
+    media: [
+      {
+        id: 'e1',
+        mediatype: 'video/mp4',
+        url: `${base}/e1/presenter.mp4`,
+        flavor: 'presenter/delivery',
+        size: 1234,
+        checksum: `${SHA256} (sha256)`,
+        tags: ['engage-download'],
+        has_audio: true,
+        has_video: true,
+        duration: 60_000,
+        description: '',
+        bitrate: 800_000,
+        framerate: 25,
+        framecount: 1500,
+        width: 1280,
+        height: 720,
+        is_master_playlist: false,
+        is_live: false,
+      },
+    ],
+    attachments: [
+      {
+        id: 'a1',
+        mediatype: 'image/jpeg',
+        url: `${base}/a1/poster.jpg`,
+        flavor: 'presenter/player+preview',
+        ref: 'track:e1',
+        size: 1234,
+        checksum: `${SHA256} (sha256)`,
+        tags: [],
+      },
+    ],
+    metadata: [
+      {
+        id: 'm1',
+        mediatype: 'text/xml',
+        url: `${base}/m1/dublincore.xml`,
+        flavor: 'dublincore/episode',
+        size: 1234,
+        checksum: `${SHA256} (sha256)`,
+        tags: [],
+      },
+    ],
+  });
+});
+
+test('playlist and live flags appear from 1.7.0 on', () => {
+  const keys = (version: '1.6.0' | '1.7.0') =>
+    Object.keys(publicationJson(publication(element({})), { ...options, version }).media[0] ?? {});
+  expect(keys('1.6.0')).not.toContain('is_live');
+  expect(keys('1.7.0')).toEqual([...keys('1.6.0'), 'is_master_playlist', 'is_live']);
+});
+
+test('media without a picture has no keys about one', () => {
+  const [media] = publicationJson(
+    publication(element({ has_video: false, mediatype: 'audio/mp4' })),
+    options,
+  ).media;
+  expect(media).not.toHaveProperty('width');
+  expect(media).toMatchObject({ has_audio: true, has_video: false });
+});
+
+test('an attachment refers to the media it was made of, and to none in doubt', () => {
+  const poster = element({ ...attachment, id: 'p1', flavor: 'presenter/player+preview' });
+  const poster2 = element({ ...attachment, id: 'p2', flavor: 'presenter/player+preview' });
+  const waveform = element({ ...attachment, id: 'w', flavor: 'presenter/waveform' });
+  const [first, second] = [element({ id: 'e1' }), element({ id: 'e2' })];
+  const audio = element({ id: 'e3', has_video: false });
+  const presentation = element({ id: 'e4', flavor: 'presentation/delivery' });
+  const refs = (...elements: PublicationElement[]) =>
+    publicationJson(publication(...elements), options).attachments.map(({ ref }) => ref);
+  expect(refs(poster)).toEqual(['']);
+  expect(refs(poster, presentation)).toEqual(['']);
+  expect(refs(poster, first, second)).toEqual(['']);
+  expect(refs(poster, presentation, first)).toEqual(['track:e1']);
+  expect(refs(audio, first, second, poster, poster2, waveform)).toEqual(['track:e1', 'track:e2', 'track:e3']);
+});

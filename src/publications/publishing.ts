@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable, Transaction } from '../database/kysely.ts';
+import { releaseObjects } from '../storage/staging.ts';
+
+const PAGE = 'text/html';
+const EPISODE_CATALOG = { kind: 'metadata', flavor: 'dublincore/episode', mediatype: 'text/xml' } as const;
+
+/** Whether publishing on the channel has media to show: newly prepared ones, or those it shows already. */
+export async function hasMediaFor(database: Queryable, eventId: string, channel: string): Promise<boolean> {
+  const media = await database
+    .selectFrom('publication_elements')
+    .leftJoin('publications', 'publications.id', 'publication_elements.publication_id')
+    .select('publication_elements.id')
+    .where('publication_elements.event_id', '=', eventId)
+    .where('publication_elements.kind', '=', 'media')
+    .where((eb) =>
+      eb.or([
+        eb('publication_elements.publication_id', 'is', null),
+        eb('publications.channel', '=', channel),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return media !== undefined;
+}
+
+/** What is to be public, and where. */
+export interface PublishRequest {
+  eventId: string;
+  channel: string;
+  /** The stored Dublin Core XML of the event. */
+  catalog: { objectKey: string; filename: string; size: number; sha256: string };
+}
+
+/**
+ * Makes the event's prepared elements and its catalog public on the channel. A publication that is there keeps its
+ * identifier, so that links to it stay good. Prepared media replace all it had; without any, each element replaces
+ * those of its kind and flavor, which leaves the media and brings fresh metadata. The objects of what is replaced are
+ * released.
+ */
+export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
+  const { eventId, channel, catalog } = request;
+  const { id } = await trx
+    .insertInto('publications')
+    .values({ id: randomUUID(), event_id: eventId, channel, mediatype: PAGE })
+    .onConflict((conflict) =>
+      conflict.columns(['event_id', 'channel']).doUpdateSet((eb) => ({
+        mediatype: eb.ref('excluded.mediatype'),
+        published_at: eb.ref('excluded.published_at'),
+      })),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const prepared = await trx
+    .selectFrom('publication_elements')
+    .select(['id', 'kind', 'flavor'])
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
+    .execute();
+  await removeReplaced(trx, id, [...prepared, EPISODE_CATALOG]);
+  await trx
+    .updateTable('publication_elements')
+    .set({ publication_id: id })
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
+    .execute();
+  await trx
+    .insertInto('publication_elements')
+    .values({
+      ...EPISODE_CATALOG,
+      id: randomUUID(),
+      event_id: eventId,
+      publication_id: id,
+      position: 0,
+      filename: catalog.filename,
+      object_key: catalog.objectKey,
+      size: catalog.size,
+      sha256: catalog.sha256,
+    })
+    .execute();
+}
+
+async function removeReplaced(
+  trx: Transaction,
+  publicationId: string,
+  successors: readonly { kind: string; flavor: string }[],
+): Promise<void> {
+  let replaced = trx.deleteFrom('publication_elements').where('publication_id', '=', publicationId);
+  if (!successors.some(({ kind }) => kind === 'media')) {
+    replaced = replaced.where((eb) => eb.or(successors.map(({ kind, flavor }) => eb.and({ kind, flavor }))));
+  }
+  const removed = await replaced.returning('object_key').execute();
+  await releaseObjects(
+    trx,
+    removed.map(({ object_key }) => object_key),
+  );
+}
+
+/**
+ * Takes an event's publication off a channel, or all of its publications when none is named. Their objects are
+ * released; prepared elements stay.
+ *
+ * @returns how many publications were removed
+ */
+export async function retractPublications(
+  trx: Transaction,
+  { eventId, channel }: { eventId: string; channel: string | undefined },
+): Promise<number> {
+  let query = trx.selectFrom('publications').select('id').where('event_id', '=', eventId);
+  if (channel !== undefined) query = query.where('channel', '=', channel);
+  const ids = (await query.forUpdate().execute()).map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  const removed = await trx
+    .deleteFrom('publication_elements')
+    .where('publication_id', 'in', ids)
+    .returning('object_key')
+    .execute();
+  await releaseObjects(
+    trx,
+    removed.map(({ object_key }) => object_key),
+  );
+  await trx.deleteFrom('publications').where('id', 'in', ids).execute();
+  return ids.length;
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { Queryable } from '../database/kysely.ts';
+import type { Publication } from './model.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The publications of many events in one query: each event's by channel, none for an event that has none or does not
+ * exist.
+ */
+export async function publicationsOfEvents(
+  database: Queryable,
+  eventIds: readonly string[],
+): Promise<Map<string, Publication[]>> {
+  const found = new Map<string, Publication[]>(eventIds.map((id) => [id, []]));
+  if (eventIds.length === 0) return found;
+  const rows = await publications(database)
+    .where('publications.event_id', '=', sql<string>`ANY(${eventIds})`)
+    .orderBy('publications.channel')
+    .execute();
+  for (const publication of rows) found.get(publication.event_id)?.push(publication);
+  return found;
+}
+
+/** What a watch page shows: a publication with its event's catalog and the title of its series. */
+export async function findRecording(database: Queryable, publicationId: string) {
+  if (!UUID.test(publicationId)) return undefined;
+  return await publications(database)
+    .innerJoin('events', 'events.id', 'publications.event_id')
+    .leftJoin('series', 'series.id', 'events.series_id')
+    .select([
+      'events.title',
+      'events.presenters',
+      'events.description',
+      'events.start_date',
+      'events.duration',
+      'events.rights_holder',
+      'events.license',
+      'series.title as series_title',
+    ])
+    .where('publications.id', '=', publicationId)
+    .executeTakeFirst();
+}
+
+/** An element that is public under this address; undefined for every other address. */
+export async function findPublishedFile(
+  database: Queryable,
+  address: { publicationId: string; elementId: string; filename: string },
+) {
+  if (!UUID.test(address.publicationId) || !UUID.test(address.elementId)) return undefined;
+  const file = await database
+    .selectFrom('publication_elements')
+    .select(['object_key', 'filename', 'mediatype', 'size', 'sha256'])
+    .where('id', '=', address.elementId)
+    .where('publication_id', '=', address.publicationId)
+    .executeTakeFirst();
+  // Not compared by PostgreSQL, which refuses some texts a client may send (one with a NUL character).
+  return file?.filename === address.filename ? file : undefined;
+}
+
+function publications(database: Queryable) {
+  return database
+    .selectFrom('publications')
+    .selectAll('publications')
+    .select((eb) =>
+      jsonArrayFrom(
+        eb
+          .selectFrom('publication_elements')
+          .selectAll('publication_elements')
+          .whereRef('publication_elements.publication_id', '=', 'publications.id')
+          .orderBy('publication_elements.position')
+          .orderBy('publication_elements.id'),
+      ).as('elements'),
+    );
+}

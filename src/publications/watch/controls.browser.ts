@@ -1,0 +1,103 @@
+/**
+ * Replaces the browser's own controls by one bar that drives the leader of a player; without this script each
+ * recording keeps its own.
+ *
+ * Sent to the browser as its own source text: it refers to nothing outside itself.
+ *
+ * @param clock writes seconds as a time
+ */
+export function controlBar(player: HTMLElement, clock: (seconds: number) => string): void {
+  const STEP_SECONDS = 5;
+  const find = <T extends HTMLElement>(name: string) => player.querySelector<T>(`[data-part="${name}"]`);
+  const leader = player.querySelector<HTMLMediaElement>('[data-leader]');
+  const sound = player.querySelector<HTMLMediaElement>('[data-sound]');
+  const [bar, screens, notice, time] = [find('bar'), find('screens'), find('notice'), find('time')];
+  const [play, mute, fullscreen] = [find('play'), find('mute'), find('fullscreen')];
+  const [seek, volume] = [find<HTMLInputElement>('seek'), find<HTMLInputElement>('volume')];
+  const rate = find<HTMLSelectElement>('rate');
+  if (!leader || !bar || !screens || !notice || !time || !play || !mute || !fullscreen) return;
+  if (!seek || !volume || !rate) return;
+
+  const fill = (range: HTMLInputElement) => {
+    const share = Number(range.max) > 0 ? Number(range.value) / Number(range.max) : 0;
+    range.style.setProperty('--share', String(share));
+    if (range === seek) player.style.setProperty('--position', String(share));
+  };
+  const showPosition = () => {
+    if (Number.isFinite(leader.duration)) seek.max = String(leader.duration);
+    seek.value = String(leader.currentTime);
+    const [now, all] = [clock(leader.currentTime), clock(Number(seek.max))];
+    seek.setAttribute('aria-valuetext', `${now} of ${all}`);
+    time.textContent = `${now} / ${all}`;
+    fill(seek);
+  };
+  const showState = () => {
+    player.dataset.state = leader.paused ? 'paused' : 'playing';
+    play.setAttribute('aria-label', leader.paused ? 'Play' : 'Pause');
+    if (!leader.paused) player.dataset.started = '';
+  };
+  const showSound = () => {
+    const silent = !sound || sound.muted || sound.volume === 0;
+    player.dataset.volume = silent ? 'off' : 'on';
+    mute.setAttribute('aria-label', silent ? 'Turn the sound on' : 'Turn the sound off');
+    volume.value = String(silent ? 0 : (sound?.volume ?? 0));
+    fill(volume);
+  };
+  const showFault = () => {
+    notice.textContent =
+      'This browser cannot play the recording, or it could not be loaded. Try the download below.';
+    notice.hidden = false;
+  };
+  const toggle = () => {
+    if (leader.paused) leader.play().catch(() => showState());
+    else leader.pause();
+  };
+  const goTo = (seconds: number) => {
+    leader.currentTime = Math.max(0, Math.min(seconds, Number(seek.max)));
+    showPosition();
+  };
+
+  play.addEventListener('click', toggle);
+  screens.addEventListener('click', toggle);
+  seek.addEventListener('input', () => goTo(Number(seek.value)));
+  seek.addEventListener('keydown', (event) => {
+    const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    goTo(leader.currentTime + step * STEP_SECONDS);
+  });
+  rate.addEventListener('change', () => {
+    leader.playbackRate = Number(rate.value);
+  });
+  mute.addEventListener('click', () => {
+    if (!sound) return;
+    const silent = sound.muted || sound.volume === 0;
+    if (silent && sound.volume === 0) sound.volume = 1;
+    sound.muted = !silent;
+  });
+  volume.addEventListener('input', () => {
+    if (!sound) return;
+    sound.volume = Number(volume.value);
+    sound.muted = sound.volume === 0;
+  });
+  fullscreen.addEventListener('click', () => {
+    const change = document.fullscreenElement ? document.exitFullscreen() : player.requestFullscreen();
+    change.catch(() => undefined);
+  });
+
+  for (const event of ['timeupdate', 'seeking', 'durationchange'])
+    leader.addEventListener(event, showPosition);
+  for (const event of ['play', 'pause', 'ended']) leader.addEventListener(event, showState);
+  sound?.addEventListener('volumechange', showSound);
+  for (const media of player.querySelectorAll<HTMLMediaElement>('video, audio')) {
+    media.controls = false;
+    media.addEventListener('error', showFault);
+    if (media.error) showFault();
+  }
+  fullscreen.hidden = !document.fullscreenEnabled;
+  mute.hidden = volume.hidden = !sound;
+  bar.hidden = false;
+  showPosition();
+  showState();
+  showSound();
+}

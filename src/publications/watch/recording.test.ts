@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import type { PublicationElement } from '../model.ts';
+import { type PublishedRecording, playerOf } from './recording.ts';
+
+function media(id: string, values: Partial<PublicationElement> = {}): PublicationElement {
+  return {
+    id,
+    event_id: 'event',
+    publication_id: 'p',
+    position: 0,
+    kind: 'media',
+    flavor: 'presenter/delivery',
+    filename: `${id}.mp4`,
+    mediatype: 'video/mp4',
+    tags: [],
+    object_key: `element/${id}`,
+    size: 1,
+    sha256: '',
+    duration: 60_000,
+    has_audio: true,
+    has_video: true,
+    width: 640,
+    height: 360,
+    frame_rate: 25,
+    frame_count: 1500,
+    bit_rate: 1,
+    properties: {},
+    ...values,
+  };
+}
+
+function image(id: string, flavor: string, properties = {}): PublicationElement {
+  const none = { has_audio: null, has_video: null, duration: null };
+  return media(id, { ...none, kind: 'attachment', flavor, filename: `${id}.jpg`, properties });
+}
+
+function recording(...elements: PublicationElement[]): PublishedRecording {
+  return {
+    id: 'p',
+    event_id: 'event',
+    channel: 'engage-player',
+    mediatype: 'text/html',
+    published_at: new Date(),
+    title: '',
+    presenters: [],
+    description: '',
+    start_date: new Date(),
+    duration: null,
+    rights_holder: '',
+    license: '',
+    series_title: null,
+    elements,
+  };
+}
+
+/** Who leads and who is heard, by identifier. */
+function roles(...elements: PublicationElement[]) {
+  const player = playerOf(recording(...elements), '..');
+  const played = player ? [...player.screens, ...(player.sound ? [player.sound] : [])] : [];
+  const ids = (all: typeof played) => all.map(({ element }) => element.id);
+  return {
+    screens: ids(player?.screens ?? []),
+    leads: ids(played.filter(({ leads }) => leads)),
+    heard: ids(played.filter(({ heard }) => heard)),
+  };
+}
+
+const SILENT = { has_audio: false };
+const SOUND = { has_video: false, flavor: 'audio/delivery', mediatype: 'audio/mp4' };
+
+test('of tracks equally long the first with sound leads and is heard alone', () => {
+  expect(roles(media('a', SILENT), media('b'), media('c'))).toEqual({
+    screens: ['a', 'b', 'c'],
+    leads: ['b'],
+    heard: ['b'],
+  });
+  expect(roles(media('a', { ...SILENT, duration: 60_900 }), media('b'))).toMatchObject({ leads: ['b'] });
+});
+
+test('the longest leads, so that all of it can be reached, and the sound follows', () => {
+  expect(roles(media('a'), media('b', { ...SILENT, duration: 90_000 }))).toMatchObject({
+    leads: ['b'],
+    heard: ['a'],
+  });
+  expect(playerOf(recording(media('a'), media('b', { duration: 90_000 })), '..')?.duration).toBe(90_000);
+});
+
+test('silent pictures are heard with the audio track, which is left out when they have sound', () => {
+  expect(roles(media('a', SILENT), media('s', SOUND))).toEqual({
+    screens: ['a'],
+    leads: ['s'],
+    heard: ['s'],
+  });
+  expect(roles(media('a'), media('s', SOUND))).toEqual({ screens: ['a'], leads: ['a'], heard: ['a'] });
+});
+
+test('sound alone leads itself, in front of its waveform', () => {
+  const waveform = image('w', 'audio/waveform');
+  const player = playerOf(recording(media('s', SOUND), waveform), '..');
+  expect(player?.screens).toEqual([]);
+  expect(player?.sound).toMatchObject({ leads: true, heard: true });
+  expect(player?.imageUrl).toBe('../publications/p/w/w.jpg');
+});
+
+test('silent pictures alone are heard by nobody', () => {
+  expect(roles(media('a', SILENT))).toEqual({ screens: ['a'], leads: ['a'], heard: [] });
+});
+
+test('without media there is no player', () => {
+  expect(playerOf(recording(image('i', 'presenter/player+preview')), '..')).toBeUndefined();
+});
+
+test('media of unknown duration can be played', () => {
+  expect(roles(media('a', { duration: null }))).toMatchObject({ leads: ['a'] });
+});
+
+test('each screen has its own poster, and the timeline is that of the leader', () => {
+  const properties = {
+    imageCount: 12,
+    columns: 10,
+    rows: 2,
+    tileWidth: 160,
+    tileHeight: 90,
+    intervalMs: 1000,
+  };
+  const player = playerOf(
+    recording(
+      media('a', SILENT),
+      media('b', { flavor: 'presentation/delivery' }),
+      image('ta', 'presenter/timeline+preview', properties),
+      image('tb', 'presentation/timeline+preview', properties),
+      image('pb', 'presentation/player+preview'),
+      image('pa', 'presenter/player+preview'),
+    ),
+    '..',
+  );
+  expect(player?.screens.map(({ posterUrl }) => posterUrl)).toEqual([
+    '../publications/p/pa/pa.jpg',
+    '../publications/p/pb/pb.jpg',
+  ]);
+  expect(player?.timeline).toEqual({ ...properties, url: '../publications/p/tb/tb.jpg' });
+});
+
+test('a timeline that is not described is not used', () => {
+  const broken = image('t', 'presenter/timeline+preview', { imageCount: 0, columns: 1 });
+  expect(playerOf(recording(media('a'), broken), '..')?.timeline).toBeUndefined();
+});

@@ -1,0 +1,42 @@
+/**
+ * Shows the picture of the moment under the pointer above the position bar. The sheet of pictures is described by the
+ * data attributes of the preview (see `Timeline`).
+ *
+ * Sent to the browser as its own source text: it refers to nothing outside itself.
+ *
+ * @param clock writes seconds as a time
+ */
+export function timelinePreview(player: HTMLElement, clock: (seconds: number) => string): void {
+  const seek = player.querySelector<HTMLInputElement>('[data-part="seek"]');
+  const preview = player.querySelector<HTMLElement>('[data-part="preview"]');
+  const [picture, label] = preview?.children ?? [];
+  if (!seek || !preview || !(picture instanceof HTMLElement) || !(label instanceof HTMLElement)) return;
+  const { sheet, count, columns, rows, width, height, interval } = preview.dataset;
+
+  if (sheet) {
+    picture.style.width = `${width}px`;
+    picture.style.height = `${height}px`;
+    picture.style.backgroundSize = `${Number(columns) * Number(width)}px ${Number(rows) * Number(height)}px`;
+  }
+  seek.addEventListener('pointermove', (event) => {
+    const box = seek.getBoundingClientRect();
+    const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
+    const seconds = share * Number(seek.max);
+    label.textContent = clock(seconds);
+    if (sheet) {
+      const tile = Math.min(Number(count) - 1, Math.floor((seconds * 1000) / Number(interval)));
+      const [column, row] = [tile % Number(columns), Math.floor(tile / Number(columns))];
+      // Only now, so that who never looks does not load it.
+      picture.style.backgroundImage = `url("${sheet}")`;
+      picture.style.backgroundPosition = `-${column * Number(width)}px -${row * Number(height)}px`;
+    }
+    preview.hidden = false;
+    const half = preview.offsetWidth / 2;
+    preview.style.left = `${Math.max(half, Math.min(box.width - half, share * box.width))}px`;
+  });
+  for (const event of ['pointerleave', 'pointercancel']) {
+    seek.addEventListener(event, () => {
+      preview.hidden = true;
+    });
+  }
+}

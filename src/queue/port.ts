@@ -1,0 +1,42 @@
+import type { Queue } from 'bullmq';
+
+/** Operations that take a processor for minutes wait in a queue of their own. */
+export const LANES = ['light', 'heavy'] as const;
+export type Lane = (typeof LANES)[number];
+
+/** What a job carries: identifiers only, never state. */
+export interface JobData {
+  operationId: number;
+}
+
+export interface NewJob {
+  /** Unique among the jobs of its lane; a second job of the same id is ignored. Holds no colon. */
+  id: string;
+  /** Shown in the dashboard. */
+  name: string;
+  data: JobData;
+}
+
+/** What a consumer is given for each job. When it rejects, the job shows as failed and is not tried again. */
+export type Processor = (data: JobData, report: (percent: number) => void) => Promise<void>;
+
+/** A running consumer of one lane. */
+export interface Consumer {
+  /** Takes no further job and resolves when those under way have ended. */
+  close(): Promise<void>;
+}
+
+/** Delivers jobs to workers at least once; it is never asked what is to be done (the database is). */
+export interface WorkQueue {
+  readonly kind: 'redis' | 'postgres';
+  /** Rejects soon, rather than waiting, while the backend does not answer. */
+  deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void>;
+  /** Whether a job is waiting for a worker or with one; false when it has ended or was lost. */
+  holds(lane: Lane, jobId: string): Promise<boolean>;
+  consume(lane: Lane, concurrency: number, process: Processor): Consumer;
+  /** The queues as the dashboard shows them. */
+  queues(): Queue[];
+  /** Rejects when the backend does not answer. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

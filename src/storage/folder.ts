@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { Dirent, Stats } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { syncFolder, writeDurably } from './durable-file.ts';
+import { isObjectKey, requireObjectKey } from './keys.ts';
+import {
+  type ByteRange,
+  type ListedObject,
+  ObjectNotFound,
+  type ObjectStorage,
+  type PutOptions,
+  satisfiableRange,
+} from './port.ts';
+import { Source } from './source.ts';
+import { webStream } from './web-stream.ts';
+
+/** Holds what is being written; its name is no kind of object. */
+const UNFINISHED = '.unfinished';
+const READ_BYTES = 128 * 1024;
+const PROBE_BYTES = 4096;
+
+/** Objects as files of one folder, each under its key. A file appears whole and durable, or not at all. */
+export class FolderStorage implements ObjectStorage {
+  readonly kind = 'folder';
+  readonly #root: string;
+
+  /** @param root an absolute path; created by `open` */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Creates the folder where it is missing. */
+  async open(): Promise<this> {
+    await mkdir(join(this.#root, UNFINISHED), { recursive: true });
+    return this;
+  }
+
+  async put(key: string, body: Readable, options: PutOptions): Promise<void> {
+    const source = new Source(body, options.signal);
+    await source.run(async () => {
+      const path = this.localPath(key);
+      const unfinished = this.#unfinishedPath(key);
+      await writeDurably(unfinished, source);
+      try {
+        const created = await mkdir(dirname(path), { recursive: true });
+        await rename(unfinished, path);
+        await syncFolder(dirname(path));
+        if (created) await syncFolder(dirname(dirname(path)));
+        if (created) await syncFolder(this.#root);
+      } catch (error) {
+        await this.remove([key]);
+        throw error;
+      }
+    });
+  }
+
+  async get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    signal?.throwIfAborted();
+    const file = await orNotFound(key, open(this.localPath(key), 'r'));
+    try {
+      const { size } = await file.stat();
+      const { start, end } = range ? satisfiableRange(range, size) : { start: 0, end: size - 1 };
+      if (end < start) {
+        await file.close();
+        return webStream(Readable.from([]));
+      }
+      return webStream(file.createReadStream({ start, end, highWaterMark: READ_BYTES }), { signal });
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async size(key: string): Promise<number> {
+    return (await orNotFound(key, stat(this.localPath(key)))).size;
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      await rm(this.#unfinishedPath(key), { force: true });
+      await rm(this.localPath(key), { force: true });
+    }
+  }
+
+  async *list(prefix: string): AsyncIterable<ListedObject> {
+    for (const kind of await entries(this.#root)) {
+      const mayMatch = `${kind.name}/`.startsWith(prefix) || prefix.startsWith(`${kind.name}/`);
+      if (!kind.isDirectory() || kind.name === UNFINISHED || !mayMatch) continue;
+      for (const shard of await entries(join(this.#root, kind.name))) {
+        if (shard.isDirectory()) yield* this.#listShard(`${kind.name}/${shard.name}`, prefix);
+      }
+    }
+  }
+
+  async *unfinished(): AsyncIterable<string> {
+    for (const { name } of await entries(join(this.#root, UNFINISHED))) {
+      const key = name.replaceAll('_', '/');
+      if (isObjectKey(key)) yield key;
+    }
+  }
+
+  localPath(key: string): string {
+    return join(this.#root, requireObjectKey(key));
+  }
+
+  /** Writes and removes a file: a full or read-only disk must be seen. */
+  async check(): Promise<void> {
+    const probe = join(this.#root, UNFINISHED, `probe-${randomUUID()}`);
+    try {
+      await writeDurably(probe, new Source(Readable.from([new Uint8Array(PROBE_BYTES)])));
+    } finally {
+      await rm(probe, { force: true });
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async *#listShard(shard: string, prefix: string): AsyncIterable<ListedObject> {
+    for (const { name } of await entries(join(this.#root, shard))) {
+      const key = `${shard}/${name}`;
+      if (!isObjectKey(key) || !key.startsWith(prefix)) continue;
+      const found = await unlessMissing(stat(join(this.#root, key)));
+      if (found) yield { key, size: found.size, modified: found.mtime };
+    }
+  }
+
+  #unfinishedPath(key: string): string {
+    return join(this.#root, UNFINISHED, requireObjectKey(key).replaceAll('/', '_'));
+  }
+}
+
+/** Others add and remove files while a listing runs. */
+async function entries(folder: string): Promise<Dirent[]> {
+  return (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
+}
+
+async function unlessMissing<T extends Dirent[] | Stats>(pending: Promise<T>): Promise<T | undefined> {
+  return pending.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+async function orNotFound<T>(key: string, pending: Promise<T>): Promise<T> {
+  return pending.catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new ObjectNotFound(key) : error;
+  });
+}

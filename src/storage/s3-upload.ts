@@ -1,0 +1,86 @@
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import type { Source } from './source.ts';
+
+const MIB = 2 ** 20;
+const MAX_PARTS = 10_000;
+const MIN_PART_BYTES = 8 * MIB;
+const ASSUMED_BYTES = 100 * 1024 * MIB;
+/** What one upload may hold: parts under way, one being filled and one being joined. */
+const MEMORY_BYTES = 64 * MIB;
+const MAX_PARTS_UNDER_WAY = 4;
+/** Some stores copy the whole object before they answer. */
+const COMPLETE_MS = 15 * 60_000;
+/** How long after a fault the outcome of requests other than parts is waited for. */
+const SETTLE_MS = 15_000;
+
+/** How to cut an object of up to `expectedBytes` into parts, all of one size as some stores want them. */
+export function partPlan(expectedBytes = ASSUMED_BYTES): { partSize: number; queueSize: number } {
+  const partSize = Math.max(MIN_PART_BYTES, Math.ceil(expectedBytes / MAX_PARTS / MIB) * MIB);
+  const underWay = Math.floor(MEMORY_BYTES / partSize) - 2;
+  return { partSize, queueSize: Math.min(MAX_PARTS_UNDER_WAY, Math.max(1, underWay)) };
+}
+
+/**
+ * Sends a source as one object, in parts when it is larger than one. Settles only when nothing is under way any
+ * more, so that the caller may clean up after a failure.
+ *
+ * @returns whether the store may hold another multipart upload under the key, begun by a request whose answer was lost
+ */
+export async function sendObject(
+  client: S3Client,
+  object: { Bucket: string; Key: string; ContentType: string },
+  source: Source,
+  expectedBytes?: number,
+): Promise<{ repeated: boolean }> {
+  let repeated = false;
+  const { partSize, queueSize } = partPlan(expectedBytes);
+  const upload = new Upload({
+    client: cancellable(client, source, () => {
+      repeated = true;
+    }),
+    params: { ...object, Body: source.body },
+    partSize,
+    queueSize,
+  });
+  await upload.done();
+  source.signal.throwIfAborted();
+  return { repeated };
+}
+
+/**
+ * The client as `Upload` shall see it. `Upload` waits for the source while a part of it has been refused, and for
+ * parts under way while the source has failed; here the first fault ends both. Only parts are cancelled at once: of
+ * every other request the outcome should be known.
+ */
+function cancellable(client: S3Client, source: Source, onRepeatedCreate: () => void): S3Client {
+  const settled = delayed(source.signal, SETTLE_MS);
+  const send = async (command: Parameters<S3Client['send']>[0]) => {
+    const abortSignal = command instanceof UploadPartCommand ? source.signal : settled;
+    const requestTimeout = command instanceof CompleteMultipartUploadCommand ? COMPLETE_MS : undefined;
+    try {
+      const answer = await client.send(command, { abortSignal, requestTimeout });
+      const attempts = answer.$metadata.attempts ?? 1;
+      if (command instanceof CreateMultipartUploadCommand && attempts > 1) onRepeatedCreate();
+      return answer;
+    } catch (error) {
+      source.fail(error);
+      throw error;
+    }
+  };
+  return Object.create(client, { send: { value: send } });
+}
+
+/** Aborts some time after another signal does. */
+function delayed(signal: AbortSignal, ms: number): AbortSignal {
+  const controller = new AbortController();
+  const start = () => void setTimeout(() => controller.abort(signal.reason), ms).unref();
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  return controller.signal;
+}

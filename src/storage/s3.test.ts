@@ -1,0 +1,155 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bytes, readAll, sha256, source } from '../../test/support/bytes.ts';
+import { startS3, type TestS3 } from '../../test/support/s3.ts';
+import { objectKey } from './keys.ts';
+import { S3Storage } from './s3.ts';
+import { createS3Client } from './s3-client.ts';
+
+const MIB = 2 ** 20;
+const video = { mediatype: 'video/mp4' };
+
+let server: TestS3;
+let client: S3Client;
+let storage: S3Storage;
+beforeAll(async () => {
+  server = await startS3();
+  Object.assign(process.env, server.env);
+});
+beforeEach(async () => {
+  client = createS3Client({ forcePathStyle: true });
+  storage = new S3Storage({ client, bucket: server.env.S3_BUCKET ?? '' });
+  await storage.check();
+});
+afterEach(() => storage.close());
+afterAll(() => server.stop());
+
+async function expectNothingLeft(): Promise<void> {
+  expect(await Array.fromAsync(storage.list(''))).toEqual([]);
+  expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+}
+
+/** Performs the first request of a kind, or not, and then fails as a broken connection does. */
+function breakFirst(commandName: string, options: { performed: boolean }): () => boolean {
+  let broken = false;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (broken || context.commandName !== commandName) return next(args);
+      broken = true;
+      if (options.performed) await next(args);
+      throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+    },
+    // Below the SDK's retries.
+    { step: 'deserialize', priority: 'high' },
+  );
+  return () => broken;
+}
+
+test('a refused part ends a put whose sender has stalled', async () => {
+  const body = source(bytes(30 * MIB), 'stall');
+  const putting = storage.put(objectKey('track'), body, video);
+  putting.catch(() => undefined);
+  await expect.poll(() => Array.fromAsync(storage.unfinished())).toHaveLength(1);
+  await server.refuse();
+  body.push(bytes(8 * MIB));
+  await expect(putting).rejects.toMatchObject({ name: 'NoSuchBucket' });
+  expect(body.errored).toMatchObject({ name: 'NoSuchBucket' });
+  await server.accept();
+});
+
+test('a server that dies in the middle ends the put', async () => {
+  const key = objectKey('track');
+  const body = source(bytes(30 * MIB), 'stall');
+  const putting = storage.put(key, body, video);
+  putting.catch(() => undefined);
+  await expect.poll(() => Array.fromAsync(storage.unfinished())).toContain(key);
+  await server.kill();
+  body.push(bytes(8 * MIB));
+  await expect(putting).rejects.toMatchObject({ code: expect.stringMatching(/ECONNREFUSED|ECONNRESET/) });
+  expect(body.destroyed).toBe(true);
+  await expect(storage.check()).rejects.toThrow();
+  await server.restart();
+  await storage.check();
+  await storage.remove(await Array.fromAsync(storage.unfinished()));
+  await expectNothingLeft();
+});
+
+test('a part that is lost on the way is sent again', async () => {
+  const broken = breakFirst('UploadPartCommand', { performed: false });
+  const data = bytes(20 * MIB);
+  const key = objectKey('track');
+  await storage.put(key, source(data), video);
+  expect(broken()).toBe(true);
+  expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+  await storage.remove([key]);
+});
+
+test('an upload begun twice because an answer was lost leaves no second one', async () => {
+  const broken = breakFirst('CreateMultipartUploadCommand', { performed: true });
+  const data = bytes(20 * MIB);
+  const key = objectKey('track');
+  await storage.put(key, source(data), video);
+  expect(broken()).toBe(true);
+  expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+  expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+  await storage.remove([key]);
+});
+
+test('a completion that the store refuses leaves nothing', async () => {
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName === 'CompleteMultipartUploadCommand') {
+        throw Object.assign(new Error('The store refuses.'), { name: 'InvalidPart' });
+      }
+      return next(args);
+    },
+    { step: 'deserialize', priority: 'high' },
+  );
+  const body = source(bytes(20 * MIB));
+  await expect(storage.put(objectKey('track'), body, video)).rejects.toThrow('The store refuses.');
+  await expectNothingLeft();
+});
+
+test('a put can be aborted while the server hangs, and is known afterwards', async () => {
+  const key = objectKey('track');
+  const controller = new AbortController();
+  const body = source(bytes(30 * MIB), 'stall');
+  const putting = storage.put(key, body, { ...video, signal: controller.signal });
+  putting.catch(() => undefined);
+  await expect.poll(() => Array.fromAsync(storage.unfinished())).toContain(key);
+  server.pause();
+  controller.abort(new Error('the process stops'));
+  expect(body.destroyed).toBe(true);
+  await expect(storage.check(AbortSignal.timeout(300))).rejects.toMatchObject({ name: 'AbortError' });
+  server.resume();
+  await expect(putting).rejects.toThrow('the process stops');
+  await expectNothingLeft();
+});
+
+test('a check fails when the bucket is gone', async () => {
+  await server.refuse();
+  await expect(storage.check()).rejects.toThrow();
+  await server.accept();
+});
+
+test('files of others in the bucket are left alone', async () => {
+  const { PutObjectCommand, CreateMultipartUploadCommand, DeleteObjectCommand } = await import(
+    '@aws-sdk/client-s3'
+  );
+  const foreign = { Bucket: server.env.S3_BUCKET, Key: 'backup/2026.tar' };
+  await client.send(new PutObjectCommand({ ...foreign, Body: 'x' }));
+  await client.send(new CreateMultipartUploadCommand(foreign));
+  await expectNothingLeft();
+  await client.send(new DeleteObjectCommand(foreign));
+});
+
+test('more unfinished uploads than fit in one answer are all found and removed', async () => {
+  const { CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');
+  const key = objectKey('track');
+  const begin = () =>
+    client.send(new CreateMultipartUploadCommand({ Bucket: server.env.S3_BUCKET, Key: key }));
+  for (let i = 0; i < 11; i++) await Promise.all(Array.from({ length: 100 }, begin));
+  expect(await Array.fromAsync(storage.unfinished())).toHaveLength(1100);
+  await storage.remove([key]);
+  expect(await Array.fromAsync(storage.unfinished())).toHaveLength(0);
+});

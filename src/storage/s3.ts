@@ -1,0 +1,163 @@
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  type MultipartUpload,
+  NoSuchUpload,
+  paginateListObjectsV2,
+  type S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { isObjectKey, requireObjectKey } from './keys.ts';
+import {
+  type ByteRange,
+  type ListedObject,
+  ObjectNotFound,
+  type ObjectStorage,
+  type PutOptions,
+  RangeNotSatisfiable,
+} from './port.ts';
+import { sendObject } from './s3-upload.ts';
+import { Source } from './source.ts';
+import { webStream } from './web-stream.ts';
+
+const IDLE_MS = 60_000;
+const CHECK_MS = 5_000;
+/** How long a failed `put` may hold up its caller to clean up; what stays is on the staging ledger. */
+const CLEAN_UP_MS = 15_000;
+const REMOVALS_AT_ONCE = 8;
+
+/** Objects in a bucket, each under its key. */
+export class S3Storage implements ObjectStorage {
+  readonly kind = 's3';
+  readonly #client: S3Client;
+  readonly #bucket: string;
+
+  constructor(options: { client: S3Client; bucket: string }) {
+    this.#client = options.client;
+    this.#bucket = options.bucket;
+  }
+
+  async put(key: string, body: Readable, options: PutOptions): Promise<void> {
+    const source = new Source(body, options.signal);
+    await source.run(async () => {
+      const object = { ...this.#object(key), ContentType: options.mediatype };
+      try {
+        const { repeated } = await sendObject(this.#client, object, source, options.expectedBytes);
+        if (repeated) await this.#abortUploads(key).catch(() => undefined);
+      } catch (error) {
+        source.fail(error);
+        await this.#removeOne(key, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => undefined);
+        throw error;
+      }
+    });
+  }
+
+  async get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    if (range && (range.start < 0 || range.start > range.end)) throw new RangeNotSatisfiable();
+    const command = new GetObjectCommand({
+      ...this.#object(key),
+      Range: range && `bytes=${range.start}-${range.end}`,
+    });
+    const { Body } = await this.#client.send(command, { abortSignal: signal }).catch(rethrowFor(key));
+    if (!(Body instanceof Readable)) throw new Error('The object storage answered without a body.');
+    return webStream(Body, { idleMs: IDLE_MS, signal });
+  }
+
+  async size(key: string): Promise<number> {
+    const command = new HeadObjectCommand(this.#object(key));
+    const { ContentLength } = await this.#client.send(command).catch(rethrowFor(key));
+    if (ContentLength === undefined)
+      throw new Error('The object storage did not say how large an object is.');
+    return ContentLength;
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    const left = keys.map(requireObjectKey).values();
+    const removeNext = async () => {
+      for (const key of left) await this.#removeOne(key);
+    };
+    await Promise.all(Array.from({ length: REMOVALS_AT_ONCE }, removeNext));
+  }
+
+  async *list(prefix: string): AsyncIterable<ListedObject> {
+    const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: prefix });
+    for await (const { Contents = [] } of pages) {
+      for (const { Key = '', Size = 0, LastModified = new Date(0) } of Contents) {
+        if (isObjectKey(Key)) yield { key: Key, size: Size, modified: LastModified };
+      }
+    }
+  }
+
+  async *unfinished(): AsyncIterable<string> {
+    for await (const { Key = '' } of this.#uploads()) {
+      if (isObjectKey(Key)) yield Key;
+    }
+  }
+
+  localPath(key: string): undefined {
+    requireObjectKey(key);
+  }
+
+  async check(signal?: AbortSignal): Promise<void> {
+    const limit = AbortSignal.timeout(CHECK_MS);
+    const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit;
+    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy();
+  }
+
+  #object(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: requireObjectKey(key) };
+  }
+
+  /** Uploads first: one that were completed in between would bring the object back. */
+  async #removeOne(key: string, abortSignal?: AbortSignal): Promise<void> {
+    await this.#abortUploads(key, abortSignal);
+    await this.#client.send(new DeleteObjectCommand(this.#object(key)), { abortSignal });
+  }
+
+  async #abortUploads(key: string, abortSignal?: AbortSignal): Promise<void> {
+    for await (const { Key, UploadId } of this.#uploads(key, abortSignal)) {
+      if (Key !== key) continue;
+      const command = new AbortMultipartUploadCommand({ ...this.#object(key), UploadId });
+      await this.#client.send(command, { abortSignal }).catch((error) => {
+        // Completed or aborted since it was listed.
+        if (!(error instanceof NoSuchUpload)) throw error;
+      });
+    }
+  }
+
+  async *#uploads(Prefix?: string, abortSignal?: AbortSignal): AsyncIterable<MultipartUpload> {
+    let page: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
+    while (page) {
+      const answer: ListMultipartUploadsCommandOutput = await this.#client.send(
+        new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix, ...page }),
+        { abortSignal },
+      );
+      yield* answer.Uploads ?? [];
+      page = answer.IsTruncated
+        ? { KeyMarker: answer.NextKeyMarker, UploadIdMarker: answer.NextUploadIdMarker }
+        : undefined;
+    }
+  }
+}
+
+/** Tells a missing object and a range outside it from other refusals. */
+function rethrowFor(key: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof S3ServiceException) {
+      // HEAD answers have no body that would name the fault.
+      if (error.name === 'NoSuchKey' || error.name === 'NotFound') throw new ObjectNotFound(key);
+      if (error.name === 'InvalidRange') throw new RangeNotSatisfiable();
+    }
+    throw error;
+  };
+}

@@ -1,0 +1,71 @@
+/** Whether an operation takes part, decided from the workflow's configuration. */
+export type Condition = (configuration: Readonly<Record<string, string>>) => boolean;
+
+const TOKEN = /\s*(&&|\|\||!|\(|\)|[A-Za-z_][A-Za-z0-9_.-]*)\s*/y;
+
+/**
+ * Compiles the `if` of an operation: configuration keys joined by `&&`, `||`, `!` and parentheses. A key is true
+ * when its value is the word `true`, in any case of letters.
+ *
+ * @returns the condition and the keys it reads
+ * @throws {SyntaxError} with a sentence that shows the unexpected part
+ */
+export function compileCondition(source: string): { test: Condition; keys: string[] } {
+  const tokens = tokenize(source);
+  const keys: string[] = [];
+  let next = 0;
+
+  const either = (): Condition => {
+    let left = both();
+    while (tokens[next] === '||') {
+      next += 1;
+      const [a, b] = [left, both()];
+      left = (configuration) => a(configuration) || b(configuration);
+    }
+    return left;
+  };
+  const both = (): Condition => {
+    let left = single();
+    while (tokens[next] === '&&') {
+      next += 1;
+      const [a, b] = [left, single()];
+      left = (configuration) => a(configuration) && b(configuration);
+    }
+    return left;
+  };
+  const single = (): Condition => {
+    const token = tokens[next++];
+    if (token === '!') {
+      const inner = single();
+      return (configuration) => !inner(configuration);
+    }
+    if (token === '(') {
+      const inner = either();
+      if (tokens[next++] !== ')') throw new SyntaxError(`A parenthesis is not closed in "${source}".`);
+      return inner;
+    }
+    if (token === undefined || !/^[A-Za-z_]/.test(token)) {
+      throw new SyntaxError(
+        `A configuration key is expected ${token ? `instead of "${token}"` : 'at the end'} in "${source}".`,
+      );
+    }
+    keys.push(token);
+    return (configuration) => configuration[token]?.trim().toLowerCase() === 'true';
+  };
+
+  const test = either();
+  if (next < tokens.length) throw new SyntaxError(`"${tokens[next]}" is not expected in "${source}".`);
+  return { test, keys };
+}
+
+function tokenize(source: string): string[] {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < source.length) {
+    const at = TOKEN.lastIndex;
+    const match = TOKEN.exec(source);
+    if (!match?.[1]) throw new SyntaxError(`"${source.slice(at, at + 10)}" is not expected in "${source}".`);
+    tokens.push(match[1]);
+  }
+  return tokens;
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { type Condition, compileCondition } from './condition.ts';
+
+/** Operations that `advance()` carries out itself, without a worker. */
+export const PAUSE = 'pause';
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, {
+  error: 'must start with a letter or digit and hold only letters, digits, ".", "_" and "-"',
+});
+
+const duration = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[smh]$/, { error: 'must be a number and a unit, such as 30s, 10m or 6h' })
+  .transform((text) => Number.parseInt(text, 10) * UNIT_MS[text.slice(-1) as keyof typeof UNIT_MS]);
+
+/** Values are strings in the contract; a definition may write `true` or `5` without quotes. */
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+const condition = z.string().transform((source, context) => {
+  try {
+    return compileCondition(source);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is no condition' });
+    return z.NEVER;
+  }
+});
+
+const OperationSchema = z.strictObject({
+  operation: identifier,
+  description: z.string().default(''),
+  if: condition.optional(),
+  /** Further attempts after a fault that may pass. */
+  retries: z.number().int().min(0).max(50).default(8),
+  time_limit: duration.default(6 * UNIT_MS.h),
+  configuration: z.record(identifier, scalar).default({}),
+});
+
+/** The form of a workflow definition file. */
+export const DefinitionSchema = z
+  .strictObject({
+    id: identifier,
+    aliases: z.array(identifier).default([]),
+    title: z.string().min(1),
+    description: z.string().default(''),
+    tags: z.array(z.string().min(1)).default([]),
+    configuration: z.record(identifier, scalar).default({}),
+    operations: z.array(OperationSchema).min(1),
+  })
+  .superRefine((definition, context) => {
+    definition.operations.forEach((operation, index) => {
+      for (const key of operation.if?.keys ?? []) {
+        if (key in definition.configuration) continue;
+        context.addIssue({
+          code: 'custom',
+          path: ['operations', index, 'if'],
+          message: `reads the configuration key "${key}", which has no default under "configuration"`,
+        });
+      }
+    });
+  });
+
+/** A workflow definition; durations in milliseconds. */
+export interface WorkflowDefinition {
+  id: string;
+  aliases: string[];
+  title: string;
+  description: string;
+  tags: string[];
+  /** Keys a client may set, with their defaults. */
+  configuration: Record<string, string>;
+  operations: OperationDefinition[];
+}
+
+export interface OperationDefinition {
+  operation: string;
+  description: string;
+  if?: { test: Condition; keys: string[] } | undefined;
+  retries: number;
+  time_limit: number;
+  configuration: Record<string, string>;
+}

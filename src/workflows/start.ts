@@ -1,0 +1,58 @@
+import type { Transaction } from '../database/kysely.ts';
+import { advance } from './advance.ts';
+import type { WorkflowDefinition } from './definition.ts';
+
+/** What a new workflow instance is about. */
+export interface WorkflowStart {
+  eventId: string;
+  definition: WorkflowDefinition;
+  /** Values a client gave; they win over the definition's defaults. */
+  configuration: Readonly<Record<string, string>>;
+  creator: string;
+  requestId: string;
+}
+
+/**
+ * Writes a workflow instance with its operations and makes the first one ready. Conditions are decided here, once:
+ * they read nothing but the configuration.
+ *
+ * @returns the number of the workflow
+ */
+export async function startWorkflow(trx: Transaction, start: WorkflowStart): Promise<number> {
+  const configuration = { ...start.definition.configuration, ...start.configuration };
+  const { id } = await trx
+    .insertInto('workflows')
+    .values({
+      event_id: start.eventId,
+      definition: start.definition.id,
+      title: start.definition.title,
+      configuration: JSON.stringify(configuration),
+      state: 'INSTANTIATED',
+      creator: start.creator,
+      request_id: start.requestId,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('workflow_operations')
+    .values(
+      start.definition.operations.map((operation, position) => ({
+        workflow_id: id,
+        position,
+        operation: operation.operation,
+        description: operation.description,
+        configuration: JSON.stringify(operation.configuration),
+        state: !operation.if || operation.if.test(configuration) ? 'waiting' : 'skipped',
+        max_attempts: operation.retries + 1,
+        time_limit_ms: operation.time_limit,
+      })),
+    )
+    .execute();
+  await trx
+    .updateTable('events')
+    .set({ processing_state: 'INSTANTIATED' })
+    .where('id', '=', start.eventId)
+    .execute();
+  await advance(trx, id, { kind: 'started' });
+  return id;
+}

@@ -1,0 +1,65 @@
+/** States of a workflow instance; also the values of an event's `processing_state` beside the empty one. */
+export type WorkflowState =
+  | 'INSTANTIATED'
+  | 'RUNNING'
+  | 'PAUSED'
+  | 'STOPPED'
+  | 'FAILING'
+  | 'FAILED'
+  | 'SUCCEEDED';
+
+/** States of a workflow operation. */
+export type OperationState =
+  | 'waiting'
+  | 'ready'
+  | 'running'
+  | 'paused'
+  | 'succeeded'
+  | 'failed'
+  | 'skipped'
+  | 'stopped';
+
+/** Every legal move of a workflow; there are no others. */
+export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowState[]>> = {
+  INSTANTIATED: ['RUNNING', 'STOPPED'],
+  RUNNING: ['PAUSED', 'STOPPED', 'FAILING', 'SUCCEEDED'],
+  PAUSED: ['RUNNING', 'STOPPED'],
+  FAILING: ['FAILED'],
+  STOPPED: [],
+  FAILED: [],
+  SUCCEEDED: [],
+};
+
+/** Every legal move of an operation. Back to `ready`: another attempt, a lost worker, or handed back. */
+export const OPERATION_MOVES: Readonly<Record<OperationState, readonly OperationState[]>> = {
+  waiting: ['ready', 'paused', 'stopped'],
+  ready: ['running', 'stopped'],
+  running: ['succeeded', 'failed', 'ready', 'stopped'],
+  paused: ['succeeded', 'stopped'],
+  succeeded: [],
+  failed: [],
+  skipped: [],
+  stopped: [],
+};
+
+/** A change was asked for that the state does not allow. */
+export class IllegalMove extends Error {
+  override name = 'IllegalMove';
+  readonly from: string;
+  readonly to: string;
+  constructor(from: string, to: string) {
+    super(`There is no move from ${from} to ${to}.`);
+    this.from = from;
+    this.to = to;
+  }
+}
+
+/** @throws {IllegalMove} */
+export function assertMove<S extends string>(moves: Readonly<Record<S, readonly S[]>>, from: S, to: S): void {
+  if (!moves[from].includes(to)) throw new IllegalMove(from, to);
+}
+
+/** Whether a workflow in this state will not change any more. */
+export function isFinished(state: WorkflowState): boolean {
+  return WORKFLOW_MOVES[state].length === 0;
+}

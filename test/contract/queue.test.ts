@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BullQueue } from '../../src/queue/bull.ts';
+import type { Consumer, JobData, WorkQueue } from '../../src/queue/port.ts';
+import { migrateQueue, postgresBackend } from '../../src/queue/postgres.ts';
+import { redisBackend } from '../../src/queue/redis.ts';
+import { silentLogger } from '../../src/telemetry.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { redisAvailable, startRedis } from '../support/redis.ts';
+
+interface Backend {
+  open(): WorkQueue;
+  stop(): Promise<void>;
+}
+
+/** The last test stops the backend; the clean-up may ask again. */
+function once(stop: () => Promise<void>): () => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  return () => {
+    stopped ??= stop();
+    return stopped;
+  };
+}
+
+const backends: Record<string, { available: boolean; start(): Promise<Backend> }> = {
+  postgres: {
+    available: true,
+    start: async () => {
+      const database = await createTestDatabase();
+      await migrateQueue(database.url);
+      return {
+        open: () => new BullQueue(postgresBackend(database.url, silentLogger), silentLogger),
+        stop: once(database.close),
+      };
+    },
+  },
+  redis: {
+    available: await redisAvailable(),
+    start: async () => {
+      const redis = await startRedis();
+      return { open: () => new BullQueue(redisBackend(redis.url), silentLogger), stop: once(redis.stop) };
+    },
+  },
+};
+
+describe.each(Object.entries(backends))('work queue over %s', (_name, { available, start }) => {
+  describe.skipIf(!available)('', () => {
+    let backend: Backend;
+    let queue: WorkQueue;
+    const consumers: Consumer[] = [];
+
+    beforeAll(async () => {
+      backend = await start();
+      queue = backend.open();
+    });
+    afterAll(async () => {
+      await Promise.all(consumers.map((consumer) => consumer.close()));
+      await queue?.close();
+      await backend?.stop();
+    });
+
+    const job = (operationId: number, id = `operation-${operationId}-${randomUUID()}`) => ({
+      id,
+      name: 'noop',
+      data: { operationId },
+    });
+
+    test('jobs reach the consumer of their lane, each once, with their data', async () => {
+      const light: number[] = [];
+      const heavy: number[] = [];
+      const take =
+        (into: number[]) =>
+        async ({ operationId }: JobData) =>
+          void into.push(operationId);
+      consumers.push(queue.consume('light', 4, take(light)), queue.consume('heavy', 1, take(heavy)));
+      await queue.deliver(
+        'light',
+        [1, 2, 3].map((id) => job(id)),
+      );
+      await queue.deliver('heavy', [job(4)]);
+      await eventually(() => expect([light.toSorted(), heavy]).toEqual([[1, 2, 3], [4]]));
+    });
+
+    test('a second job of the same id is ignored', async () => {
+      const seen: number[] = [];
+      const other = backend.open();
+      const same = job(10);
+      await other.deliver('heavy', [same]);
+      await other.deliver('heavy', [same, job(11)]);
+      consumers.push(other.consume('heavy', 1, async ({ operationId }) => void seen.push(operationId)));
+      await eventually(async () => expect(await other.holds('heavy', same.id)).toBe(false));
+      await eventually(async () => expect(await queue.holds('heavy', same.id)).toBe(false));
+      expect(seen.filter((id) => id === 10).length).toBeLessThanOrEqual(1);
+      await other.close();
+    });
+
+    test('a job is held while it runs, and not after it ended or failed', async () => {
+      let finish: () => void = () => undefined;
+      const running = job(20);
+      const failing = job(21);
+      const own = backend.open();
+      const consumer = own.consume('light', 2, async ({ operationId }) => {
+        if (operationId === 21) throw new Error('as asked');
+        if (operationId === 20) await new Promise<void>((resolve) => (finish = resolve));
+      });
+      await Promise.all(consumers.splice(0).map((each) => each.close()));
+      await own.deliver('light', [running, failing]);
+      await eventually(async () => expect(await own.holds('light', failing.id)).toBe(false));
+      expect(await own.holds('light', running.id)).toBe(true);
+      finish();
+      await eventually(async () => expect(await own.holds('light', running.id)).toBe(false));
+      expect(await own.holds('light', 'operation-0-0')).toBe(false);
+      await consumer.close();
+      await own.close();
+    });
+
+    test('closing a consumer waits for the job under way', async () => {
+      let ended = false;
+      let started = false;
+      const own = backend.open();
+      const consumer = own.consume('light', 1, async () => {
+        started = true;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        ended = true;
+      });
+      await own.deliver('light', [job(30)]);
+      await eventually(() => expect(started).toBe(true));
+      await consumer.close();
+      expect(ended).toBe(true);
+      await own.close();
+    });
+
+    test('the check passes while the backend answers', async () => {
+      await expect(queue.check()).resolves.toBeUndefined();
+    });
+
+    test('delivering and checking fail soon after the backend went away', async () => {
+      const own = backend.open();
+      await own.check();
+      await backend.stop();
+      await expect(own.check()).rejects.toThrow();
+      await expect(own.deliver('light', [job(40)])).rejects.toThrow();
+      await own.close();
+    });
+  });
+});

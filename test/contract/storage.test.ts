@@ -1,0 +1,279 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createStorage } from '../../src/storage/create.ts';
+import { objectKey } from '../../src/storage/keys.ts';
+import { ObjectNotFound, type ObjectStorage, RangeNotSatisfiable } from '../../src/storage/port.ts';
+import { bytes, readAll, sha256, source } from '../support/bytes.ts';
+import { outsideS3, startS3 } from '../support/s3.ts';
+
+const MIB = 2 ** 20;
+const PUT_PROCESS = fileURLToPath(new URL('../support/put-process.ts', import.meta.url));
+const video = { mediatype: 'video/mp4' };
+
+interface Subject {
+  storage: ObjectStorage;
+  dataDir: string;
+  bucket: string;
+  stop(): Promise<void>;
+}
+
+async function folder(): Promise<Subject> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-folder-'));
+  const storage = await createStorage({ s3: undefined, dataDir });
+  return { storage, dataDir, bucket: '', stop: () => rm(dataDir, { recursive: true }) };
+}
+
+async function bucketOn(server: { env: Record<string, string>; stop(): Promise<void> }): Promise<Subject> {
+  Object.assign(process.env, server.env);
+  const bucket = server.env.S3_BUCKET ?? '';
+  const storage = await createStorage({ s3: { bucket, forcePathStyle: true }, dataDir: '' });
+  // The SDK reads the environment with its first request.
+  await storage.check();
+  return { storage, dataDir: '', bucket, stop: server.stop };
+}
+
+async function outside(): Promise<Subject> {
+  const server = await outsideS3();
+  if (!server) throw new Error('TEST_S3_ENDPOINT is not set.');
+  return bucketOn(server);
+}
+
+const subjects: [string, () => Promise<Subject>][] = [
+  ['folder', folder],
+  ['S3', async () => bucketOn(await startS3())],
+];
+if (process.env.TEST_S3_ENDPOINT) subjects.push(['S3 outside', outside]);
+
+describe.each(subjects)('object storage: %s', (_name, open) => {
+  let subject: Subject;
+  let storage: ObjectStorage;
+  beforeAll(async () => {
+    subject = await open();
+    storage = subject.storage;
+  });
+  afterEach(async () => {
+    await storage.remove((await Array.fromAsync(storage.list(''))).map(({ key }) => key));
+  });
+  afterAll(async () => {
+    await storage.close();
+    await subject.stop();
+  });
+
+  async function put(data: Buffer): Promise<string> {
+    const key = objectKey('track');
+    await storage.put(key, source(data), { ...video, expectedBytes: data.length });
+    return key;
+  }
+
+  async function expectNothingLeft(): Promise<void> {
+    expect(await Array.fromAsync(storage.list(''))).toEqual([]);
+    expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+  }
+
+  test('returns what was put', async () => {
+    const data = bytes(300_000);
+    const key = await put(data);
+    expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+    expect(await storage.size(key)).toBe(data.length);
+  });
+
+  test('keeps an empty object', async () => {
+    const key = await put(bytes(0));
+    expect(await storage.size(key)).toBe(0);
+    expect(await readAll(await storage.get(key))).toHaveLength(0);
+  });
+
+  test.each([8 * MIB, 8 * MIB + 1, 60 * MIB + 12_345])(
+    'keeps every byte of an object of %i',
+    async (size) => {
+      const data = bytes(size, size);
+      const key = await put(data);
+      expect(await storage.size(key)).toBe(size);
+      expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+      expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+    },
+  );
+
+  test('keeps an object whose size nobody declared', async () => {
+    const data = bytes(25 * MIB + 1);
+    const key = objectKey('element');
+    await storage.put(key, source(data), video);
+    expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+  });
+
+  test('keeps two objects put at once apart', async () => {
+    const [a, b] = [bytes(20 * MIB, 3), bytes(20 * MIB, 4)];
+    const [keyA, keyB] = await Promise.all([put(a), put(b)]);
+    expect(sha256(await readAll(await storage.get(keyA)))).toBe(sha256(a));
+    expect(sha256(await readAll(await storage.get(keyB)))).toBe(sha256(b));
+  });
+
+  test.each([
+    [0, 0],
+    [1, 9],
+    [8 * MIB - 5, 8 * MIB + 5],
+    [10 * MIB - 1, 10 * MIB - 1],
+    [10 * MIB - 3, 99 * MIB],
+  ])('returns bytes %i to %i', async (start, end) => {
+    const data = bytes(10 * MIB);
+    const key = await put(data);
+    const read = await readAll(await storage.get(key, { start, end }));
+    expect(sha256(read)).toBe(sha256(data.subarray(start, end + 1)));
+  });
+
+  test('refuses a range that holds no byte', async () => {
+    const [key, empty] = [await put(bytes(10)), await put(bytes(0))];
+    const refused = (of: string, start: number, end: number) =>
+      expect(storage.get(of, { start, end })).rejects.toThrow(RangeNotSatisfiable);
+    await refused(key, 10, 20);
+    await refused(key, 5, 4);
+    await refused(key, -1, 4);
+    await refused(empty, 0, 0);
+  });
+
+  test('says which object is not there', async () => {
+    const key = objectKey('track');
+    await expect(storage.get(key)).rejects.toThrow(ObjectNotFound);
+    await expect(storage.size(key)).rejects.toMatchObject({ name: 'ObjectNotFound', key });
+  });
+
+  test('removes objects, present or absent', async () => {
+    const [kept, removed] = [await put(bytes(10)), await put(bytes(10))];
+    await storage.remove([removed, objectKey('track')]);
+    await storage.remove([]);
+    expect((await Array.fromAsync(storage.list(''))).map(({ key }) => key)).toEqual([kept]);
+  });
+
+  test('lists objects by the start of their keys', async () => {
+    const begun = Date.now();
+    const track = await put(bytes(7));
+    const element = objectKey('element');
+    await storage.put(element, source(bytes(9)), video);
+    const [listed] = await Array.fromAsync(storage.list('element/'));
+    expect(listed).toMatchObject({ key: element, size: 9 });
+    // Some servers keep whole seconds.
+    expect(listed?.modified.getTime()).toBeGreaterThan(begun - 2000);
+    expect((await Array.fromAsync(storage.list(track.slice(0, 12)))).map(({ key }) => key)).toEqual([track]);
+    expect(await Array.fromAsync(storage.list('other/'))).toEqual([]);
+  });
+
+  test.each([1 * MIB, 30 * MIB])('leaves nothing of a source that fails after %i bytes', async (size) => {
+    const fault = new Error('the sender is gone');
+    const body = source(bytes(size), fault);
+    await expect(storage.put(objectKey('track'), body, video)).rejects.toBe(fault);
+    await expectNothingLeft();
+  });
+
+  test('leaves nothing of a source that is destroyed without an error', async () => {
+    const body = source(bytes(20 * MIB), 'stall');
+    const putting = storage.put(objectKey('track'), body, video);
+    setTimeout(() => body.destroy(), 200);
+    await expect(putting).rejects.toThrow('Premature close');
+    await expectNothingLeft();
+  });
+
+  test.each([1 * MIB, 30 * MIB])('leaves nothing of a put aborted after %i bytes', async (size) => {
+    const controller = new AbortController();
+    const body = source(bytes(size), 'stall');
+    const reason = new Error('the server stops');
+    const putting = storage.put(objectKey('track'), body, { ...video, signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 300);
+    await expect(putting).rejects.toBe(reason);
+    expect(body.destroyed).toBe(true);
+    await expectNothingLeft();
+  });
+
+  test('stores nothing for a signal that was aborted before', async () => {
+    const body = source(bytes(20 * MIB));
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(storage.put(objectKey('track'), body, { ...video, signal })).rejects.toThrow('too late');
+    expect(body.destroyed).toBe(true);
+    await expectNothingLeft();
+  });
+
+  test.each([
+    '../secret',
+    'track/../../secret',
+    '/etc/passwd',
+    'track/aa/../../../../../../../etc/passwd',
+    `track/aa/${'.'.repeat(36)}`,
+    `.unfinished/aa/${'a'.repeat(36)}`,
+    '',
+  ])('does not take %j for a key', async (key) => {
+    const body = source(bytes(10));
+    await expect(storage.put(key, body, video)).rejects.toThrow(TypeError);
+    expect(body.destroyed).toBe(true);
+    await expect(storage.get(key)).rejects.toThrow(TypeError);
+    await expect(storage.size(key)).rejects.toThrow(TypeError);
+    await expect(storage.remove([key])).rejects.toThrow(TypeError);
+    expect(() => storage.localPath(key)).toThrow(TypeError);
+  });
+
+  test('knows and removes what a killed process left of a put', async () => {
+    const key = objectKey('track');
+    const child = putProcess(subject, key, 30 * MIB, 'stall');
+    await vi.waitFor(async () => expect(await Array.fromAsync(storage.unfinished())).toEqual([key]), {
+      timeout: 20_000,
+      interval: 200,
+    });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await Array.fromAsync(storage.unfinished())).toEqual([key]);
+    await expect(storage.size(key)).rejects.toThrow(ObjectNotFound);
+    await storage.remove([key]);
+    await expectNothingLeft();
+  });
+
+  test('holds no file or connection for streams that were given up', async () => {
+    const key = await put(bytes(20 * MIB));
+    const giveUp = async () => {
+      const reader = (await storage.get(key)).getReader();
+      await reader.read();
+      await reader.cancel();
+      await (await storage.get(key)).cancel();
+      const controller = new AbortController();
+      const aborted = await storage.get(key, undefined, controller.signal);
+      controller.abort(new Error('no longer wanted'));
+      await expect(readAll(aborted)).rejects.toThrow('no longer wanted');
+      await readAll(await storage.get(key, { start: 0, end: 99 }));
+    };
+    await giveUp();
+    const before = await openFiles();
+    for (let i = 0; i < 10; i++) await giveUp();
+    await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before));
+  });
+
+  test('holds no file or connection for puts that failed', async () => {
+    const fail = () =>
+      storage
+        .put(objectKey('track'), source(bytes(9 * MIB), new Error('gone')), video)
+        .catch(() => undefined);
+    await fail();
+    const before = await openFiles();
+    for (let i = 0; i < 5; i++) await fail();
+    await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before + 1));
+    await expectNothingLeft();
+  });
+
+  test('answers a check and leaves nothing by it', async () => {
+    await storage.check();
+    await expectNothingLeft();
+  });
+});
+
+const openFiles = async () => (await readdir('/proc/self/fd')).length;
+
+function putProcess(
+  { dataDir, bucket }: Subject,
+  key: string,
+  size: number,
+  ...more: string[]
+): ChildProcess {
+  const program = [PUT_PROCESS, dataDir, bucket, key, String(size), ...more];
+  return spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
+}

@@ -1,0 +1,256 @@
+import { Hono } from 'hono';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunningServer, serve } from '../../src/http/serve.ts';
+import { fileRoutes } from '../../src/publications/files.routes.ts';
+import { watchRoutes } from '../../src/publications/watch.routes.ts';
+import { encode } from '../../workers/operations/encode.ts';
+import { preview } from '../../workers/operations/preview.ts';
+import { publish } from '../../workers/operations/publish.ts';
+import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { type ClipOptions, clip } from '../support/clips.ts';
+import { createOperationBench, type OperationBench } from '../support/operation-context.ts';
+
+const SECONDS = 10;
+
+describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
+  let bench: OperationBench;
+  let server: RunningServer;
+  let browser: Browser;
+  let origin: string;
+  let lecture: string;
+  let podcast: string;
+
+  beforeAll(async () => {
+    bench = await createOperationBench();
+    const { database, storage } = bench;
+    const app = new Hono()
+      .route('/', watchRoutes({ database }))
+      .route('/', fileRoutes({ database, storage }))
+      .get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
+    server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
+    origin = `http://127.0.0.1:${server.port}`;
+    browser = await launchBrowser();
+    lecture = await publishClips({
+      'presenter/source': {},
+      'presentation/source': { video: { size: '640x360' } },
+    });
+    podcast = await publishClips({ 'audio/source': { video: false, container: 'm4a' } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    server?.destroy();
+    await bench?.close();
+  });
+
+  /** Takes clips through the real operations, and returns the path of the watch page. */
+  async function publishClips(clips: Record<string, ClipOptions>): Promise<string> {
+    const tracks: Record<string, string> = {};
+    for (const [flavor, options] of Object.entries(clips)) {
+      tracks[flavor] = await clip({ seconds: SECONDS, ...options });
+    }
+    const eventId = await bench.addEvent(tracks);
+    for (const operation of [encode, preview, publish]) await bench.perform(operation, eventId);
+    const { id } = await bench.database
+      .selectFrom('publications')
+      .select('id')
+      .where('event_id', '=', eventId)
+      .executeTakeFirstOrThrow();
+    return `/watch/${id}`;
+  }
+
+  /** A page that also collects what must not happen: messages on the console and requests to other hosts. */
+  async function open(path: string, viewport = { width: 1280, height: 800 }) {
+    const page = await browser.newPage({ viewport });
+    const faults: string[] = [];
+    page.on('console', (message) => faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('request', (request) => {
+      const { protocol, origin: host } = new URL(request.url());
+      if (protocol !== 'data:' && host !== origin) faults.push(`request to ${host}`);
+    });
+    page.on('requestfailed', (request) => {
+      // Chromium gives up a running download of media whenever it seeks.
+      if (request.resourceType() !== 'media') faults.push(`${request.url()} failed`);
+    });
+    await page.goto(origin + path);
+    return { page, faults };
+  }
+
+  const states = (page: Page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll<HTMLMediaElement>('video, audio')].map((media) => ({
+        time: media.currentTime,
+        paused: media.paused,
+        muted: media.muted,
+        rate: media.playbackRate,
+        seeking: media.seeking,
+      })),
+    );
+
+  /** Waits until every medium has come so many seconds far. */
+  const played = (page: Page, seconds: number) =>
+    page.waitForFunction(
+      (least) =>
+        [...document.querySelectorAll('video, audio')].every(
+          (m) => (m as HTMLMediaElement).currentTime > least,
+        ),
+      seconds,
+    );
+
+  /** Waits until all are paused at the same place, give or take a frame. */
+  const stillAt = (page: Page, seconds: number) =>
+    page.waitForFunction(
+      (place) =>
+        [...document.querySelectorAll('video')].every(
+          (m) => m.paused && !m.seeking && Math.abs(m.currentTime - place) < 0.06,
+        ),
+      seconds,
+    );
+
+  test('both pictures play together, one of them heard, and pause together', async () => {
+    const { page, faults } = await open(lecture);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await played(page, 1);
+    expect(await states(page)).toMatchObject([
+      { paused: false, muted: false },
+      { paused: false, muted: true },
+    ]);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const [leader] = await states(page);
+    await stillAt(page, leader?.time ?? Number.NaN);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('keys alone are enough: play, go on by five seconds, change the speed', async () => {
+    const { page, faults } = await open(lecture);
+    await page.getByLabel('Position').focus();
+    await page.keyboard.press('ArrowRight');
+    await stillAt(page, 5);
+    await page.keyboard.press('ArrowLeft');
+    await stillAt(page, 0);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await played(page, 0.5);
+    await page.getByLabel('Speed').selectOption('2');
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('video')].every((m) => m.playbackRate > 1.4),
+    );
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('a picture that has fallen behind catches up', async () => {
+    const { page, faults } = await open(lecture);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await played(page, 4);
+    await page.evaluate(() => {
+      const follower = document.querySelector<HTMLVideoElement>('[data-follower]');
+      if (follower) follower.currentTime = 0;
+    });
+    await page.waitForFunction(() => {
+      const [a, b] = [...document.querySelectorAll('video')];
+      return (
+        a &&
+        b &&
+        !b.paused &&
+        !b.seeking &&
+        b.currentTime > 3 &&
+        Math.abs(a.currentTime - b.currentTime) < 0.5
+      );
+    });
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('at its end the recording can be played again from the start', async () => {
+    const { page, faults } = await open(lecture);
+    await page.evaluate((end) => {
+      const leader = document.querySelector<HTMLVideoElement>('[data-leader]');
+      if (leader) leader.currentTime = end;
+    }, SECONDS - 0.5);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.waitForFunction(() => document.querySelector<HTMLVideoElement>('[data-leader]')?.ended);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('video')].every(
+        (m) => !m.paused && m.currentTime > 0.3 && m.currentTime < 8,
+      ),
+    );
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('the pointer over the position bar shows the picture of that moment', async () => {
+    const { page, faults } = await open(lecture);
+    const preview = page.locator('[data-part="preview"]');
+    expect(await preview.isVisible()).toBe(false);
+    await page.getByLabel('Position').hover({ position: { x: 640, y: 8 } });
+    await preview.waitFor({ state: 'visible' });
+    const picture = preview.locator('div');
+    expect(await picture.evaluate((e) => getComputedStyle(e).backgroundImage)).toMatch(/timeline\.jpg"\)$/);
+    expect(await preview.textContent()).toBe('0:05');
+    await page.mouse.move(640, 700);
+    await preview.waitFor({ state: 'hidden' });
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('pictures stand side by side with the same height, and below each other on a phone', async () => {
+    const { page } = await open(lecture);
+    const boxes = async () =>
+      Promise.all((await page.locator('video').all()).map(async (video) => video.boundingBox()));
+    await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.style.flexGrow));
+    const [left, right] = await boxes();
+    expect(left?.y).toBe(right?.y);
+    expect(Math.abs((left?.height ?? 0) - (right?.height ?? 0))).toBeLessThan(2);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const [upper, lower] = await boxes();
+    expect(lower?.y).toBeGreaterThanOrEqual((upper?.y ?? 0) + (upper?.height ?? 0));
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await page.close();
+  });
+
+  test('sound alone plays in front of its waveform', async () => {
+    const { page, faults } = await open(podcast);
+    expect(
+      await page.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth),
+    ).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await played(page, 0.5);
+    expect(await states(page)).toMatchObject([{ paused: false, muted: false }]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('without scripts the recording has the controls of the browser', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(origin + lecture);
+    expect(await page.locator('video[controls]').count()).toBe(2);
+    expect(await page.getByRole('button', { name: 'Play' }).isVisible()).toBe(false);
+    await context.close();
+  });
+
+  test('a learning platform on another site can show the page in a frame', async () => {
+    const page = await browser.newPage();
+    await page.goto(`http://localhost:${server.port}/platform`);
+    const frame = page.frame({ url: origin + lecture });
+    await frame?.waitForFunction(() => {
+      const [video] = document.querySelectorAll('video');
+      return video && video.readyState > 0 && video.getBoundingClientRect().height > 0;
+    });
+    expect(await frame?.getByRole('button', { name: 'Play' }).isVisible()).toBe(true);
+    await page.close();
+  });
+
+  test('a media file opened by itself plays under its policy', async () => {
+    const { page, faults } = await open(lecture);
+    const href = await page.getByRole('link').first().getAttribute('href');
+    await page.goto(new URL(href ?? '', origin + lecture).href);
+    await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) > 0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,235 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/database/kysely.ts';
+import { advance, ClaimLost } from '../../src/workflows/advance.ts';
+import { claimOperation, endClaim, heartbeat, recoverLostOperations } from '../../src/workflows/claims.ts';
+import { takeDeliveries, undeliver } from '../../src/workflows/outbox.ts';
+import { IllegalMove } from '../../src/workflows/states.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
+
+let db: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = db.database;
+});
+afterAll(() => db.close());
+
+async function claimFirst(workflowId: number, worker = 'worker-a') {
+  const operation = (await operationsOf(database, workflowId)).find(({ state }) => state === 'ready');
+  const claim = await claimOperation(database, operation?.id ?? 0, worker);
+  if (!claim) throw new Error('There was nothing to claim.');
+  return claim;
+}
+
+const states = async (workflowId: number) =>
+  (await operationsOf(database, workflowId)).map(({ state }) => state);
+
+test('a workflow goes from INSTANTIATED over RUNNING to SUCCEEDED, one operation after the other', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop']);
+  expect(await processingState(database, eventId)).toBe('INSTANTIATED');
+  expect(await states(workflowId)).toEqual(['ready', 'waiting']);
+  for (const after of [
+    ['succeeded', 'ready'],
+    ['succeeded', 'succeeded'],
+  ]) {
+    const claim = await claimFirst(workflowId);
+    expect(await processingState(database, eventId)).toBe('RUNNING');
+    await endClaim(database, claim, {
+      kind: 'succeeded',
+      operationId: claim.operationId,
+      token: claim.token,
+    });
+    expect(await states(workflowId)).toEqual(after);
+  }
+  expect(await processingState(database, eventId)).toBe('SUCCEEDED');
+});
+
+test('of ten workers that claim the same operation, one gets it', async () => {
+  const { workflowId } = await startTestWorkflow(database);
+  const [operation] = await operationsOf(database, workflowId);
+  const claims = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => claimOperation(database, operation?.id ?? 0, `worker-${i}`)),
+  );
+  expect(claims.filter(Boolean)).toHaveLength(1);
+});
+
+test('a worker that lost its claim can write nothing', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database);
+  const old = await claimFirst(workflowId);
+  await sql`UPDATE workflow_operations SET heartbeat_at = now() - interval '1 minute' WHERE id = ${old.operationId}`.execute(
+    database,
+  );
+  expect(await recoverLostOperations(database)).toContain(old.operationId);
+  const current = await claimFirst(workflowId, 'worker-b');
+  expect(current.token).toBeGreaterThan(old.token);
+  expect(await heartbeat(database, old, 0.5)).toBe(false);
+  const late = endClaim(
+    database,
+    old,
+    { kind: 'succeeded', operationId: old.operationId, token: old.token },
+    async (trx) =>
+      void (await trx
+        .updateTable('events')
+        .set({ title: 'from the dead' })
+        .where('id', '=', eventId)
+        .execute()),
+  );
+  await expect(late).rejects.toBeInstanceOf(ClaimLost);
+  const { title } = await database
+    .selectFrom('events')
+    .select('title')
+    .where('id', '=', eventId)
+    .executeTakeFirstOrThrow();
+  expect(title).toBe('');
+  expect(await heartbeat(database, current, 0.5)).toBe(true);
+});
+
+test('a result and the state that says so are written together or not at all', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database);
+  const claim = await claimFirst(workflowId);
+  const failing = endClaim(
+    database,
+    claim,
+    { kind: 'succeeded', operationId: claim.operationId, token: claim.token },
+    async () => {
+      throw new Error('the commit fails');
+    },
+  );
+  await expect(failing).rejects.toThrow('the commit fails');
+  expect(await states(workflowId)).toEqual(['running']);
+  expect(await processingState(database, eventId)).toBe('RUNNING');
+});
+
+test('a permanent failure ends the workflow FAILED and keeps the reason and the log', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop']);
+  const claim = await claimFirst(workflowId);
+  const { operationId, token } = claim;
+  await endClaim(database, claim, {
+    kind: 'failed',
+    operationId,
+    token,
+    reason: 'It is no recording.',
+    log: 'tail',
+  });
+  expect(await processingState(database, eventId)).toBe('FAILED');
+  expect(await states(workflowId)).toEqual(['failed', 'stopped']);
+  expect((await operationsOf(database, workflowId))[0]).toMatchObject({
+    reason: 'It is no recording.',
+    log: 'tail',
+  });
+});
+
+test('a retried operation waits before it can be claimed again', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database);
+  const claim = await claimFirst(workflowId);
+  const { operationId, token } = claim;
+  await endClaim(database, claim, {
+    kind: 'retried',
+    operationId,
+    token,
+    reason: 'r',
+    log: '',
+    delayMs: 60_000,
+  });
+  expect(await states(workflowId)).toEqual(['ready']);
+  expect(await claimOperation(database, operationId, 'worker-b')).toBeUndefined();
+  expect(await processingState(database, eventId)).toBe('RUNNING');
+});
+
+test('a paused workflow goes on when it is resumed, and only then', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'pause', 'noop']);
+  const claim = await claimFirst(workflowId);
+  await endClaim(database, claim, { kind: 'succeeded', operationId: claim.operationId, token: claim.token });
+  expect(await processingState(database, eventId)).toBe('PAUSED');
+  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
+  expect(await processingState(database, eventId)).toBe('RUNNING');
+  expect(await states(workflowId)).toEqual(['succeeded', 'succeeded', 'ready']);
+  const again = database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
+  await expect(again).rejects.toBeInstanceOf(IllegalMove);
+});
+
+test('a workflow that begins with a pause pauses, and one whose last step is a pause then succeeds', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database, ['pause']);
+  expect(await processingState(database, eventId)).toBe('PAUSED');
+  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
+  expect(await processingState(database, eventId)).toBe('SUCCEEDED');
+});
+
+test('stopping takes the operation from its worker', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop']);
+  const claim = await claimFirst(workflowId);
+  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'stopped' }));
+  expect(await processingState(database, eventId)).toBe('STOPPED');
+  expect(await heartbeat(database, claim, 0.5)).toBe(false);
+});
+
+test('deleting the event takes the operation from its worker', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database);
+  const claim = await claimFirst(workflowId);
+  await database.deleteFrom('events').where('id', '=', eventId).execute();
+  expect(await heartbeat(database, claim, 0.5)).toBe(false);
+  const late = endClaim(database, claim, {
+    kind: 'succeeded',
+    operationId: claim.operationId,
+    token: claim.token,
+  });
+  await expect(late).rejects.toBeInstanceOf(ClaimLost);
+});
+
+test('an operation that keeps losing its workers fails in the end', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database);
+  for (let i = 0; i < 25; i += 1) {
+    const claim = await claimFirst(workflowId);
+    await sql`UPDATE workflow_operations SET heartbeat_at = now() - interval '1 minute' WHERE id = ${claim.operationId}`.execute(
+      database,
+    );
+    await recoverLostOperations(database);
+  }
+  expect(await processingState(database, eventId)).toBe('FAILED');
+  expect((await operationsOf(database, workflowId))[0]?.reason).toContain('died 25 times');
+});
+
+test('an event cannot have two active workflows', async () => {
+  const { eventId } = await startTestWorkflow(database);
+  const second = database
+    .insertInto('workflows')
+    .values({
+      event_id: eventId,
+      definition: 'x',
+      title: 'x',
+      configuration: '{}',
+      state: 'RUNNING',
+      creator: 'x',
+      request_id: 'x',
+    })
+    .execute();
+  await expect(second).rejects.toThrow(/workflows_one_active/);
+});
+
+test('the outbox gives each ready operation to one relay, and again when nobody took it', async () => {
+  const other = await createTestDatabase();
+  try {
+    for (let i = 0; i < 20; i += 1) await startTestWorkflow(other.database);
+    const taken = (await Promise.all(Array.from({ length: 4 }, () => takeDeliveries(other.database)))).flat();
+    expect(new Set(taken.map(({ operationId }) => operationId)).size).toBe(20);
+    expect(taken).toHaveLength(20);
+    expect(await takeDeliveries(other.database)).toEqual([]);
+    await sql`UPDATE workflow_operations SET delivered_at = now() - interval '1 hour'`.execute(
+      other.database,
+    );
+    const overdue = await takeDeliveries(other.database);
+    expect(overdue).toHaveLength(20);
+    expect(overdue.every((each) => each.overdue && each.delivery === 1)).toBe(true);
+    await undeliver(
+      other.database,
+      overdue.map(({ operationId }) => operationId),
+    );
+    expect((await takeDeliveries(other.database)).every((each) => !each.overdue && each.delivery === 2)).toBe(
+      true,
+    );
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runTool } from '../../src/media/process.ts';
+import { locateTools, type MediaTools } from '../../src/media/tools.ts';
+
+/** What a clip is to hold; the defaults make an MP4 of two seconds that browsers play as it is. */
+export interface ClipOptions {
+  seconds?: number;
+  /** `size` as "320x240"; `options` are ffmpeg's for the output, such as `-pix_fmt`. */
+  video?: { size?: string; rate?: number; codec?: string; filter?: string; options?: string[] } | false;
+  audio?: { channels?: number; rate?: number; codec?: string; options?: string[] } | boolean;
+  container?: Container;
+  /** Options of the output as a whole, such as `-movflags`. */
+  options?: string[];
+}
+
+export type Container = keyof typeof CODECS;
+
+/** The usual encoders of each container. */
+const CODECS = {
+  mp4: ['libx264', 'aac'],
+  m4a: ['libx264', 'aac'],
+  mov: ['libx264', 'aac'],
+  mkv: ['libx264', 'aac'],
+  flv: ['libx264', 'aac'],
+  ts: ['libx264', 'aac'],
+  webm: ['libvpx', 'libvorbis'],
+  avi: ['mpeg4', 'libmp3lame'],
+  mpg: ['mpeg2video', 'mp2'],
+  wmv: ['wmv2', 'wmav2'],
+  mxf: ['mpeg2video', 'pcm_s16le'],
+  dv: ['dvvideo', 'pcm_s16le'],
+  ogg: ['libtheora', 'libvorbis'],
+  '3gp': ['libx264', 'aac'],
+  wav: ['', 'pcm_s16le'],
+  aiff: ['', 'pcm_s16be'],
+  caf: ['', 'pcm_s16le'],
+  flac: ['', 'flac'],
+  mp3: ['', 'libmp3lame'],
+  aac: ['', 'aac'],
+  ac3: ['', 'ac3'],
+  eac3: ['', 'eac3'],
+  amr: ['', 'libopencore_amrnb'],
+} as const;
+
+const FORMATS: Partial<Record<Container, string>> = {
+  mkv: 'matroska',
+  ts: 'mpegts',
+  mpg: 'mpeg',
+  aac: 'adts',
+  wmv: 'asf',
+};
+
+let folder: string | undefined;
+let located: Promise<MediaTools> | undefined;
+const clips = new Map<string, Promise<string>>();
+
+/** The tools that tests run, found once. */
+export function testTools(): Promise<MediaTools> {
+  located ??= locateTools({ ffmpegPath: process.env.FFMPEG_PATH, ffprobePath: process.env.FFPROBE_PATH });
+  return located;
+}
+
+/** A folder for clips and whatever a test makes of them; removed when the process ends. */
+export function clipFolder(): string {
+  if (folder) return folder;
+  const made = mkdtempSync(join(tmpdir(), 'inlet-clips-'));
+  process.on('exit', () => rmSync(made, { recursive: true, force: true }));
+  folder = made;
+  return made;
+}
+
+/** The path of a real recording with a moving test picture and a tone; made once per process for the same options. */
+export function clip(options: ClipOptions = {}): Promise<string> {
+  const id = createHash('sha256').update(JSON.stringify(options)).digest('hex').slice(0, 12);
+  const made = clips.get(id) ?? makeClip(options, join(clipFolder(), `${id}.${options.container ?? 'mp4'}`));
+  clips.set(id, made);
+  return made;
+}
+
+async function makeClip(options: ClipOptions, path: string): Promise<string> {
+  const { seconds = 2, container = 'mp4' } = options;
+  const [videoCodec, audioCodec] = CODECS[container];
+  const video = options.video === false || videoCodec === '' ? undefined : (options.video ?? {});
+  const audio = options.audio === false ? undefined : options.audio === true ? {} : (options.audio ?? {});
+  const sources: string[] = [];
+  const output: string[] = [];
+  if (video) {
+    const { size = '320x240', rate = 25, filter } = video;
+    const source = [`testsrc2=size=${size}:rate=${rate}:duration=${seconds}`, filter]
+      .filter(Boolean)
+      .join(',');
+    sources.push(`${source}[out0]`);
+    output.push('-c:v', video.codec ?? videoCodec, '-pix_fmt', 'yuv420p', ...(video.options ?? []));
+  }
+  if (audio) {
+    const { channels = 2, rate = 48_000 } = audio;
+    const copies = Array.from({ length: channels }, (_, i) => `c${i}=c0`).join('|');
+    const tone = `sine=frequency=440:sample_rate=${rate}:duration=${seconds}`;
+    sources.push(`${tone},pan=${channels}c|${copies}[out${sources.length}]`);
+    output.push('-c:a', audio.codec ?? audioCodec, '-ac', String(channels), ...(audio.options ?? []));
+  }
+  const input = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', sources.join(';')];
+  const maps = sources.flatMap((_, i) => ['-map', `0:${i}`]);
+  const format = FORMATS[container] ? ['-f', FORMATS[container]] : [];
+  const args = [
+    ...input,
+    ...maps,
+    ...output,
+    '-strict',
+    '-2',
+    ...(options.options ?? []),
+    ...format,
+    '-y',
+    path,
+  ];
+  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
+  return path;
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { runTool } from '../../src/media/process.ts';
+import { testTools } from './clips.ts';
+
+/** MD5 of every packet of one stream, as stored. */
+export async function packetHashes(path: string, stream: string): Promise<string[]> {
+  const args = ['-v', 'error', '-i', path, '-map', `0:${stream}`, '-c', 'copy', '-f', 'framemd5', 'pipe:1'];
+  const { output } = await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
+  const lines = output.toString().split('\n');
+  return lines.filter((line) => /^0,/.test(line)).map((line) => line.split(',')[5]?.trim() ?? '');
+}
+
+/** What a decoder has to say about a file from beginning to end; nothing when it is sound. */
+export async function decodingErrors(path: string): Promise<string> {
+  const args = ['-v', 'error', '-i', path, '-f', 'null', '-'];
+  return (await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 })).log;
+}
+
+/** The names of an MP4's outermost parts in order. */
+export async function boxes(path: string): Promise<string[]> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const names: string[] = [];
+    for (let at = 0; at < size; ) {
+      const header = Buffer.alloc(8);
+      await file.read(header, 0, 8, at);
+      names.push(header.toString('latin1', 4, 8));
+      at += Math.max(8, header.readUInt32BE(0));
+    }
+    return names;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Numbers of running processes whose command line holds the text; Linux only. */
+export function processesWith(text: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && commandLine(pid).includes(text));
+}
+
+/** Empty for processes that have ended. */
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
+
+const PROGRAM = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
+const BUCKET = 'recordings';
+/** The one key pair that s3rver knows, twice the same. */
+const KEY = 'S3RVER';
+
+/** An S3 server in a process and a temporary folder of its own, with one empty bucket. */
+export interface TestS3 {
+  /** What Inlet needs to use it: the AWS SDK's variables and Inlet's own. */
+  env: Record<string, string>;
+  /** Stops answering without closing a connection, as a hung server does. */
+  pause(): void;
+  resume(): void;
+  /** Refuses every request to the bucket with NoSuchBucket until `accept`. */
+  refuse(): Promise<void>;
+  accept(): Promise<void>;
+  /** Ends the process at once, in the middle of whatever it does; what it stored stays. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and folder after `kill`. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startS3(): Promise<TestS3> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-s3-'));
+  const bucketFolder = join(folder, BUCKET);
+  let server = await launch('0', folder);
+  const { port } = server;
+  const kill = () => end(server.process);
+  return {
+    env: environment(`http://127.0.0.1:${port}`, BUCKET, { accessKeyId: KEY, secretAccessKey: KEY }),
+    pause: () => void server.process.kill('SIGSTOP'),
+    resume: () => void server.process.kill('SIGCONT'),
+    refuse: () => rename(bucketFolder, `${bucketFolder}.refused`),
+    accept: () => rename(`${bucketFolder}.refused`, bucketFolder),
+    kill,
+    restart: async () => {
+      server = await launch(port, folder);
+    },
+    stop: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * A bucket of its own on the server that TEST_S3_ENDPOINT names, with the keys TEST_S3_ACCESS_KEY and TEST_S3_SECRET_KEY;
+ * undefined without it. For trying a server that the test suite does not bring along.
+ */
+export async function outsideS3(): Promise<Pick<TestS3, 'env' | 'stop'> | undefined> {
+  const endpoint = process.env.TEST_S3_ENDPOINT;
+  if (!endpoint) return undefined;
+  const bucket = `inlet-${randomUUID()}`;
+  const accessKeyId = process.env.TEST_S3_ACCESS_KEY ?? '';
+  const secretAccessKey = process.env.TEST_S3_SECRET_KEY ?? '';
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new S3Client({ endpoint, forcePathStyle: true, region: 'us-east-1', credentials });
+  await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  return {
+    env: environment(endpoint, bucket, credentials),
+    stop: async () => {
+      await client.send(new DeleteBucketCommand({ Bucket: bucket }));
+      client.destroy();
+    },
+  };
+}
+
+function environment(
+  endpoint: string,
+  bucket: string,
+  keys: { accessKeyId: string; secretAccessKey: string },
+): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: keys.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+    S3_BUCKET: bucket,
+    S3_FORCE_PATH_STYLE: 'true',
+  };
+}
+
+async function launch(port: string, folder: string): Promise<{ process: ChildProcess; port: string }> {
+  const server = spawn(process.execPath, [PROGRAM, port, folder, BUCKET], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface(server.stdout)) return { process: server, port: line };
+  throw new Error('The S3 server for tests did not start.');
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
+  server.kill('SIGKILL');
+  await exited;
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/database/kysely.ts';
+import { parseDefinition } from '../../src/workflows/definitions.ts';
+import { startWorkflow } from '../../src/workflows/start.ts';
+
+/** An event without tracks whose workflow has these operations (`noop` unless named). */
+export async function startTestWorkflow(
+  database: Database,
+  operations: string[] = ['noop'],
+  options: { retries?: number; timeLimit?: string; configuration?: Record<string, string> } = {},
+): Promise<{ eventId: string; workflowId: number }> {
+  const { retries = 0, timeLimit = '1m', configuration = {} } = options;
+  const definition = parseDefinition(
+    'test.yaml',
+    JSON.stringify({
+      id: 'test',
+      title: 'Test',
+      operations: operations.map((operation) => ({ operation, retries, time_limit: timeLimit })),
+    }),
+  );
+  const eventId = randomUUID();
+  const now = new Date();
+  return database.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('events')
+      .values({ id: eventId, creator: 'test', start_date: now, created: now })
+      .execute();
+    const workflowId = await startWorkflow(trx, {
+      eventId,
+      definition,
+      configuration,
+      creator: 'test',
+      requestId: randomUUID(),
+    });
+    return { eventId, workflowId };
+  });
+}
+
+export async function processingState(database: Database, eventId: string): Promise<string> {
+  const row = await database
+    .selectFrom('events')
+    .select('processing_state')
+    .where('id', '=', eventId)
+    .executeTakeFirstOrThrow();
+  return row.processing_state;
+}
+
+/** The operations of a workflow in order. */
+export function operationsOf(database: Database, workflowId: number) {
+  return database
+    .selectFrom('workflow_operations')
+    .selectAll()
+    .where('workflow_id', '=', workflowId)
+    .orderBy('position')
+    .execute();
+}

@@ -1,0 +1,44 @@
+import type { Change } from '../src/workflows/advance.ts';
+import type { Claim } from '../src/workflows/claims.ts';
+
+const FIRST_DELAY_MS = 2_000;
+const LONGEST_DELAY_MS = 300_000;
+
+/**
+ * What a fault means for the operation: permanent ones (an error with `permanent: true`, a time limit, the last
+ * attempt) fail it, others have it tried again after a pause that doubles each time.
+ *
+ * @param error undefined when the time limit ended the operation
+ */
+export function failureChange(claim: Claim, error: unknown): Extract<Change, { kind: 'failed' | 'retried' }> {
+  const { operationId, token, attempt, maxAttempts, timeLimitMs } = claim;
+  if (error === undefined) {
+    const reason = `It took longer than the ${describe(timeLimitMs)} allowed.`;
+    return { kind: 'failed', operationId, token, reason, log: '' };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  const log = error instanceof Error && 'log' in error && typeof error.log === 'string' ? error.log : '';
+  const permanent = error instanceof Error && 'permanent' in error && error.permanent === true;
+  if (permanent) return { kind: 'failed', operationId, token, reason, log };
+  if (attempt >= maxAttempts) {
+    return {
+      kind: 'failed',
+      operationId,
+      token,
+      reason: `${reason} (given up after ${attempt} attempts)`,
+      log,
+    };
+  }
+  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
+  return { kind: 'retried', operationId, token, reason, log, delayMs };
+}
+
+function describe(ms: number): string {
+  const [amount, unit] =
+    ms % 3_600_000 === 0
+      ? [ms / 3_600_000, 'hour']
+      : ms % 60_000 === 0
+        ? [ms / 60_000, 'minute']
+        : [ms / 1000, 'second'];
+  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+}

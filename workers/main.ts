@@ -1,0 +1,16 @@
+import { loadConfig } from '../src/config.ts';
+import { createContext } from '../src/context.ts';
+import { logStrayRejections, runEntry } from '../src/entry.ts';
+import { Shutdown } from '../src/shutdown.ts';
+import { startWorkerProcess } from './start.ts';
+
+/** Relay, workers and reconciler, without the API. */
+await runEntry(async () => {
+  const config = loadConfig(process.env);
+  const context = await createContext(config, 'worker');
+  logStrayRejections(context.log);
+  const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
+  await startWorkerProcess(context, shutdown);
+  shutdown.phase('release resources', context.close);
+  shutdown.listen();
+});

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import type { Database, Transaction } from '../../src/database/kysely.ts';
+import type { PublicationElement } from '../../src/database/schema.ts';
+import { releaseObjects } from '../../src/storage/staging.ts';
+import type { StoredFile } from '../operation.ts';
+
+/** What a client sent, as far as operations work with it. */
+export interface SourceTrack {
+  id: string;
+  position: number;
+  flavor: string;
+  object_key: string;
+}
+
+/** The tracks of an event in order. */
+export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
+  return database
+    .selectFrom('tracks')
+    .select(['id', 'position', 'flavor', 'object_key'])
+    .where('event_id', '=', eventId)
+    .orderBy('position')
+    .execute();
+}
+
+/** Where the prepared media of an event are stored, by the position of the track they were made of. */
+export async function preparedMedia(database: Database, eventId: string): Promise<Map<number, string>> {
+  const rows = await database
+    .selectFrom('publication_elements')
+    .select(['position', 'object_key'])
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
+    .where('kind', '=', 'media')
+    .execute();
+  return new Map(rows.map(({ position, object_key }) => [position, object_key]));
+}
+
+type ElementFacts = Omit<
+  Insertable<PublicationElement>,
+  'id' | 'event_id' | 'publication_id' | 'kind' | 'object_key' | 'size' | 'sha256'
+>;
+
+/** A result to be published later: what is known of it, and where it is stored. */
+export interface PreparedElement extends ElementFacts {
+  stored: StoredFile;
+}
+
+/**
+ * Writes the prepared elements of one kind. Those an earlier run prepared, and no publication took, are replaced and
+ * their objects released.
+ */
+export async function replacePrepared(
+  trx: Transaction,
+  eventId: string,
+  kind: 'media' | 'attachment',
+  elements: readonly PreparedElement[],
+): Promise<void> {
+  const earlier = await trx
+    .deleteFrom('publication_elements')
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
+    .where('kind', '=', kind)
+    .returning('object_key')
+    .execute();
+  await releaseObjects(
+    trx,
+    earlier.map(({ object_key }) => object_key),
+  );
+  if (elements.length === 0) return;
+  const rows = elements.map(({ stored, ...facts }) => ({
+    ...facts,
+    id: randomUUID(),
+    event_id: eventId,
+    kind,
+    object_key: stored.objectKey,
+    size: stored.size,
+    sha256: stored.sha256,
+  }));
+  await trx.insertInto('publication_elements').values(rows).execute();
+}
+
+/** The first part of a flavor: whose track it is. */
+export function flavorType(flavor: string): string {
+  return flavor.split('/', 1)[0] ?? flavor;
+}
+
+/**
+ * Begins of file names, one for each track: its flavor's type, and its position where an earlier track has the same.
+ */
+export function fileStems(tracks: readonly SourceTrack[]): Map<string, string> {
+  const taken = new Set<string>();
+  return new Map(
+    tracks.map((track) => {
+      const type = flavorType(track.flavor).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+      const stem = taken.has(type) ? `${type}-${track.position + 1}` : type;
+      taken.add(stem);
+      return [track.id, stem];
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deliver } from '../../src/media/delivery.ts';
+import type { VideoQuality } from '../../src/media/delivery-plan.ts';
+import { type MediaInfo, probe } from '../../src/media/probe.ts';
+import type { Operation, OperationContext } from '../operation.ts';
+import {
+  fileStems,
+  flavorType,
+  type PreparedElement,
+  replacePrepared,
+  type SourceTrack,
+  sourceTracks,
+} from './elements.ts';
+
+const TAGS = ['engage-download', 'engage-streaming'];
+const SHORTEST_LIMIT_MS = 15 * 60_000;
+/** What takes longer than so many times the recording's duration does not get anywhere. */
+const SLOWEST = 30;
+const QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
+
+/** Makes of each track a file that every browser plays. Settings: `preset` and `crf`, as x264 has them. */
+export const encode: Operation = {
+  name: 'encode',
+  lane: 'heavy',
+  async run(context) {
+    const quality = qualityOf(context.configuration);
+    const tracks = await sourceTracks(context.database, context.eventId);
+    const stems = fileStems(tracks);
+    const elements: PreparedElement[] = [];
+    for (const [done, track] of tracks.entries()) {
+      const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
+      elements.push(await deliveryOf(context, track, stems.get(track.id) ?? track.id, quality, report));
+    }
+    return (trx) => replacePrepared(trx, context.eventId, 'media', elements);
+  },
+};
+
+async function deliveryOf(
+  { tools, folder, signal, log, open, store }: OperationContext,
+  track: SourceTrack,
+  stem: string,
+  quality: VideoQuality,
+  onProgress: (fraction: number) => void,
+): Promise<PreparedElement> {
+  const source = await probe(tools, await open(track.object_key), { signal });
+  const path = join(folder, `delivery-${track.position}`);
+  const timeLimitMs = Math.max(SHORTEST_LIMIT_MS, source.duration * SLOWEST);
+  const plan = await deliver(tools, source, path, { quality, onProgress, signal, timeLimitMs });
+  log.info(
+    { track: track.id, flavor: track.flavor, video: made(plan.video), audio: made(plan.audio) },
+    'track made playable',
+  );
+  const result = await probe(tools, path, { signal });
+  const stored = await store(path, plan.mediatype);
+  await rm(path);
+  return {
+    stored,
+    position: track.position,
+    flavor: `${flavorType(track.flavor)}/delivery`,
+    filename: `${stem}.${plan.extension}`,
+    mediatype: plan.mediatype,
+    ...elementFacts(result),
+    // The tables of an MP4 are too coarse for some rates; the source of copied frames says it better.
+    frame_rate: (plan.video?.copy ? source : result).video?.frameRate ?? null,
+  };
+}
+
+function elementFacts({ duration, hasAudio, hasVideo, video, size }: MediaInfo) {
+  const quality = video ? [`${Math.min(video.width, video.height)}p-quality`] : [];
+  return {
+    tags: [...TAGS, ...quality],
+    duration,
+    has_audio: hasAudio,
+    has_video: hasVideo,
+    width: video?.width ?? null,
+    height: video?.height ?? null,
+    frame_count: video?.frameCount ?? null,
+    bit_rate: duration > 0 ? Math.round((size * 8000) / duration) : null,
+  };
+}
+
+function made(plan: { copy: boolean } | undefined): string {
+  if (!plan) return 'none';
+  return plan.copy ? 'copied' : 'encoded';
+}
+
+function qualityOf({ preset, crf }: OperationContext['configuration']): VideoQuality {
+  return { preset: preset || QUALITY.preset, crf: crf ? Number(crf) : QUALITY.crf };
+}

@@ -1,0 +1,12 @@
+import type { Operation } from '../operation.ts';
+import { encode } from './encode.ts';
+import { inspect } from './inspect.ts';
+import { noop } from './noop.ts';
+import { preview } from './preview.ts';
+import { publish } from './publish.ts';
+import { retract } from './retract.ts';
+
+/** Every operation a workflow definition may name, by name. A new one is a file here and a line below. */
+export const operations: ReadonlyMap<string, Operation> = new Map(
+  [inspect, encode, preview, publish, retract, noop].map((operation) => [operation.name, operation]),
+);

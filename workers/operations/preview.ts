@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { type MediaInfo, probe } from '../../src/media/probe.ts';
+import { takeStills } from '../../src/media/stills.ts';
+import { writeTimeline } from '../../src/media/timeline.ts';
+import { writeWaveform } from '../../src/media/waveform.ts';
+import type { Operation, OperationContext } from '../operation.ts';
+import {
+  fileStems,
+  flavorType,
+  type PreparedElement,
+  preparedMedia,
+  replacePrepared,
+  type SourceTrack,
+  sourceTracks,
+} from './elements.ts';
+
+const POSTER = { width: 1280, height: 1280 };
+const THUMBNAIL = { width: 320, height: 320 };
+const TAGS = ['engage-download'];
+const RUN_LIMIT_MS = 3_600_000;
+
+type Image = Omit<PreparedElement, 'position'>;
+
+/**
+ * Makes a poster, a thumbnail and a timeline of each track with pictures, and a waveform of the others. Prepared
+ * media are looked at in place of what the client sent: they are smaller and can be sought in.
+ */
+export const preview: Operation = {
+  name: 'preview',
+  lane: 'heavy',
+  async run(context) {
+    const { eventId, database, tools, signal } = context;
+    const tracks = await sourceTracks(database, eventId);
+    const stems = fileStems(tracks);
+    const media = await preparedMedia(database, eventId);
+    const images: Image[] = [];
+    for (const [done, track] of tracks.entries()) {
+      const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
+      const path = await context.open(media.get(track.position) ?? track.object_key);
+      const info = await probe(tools, path, { signal });
+      images.push(...(await imagesOf(context, track, stems.get(track.id) ?? track.id, info, report)));
+      report(1);
+    }
+    const elements = images.map((image, position) => ({ ...image, position }));
+    return (trx) => replacePrepared(trx, eventId, 'attachment', elements);
+  },
+};
+
+async function imagesOf(
+  { tools, folder, signal, store }: OperationContext,
+  track: SourceTrack,
+  stem: string,
+  info: MediaInfo,
+  onProgress: (fraction: number) => void,
+): Promise<Image[]> {
+  const limits = { signal, timeLimitMs: RUN_LIMIT_MS };
+  const pathOf = (name: string) => join(folder, `${track.position}-${name}`);
+  const keep = async (name: string, flavor: string, properties = {}): Promise<Image> => {
+    const mediatype = name.endsWith('.png') ? 'image/png' : 'image/jpeg';
+    return {
+      stored: await store(pathOf(name), mediatype),
+      flavor: `${flavorType(track.flavor)}/${flavor}`,
+      filename: `${stem}-${name}`,
+      mediatype,
+      tags: TAGS,
+      properties,
+    };
+  };
+  const { video, audio } = info;
+  if (video) {
+    const stills = [
+      { target: pathOf('poster.jpg'), box: POSTER },
+      { target: pathOf('thumbnail.jpg'), box: THUMBNAIL },
+    ];
+    await takeStills(tools, info, video, stills, limits);
+    const options = { ...limits, scratch: pathOf('tiles'), onProgress };
+    const timeline = await writeTimeline(tools, info, video, pathOf('timeline.jpg'), options);
+    return [
+      await keep('poster.jpg', 'player+preview'),
+      await keep('thumbnail.jpg', 'search+preview'),
+      await keep('timeline.jpg', 'timeline+preview', timeline),
+    ];
+  }
+  if (!audio) return [];
+  const options = { ...limits, scratch: pathOf('columns'), onProgress };
+  await writeWaveform(tools, info, audio, pathOf('waveform.png'), options);
+  return [await keep('waveform.png', 'waveform')];
+}

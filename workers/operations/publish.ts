@@ -1,0 +1,34 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { episodeDublinCore } from '../../src/metadata/dublincore.ts';
+import { DEFAULT_CHANNEL } from '../../src/publications/model.ts';
+import { hasMediaFor, publishElements } from '../../src/publications/publishing.ts';
+import type { Operation } from '../operation.ts';
+
+const FILENAME = 'dublincore.xml';
+
+/**
+ * Makes what earlier operations prepared public on `channel`, with the event's catalog as it is now. Run again with
+ * nothing newly prepared, it brings the catalog of an existing publication up to date; an event without media gets no
+ * publication.
+ */
+export const publish: Operation = {
+  name: 'publish',
+  lane: 'light',
+  async run({ eventId, configuration, database, folder, log, store }) {
+    const channel = configuration.channel || DEFAULT_CHANNEL;
+    if (!(await hasMediaFor(database, eventId, channel))) {
+      log.info({ channel }, 'the event has no media; nothing to publish');
+      return async () => undefined;
+    }
+    const event = await database
+      .selectFrom('events')
+      .selectAll()
+      .where('id', '=', eventId)
+      .executeTakeFirstOrThrow();
+    const path = join(folder, FILENAME);
+    await writeFile(path, episodeDublinCore(event));
+    const catalog = await store(path, 'text/xml');
+    return (trx) => publishElements(trx, { eventId, channel, catalog: { ...catalog, filename: FILENAME } });
+  },
+};

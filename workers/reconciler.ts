@@ -1,0 +1,36 @@
+import type { Database } from '../src/database/kysely.ts';
+import type { StagingLedger } from '../src/storage/staging.ts';
+import type { Logger } from '../src/telemetry.ts';
+import { recoverLostOperations } from '../src/workflows/claims.ts';
+import { periodically } from './periodically.ts';
+import { removeAbandonedFolders } from './work-folders.ts';
+
+const LOST_CHECK_MS = 3_000;
+const SWEEP_MS = 5_000;
+
+/** Puts right what killed processes left: operations without a worker, staged objects, working folders. */
+export function startReconciler(options: {
+  database: Database;
+  staging: StagingLedger;
+  workDir: string;
+  log: Logger;
+}): { close(): Promise<void> } {
+  const { database, staging, workDir, log } = options;
+  const loops = [
+    periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
+      const recovered = await recoverLostOperations(database);
+      if (recovered.length > 0)
+        log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
+    }),
+    periodically('sweep of staged objects', SWEEP_MS, log, async () => {
+      const swept = await staging.sweep();
+      if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
+      await removeAbandonedFolders(workDir);
+    }),
+  ];
+  return {
+    close: async () => {
+      await Promise.all(loops.map((loop) => loop.close()));
+    },
+  };
+}

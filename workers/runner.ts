@@ -1,0 +1,175 @@
+import type { Database } from '../src/database/kysely.ts';
+import type { MediaTools } from '../src/media/tools.ts';
+import type { ObjectStorage } from '../src/storage/port.ts';
+import type { StagingLedger } from '../src/storage/staging.ts';
+import type { Logger } from '../src/telemetry.ts';
+import { ClaimLost } from '../src/workflows/advance.ts';
+import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
+import { failureChange } from './failure.ts';
+import type { Operation } from './operation.ts';
+import { createWorkFolder, removeWorkFolder, touchWorkFolder } from './work-folders.ts';
+import { createWorkspace } from './workspace.ts';
+
+export interface RunnerOptions {
+  /** Unique to this process. */
+  worker: string;
+  database: Database;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  tools: MediaTools;
+  publicUrl: string;
+  /** Where operations get their temporary folders. */
+  workDir: string;
+  operations: ReadonlyMap<string, Operation>;
+  log: Logger;
+}
+
+/** Why a running operation was told to end. */
+class Interrupted extends Error {
+  override name = 'Interrupted';
+  readonly why: 'lost' | 'shutdown' | 'time limit';
+  constructor(why: Interrupted['why']) {
+    super(why);
+    this.why = why;
+  }
+}
+
+/**
+ * Runs operations: claim, working folder, heartbeat, time limit, and the final state. The same operation may be
+ * asked for any number of times; it runs when the claim succeeds and not otherwise.
+ */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #running = new Set<AbortController>();
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Ends what is running and hands it back to be taken by another worker. */
+  handBack(): void {
+    for (const controller of this.#running) controller.abort(new Interrupted('shutdown'));
+  }
+
+  /**
+   * Runs one operation to its end.
+   *
+   * @param report is told the progress in percent
+   * @throws an error with the reason when the operation failed, after that has been written to the database
+   */
+  async run(operationId: number, report: (percent: number) => void): Promise<void> {
+    const { database, worker, log } = this.#options;
+    const claim = await claimOperation(database, operationId, worker);
+    if (!claim) {
+      log.debug({ operationId }, 'the operation is not ready; nothing to do');
+      return;
+    }
+    const { requestId, eventId, workflowId, operation, attempt } = claim;
+    const bound = log.child({ requestId, eventId, workflowId, operation, operationId, attempt });
+    const started = performance.now();
+    try {
+      bound.info('operation started');
+      await this.#perform(claim, bound, report);
+      bound.info({ ms: Math.round(performance.now() - started) }, 'operation succeeded');
+    } catch (error) {
+      if (error instanceof ClaimLost || (error instanceof Interrupted && error.why === 'lost')) {
+        bound.warn('the operation was taken away or its event deleted; its result is dropped');
+        return;
+      }
+      await this.#fail(claim, error, bound);
+    }
+  }
+
+  async #perform(claim: Claim, log: Logger, report: (percent: number) => void): Promise<void> {
+    const { database, storage, staging, tools, publicUrl, workDir, operations } = this.#options;
+    const operation = operations.get(claim.operation);
+    if (!operation) {
+      throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
+    }
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#running.add(controller);
+    const folder = await createWorkFolder(workDir, claim.operationId);
+    const workspace = createWorkspace({ folder, storage, staging, signal });
+    let progress = 0;
+    let beating = false;
+    const beat = setInterval(async () => {
+      if (beating) return;
+      beating = true;
+      try {
+        await touchWorkFolder(folder);
+        if (!(await heartbeat(database, claim, progress))) controller.abort(new Interrupted('lost'));
+        report(Math.round(progress * 100));
+      } catch (error) {
+        log.warn({ err: error }, 'heartbeat failed');
+      } finally {
+        beating = false;
+      }
+    }, HEARTBEAT_MS);
+    const limit = setTimeout(() => controller.abort(new Interrupted('time limit')), claim.timeLimitMs);
+    let committed = false;
+    try {
+      const commit = await operation.run({
+        eventId: claim.eventId,
+        workflowId: claim.workflowId,
+        configuration: claim.configuration,
+        database,
+        storage,
+        staging,
+        tools,
+        publicUrl,
+        folder,
+        signal,
+        log,
+        progress: (fraction) => {
+          progress = Math.min(1, Math.max(progress, fraction));
+        },
+        store: workspace.store,
+        open: workspace.open,
+      });
+      signal.throwIfAborted();
+      const { operationId, token } = claim;
+      await endClaim(database, claim, { kind: 'succeeded', operationId, token }, async (trx) => {
+        await staging.commit(trx, workspace.stagedKeys());
+        await commit(trx);
+      });
+      committed = true;
+    } catch (error) {
+      // What the tools say about having been killed matters less than why they were.
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      clearInterval(beat);
+      clearTimeout(limit);
+      this.#running.delete(controller);
+      if (!committed) await staging.discard(workspace.stagedKeys());
+      await removeWorkFolder(folder).catch((error) =>
+        log.warn({ err: error }, 'could not remove the working folder'),
+      );
+    }
+  }
+
+  async #fail(claim: Claim, error: unknown, log: Logger): Promise<void> {
+    const shutdown = error instanceof Interrupted && error.why === 'shutdown';
+    const { operationId, token } = claim;
+    const change = shutdown
+      ? ({ kind: 'handed back', operationId, token } as const)
+      : failureChange(claim, error instanceof Interrupted ? undefined : error);
+    try {
+      await endClaim(this.#options.database, claim, change);
+    } catch (lost) {
+      if (lost instanceof ClaimLost) return;
+      throw lost;
+    }
+    if (change.kind === 'handed back') {
+      log.info('operation handed back to be taken by another worker');
+      return;
+    }
+    const { reason } = change;
+    if (change.kind === 'retried') {
+      log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be tried again');
+    } else {
+      log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');
+    }
+    throw new Error(reason);
+  }
+}

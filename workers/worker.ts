@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import type { Database } from '../src/database/kysely.ts';
+import type { MediaTools } from '../src/media/tools.ts';
+import { type Consumer, LANES, type WorkQueue } from '../src/queue/port.ts';
+import type { ObjectStorage } from '../src/storage/port.ts';
+import type { StagingLedger } from '../src/storage/staging.ts';
+import type { Logger } from '../src/telemetry.ts';
+import { withTimeout } from '../src/timeout.ts';
+import { operations } from './operations/index.ts';
+import { startReconciler } from './reconciler.ts';
+import { startRelay } from './relay.ts';
+import { Runner } from './runner.ts';
+
+export interface WorkerOptions {
+  /** Unique to this process. */
+  name: string;
+  databaseUrl: string;
+  database: Database;
+  queue: WorkQueue;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  tools: MediaTools;
+  publicUrl: string;
+  dataDir: string;
+  concurrency: number;
+  log: Logger;
+}
+
+/** The relay, the consumers of both lanes and the reconciler of one process. */
+export interface WorkerProcess {
+  /** Takes no further work, and resolves when what is running has ended. What still runs near the deadline is handed back. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Hands back this long before the deadline, so that ending a tool and writing it down fits in. */
+const HAND_BACK_MS = 5_000;
+
+export function startWorker(options: WorkerOptions): WorkerProcess {
+  const { queue, log } = options;
+  const workDir = join(options.dataDir, 'work');
+  const runner = new Runner({ ...options, worker: options.name, workDir, operations });
+  const relay = startRelay({
+    ...options,
+    laneOf: (operation) => operations.get(operation)?.lane ?? 'light',
+  });
+  const reconciler = startReconciler({ ...options, workDir });
+  const consumers: Consumer[] = LANES.map((lane) =>
+    queue.consume(lane, options.concurrency, (job, report) => runner.run(job.operationId, report)),
+  );
+  return {
+    close: async (deadlineMs) => {
+      await relay.close();
+      const ended = Promise.all(consumers.map((consumer) => consumer.close()));
+      const patience = setTimeout(
+        () => {
+          log.info('handing back what is still running');
+          runner.handBack();
+        },
+        Math.max(0, deadlineMs - HAND_BACK_MS),
+      );
+      try {
+        await withTimeout(
+          ended,
+          deadlineMs,
+          'Jobs did not end in time; their operations will be taken from this worker.',
+        );
+      } finally {
+        clearTimeout(patience);
+        await reconciler.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ObjectStorage } from '../src/storage/port.ts';
+import type { StagingLedger } from '../src/storage/staging.ts';
+import type { OperationContext, StoredFile } from './operation.ts';
+
+/** The part of an operation's context that moves files between its folder and the object storage. */
+export interface Workspace extends Pick<OperationContext, 'store' | 'open'> {
+  /** Keys of all objects begun so far: to be committed with the operation's result, or discarded. */
+  stagedKeys(): string[];
+}
+
+export interface WorkspaceOptions {
+  /** Where objects are downloaded to that no tool can read in place. */
+  folder: string;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  signal: AbortSignal;
+}
+
+const READ_BYTES = 256 * 1024;
+
+export function createWorkspace({ folder, storage, staging, signal }: WorkspaceOptions): Workspace {
+  const staged: string[] = [];
+  const downloads = new Map<string, Promise<string>>();
+
+  const store = async (path: string, mediatype: string): Promise<StoredFile> => {
+    signal.throwIfAborted();
+    const expectedBytes = (await stat(path)).size;
+    const objectKey = await staging.stage('element');
+    staged.push(objectKey);
+    const file = createReadStream(path, { highWaterMark: READ_BYTES });
+    const { through, result } = measuring();
+    // `put` reads the far end; an error of the file must reach it there.
+    file.on('error', (error) => through.destroy(error));
+    through.on('close', () => file.destroy());
+    await storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal });
+    return { objectKey, ...result() };
+  };
+
+  const download = async (objectKey: string): Promise<string> => {
+    const path = join(folder, `source-${basename(objectKey)}`);
+    const body = await storage.get(objectKey, undefined, signal);
+    try {
+      await pipeline(Readable.from(body), createWriteStream(path), { signal });
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+    return path;
+  };
+
+  const open = async (objectKey: string): Promise<string> => {
+    signal.throwIfAborted();
+    const inPlace = storage.localPath(objectKey);
+    if (inPlace) return inPlace;
+    const running = downloads.get(objectKey) ?? download(objectKey);
+    downloads.set(objectKey, running);
+    try {
+      return await running;
+    } catch (error) {
+      downloads.delete(objectKey);
+      throw error;
+    }
+  };
+
+  return { store, open, stagedKeys: () => [...staged] };
+}
+
+/** Passes bytes on and takes their size and SHA-256 on the way. */
+function measuring(): { through: Transform; result: () => Omit<StoredFile, 'objectKey'> } {
+  const hash = createHash('sha256');
+  let size = 0;
+  const through = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      size += chunk.length;
+      done(null, chunk);
+    },
+  });
+  return { through, result: () => ({ size, sha256: hash.digest('hex') }) };
+}
