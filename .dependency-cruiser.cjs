@@ -2,7 +2,7 @@
 const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
 const FEATURES = ['access', 'metadata', 'workflows', 'publications', 'series', 'events', 'scheduling', 'ingest'];
 const room = (...names) => `^src/(${names.join('|')})/`;
-const COMPOSITION = '^(src/(context|main|api)\\.ts|workers/main\\.ts|src/cli/|test/)';
+const COMPOSITION = '^(src/(context|app|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
 module.exports = {
   forbidden: [
@@ -11,7 +11,7 @@ module.exports = {
       name: 'platform-imports-no-feature',
       severity: 'error',
       from: { path: room(...PLATFORM) },
-      to: { path: [room(...FEATURES), '^workers/', '^src/(context|main|api)\\.ts'] },
+      to: { path: [room(...FEATURES), '^workers/', '^src/(context|app|main|api|edge)\\.ts'] },
     },
     ...FEATURES.slice(0, -1).map((feature, i) => ({
       name: `${feature}-imports-only-features-above-it`,
@@ -23,7 +23,7 @@ module.exports = {
       name: 'features-import-no-composition',
       severity: 'error',
       from: { path: room(...FEATURES) },
-      to: { path: ['^workers/', '^src/(context|main|api)\\.ts', '^src/cli/'] },
+      to: { path: ['^workers/', '^src/(context|app|main|api|edge)\\.ts', '^src/cli/'] },
     },
     {
       name: 'workers-never-import-http',
@@ -44,16 +44,16 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
-      name: 'environment-is-read-by-config-alone',
+      name: 'only-composition-knows-the-context',
       severity: 'error',
-      from: { pathNot: `${COMPOSITION}|^src/config|\\.test\\.ts$` },
+      from: { pathNot: `${COMPOSITION}|\\.test\\.ts$` },
       to: { path: '^src/context\\.ts$' },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^[^/]+$', '^src/(main|api)\\.ts$'] },
+      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^[^/]+$', '^src/(main|api|edge)\\.ts$'] },
       to: {},
     },
   ],

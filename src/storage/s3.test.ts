@@ -1,4 +1,9 @@
-import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bytes, readAll, sha256, source } from '../../test/support/bytes.ts';
 import { startS3, type TestS3 } from '../../test/support/s3.ts';
@@ -133,9 +138,6 @@ test('a check fails when the bucket is gone', async () => {
 });
 
 test('files of others in the bucket are left alone', async () => {
-  const { PutObjectCommand, CreateMultipartUploadCommand, DeleteObjectCommand } = await import(
-    '@aws-sdk/client-s3'
-  );
   const foreign = { Bucket: server.env.S3_BUCKET, Key: 'backup/2026.tar' };
   await client.send(new PutObjectCommand({ ...foreign, Body: 'x' }));
   await client.send(new CreateMultipartUploadCommand(foreign));
@@ -144,12 +146,11 @@ test('files of others in the bucket are left alone', async () => {
 });
 
 test('more unfinished uploads than fit in one answer are all found and removed', async () => {
-  const { CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');
   const key = objectKey('track');
   const begin = () =>
     client.send(new CreateMultipartUploadCommand({ Bucket: server.env.S3_BUCKET, Key: key }));
-  for (let i = 0; i < 11; i++) await Promise.all(Array.from({ length: 100 }, begin));
-  expect(await Array.fromAsync(storage.unfinished())).toHaveLength(1100);
+  await Promise.all(Array.from({ length: 45 }, begin));
+  expect(await Array.fromAsync(storage.unfinished())).toHaveLength(45);
   await storage.remove([key]);
   expect(await Array.fromAsync(storage.unfinished())).toHaveLength(0);
 });

@@ -3,11 +3,11 @@ import type { Database, Transaction } from '../database/kysely.ts';
 import type { Logger } from '../telemetry.ts';
 import { type ObjectKind, objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
+import { sweepStaging } from './sweep.ts';
 
 /** How long an entry outlives its owner's last sign of life. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
-const SWEEP_BATCH = 100;
 
 /** The sweep took an object that was still being written: its writer had been silent for a whole lease. */
 export class StagingExpired extends Error {
@@ -18,6 +18,9 @@ export class StagingExpired extends Error {
  * The staging ledger: objects that no committed row owns. An object is entered before its first byte is stored and
  * leaves in the transaction that commits the row naming it, so whatever a killed process leaves behind is known.
  * One ledger per process; `owner` is unique to it.
+ *
+ * An object may be removed only once its entry has no owner. The owner leaves in a transaction of its own, which
+ * either waits for a commit under way and then finds no entry, or makes that commit fail.
  */
 export class StagingLedger {
   readonly #database: Database;
@@ -25,13 +28,16 @@ export class StagingLedger {
   readonly #owner: string;
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
+  /** Discarded while the database did not answer; must not be renewed. */
+  readonly #undiscarded = new Set<string>();
+  #renewing = false;
 
   constructor(options: { database: Database; storage: ObjectStorage; owner: string; log: Logger }) {
     this.#database = options.database;
     this.#storage = options.storage;
     this.#owner = options.owner;
     this.#log = options.log;
-    this.#renewal = setInterval(() => void this.#renew(), RENEWAL_MS);
+    this.#renewal = setInterval(() => void this.renew(), RENEWAL_MS);
     this.#renewal.unref();
   }
 
@@ -58,27 +64,23 @@ export class StagingLedger {
       .where('owner', '=', this.#owner)
       .returning('object_key')
       .execute();
-    if (taken.length !== keys.length) throw new StagingExpired('A staged object has been swept.');
+    if (taken.length !== new Set(keys).size) throw new StagingExpired('A staged object has been swept.');
   }
 
   /**
-   * Removes objects that will not be committed. An object that has been committed after all is left alone: when the
-   * connection breaks in the middle of a commit, nobody here can know. What cannot be removed now is left to the sweep.
+   * Removes objects that will not be committed, or were released. Keys that are not on the ledger are left alone: of
+   * a commit whose answer was lost, nobody knows but the database. What cannot be removed now is left to the sweep.
    */
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
+    let removable: string[] = [];
     try {
-      await this.#remove(async (trx) => {
-        // Waits for a commit of theirs that is still under way.
-        await trx
-          .selectFrom('staging')
-          .select('object_key')
-          .where('object_key', 'in', keys)
-          .forUpdate()
-          .execute();
-        return unowned(trx, keys);
-      });
+      removable = await this.#disown(keys);
+      if (removable.length === 0) return;
+      await this.#storage.remove(removable);
+      await this.#database.deleteFrom('staging').where('object_key', 'in', removable).execute();
     } catch (error) {
+      if (removable.length === 0) for (const key of keys) this.#undiscarded.add(key);
       this.#log.warn({ err: error, objects: keys.length }, 'could not remove staged objects; the sweep will');
     }
   }
@@ -86,34 +88,36 @@ export class StagingLedger {
   /**
    * Removes the objects of expired entries, then the entries. Safe to run in several processes at once.
    *
-   * @returns how many entries were swept
+   * @returns how many objects were removed
    */
   async sweep(): Promise<number> {
-    for (let swept = 0; ; ) {
-      const batch = await this.#remove((trx) =>
-        trx
-          .selectFrom('staging')
-          .select('object_key')
-          .where('expires_at', '<', sql<Date>`now()`)
-          .limit(SWEEP_BATCH)
-          .forUpdate()
-          .skipLocked()
-          .execute(),
-      );
-      swept += batch;
-      if (batch < SWEEP_BATCH) return swept;
-    }
+    return sweepStaging(this.#database, this.#storage, this.#log);
   }
 
-  /** Entries stay locked until their objects are gone, so that none can be committed in between. */
-  async #remove(select: (trx: Transaction) => Promise<{ object_key: string }[]>): Promise<number> {
-    return this.#database.transaction().execute(async (trx) => {
-      const keys = (await select(trx)).map((row) => row.object_key);
-      if (keys.length === 0) return 0;
-      await this.#storage.remove(keys);
-      await trx.deleteFrom('staging').where('object_key', 'in', keys).execute();
-      return keys.length;
-    });
+  /** Keeps the entries of this process alive; runs by itself. */
+  async renew(): Promise<void> {
+    if (this.#renewing) return;
+    this.#renewing = true;
+    try {
+      await this.#discardLate();
+      await this.#database
+        .updateTable('staging')
+        .set({ expires_at: lease() })
+        .where('object_key', 'in', (from) =>
+          // An entry in a commit that takes long must not hold up the others.
+          from
+            .selectFrom('staging')
+            .select('object_key')
+            .where('owner', '=', this.#owner)
+            .forUpdate()
+            .skipLocked(),
+        )
+        .execute();
+    } catch (error) {
+      this.#log.warn({ err: error }, 'could not renew staged objects');
+    } finally {
+      this.#renewing = false;
+    }
   }
 
   /** Stops renewing; entries of this process expire unless committed or discarded before. */
@@ -121,16 +125,23 @@ export class StagingLedger {
     clearInterval(this.#renewal);
   }
 
-  async #renew(): Promise<void> {
-    try {
-      await this.#database
-        .updateTable('staging')
-        .set({ expires_at: lease() })
-        .where('owner', '=', this.#owner)
-        .execute();
-    } catch (error) {
-      this.#log.warn({ err: error }, 'could not renew staged objects');
-    }
+  /** Takes the owner from those of the keys that no commit has taken; they expire now. */
+  async #disown(keys: readonly string[]): Promise<string[]> {
+    const disowned = await this.#database
+      .updateTable('staging')
+      .set({ owner: null, expires_at: sql<Date>`now()` })
+      .where('object_key', 'in', keys)
+      .where((is) => is.or([is('owner', '=', this.#owner), is('owner', 'is', null)]))
+      .returning('object_key')
+      .execute();
+    return disowned.map((row) => row.object_key);
+  }
+
+  async #discardLate(): Promise<void> {
+    const keys = [...this.#undiscarded];
+    if (keys.length === 0) return;
+    await this.#disown(keys);
+    for (const key of keys) this.#undiscarded.delete(key);
   }
 }
 
@@ -148,16 +159,4 @@ export async function releaseObjects(trx: Transaction, keys: readonly string[]):
 
 function lease() {
   return sql<Date>`now() + make_interval(secs => ${LEASE_SECONDS})`;
-}
-
-/** Those of the keys that no row names: staged, or swept while their writer was still at work. */
-async function unowned(trx: Transaction, keys: readonly string[]): Promise<{ object_key: string }[]> {
-  const owned = await trx
-    .selectFrom('tracks')
-    .select('object_key')
-    .where('object_key', 'in', keys)
-    .unionAll(trx.selectFrom('publication_elements').select('object_key').where('object_key', 'in', keys))
-    .execute();
-  const taken = new Set(owned.map((row) => row.object_key));
-  return keys.filter((key) => !taken.has(key)).map((key) => ({ object_key: key }));
 }

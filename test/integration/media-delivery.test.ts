@@ -11,7 +11,7 @@ import type { MediaTools } from '../../src/media/tools.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
 import { boxes, decodingErrors, packetHashes, processesWith } from '../support/media.ts';
 
-const QUALITY = { preset: 'ultrafast', crf: 30 };
+const QUALITY = { preset: 'veryfast', crf: 30 };
 const LIMIT = { timeLimitMs: 60_000 };
 let tools: MediaTools;
 

@@ -164,7 +164,7 @@ describe('probe', () => {
     const whole = await readFile(await clip({ container: 'webm' }));
     const path = await fileWith(
       'damaged.webm',
-      Buffer.concat([whole.subarray(0, 60), Buffer.alloc(20_000, 0x55)]),
+      Buffer.concat([whole.subarray(0, 60), Buffer.alloc(500_000, 0x55)]),
     );
     const failure = await probe(tools, path).catch((error) => error);
     expect(failure).toMatchObject({ permanent: true });

@@ -144,7 +144,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   test('a picture that has fallen behind catches up', async () => {
     const { page, faults } = await open(lecture);
     await page.getByRole('button', { name: 'Play' }).click();
-    await played(page, 4);
+    await played(page, 2.5);
     await page.evaluate(() => {
       const follower = document.querySelector<HTMLVideoElement>('[data-follower]');
       if (follower) follower.currentTime = 0;
@@ -156,7 +156,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
         b &&
         !b.paused &&
         !b.seeking &&
-        b.currentTime > 3 &&
+        b.currentTime > 2 &&
         Math.abs(a.currentTime - b.currentTime) < 0.5
       );
     });

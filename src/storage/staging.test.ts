@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bytes, source } from '../../test/support/bytes.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { silentLogger } from '../telemetry.ts';
+import { FolderStorage } from './folder.ts';
+import { objectKey } from './keys.ts';
+import { releaseObjects, StagingExpired, StagingLedger } from './staging.ts';
+
+/** A folder whose removals can be held up. */
+class SlowFolder extends FolderStorage {
+  gate: Promise<unknown> = Promise.resolve();
+  onRemove = () => {};
+  override async remove(keys: readonly string[]): Promise<void> {
+    this.onRemove();
+    await this.gate;
+    await super.remove(keys);
+  }
+}
+
+let db: TestDatabase;
+let folder: string;
+let storage: SlowFolder;
+let ledger: StagingLedger;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'inlet-staging-'));
+  storage = await new SlowFolder(folder).open();
+  ledger = ledgerOf('one process');
+});
+afterEach(async () => {
+  ledger.close();
+  await db.database.deleteFrom('staging').execute();
+  await rm(folder, { recursive: true });
+});
+afterAll(() => db.close());
+
+function ledgerOf(owner: string): StagingLedger {
+  return new StagingLedger({ database: db.database, storage, owner, log: silentLogger });
+}
+
+async function stageObject(by = ledger): Promise<string> {
+  const key = await by.stage('track');
+  await storage.put(key, source(bytes(100)), { mediatype: 'video/mp4' });
+  return key;
+}
+
+const expire = (seconds = 1) =>
+  db.database
+    .updateTable('staging')
+    .set({ expires_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
+    .execute();
+const commit = (keys: string[], by = ledger) =>
+  db.database.transaction().execute((trx) => by.commit(trx, keys));
+const entries = () => db.database.selectFrom('staging').selectAll().execute();
+const stored = async () => (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
+
+test('a committed object leaves the ledger and stays', async () => {
+  const key = await stageObject();
+  await commit([key, key]);
+  expect(await entries()).toEqual([]);
+  await expire();
+  await ledger.sweep();
+  expect(await stored()).toEqual([key]);
+});
+
+test('a commit that rolls back leaves the object on the ledger', async () => {
+  const key = await stageObject();
+  const failing = db.database.transaction().execute(async (trx) => {
+    await ledger.commit(trx, [key]);
+    throw new Error('constraint');
+  });
+  await expect(failing).rejects.toThrow('constraint');
+  expect(await entries()).toMatchObject([{ object_key: key, owner: 'one process' }]);
+});
+
+test('the objects of a silent process are removed', async () => {
+  const gone = ledgerOf('killed process');
+  const keys = [await stageObject(gone), await gone.stage('element')];
+  gone.close();
+  await expire();
+  expect(await ledger.sweep()).toBe(2);
+  expect(await stored()).toEqual([]);
+  // What the process may have stored after all goes with the second sweep, and the entry with it.
+  expect((await entries()).map((entry) => entry.object_key).sort()).toEqual(keys.sort());
+  await storage.put(keys[0] ?? '', source(bytes(1)), { mediatype: 'video/mp4' });
+  expect(await ledger.sweep()).toBe(0);
+  await expire();
+  await ledger.sweep();
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+});
+
+test('what a killed process left of a put is removed', async () => {
+  const key = await ledger.stage('track');
+  const controller = new AbortController();
+  const body = source(bytes(1000), 'stall');
+  const putting = storage.put(key, body, { mediatype: 'video/mp4', signal: controller.signal });
+  await expect.poll(() => Array.fromAsync(storage.unfinished())).toEqual([key]);
+  await expire();
+  await ledger.sweep();
+  expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+  controller.abort(new Error('end of test'));
+  await expect(putting).rejects.toThrow('end of test');
+});
+
+test('an upload under way in another process is left alone', async () => {
+  const other = ledgerOf('another process');
+  const key = await stageObject(other);
+  expect(await ledger.sweep()).toBe(0);
+  await ledger.discard([key]);
+  expect(await stored()).toEqual([key]);
+  await commit([key], other);
+  other.close();
+});
+
+test('a process cannot commit what another one has staged', async () => {
+  const key = await stageObject();
+  await expect(commit([key], ledgerOf('another process'))).rejects.toThrow(StagingExpired);
+  expect(await entries()).toHaveLength(1);
+});
+
+test('renewing keeps entries alive', async () => {
+  const key = await stageObject();
+  await expire();
+  await ledger.renew();
+  expect(await ledger.sweep()).toBe(0);
+  expect(await stored()).toEqual([key]);
+});
+
+test('a commit that takes long does not keep other entries from being renewed', async () => {
+  const [slow, other] = [await stageObject(), await stageObject()];
+  await expire();
+  await db.database.transaction().execute(async (trx) => {
+    await ledger.commit(trx, [slow]);
+    await ledger.renew();
+  });
+  expect(await ledger.sweep()).toBe(0);
+  expect((await stored()).sort()).toEqual([slow, other].sort());
+});
+
+test('a commit after the sweep fails and rolls its transaction back', async () => {
+  const key = await stageObject();
+  await expire();
+  await ledger.sweep();
+  const committing = db.database.transaction().execute(async (trx) => {
+    await trx.insertInto('series').values({ id: 'swept' }).execute();
+    await ledger.commit(trx, [key]);
+  });
+  await expect(committing).rejects.toThrow(StagingExpired);
+  expect(await db.database.selectFrom('series').selectAll().execute()).toEqual([]);
+});
+
+test('a commit while the sweep removes the object fails', async () => {
+  const key = await stageObject();
+  await expire();
+  const removal = Promise.withResolvers<void>();
+  const removing = new Promise<void>((resolve) => {
+    storage.onRemove = resolve;
+  });
+  storage.gate = removal.promise;
+  const sweeping = ledger.sweep();
+  await removing;
+  await expect(commit([key])).rejects.toThrow(StagingExpired);
+  removal.resolve();
+  expect(await sweeping).toBe(1);
+});
+
+test('a sweep while a commit is under way leaves the object alone', async () => {
+  const key = await stageObject();
+  await expire();
+  await db.database.transaction().execute(async (trx) => {
+    await ledger.commit(trx, [key]);
+    expect(await ledgerOf('another process').sweep()).toBe(0);
+  });
+  expect(await ledger.sweep()).toBe(0);
+  expect(await stored()).toEqual([key]);
+});
+
+test('commits and sweeps at once lose no committed object', async () => {
+  const keys = await Promise.all(Array.from({ length: 40 }, () => stageObject()));
+  await expire();
+  const [committed] = await Promise.all([
+    Promise.allSettled(keys.map((key) => commit([key]))),
+    ledger.sweep(),
+    ledgerOf('another process').sweep(),
+  ]);
+  const kept = keys.filter((_, i) => committed[i]?.status === 'fulfilled');
+  expect((await stored()).sort()).toEqual(kept.sort());
+});
+
+test('discarded objects are removed at once', async () => {
+  const keys = [await stageObject(), await ledger.stage('element')];
+  await ledger.discard(keys);
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+});
+
+test('discarding objects whose commit went through unheard removes none of them', async () => {
+  const key = await stageObject();
+  await commit([key]);
+  await ledger.discard([key]);
+  expect(await stored()).toEqual([key]);
+});
+
+test('discarding waits for a commit whose outcome is not known yet', async () => {
+  const key = await stageObject();
+  let discarding: Promise<void> | undefined;
+  await db.database.transaction().execute(async (trx) => {
+    await ledger.commit(trx, [key]);
+    discarding = ledger.discard([key]);
+    await trx.executeQuery(sql`SELECT pg_sleep(0.2)`.compile(trx));
+  });
+  await discarding;
+  expect(await stored()).toEqual([key]);
+});
+
+test('objects discarded while the database does not answer are swept once it does', async () => {
+  const key = await stageObject();
+  await sql`ALTER TABLE staging RENAME TO staging_away`.execute(db.database);
+  await ledger.discard([key]);
+  await sql`ALTER TABLE staging_away RENAME TO staging`.execute(db.database);
+  expect(await stored()).toEqual([key]);
+  await ledger.renew();
+  expect(await ledger.sweep()).toBe(1);
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+});
+
+test('released objects are removed, and only after the transaction that releases them', async () => {
+  const key = objectKey('track');
+  await storage.put(key, source(bytes(10)), { mediatype: 'video/mp4' });
+  await db.database.transaction().execute(async (trx) => {
+    await releaseObjects(trx, [key]);
+    expect(await ledger.sweep()).toBe(0);
+  });
+  expect(await stored()).toEqual([key]);
+  expect(await ledger.sweep()).toBe(1);
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+});
+
+test('released objects can be discarded at once', async () => {
+  const key = objectKey('track');
+  await storage.put(key, source(bytes(10)), { mediatype: 'video/mp4' });
+  await db.database.transaction().execute((trx) => releaseObjects(trx, [key]));
+  await ledger.discard([key]);
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+});
+
+test('an object that cannot be removed keeps no other from being, and is tried again', async () => {
+  const stuck = `track/00/00${randomUUID().slice(2)}`;
+  // A folder in the place of a file cannot be removed as one.
+  await mkdir(join(folder, stuck, 'in the way'), { recursive: true });
+  const keys = Array.from({ length: 60 }, () => objectKey('track'));
+  await db.database.transaction().execute((trx) => releaseObjects(trx, [stuck, ...keys]));
+  await ledger.sweep();
+  await ledger.sweep();
+  expect(await entries()).toMatchObject([{ object_key: stuck }]);
+  await rm(join(folder, stuck), { recursive: true });
+  await expire();
+  await ledger.sweep();
+  expect(await entries()).toEqual([]);
+});

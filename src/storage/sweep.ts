@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import type { Database } from '../database/kysely.ts';
+import type { Logger } from '../telemetry.ts';
+import type { ObjectStorage } from './port.ts';
+
+const BATCH = 50;
+/**
+ * How long an entry stays after its owner was found silent, and until a removal that failed is tried again. An owner
+ * that was only held up may finish storing an object that has just been removed; the second sweep gets that one.
+ */
+const GRACE_SECONDS = 120;
+
+interface ExpiredEntry {
+  object_key: string;
+  owner: string | null;
+}
+
+/**
+ * Removes the objects of expired entries of the staging ledger, then the entries. No transaction is open while the
+ * storage works, and an object that cannot be removed does not keep others from being.
+ *
+ * @returns how many objects were removed
+ */
+export async function sweepStaging(database: Database, storage: ObjectStorage, log: Logger): Promise<number> {
+  let swept = 0;
+  for (;;) {
+    const entries = await disownExpired(database);
+    const outcomes = await Promise.allSettled(entries.map((entry) => storage.remove([entry.object_key])));
+    const removed = entries.filter((_, i) => outcomes[i]?.status === 'fulfilled');
+    const finished = removed.filter((entry) => entry.owner === null).map((entry) => entry.object_key);
+    if (finished.length > 0) {
+      await database.deleteFrom('staging').where('object_key', 'in', finished).execute();
+    }
+    swept += removed.length;
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure) {
+      const objects = entries.length - removed.length;
+      log.warn({ err: failure.reason, objects }, 'could not sweep staged objects; they are tried again');
+    }
+    if (failure || entries.length < BATCH) return swept;
+  }
+}
+
+/** Takes the owners from expired entries and keeps other sweeps away from them for a while. */
+async function disownExpired(database: Database): Promise<ExpiredEntry[]> {
+  return database.transaction().execute(async (trx) => {
+    const expired = await trx
+      .selectFrom('staging')
+      .select(['object_key', 'owner'])
+      .where('expires_at', '<', sql<Date>`now()`)
+      .orderBy('expires_at')
+      .limit(BATCH)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    if (expired.length === 0) return [];
+    await trx
+      .updateTable('staging')
+      .set({ owner: null, expires_at: sql<Date>`now() + make_interval(secs => ${GRACE_SECONDS})` })
+      .where(
+        'object_key',
+        'in',
+        expired.map((entry) => entry.object_key),
+      )
+      .execute();
+    return expired;
+  });
+}
