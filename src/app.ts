@@ -16,7 +16,9 @@ import { uploadRoutes } from './ingest/upload.routes.ts';
 import { fileRoutes } from './publications/files.routes.ts';
 import { watchRoutes } from './publications/watch.routes.ts';
 import { dashboardRoutes } from './queue/dashboard.ts';
+import { workflowAdminRoutes } from './workflows/admin.routes.ts';
 import { loadDefinitions } from './workflows/definitions.ts';
+import { workflowRoutes } from './workflows/workflows.routes.ts';
 
 /** The HTTP application over the services of a process: a plain fetch handler. A new endpoint is a line here. */
 export async function createApp(context: Context): Promise<Hono> {
@@ -44,6 +46,8 @@ export async function createApp(context: Context): Promise<Hono> {
       uploadRoutes({ config, database, storage, staging, definitions }),
       eventRoutes({ publicUrl, database, staging }),
       eventPublicationRoutes({ publicUrl, database }),
+      workflowRoutes({ database }),
+      workflowAdminRoutes({ database }),
       watchRoutes({ database }),
       fileRoutes({ database, storage }),
       dashboardRoutes(queue),

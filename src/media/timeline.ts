@@ -76,7 +76,7 @@ async function decodedTiles(
   layout: Timeline,
   limits: RunLimits,
 ): Promise<(Buffer | undefined)[]> {
-  const rate = `fps=fps=1000/${layout.intervalMs}:start_time=0`;
+  const rate = `fps=fps=1000/${layout.intervalMs}:start_time=0:eof_action=pass`;
   const output = tileOutput(video, layout, [rate], layout.imageCount);
   const skipping = info.duration > DECODED_MS ? ['-skip_frame', 'nokey'] : [];
   const input = recordingInput(info.recording, skipping);

@@ -9,7 +9,7 @@ import { probe } from '../../src/media/probe.ts';
 import { runTool } from '../../src/media/process.ts';
 import type { MediaTools } from '../../src/media/tools.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
-import { boxes, decodingErrors, packetHashes, processesWith } from '../support/media.ts';
+import { boxes, decodingErrors, packetHashes, processesWith, turnSideways } from '../support/media.ts';
 
 const QUALITY = { preset: 'veryfast', crf: 30 };
 const LIMIT = { timeLimitMs: 60_000 };
@@ -62,9 +62,7 @@ describe('what browsers play already', () => {
   });
 
   it('stays sideways where the source says so', async () => {
-    const rotated = join(clipFolder(), 'rotated.mp4');
-    const turn = ['-c', 'copy', '-metadata:s:v:0', 'rotate=90', '-y', rotated];
-    await runTool(tools.ffmpeg, ['-v', 'error', '-i', await clip(), ...turn], LIMIT);
+    const rotated = await turnSideways(await clip(), join(clipFolder(), 'rotated.mp4'));
     const { source, result } = await delivered(rotated);
     expect(source.video).toMatchObject({ width: 240, height: 320 });
     expect(result.video).toMatchObject({ width: 240, height: 320, rotation: source.video?.rotation });
@@ -119,9 +117,7 @@ describe('what browsers may not play', () => {
 
   it('turns sideways pictures upright', async () => {
     const upright = await clip({ container: 'mov', video: { codec: 'mpeg4' } });
-    const rotated = join(clipFolder(), 'rotated.mov');
-    const turn = ['-c', 'copy', '-metadata:s:v:0', 'rotate=90', '-y', rotated];
-    await runTool(tools.ffmpeg, ['-v', 'error', '-i', upright, ...turn], LIMIT);
+    const rotated = await turnSideways(upright, join(clipFolder(), 'rotated.mov'));
     const { result } = await delivered(rotated);
     expect(result.video).toMatchObject({ width: 240, height: 320, rotation: 0 });
   });

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.ts';
+import { migrateQueue } from '../../src/queue/postgres.ts';
 import { databaseUrl } from './database.ts';
 
 /** One server and one migrated template database for the whole run. */
@@ -12,6 +13,7 @@ export default async function setup(project: TestProject) {
   await client.connect();
   await client.query(`CREATE DATABASE ${template}`);
   await migrate(databaseUrl(serverUrl, template));
+  await migrateQueue(databaseUrl(serverUrl, template));
   project.provide('postgres', { serverUrl, template });
   return async () => {
     await client.query(`DROP DATABASE ${template} WITH (FORCE)`);

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { runTool } from '../../src/media/process.ts';
 import { testTools } from './clips.ts';
 
@@ -33,6 +33,17 @@ export async function boxes(path: string): Promise<string[]> {
   } finally {
     await file.close();
   }
+}
+
+/** Writes a copy of an MP4 or MOV whose picture is to be shown turned by a quarter, as phones record it. */
+export async function turnSideways(source: string, target: string): Promise<string> {
+  const bytes = await readFile(source);
+  // The matrix of the first track, which is the picture.
+  const matrix = bytes.indexOf('tkhd') + 44;
+  for (const [i, value] of [0, 0x10000, 0, -0x10000, 0, 0].entries())
+    bytes.writeInt32BE(value, matrix + i * 4);
+  await writeFile(target, bytes);
+  return target;
 }
 
 /** Numbers of running processes whose command line holds the text; Linux only. */

@@ -1,0 +1,3 @@
+import { describeProduct } from './product.ts';
+
+await describeProduct('node', 'embedded');

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import type { Runtime } from '../../src/cli/role.ts';
+import { Client } from '../support/client.ts';
+import { redisAvailable } from '../support/redis.ts';
+import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { access } from './suites/access.ts';
+import { deletion } from './suites/deletion.ts';
+import { forms } from './suites/forms.ts';
+import { interruptions } from './suites/interruptions.ts';
+import { limits } from './suites/limits.ts';
+import { logs } from './suites/logs.ts';
+import { processing } from './suites/processing.ts';
+import { publishing } from './suites/publishing.ts';
+import { reading } from './suites/reading.ts';
+import { refusals } from './suites/refusals.ts';
+
+/** What every suite works with: one running server and its administrator. */
+export interface Product {
+  server: TestServer;
+  admin: Client;
+}
+
+export type Suite = (product: () => Product) => void;
+
+export const MAX_UPLOAD_BYTES = 16 * 2 ** 20;
+
+const SERVICES = {
+  embedded: {},
+  'Redis and S3': { redis: true, s3: true },
+} as const;
+
+const SUITES: readonly Suite[] = [
+  publishing,
+  processing,
+  forms,
+  refusals,
+  limits,
+  interruptions,
+  access,
+  reading,
+  deletion,
+  logs,
+];
+
+/** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
+export async function describeProduct(runtime: Runtime, services: keyof typeof SERVICES): Promise<void> {
+  const available = services === 'embedded' || (await redisAvailable());
+  describe.skipIf(!available)(`on ${runtime}, ${services}`, () => {
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await startServer({
+        runtime,
+        ...SERVICES[services],
+        env: { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: '2' },
+      });
+    });
+    afterAll(() => server?.stop());
+    beforeEach(() => showLogsOnFailure(server.api));
+    for (const suite of SUITES) suite(() => ({ server, admin: new Client(server.url) }));
+  });
+}

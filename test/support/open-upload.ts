@@ -1,0 +1,55 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Client } from './client.ts';
+
+/** What came back for an upload. */
+export interface UploadAnswer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** An upload whose body the test sends piece by piece, or does not. */
+export class OpenUpload {
+  readonly #request: ClientRequest;
+  /** Rejects when the connection ends without an answer. */
+  readonly answer: Promise<UploadAnswer>;
+
+  /** Sends the head. Without a length the body is chunked. */
+  constructor(client: Client, { type, length }: { type: string; length?: number }) {
+    this.#request = request(new URL('/api/events', client.url), {
+      method: 'POST',
+      agent: false,
+      headers: {
+        Authorization: client.authorization,
+        'Content-Type': type,
+        ...(length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': length }),
+      },
+    });
+    this.answer = new Promise((resolve, reject) => {
+      this.#request.once('response', async (response: IncomingMessage) => {
+        const body = await text(response).catch(() => '');
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+      this.#request.on('error', reject);
+      this.#request.once('close', () => reject(new Error('The connection ended without an answer.')));
+    });
+    this.answer.catch(() => undefined);
+    this.#request.flushHeaders();
+  }
+
+  /** Resolves when the bytes are on their way, or can no longer be sent. */
+  write(chunk: Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.#request.write(chunk, () => resolve()));
+  }
+
+  /** The body is complete. */
+  end(): void {
+    this.#request.end();
+  }
+
+  /** Breaks the connection. */
+  cut(): void {
+    this.#request.destroy();
+  }
+}

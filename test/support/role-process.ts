@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Role, Runtime } from '../../src/cli/role.ts';
+
+const LAUNCHER = fileURLToPath(new URL('../../src/cli/launch.ts', import.meta.url));
+
+/** Ended with this process, whatever ends it. */
+const living = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** One line of a process's log, or what it printed that is none. */
+export interface LogLine {
+  level: string;
+  msg: string;
+  [key: string]: unknown;
+}
+
+/** A role of the product as a process of its own, started as `npm run` does. */
+export class RoleProcess {
+  readonly role: Role;
+  readonly #arguments: string[];
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | undefined;
+  #output = '';
+
+  constructor(role: Role, runtime: Runtime, env: Record<string, string>) {
+    this.role = role;
+    this.#arguments = [LAUNCHER, role, '--runtime', runtime];
+    this.#env = env;
+  }
+
+  /** Starts it, or starts it again after it ended. Does not wait until it is ready. */
+  start(): void {
+    if (this.running) throw new Error(`The ${this.role} is running already.`);
+    const child = spawn(process.execPath, this.#arguments, {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...this.#env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+    living.add(child);
+    child.once('exit', () => living.delete(child));
+    this.#child = child;
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Everything that all runs of the process printed. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** The lines of its log; what is no JSON has the level `text`. */
+  get log(): LogLine[] {
+    const lines = this.#output.split('\n').filter((line) => line.trim() !== '');
+    return lines.map((line) => {
+      try {
+        return JSON.parse(line) as LogLine;
+      } catch {
+        return { level: 'text', msg: line };
+      }
+    });
+  }
+
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error(`The ${this.role} was not started.`);
+    return pid;
+  }
+
+  /** How many files and sockets it has open; Linux only. */
+  openHandles(): number {
+    return readdirSync(`/proc/${this.pid}/fd`).length;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Waits for its end. @returns the exit code, or null when a signal ended it */
+  async ended(): Promise<number | null> {
+    const child = this.#child;
+    if (child && this.running) await once(child, 'exit');
+    return child?.exitCode ?? null;
+  }
+
+  /** Ends it at once, with no chance to clean up. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFailed } from 'vitest';
+import type { Role, Runtime } from '../../src/cli/role.ts';
+import type { Database } from '../../src/database/kysely.ts';
+import { createStorage } from '../../src/storage/create.ts';
+import type { ObjectStorage } from '../../src/storage/port.ts';
+import { createTestDatabase } from './database.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { processesWith } from './media.ts';
+import { startRedis, type TestRedis } from './redis.ts';
+import { RoleProcess } from './role-process.ts';
+import { startS3, type TestS3 } from './s3.ts';
+
+/** What a server is made of. Without more it is the embedded configuration: PostgreSQL and a folder. */
+export interface ServerOptions {
+  runtime: Runtime;
+  /** `['main']` is everything in one process. */
+  roles?: readonly Role[];
+  redis?: boolean;
+  s3?: boolean;
+  env?: Record<string, string>;
+}
+
+/** The product as its users meet it: processes, reached over HTTP, with a database and a folder of their own. */
+export interface TestServer {
+  url: string;
+  databaseUrl: string;
+  /** To look behind the API. */
+  database: Database;
+  storage: ObjectStorage;
+  dataDir: string;
+  /** Fails when the server was started without it. */
+  redis: TestRedis;
+  s3: TestS3;
+  /** Fails for a role that was not started. */
+  process(role: Role): RoleProcess;
+  /** The process that answers requests. */
+  api: RoleProcess;
+  /** Waits until every part of it answers. */
+  ready(): Promise<void>;
+  /** Ends everything at once and removes what it wrote. */
+  stop(): Promise<void>;
+}
+
+const READY_MS = 60_000;
+const LOG_TAIL = 8_000;
+
+export async function startServer(options: ServerOptions): Promise<TestServer> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return await assemble(options, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function assemble(
+  { runtime, roles = ['main'], redis: withRedis, s3: withS3, env = {} }: ServerOptions,
+  undo: (() => Promise<unknown>)[],
+  stop: () => Promise<void>,
+): Promise<TestServer> {
+  const database = await createTestDatabase();
+  undo.push(database.close);
+  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-server-'));
+  undo.push(() => rm(dataDir, { recursive: true, force: true }));
+  const redis = withRedis ? await startRedis() : undefined;
+  if (redis) undo.push(redis.stop);
+  const s3 = withS3 ? await startS3() : undefined;
+  if (s3) undo.push(s3.stop);
+  const storage = await openStorage(dataDir, s3);
+  undo.push(() => storage.close());
+
+  const port = await freePort();
+  const environment = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    PORT: String(port),
+    ...(redis && { REDIS_URL: redis.url }),
+    ...s3?.env,
+    ...env,
+  };
+  const processes = roles.map((role) => new RoleProcess(role, runtime, environment));
+  const byRole = (role: Role) => required(`a process ${role}`, processes.find((each) => each.role === role));
+  const api = processes.find(({ role }) => role !== 'worker') ?? byRole('worker');
+  const url = `http://127.0.0.1:${port}`;
+  undo.push(() => endTools(dataDir));
+  for (const each of processes) {
+    undo.push(() => each.kill());
+    each.start();
+  }
+  const server: TestServer = {
+    url,
+    databaseUrl: database.url,
+    database: database.database,
+    storage,
+    dataDir,
+    get redis() {
+      return required('Redis', redis);
+    },
+    get s3() {
+      return required('S3', s3);
+    },
+    process: byRole,
+    api,
+    ready: () => isReady(url, api),
+    stop,
+  };
+  await server.ready();
+  return server;
+}
+
+async function openStorage(dataDir: string, s3: TestS3 | undefined): Promise<ObjectStorage> {
+  if (!s3) return createStorage({ dataDir, s3: undefined });
+  Object.assign(process.env, s3.env);
+  const storage = await createStorage({
+    dataDir,
+    s3: { bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true },
+  });
+  // The SDK reads the environment with its first request.
+  await storage.check();
+  return storage;
+}
+
+async function isReady(url: string, api: RoleProcess): Promise<void> {
+  await eventually(async () => {
+    const answer = await fetch(`${url}/health/ready`).catch((error: Error) => error);
+    if (answer instanceof Response && answer.status === 200) return;
+    throw new Error(`The ${api.role} is not ready: ${answer}\n${api.output.slice(-LOG_TAIL)}`);
+  }, READY_MS);
+}
+
+/** Killed workers leave the tools they ran behind; these tell by their arguments whose they are. */
+async function endTools(dataDir: string): Promise<void> {
+  for (const pid of processesWith(dataDir)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Ended by itself.
+    }
+  }
+}
+
+function required<T>(what: string, value: T | undefined): T {
+  if (value === undefined) throw new Error(`The server was started without ${what}.`);
+  return value;
+}
+
+/** Prints the end of the server's logs when the running test fails; for `beforeEach`. */
+export function showLogsOnFailure(...processes: RoleProcess[]): void {
+  onTestFailed(() => {
+    for (const { role, output } of processes) console.error(`--- ${role}\n${output.slice(-LOG_TAIL)}`);
+  });
+}
