@@ -6,6 +6,8 @@ interface Phase {
   run: () => Promise<void>;
 }
 
+/** npm passes on the Ctrl-C that the terminal has delivered already; that is no second wish. */
+const REPEAT_MS = 500;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Ends a process in order: phases run one after the other, each within the deadline. */
@@ -14,7 +16,7 @@ export class Shutdown {
   readonly #deadlineMs: number;
   readonly #exit: (code: number) => void;
   readonly #phases: Phase[] = [];
-  #started = false;
+  #startedAt: number | undefined;
 
   constructor(options: { log: Logger; deadlineMs: number; exit?: (code: number) => void }) {
     this.#log = options.log;
@@ -31,8 +33,8 @@ export class Shutdown {
   listen(): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        if (this.#started) {
-          this.#exit(EXIT_CODES[signal]);
+        if (this.#startedAt !== undefined) {
+          if (performance.now() - this.#startedAt >= REPEAT_MS) this.#exit(EXIT_CODES[signal]);
           return;
         }
         this.#log.info({ signal }, 'stopping; a second signal stops at once');
@@ -43,7 +45,7 @@ export class Shutdown {
 
   /** Runs the phases. One that fails or takes too long is logged, and the next one runs. */
   async run(): Promise<void> {
-    this.#started = true;
+    this.#startedAt = performance.now();
     for (const { name, run } of this.#phases) {
       const started = performance.now();
       try {

@@ -31,7 +31,9 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
           : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   });
-  // Without a listener, an idle connection that the server closes would end the process.
-  pool.on('error', options.onError);
+  // A connection that breaks would end the process without a listener: one in use, between two queries, has none of
+  // the pool's. Idle ones the pool reports as well.
+  pool.on('connect', (client) => client.on('error', options.onError));
+  pool.on('error', () => undefined);
   return pool;
 }

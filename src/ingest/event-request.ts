@@ -24,6 +24,7 @@ export function parseEventRequest(fields: ReadonlyMap<string, string>): EventReq
   const [acl, metadata, processing] = [part('acl'), part('metadata'), part('processing')];
   const entries = acl === undefined ? undefined : parseAcl(acl);
   const catalogs = metadata === undefined ? undefined : parseEventCatalogs(metadata, [EPISODE]);
+  const instructions = processing === undefined ? undefined : parseProcessing(processing);
   if (part('scheduling')) {
     throw badRequest(
       "Scheduled events are not supported yet: leave out the part 'scheduling' and upload the recording.",
@@ -31,10 +32,11 @@ export function parseEventRequest(fields: ReadonlyMap<string, string>): EventReq
   }
   if (!entries) throw badRequest('No access control list available to create new event.');
   if (!catalogs) throw badRequest('No metadata list available to create new event.');
-  if (!processing) throw badRequest('No processing metadata available to create new event.');
+  if (!instructions) throw badRequest('No processing metadata available to create new event.');
+  if (!instructions.workflow) throw badRequest('No workflow template in metadata');
   return {
     acl: entries,
     metadata: catalogs.get(EPISODE.flavor) ?? new Map(),
-    processing: parseProcessing(processing),
+    processing: instructions,
   };
 }

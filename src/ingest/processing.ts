@@ -2,6 +2,7 @@ import { badRequest } from '../http/errors.ts';
 
 /** Which workflow to run, and with which values. */
 export interface Processing {
+  /** Empty when none was named. */
   workflow: string;
   configuration: Record<string, string>;
 }
@@ -19,15 +20,13 @@ export function parseProcessing(text: string): Processing {
   if (!isObject(json)) throw badRequest(UNPARSABLE);
   const { workflow, configuration = {} } = json;
   if (!isObject(configuration)) throw badRequest(UNPARSABLE);
-  if (typeof workflow !== 'string' || workflow.trim() === '')
-    throw badRequest('No workflow template in metadata');
   const values: Record<string, string> = {};
   for (const [key, value] of Object.entries(configuration)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     if (`${key}${text}`.includes('\0')) throw badRequest(UNPARSABLE);
     values[key.toWellFormed()] = text.toWellFormed();
   }
-  return { workflow: workflow.trim(), configuration: values };
+  return { workflow: typeof workflow === 'string' ? workflow.trim() : '', configuration: values };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -3,7 +3,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { badRequest } from '../http/errors.ts';
 import { type FilePart, type FormLimits, readForm } from '../http/multipart.ts';
-import { detectMediaType } from '../media/signature.ts';
+import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 
@@ -14,8 +14,6 @@ const FLAVORS: Readonly<Record<string, string>> = {
   audio: 'presenter-audio/source',
 };
 
-/** As much of a file as its signature may take. */
-const HEAD_BYTES = 4096;
 const FILENAME_LENGTH = 255;
 
 /** A track that is stored and staged, and not yet part of an event. */
@@ -95,11 +93,15 @@ async function storeTrack(
       callback(null, chunk);
     },
   });
+  let told: Error | undefined;
+  // Storage that fails ends the meter first, and with it the part; a form that fails ends the part first.
+  part.stream.once('error', (error) => {
+    if (!meter.errored) told = error;
+  });
   const stored = storage
     .put(objectKey, meter, { mediatype: 'application/octet-stream', expectedBytes })
     .catch((cause) => {
-      // Destroyed by the form, the stream has told why; otherwise the storage is at fault.
-      if (part.stream.errored) throw part.stream.errored;
+      if (told) throw told;
       const refused = new StorageRefused('The recording could not be stored.', { cause });
       part.stream.destroy(refused);
       throw refused;

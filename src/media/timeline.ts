@@ -11,8 +11,10 @@ const MAX_TILES = 100;
 const MAX_COLUMNS = 10;
 const SHORTEST_INTERVAL_MS = 1000;
 const TILE = { width: 160, height: 120 };
-/** Up to here, decoding everything costs little and is exact. */
-const DECODED_MS = 30_000;
+/** Up to here, decoding everything costs little and is exact; beyond, only keyframes are. */
+const DECODED_MS = 15_000;
+/** From here on, a hundred seeks cost less than reading all of the file. */
+const READ_MS = 600_000;
 
 /** How to find the picture for a moment: tile `floor(t / intervalMs)`, counted in rows. */
 export interface Timeline {
@@ -40,8 +42,8 @@ export function timelineLayout(durationMs: number, tile: Size): Timeline {
 }
 
 /**
- * Writes one JPEG sheet of small pictures, each from the middle of its interval. Long recordings are not decoded: there
- * it is the keyframe at or before the middle.
+ * Writes one JPEG sheet of small pictures, each from the middle of its interval or, but for very short recordings, the
+ * keyframe before that. Nothing is decoded as a whole that takes long.
  *
  * @throws {MediaFailure}
  */
@@ -54,10 +56,10 @@ export async function writeTimeline(
 ): Promise<Timeline> {
   const tile = fitInto(video, TILE);
   const layout = timelineLayout(info.duration, tile);
-  const seeks = info.duration > DECODED_MS && info.indexed;
-  const tiles = seeks
-    ? await soughtTiles(tools, info, video, layout, options)
-    : await decodedTiles(tools, info, video, layout, options);
+  const tiles =
+    info.duration > READ_MS && info.indexed
+      ? await soughtTiles(tools, info, video, layout, options)
+      : await decodedTiles(tools, info, video, layout, options);
   await writeFile(options.scratch, evenOut(tiles, layout, bytesOf(tile)));
   const raw = ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', `${tile.width}x${tile.height}`];
   const sheet = `tile=${layout.columns}x${layout.rows},format=yuvj420p`;
@@ -68,7 +70,7 @@ export async function writeTimeline(
   return layout;
 }
 
-/** All tiles in one pass; of long recordings that cannot be sought in, only keyframes are decoded. */
+/** All tiles in one pass. */
 async function decodedTiles(
   tools: MediaTools,
   info: MediaInfo,

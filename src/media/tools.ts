@@ -22,7 +22,11 @@ export interface ToolPaths {
  * @param searchPath folders as in the variable PATH
  * @throws {ConfigError} naming the variable that would help
  */
-export async function locateTools(config: ToolPaths, searchPath = process.env.PATH): Promise<MediaTools> {
+export async function locateTools(
+  config: ToolPaths,
+  // biome-ignore lint/style/noProcessEnv: PATH is the system's setting, not one of Inlet's
+  searchPath = process.env.PATH,
+): Promise<MediaTools> {
   const [ffmpeg, ffprobe] = await Promise.all([
     locate('ffmpeg', 'FFMPEG_PATH', config.ffmpegPath, searchPath),
     locate('ffprobe', 'FFPROBE_PATH', config.ffprobePath, searchPath),

@@ -9,7 +9,7 @@ import type { Source } from './source.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
-const MIN_PART_BYTES = 8 * MIB;
+const MIN_PART_BYTES = 5 * MIB;
 const ASSUMED_BYTES = 100 * 1024 * MIB;
 /** What one upload may hold: parts under way, one being filled and one being joined. */
 const MEMORY_BYTES = 64 * MIB;
@@ -17,7 +17,7 @@ const MAX_PARTS_UNDER_WAY = 4;
 /** Some stores copy the whole object before they answer. */
 const COMPLETE_MS = 15 * 60_000;
 /** How long after a fault the outcome of requests other than parts is waited for. */
-const SETTLE_MS = 15_000;
+const SETTLE_MS = 10_000;
 
 /** How to cut an object of up to `expectedBytes` into parts, all of one size as some stores want them. */
 export function partPlan(expectedBytes = ASSUMED_BYTES): { partSize: number; queueSize: number } {

@@ -4,7 +4,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { bytes, readAll, sha256, source } from '../../test/support/bytes.ts';
 import { startS3, type TestS3 } from '../../test/support/s3.ts';
 import { objectKey } from './keys.ts';
@@ -56,10 +56,10 @@ test('a refused part ends a put whose sender has stalled', async () => {
   putting.catch(() => undefined);
   await expect.poll(() => Array.fromAsync(storage.unfinished())).toHaveLength(1);
   await server.refuse();
+  onTestFinished(() => server.accept());
   body.push(bytes(8 * MIB));
   await expect(putting).rejects.toMatchObject({ name: 'NoSuchBucket' });
   expect(body.errored).toMatchObject({ name: 'NoSuchBucket' });
-  await server.accept();
 });
 
 test('a server that dies in the middle ends the put', async () => {
@@ -133,8 +133,8 @@ test('a put can be aborted while the server hangs, and is known afterwards', asy
 
 test('a check fails when the bucket is gone', async () => {
   await server.refuse();
+  onTestFinished(() => server.accept());
   await expect(storage.check()).rejects.toThrow();
-  await server.accept();
 });
 
 test('files of others in the bucket are left alone', async () => {

@@ -29,7 +29,7 @@ import { webStream } from './web-stream.ts';
 const IDLE_MS = 60_000;
 const CHECK_MS = 5_000;
 /** How long a failed `put` may hold up its caller to clean up; what stays is on the staging ledger. */
-const CLEAN_UP_MS = 15_000;
+const CLEAN_UP_MS = 5_000;
 const REMOVALS_AT_ONCE = 8;
 
 /** Objects in a bucket, each under its key. */

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { type Action, requireEventAccess } from '../access/acl.queries.ts';
 import type { Database } from '../database/kysely.ts';
 import { badRequest, conflict, notFound } from '../http/errors.ts';
+import { readFields } from '../http/form.ts';
 import { isTrue } from '../http/query.ts';
 import { introducedIn, versionedJson } from '../http/version.ts';
 import { advance, type Change } from './advance.ts';
@@ -26,9 +27,9 @@ export function workflowRoutes({ database }: { database: Database }): Hono {
 
   app.put('/api/workflows/:id', async (c) => {
     const workflow = await accessible(database, c, 'write');
-    const { state } = await c.req.parseBody();
-    if (typeof state === 'string' && state !== '') {
-      const change = CHANGES[state];
+    const state = (await readFields(c.req.raw)).get('state');
+    if (state) {
+      const change = Object.hasOwn(CHANGES, state) ? CHANGES[state] : undefined;
       if (!change) throw badRequest(`Invalid workflow state '${state.slice(0, 100)}'`);
       await database
         .transaction()

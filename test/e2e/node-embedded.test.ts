@@ -1,3 +1,3 @@
-import { describeProduct } from './product.ts';
+import { describeProduct } from './describe-product.ts';
 
 await describeProduct('node', 'embedded');

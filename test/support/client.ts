@@ -64,8 +64,7 @@ export class Client {
   /** The JSON of a path that answers 200. */
   async json<T>(path: string, headers?: HeadersInit): Promise<T> {
     const answer = await this.fetch(path, { headers });
-    if (answer.status !== 200)
-      throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as T;
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runTool } from '../../src/media/process.ts';
@@ -118,4 +119,9 @@ async function makeClip(options: ClipOptions, path: string): Promise<string> {
   ];
   await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
   return path;
+}
+
+/** The bytes of such a recording. */
+export async function recording(options: ClipOptions = {}): Promise<Buffer> {
+  return readFile(await clip(options));
 }

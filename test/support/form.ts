@@ -12,7 +12,7 @@ export interface Part {
 /** A form ready to be sent: the value of the Content-Type header and the body. */
 export interface Form {
   type: string;
-  body: Buffer;
+  body: Buffer<ArrayBuffer>;
 }
 
 export const field = (name: string, content: string): Part => ({ name, content });

@@ -6,6 +6,8 @@ import type { Client } from './client.ts';
 export interface UploadAnswer {
   status: number;
   headers: IncomingMessage['headers'];
+  /** The names of the headers as they were written. */
+  names: string[];
   body: string;
 }
 
@@ -14,9 +16,14 @@ export class OpenUpload {
   readonly #request: ClientRequest;
   /** Rejects when the connection ends without an answer. */
   readonly answer: Promise<UploadAnswer>;
+  /** Whether the server has asked for the body. */
+  asked = false;
 
   /** Sends the head. Without a length the body is chunked. */
-  constructor(client: Client, { type, length }: { type: string; length?: number }) {
+  constructor(
+    client: Client,
+    { type, length, expect }: { type: string; length?: number; expect?: '100-continue' },
+  ) {
     this.#request = request(new URL('/api/events', client.url), {
       method: 'POST',
       agent: false,
@@ -24,12 +31,17 @@ export class OpenUpload {
         Authorization: client.authorization,
         'Content-Type': type,
         ...(length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': length }),
+        ...(expect && { Expect: expect }),
       },
+    });
+    this.#request.on('continue', () => {
+      this.asked = true;
     });
     this.answer = new Promise((resolve, reject) => {
       this.#request.once('response', async (response: IncomingMessage) => {
         const body = await text(response).catch(() => '');
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+        const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, names, body });
       });
       this.#request.on('error', reject);
       this.#request.once('close', () => reject(new Error('The connection ended without an answer.')));

@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Selectable } from 'kysely';
 import type { Database } from '../../src/database/kysely.ts';
+import type { PublicationElement } from '../../src/database/schema.ts';
 import { detectMediaType } from '../../src/media/signature.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
@@ -33,6 +35,10 @@ export interface OperationBench {
    * @returns the fractions it reported
    */
   perform(operation: Operation, eventId: string, options?: PerformOptions): Promise<number[]>;
+  /** The event's publication elements by kind and position. */
+  elementsOf(eventId: string): Promise<Selectable<PublicationElement>[]>;
+  /** All bytes of a stored object. */
+  bytesOf(objectKey: string): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -107,6 +113,15 @@ export async function createOperationBench(): Promise<OperationBench> {
         await rm(folder, { recursive: true });
       }
     },
+    elementsOf: (eventId) =>
+      database
+        .selectFrom('publication_elements')
+        .selectAll()
+        .where('event_id', '=', eventId)
+        .orderBy('kind')
+        .orderBy('position')
+        .execute(),
+    bytesOf: async (key) => Buffer.from(await new Response(await storage.get(key)).arrayBuffer()),
     async close() {
       staging.close();
       await storage.close();

@@ -10,6 +10,7 @@ import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { processesWith } from './media.ts';
+import { startProxy, type TestProxy } from './proxy.ts';
 import { startRedis, type TestRedis } from './redis.ts';
 import { RoleProcess } from './role-process.ts';
 import { startS3, type TestS3 } from './s3.ts';
@@ -21,7 +22,11 @@ export interface ServerOptions {
   roles?: readonly Role[];
   redis?: boolean;
   s3?: boolean;
+  /** Reaches its database through something that a test can interrupt. */
+  proxy?: boolean;
   env?: Record<string, string>;
+  /** Runs on the data folder before the server does. @returns what puts it right again */
+  prepare?(dataDir: string): Promise<() => Promise<unknown>>;
 }
 
 /** The product as its users meet it: processes, reached over HTTP, with a database and a folder of their own. */
@@ -35,6 +40,7 @@ export interface TestServer {
   /** Fails when the server was started without it. */
   redis: TestRedis;
   s3: TestS3;
+  proxy: TestProxy;
   /** Fails for a role that was not started. */
   process(role: Role): RoleProcess;
   /** The process that answers requests. */
@@ -62,17 +68,21 @@ export async function startServer(options: ServerOptions): Promise<TestServer> {
 }
 
 async function assemble(
-  { runtime, roles = ['main'], redis: withRedis, s3: withS3, env = {} }: ServerOptions,
+  options: ServerOptions,
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<TestServer> {
+  const { runtime, roles = ['main'], env = {} } = options;
   const database = await createTestDatabase();
   undo.push(database.close);
+  const proxy = options.proxy ? await startProxy(...endpointOf(database.url)) : undefined;
+  if (proxy) undo.push(proxy.stop);
   const dataDir = await mkdtemp(join(tmpdir(), 'inlet-server-'));
   undo.push(() => rm(dataDir, { recursive: true, force: true }));
-  const redis = withRedis ? await startRedis() : undefined;
+  if (options.prepare) undo.push(await options.prepare(dataDir));
+  const redis = options.redis ? await startRedis() : undefined;
   if (redis) undo.push(redis.stop);
-  const s3 = withS3 ? await startS3() : undefined;
+  const s3 = options.s3 ? await startS3() : undefined;
   if (s3) undo.push(s3.stop);
   const storage = await openStorage(dataDir, s3);
   undo.push(() => storage.close());
@@ -80,14 +90,18 @@ async function assemble(
   const port = await freePort();
   const environment = {
     DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
+    DATABASE_URL: proxy ? atPort(database.url, proxy.port) : database.url,
     PORT: String(port),
     ...(redis && { REDIS_URL: redis.url }),
     ...s3?.env,
     ...env,
   };
   const processes = roles.map((role) => new RoleProcess(role, runtime, environment));
-  const byRole = (role: Role) => required(`a process ${role}`, processes.find((each) => each.role === role));
+  const byRole = (role: Role) =>
+    required(
+      `a process ${role}`,
+      processes.find((each) => each.role === role),
+    );
   const api = processes.find(({ role }) => role !== 'worker') ?? byRole('worker');
   const url = `http://127.0.0.1:${port}`;
   undo.push(() => endTools(dataDir));
@@ -107,6 +121,9 @@ async function assemble(
     get s3() {
       return required('S3', s3);
     },
+    get proxy() {
+      return required('a proxy', proxy);
+    },
     process: byRole,
     api,
     ready: () => isReady(url, api),
@@ -114,6 +131,17 @@ async function assemble(
   };
   await server.ready();
   return server;
+}
+
+function endpointOf(url: string): [host: string, port: number] {
+  const { hostname, port } = new URL(url);
+  return [hostname, Number(port || 5432)];
+}
+
+function atPort(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.host = `127.0.0.1:${port}`;
+  return changed.toString();
 }
 
 async function openStorage(dataDir: string, s3: TestS3 | undefined): Promise<ObjectStorage> {

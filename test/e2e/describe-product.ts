@@ -3,6 +3,7 @@ import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
 import { redisAvailable } from '../support/redis.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from './suite.ts';
 import { access } from './suites/access.ts';
 import { deletion } from './suites/deletion.ts';
 import { forms } from './suites/forms.ts';
@@ -13,16 +14,6 @@ import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
 import { refusals } from './suites/refusals.ts';
-
-/** What every suite works with: one running server and its administrator. */
-export interface Product {
-  server: TestServer;
-  admin: Client;
-}
-
-export type Suite = (product: () => Product) => void;
-
-export const MAX_UPLOAD_BYTES = 16 * 2 ** 20;
 
 const SERVICES = {
   embedded: {},
@@ -51,11 +42,11 @@ export async function describeProduct(runtime: Runtime, services: keyof typeof S
       server = await startServer({
         runtime,
         ...SERVICES[services],
-        env: { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: '2' },
+        env: { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: String(UPLOAD_IDLE_SECONDS) },
       });
     });
     afterAll(() => server?.stop());
     beforeEach(() => showLogsOnFailure(server.api));
-    for (const suite of SUITES) suite(() => ({ server, admin: new Client(server.url) }));
+    for (const suite of SUITES) suite(() => ({ server, admin: new Client(server.url), runtime }));
   });
 }

@@ -1,0 +1,28 @@
+/** `npm run demo`: the whole of Inlet on one recording; see `demo/arguments.ts`. */
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../config.ts';
+import { HELP, parseDemoArguments } from './demo/arguments.ts';
+import { watchInterrupts } from './demo/interrupts.ts';
+import { runDemo } from './demo/run.ts';
+import { explain } from './failure.ts';
+
+const interrupts = watchInterrupts();
+try {
+  const options = parseDemoArguments(process.argv.slice(2));
+  if (options.help) {
+    console.log(HELP);
+  } else {
+    const success = await runDemo(options, {
+      config: loadConfig(process.env),
+      chosenPassword: Boolean(process.env.ADMIN_PASSWORD),
+      launcher: fileURLToPath(new URL('./launch.ts', import.meta.url)),
+      interrupts,
+      output: process.stdout,
+    });
+    process.exitCode = success ? 0 : 1;
+  }
+} catch (error) {
+  // What a person stopped has not failed.
+  process.exitCode = interrupts.exitCode() ?? 1;
+  if (interrupts.exitCode() === undefined) console.error(explain(error));
+}

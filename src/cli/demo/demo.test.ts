@@ -1,0 +1,178 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import busboy from 'busboy';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { locateTools } from '../../media/tools.ts';
+import { parseDemoArguments } from './arguments.ts';
+import { eventForm } from './multipart.ts';
+import { showProgress } from './progress.ts';
+import { recordingsOf } from './recordings.ts';
+import { formatBytes, formatDuration } from './units.ts';
+import { summarise } from './workflow-progress.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'inlet-demo-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function file(name: string, content: string | Buffer): Promise<string> {
+  await writeFile(join(folder, name), content);
+  return join(folder, name);
+}
+
+/** A second of silence as a RIFF WAVE file. */
+function silence(): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + 16_000, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(16_000, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(16_000, 40);
+  return Buffer.concat([head, Buffer.alloc(16_000)]);
+}
+
+test('the form says its exact length and holds the files byte for byte, whatever their names', async () => {
+  const content = Buffer.from('not\r\n--inlet-a boundary\r\n\0');
+  const path = await file('we"ird ü.mp4', content);
+  const empty = await file('empty.mp4', '');
+  const form = eventForm({
+    title: 'A "title"',
+    tracks: [
+      { part: 'presenter', path, size: content.length },
+      { part: 'presentation', path: empty, size: 0 },
+    ],
+  });
+  const body = await buffer(Readable.from(form.chunks()));
+  expect(body.length).toBe(form.length);
+
+  const fields: Record<string, unknown> = {};
+  const files: [string, string, Buffer][] = [];
+  const pending: Promise<void>[] = [];
+  const parser = busboy({ headers: { 'content-type': form.contentType }, defParamCharset: 'utf8' });
+  parser.on('field', (name, value) => {
+    fields[name] = JSON.parse(value);
+  });
+  parser.on('file', (name, stream, { filename }) => {
+    pending.push(buffer(stream).then((bytes) => void files.push([name, filename, bytes])));
+  });
+  await pipeline(Readable.from([body]), parser);
+  await Promise.all(pending);
+  expect(Object.keys(fields)).toEqual(['acl', 'metadata', 'processing']);
+  expect(fields.metadata).toMatchObject([{ fields: [{ id: 'title', value: 'A "title"' }, {}] }]);
+  expect(files).toEqual([
+    ['presenter', 'we%22ird ü.mp4', content],
+    ['presentation', 'empty.mp4', Buffer.alloc(0)],
+  ]);
+});
+
+test('a file that became shorter breaks the upload off instead of hanging it', async () => {
+  const path = await file('short.mp4', 'short');
+  const form = eventForm({ title: 't', tracks: [{ part: 'presenter', path, size: 100 }] });
+  await expect(buffer(Readable.from(form.chunks()))).rejects.toThrow('short.mp4 became shorter');
+});
+
+test('two files are one event, three are three, and one without a picture is audio', async () => {
+  const tools = await locateTools({ ffmpegPath: undefined, ffprobePath: undefined });
+  const [a, b] = [await file('a.mp4', 'no media'), await file('b.mp4', 'no media')];
+  const sound = await file('sound.wav', silence());
+  const parts = async (...files: string[]) =>
+    (await recordingsOf(files, tools)).map(({ tracks }) =>
+      tracks.map(({ part, path }) => [part, basename(path)]),
+    );
+  expect(await parts(a, b)).toEqual([
+    [
+      ['presenter', 'a.mp4'],
+      ['presentation', 'b.mp4'],
+    ],
+  ]);
+  expect(await parts(a, b, a)).toEqual([
+    [['presenter', 'a.mp4']],
+    [['presenter', 'b.mp4']],
+    [['presenter', 'a.mp4']],
+  ]);
+  expect(await parts(a, sound)).toEqual([
+    [
+      ['presenter', 'a.mp4'],
+      ['audio', 'sound.wav'],
+    ],
+  ]);
+});
+
+test('a file that is not there is named as it was given', async () => {
+  await expect(recordingsOf(['gone.mp4'], { ffmpeg: '', ffprobe: '' })).rejects.toThrow(
+    'There is no file gone.mp4.',
+  );
+});
+
+test('arguments: files in order, and a wrong option is told with what is allowed', () => {
+  expect(parseDemoArguments(['--exit', 'a', '--runtime', 'node', 'b'])).toEqual({
+    help: false,
+    exit: true,
+    runtime: 'node',
+    files: ['a', 'b'],
+  });
+  expect(() => parseDemoArguments(['--runtime', 'bun'])).toThrow('allowed is deno or node');
+  expect(() => parseDemoArguments(['--exti'])).toThrow('--exti');
+});
+
+test('processing is as far as its operations; skipped ones do not count', () => {
+  const operation = { description: '', reason: null };
+  expect(
+    summarise([
+      { ...operation, state: 'succeeded', progress: 1 },
+      { ...operation, state: 'running', progress: 0.5, description: 'Encoding' },
+      { ...operation, state: 'skipped', progress: 0 },
+      { ...operation, state: 'waiting', progress: 0 },
+    ]),
+  ).toEqual({ fraction: 0.5, note: 'Encoding' });
+  expect(
+    summarise([{ ...operation, state: 'failed', progress: 0.2, reason: 'It is corrupt.' }]),
+  ).toMatchObject({
+    note: 'It is corrupt.',
+  });
+});
+
+test('where lines cannot be overwritten, progress is a line for each quarter, not for each step', () => {
+  let written = '';
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      written += chunk;
+      done();
+    },
+  });
+  const progress = showProgress('Upload', output as NodeJS.WriteStream);
+  for (let i = 0; i <= 100; i += 1) progress.update(i / 100, `${i} of 100`);
+  expect(written.trim().split('\n')).toEqual([
+    'Upload       0%  0 of 100',
+    'Upload      25%  25 of 100',
+    'Upload      50%  50 of 100',
+    'Upload      75%  75 of 100',
+    'Upload     100%  100 of 100',
+  ]);
+});
+
+test.each([
+  [0, '0:00'],
+  [20_023, '0:20'],
+  [3_599_600, '1:00:00'],
+  [3_723_000, '1:02:03'],
+])('%i ms are %s', (ms, shown) => expect(formatDuration(ms)).toBe(shown));
+
+test.each([
+  [0, '0 bytes'],
+  [999, '999 bytes'],
+  [18_800_000, '18.8 MB'],
+  [50e9, '50.0 GB'],
+])('%i bytes are %s', (bytes, shown) => expect(formatBytes(bytes)).toBe(shown));

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import type { Recording } from './recordings.ts';
+
+/** A form as `multipart/form-data`, streamed: no file is ever in memory as a whole. */
+export interface MultipartBody {
+  contentType: string;
+  /** Bytes altogether. */
+  length: number;
+  chunks(): AsyncGenerator<Buffer>;
+}
+
+type Part = { head: Buffer } & ({ content: Buffer } | { path: string; size: number });
+
+/** The form of `POST /api/events` for a recording. */
+export function eventForm(recording: Recording): MultipartBody {
+  const boundary = `inlet-${randomUUID()}`;
+  const field = (name: string, value: unknown): Part => ({
+    head: head(boundary, `name="${name}"`),
+    content: Buffer.from(JSON.stringify(value)),
+  });
+  const parts: Part[] = [
+    field('acl', [{ allow: true, role: 'ROLE_ANONYMOUS', action: 'read' }]),
+    field('metadata', [
+      {
+        flavor: 'dublincore/episode',
+        fields: [
+          { id: 'title', value: recording.title },
+          { id: 'description', value: 'Sent by npm run demo' },
+        ],
+      },
+    ]),
+    field('processing', {
+      workflow: 'schedule-and-upload',
+      configuration: {
+        publishToEngage: 'true',
+        straightToPublishing: 'true',
+        flagForCutting: 'false',
+        flagForReview: 'false',
+      },
+    }),
+    ...recording.tracks.map(({ part, path, size }) => ({
+      head: head(
+        boundary,
+        `name="${part}"; filename="${escapeName(basename(path))}"`,
+        'Content-Type: application/octet-stream\r\n',
+      ),
+      path,
+      size,
+    })),
+  ];
+  const end = Buffer.from(`--${boundary}--\r\n`);
+  const sizeOf = (part: Part) => part.head.length + ('path' in part ? part.size : part.content.length) + 2;
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    length: parts.reduce((sum, part) => sum + sizeOf(part), end.length),
+    chunks: async function* () {
+      for (const part of parts) {
+        yield part.head;
+        if ('path' in part) yield* fileOf(part);
+        else yield part.content;
+        yield Buffer.from('\r\n');
+      }
+      yield end;
+    },
+  };
+}
+
+function head(boundary: string, disposition: string, headers = ''): Buffer {
+  return Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n${headers}\r\n`);
+}
+
+/** As browsers do. */
+function escapeName(filename: string): string {
+  return filename.replace(/["\r\n]/g, encodeURIComponent);
+}
+
+/** As many bytes as were announced; a file that shrank meanwhile cannot be sent. */
+async function* fileOf({ path, size }: { path: string; size: number }): AsyncGenerator<Buffer> {
+  if (size === 0) return;
+  let read = 0;
+  for await (const chunk of createReadStream(path, { end: size - 1, highWaterMark: 256 * 1024 })) {
+    read += chunk.length;
+    yield chunk;
+  }
+  if (read < size) throw new Error(`${basename(path)} became shorter while it was sent.`);
+}

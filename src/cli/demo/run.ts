@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import type { Config } from '../../config.ts';
+import { locateTools, type MediaTools } from '../../media/tools.ts';
+import type { DemoOptions } from './arguments.ts';
+import { localServer } from './client.ts';
+import { CLIP_SECONDS, makeClip } from './clip.ts';
+import { followEvent } from './follow.ts';
+import type { Interrupts } from './interrupts.ts';
+import { showProgress } from './progress.ts';
+import { type Recording, recordingsOf } from './recordings.ts';
+import { requireFreePort, startServer } from './server-process.ts';
+import { dashboardHint, eventSummary } from './summary.ts';
+import { formatBytes } from './units.ts';
+import { upload } from './upload.ts';
+
+/** What the demo works with beside its options. */
+export interface DemoSetup {
+  config: Config;
+  /** Whether the administrator's password is not the well-known one. */
+  chosenPassword: boolean;
+  /** Path of `launch.ts`. */
+  launcher: string;
+  interrupts: Interrupts;
+  output: NodeJS.WriteStream;
+}
+
+/** What it takes to send recordings to the running server. */
+type Sending = DemoSetup & { tools: MediaTools; signal: AbortSignal };
+
+/**
+ * Runs the demo to its end.
+ *
+ * @returns whether every recording was published
+ * @throws {CommandError}
+ */
+export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<boolean> {
+  const { config, interrupts, output } = setup;
+  const tools = await locateTools(config);
+  const files = await recordingsOf(options.files, tools);
+  await requireFreePort(config);
+  output.write('Starting the server; the very first start takes a few seconds longer ...\n');
+  const server = await startServer(config, { ...setup, ...options, url: localServer(config).url });
+  try {
+    output.write(`Serving at ${config.publicUrl} (log: ${relative(process.cwd(), server.log)})\n`);
+    const signal = AbortSignal.any([interrupts.stop, server.ended]);
+    const success = await sendAll(files, { ...setup, tools, signal });
+    if (options.exit) return success;
+    output.write('\nServing until Ctrl-C.\n');
+    await aborted(signal);
+    if (server.ended.aborted) throw server.ended.reason;
+    return success;
+  } catch (error) {
+    // Requests fail in many ways when the server is gone; why it is gone says more.
+    throw server.ended.aborted && !interrupts.stop.aborted ? server.ended.reason : error;
+  } finally {
+    if (!server.ended.aborted) output.write('Stopping the server; Ctrl-C once more ends it at once ...\n');
+    await server.stop();
+  }
+}
+
+async function sendAll(files: Recording[], sending: Sending): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-demo-'));
+  try {
+    const recordings = files.length > 0 ? files : [await made(folder, sending)];
+    let success = true;
+    for (const recording of recordings) success = (await send(recording, sending)) && success;
+    sending.output.write(`\n${dashboardHint(sending.config, sending.chosenPassword)}\n`);
+    return success;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function made(folder: string, { output, signal, tools }: Sending): Promise<Recording> {
+  output.write(`Making a recording of ${CLIP_SECONDS} s with two tracks, presenter and presentation ...\n`);
+  return makeClip(tools, folder, signal);
+}
+
+/** @returns whether the recording was published */
+async function send(recording: Recording, { config, output, signal }: Sending): Promise<boolean> {
+  const server = localServer(config);
+  output.write(`\n${recording.title} (${recording.tracks.map(({ part }) => part).join(', ')})\n`);
+  const uploading = showProgress('Upload', output);
+  const show = (sent: number, total: number) =>
+    uploading.update(sent / total, `${formatBytes(sent)} of ${formatBytes(total)}`);
+  const identifier = await upload(server, recording, show, signal).finally(uploading.stop);
+  const processing = showProgress('Processing', output);
+  const event = await followEvent(
+    server,
+    identifier,
+    ({ fraction, note }) => processing.update(fraction, note),
+    signal,
+  ).finally(processing.stop);
+  output.write(`${eventSummary(event).join('\n')}\n`);
+  return event.state === 'SUCCEEDED';
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,70 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { CommandError } from '../failure.ts';
+import { errorSentence, type Server } from './client.ts';
+import { eventForm } from './multipart.ts';
+import type { Recording } from './recordings.ts';
+
+/** Gets the bytes sent and the bytes there are. */
+type OnProgress = (sent: number, total: number) => void;
+
+/**
+ * Posts a recording to `/api/events`.
+ *
+ * @returns the event's identifier
+ * @throws {CommandError} with the server's sentence when it refuses
+ */
+export async function upload(
+  server: Server,
+  recording: Recording,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<string> {
+  const form = eventForm(recording);
+  const request = httpRequest(`${server.url}/api/events`, {
+    method: 'POST',
+    headers: {
+      Authorization: server.authorization,
+      'Content-Type': form.contentType,
+      'Content-Length': form.length,
+    },
+    signal,
+  });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve);
+    request.once('error', reject);
+  });
+  let cause: unknown;
+  const sent = pipeline(Readable.from(counted(form.chunks(), form.length, onProgress)), request);
+  sent.catch((error: Error) => {
+    cause = error;
+  });
+  // An early refusal breaks the upload off; what counts then is the answer.
+  const response = await answered.catch((error: Error) => {
+    if (signal.aborted) throw error;
+    throw new CommandError(`The upload broke off: ${cause instanceof Error ? cause.message : error.message}`);
+  });
+  const body = await text(response);
+  if (response.statusCode !== 201) {
+    throw new CommandError(
+      `The server refused the recording (${response.statusCode}): ${errorSentence(body)}`,
+    );
+  }
+  await sent;
+  return (JSON.parse(body) as { identifier: string }).identifier;
+}
+
+async function* counted(
+  chunks: AsyncGenerator<Buffer>,
+  total: number,
+  onProgress: OnProgress,
+): AsyncGenerator<Buffer> {
+  let sent = 0;
+  for await (const chunk of chunks) {
+    yield chunk;
+    sent += chunk.length;
+    onProgress(sent, total);
+  }
+}

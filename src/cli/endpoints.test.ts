@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { databaseEndpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
+
+test.each([
+  ['postgres://user:secret@db.example.org/inlet', 'db.example.org:5432'],
+  ['postgres://user@db.example.org:6000/inlet?sslmode=require', 'db.example.org:6000'],
+  ['postgres://user@[::1]:6000/inlet', '[::1]:6000'],
+])('the database of %s is at %s', (url, host) => {
+  expect(databaseEndpoints(url)).toEqual({ hosts: [host], sockets: [], files: [] });
+});
+
+test('a database behind a socket has no host', () => {
+  expect(databaseEndpoints('postgres://user@/inlet?host=/run/postgresql')).toEqual({
+    hosts: [],
+    sockets: ['/run/postgresql/.s.PGSQL.5432'],
+    files: [],
+  });
+});
+
+test('certificates named in the URL are files to read', () => {
+  const url = 'postgres://user@db/inlet?sslmode=verify-full&sslrootcert=/etc/ca.pem';
+  expect(databaseEndpoints(url).files).toEqual(['/etc/ca.pem']);
+});
+
+test.each([
+  ['redis://cache', 'cache:6379'],
+  ['rediss://:secret@cache:7000/2', 'cache:7000'],
+])('Redis of %s is at %s', (url, host) => {
+  expect(redisEndpoints(url).hosts).toEqual([host]);
+});
+
+test.each([
+  ['127.0.0.1', '127.0.0.1:8080'],
+  ['::', '[::]:8080'],
+  ['[::1]', '[::1]:8080'],
+])('HOST %s listens at %s', (host, endpoint) => {
+  expect(listenEndpoint({ host, port: 8080 })).toBe(endpoint);
+});

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { denoFlags, type PermissionInput, permissions } from './permissions.ts';
+
+const input: PermissionInput = {
+  config: { dataDir: '/srv/data', workflowsDir: undefined },
+  project: '/srv/inlet',
+  temporaryFolder: '/srv/data/tmp',
+  listen: '127.0.0.1:8080',
+  tools: undefined,
+  endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
+  variables: ['PORT', 'DATABASE_URL'],
+  codeCache: '/srv/data/deno',
+};
+
+const flags = (changes: Partial<PermissionInput> = {}) => {
+  const all = denoFlags(permissions({ ...input, ...changes }), input.project);
+  return Object.fromEntries(all.map((flag) => flag.split(/=(.*)/s).slice(0, 2))) as Record<string, string>;
+};
+
+test('nothing is allowed without saying what', () => {
+  for (const [name, value] of Object.entries(flags())) {
+    if (name.startsWith('--allow')) expect(value, name).not.toBe('');
+  }
+  expect(Object.keys(flags())).not.toContain('-A');
+  expect(Object.keys(flags())).not.toContain('--allow-ffi');
+  expect(Object.keys(flags())).not.toContain('--allow-import');
+});
+
+test('a process without tools may start no program at all', () => {
+  expect(flags()).not.toHaveProperty('--allow-run');
+});
+
+test('a process with tools may start these and no others', () => {
+  const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
+  expect(flags({ tools })['--allow-run']).toBe('/usr/bin/ffmpeg,/usr/bin/ffprobe');
+});
+
+test('only the data folder and the temporary folder can be written', () => {
+  expect(flags()['--allow-write']).toBe('/srv/data,/srv/data/tmp');
+});
+
+test("the database's files and password, and the compiled code, stay closed although the data folder is open", () => {
+  const { '--deny-read': read = '', '--deny-write': write } = flags();
+  expect(write).toBe(read);
+  expect(read.split(',')).toEqual(
+    expect.arrayContaining(['/srv/data/postgres', '/srv/data/postgres.secret', '/srv/data/deno']),
+  );
+});
+
+test('the network is what is listened on and what is configured', () => {
+  expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
+  expect(flags({ listen: undefined })['--allow-net']).toBe('127.0.0.1:5432');
+});
+
+test('a database behind a socket needs the socket as a file, too', () => {
+  const endpoints = [{ hosts: [], sockets: ['/run/pg/.s.PGSQL.5432'], files: ['/etc/ca.pem'] }];
+  const given = flags({ endpoints });
+  expect(given['--allow-net']).toBe('127.0.0.1:8080,unix:/run/pg/.s.PGSQL.5432');
+  expect(given['--allow-read']).toMatch(/,\/etc\/ca\.pem,\/run\/pg\/\.s\.PGSQL\.5432$/);
+  expect(given['--allow-write']).toMatch(/,\/run\/pg\/\.s\.PGSQL\.5432$/);
+});
+
+test('variables that are not listed look unset', () => {
+  expect(flags()['--allow-env']?.split(',')).toEqual(expect.arrayContaining(['PORT', 'DATABASE_URL']));
+  expect(flags()).toHaveProperty('--ignore-env');
+});
+
+test('a comma in the name of a folder above the project does not become two paths', () => {
+  const project = '/srv/a,b/inlet';
+  const given = denoFlags(
+    permissions({
+      ...input,
+      project,
+      config: { dataDir: `${project}/data`, workflowsDir: undefined },
+      temporaryFolder: '/tmp',
+      codeCache: `${project}/data/deno`,
+    }),
+    project,
+  );
+  expect(given).toContain('--allow-write=./data,/tmp');
+  expect(given.join('\n')).not.toContain('a,b');
+});
+
+test('a comma that cannot be avoided is refused, for Deno would allow something else', () => {
+  expect(() => flags({ config: { dataDir: '/srv/a,b', workflowsDir: undefined } })).toThrow(
+    '/srv/a,b, which has a comma in its name',
+  );
+});

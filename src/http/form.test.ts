@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { readFields } from './form.ts';
+
+const request = (body: BodyInit | null, type?: string) =>
+  new Request('http://localhost/', { method: 'PUT', body, headers: type ? { 'Content-Type': type } : {} });
+
+test('urlencoded and multipart forms give their fields', async () => {
+  expect(await readFields(request(new URLSearchParams({ state: 'running' })))).toEqual(
+    new Map([['state', 'running']]),
+  );
+  const form = new FormData();
+  form.set('state', 'stopped');
+  form.set('file', new Blob(['x']), 'a.txt');
+  expect(await readFields(request(form))).toEqual(new Map([['state', 'stopped']]));
+});
+
+test('no body is no field', async () => {
+  expect((await readFields(request(null))).size).toBe(0);
+});
+
+test.each(['multipart/form-data; boundary=x', 'application/json', ''])(
+  'a body that is no form (%s) is 400',
+  async (type) => {
+    await expect(readFields(request('{"a":', type))).rejects.toMatchObject({ status: 400 });
+  },
+);
+
+test('a form beyond 1 MiB is 413', async () => {
+  const body = `a=${'x'.repeat(2 ** 20)}`;
+  await expect(readFields(request(body, 'application/x-www-form-urlencoded'))).rejects.toMatchObject({
+    status: 413,
+  });
+});

@@ -1,0 +1,37 @@
+import { badRequest, HttpError } from './errors.ts';
+
+const FORM_BYTES = 2 ** 20;
+
+/**
+ * Reads a form without recordings (urlencoded or multipart) of up to 1 MiB; its files are ignored.
+ *
+ * @returns the last value of each field, by name; no fields for a request without a body
+ * @throws {HttpError} 400 for a form that cannot be read, 413 for one that is too large
+ */
+export async function readFields(request: Request): Promise<Map<string, string>> {
+  const body = await readBody(request);
+  const fields = new Map<string, string>();
+  if (body.length === 0) return fields;
+  let form: FormData;
+  try {
+    const type = request.headers.get('content-type') ?? '';
+    form = await new Response(body, { headers: { 'Content-Type': type } }).formData();
+  } catch {
+    throw badRequest('The form cannot be read; it must be urlencoded or multipart/form-data.');
+  }
+  for (const [name, value] of form) if (typeof value === 'string') fields.set(name, value);
+  return fields;
+}
+
+async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > FORM_BYTES) {
+      throw new HttpError(413, `The form is longer than ${FORM_BYTES} bytes.`, { Connection: 'close' });
+    }
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

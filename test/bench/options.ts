@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+import type { Runtime } from '../../src/cli/role.ts';
+
+/** The tables, in the order in which they are measured. */
+export const TABLES = ['upload', 'memory', 'workflow', 'queue', 'poll'] as const;
+export type TableName = (typeof TABLES)[number];
+
+/** What a run measures, and how thoroughly. */
+export interface BenchOptions {
+  only: readonly TableName[];
+  /** Rounds of every table; without it each has its own number. */
+  rounds: number | undefined;
+  /** Bytes of one upload in the table `upload`. */
+  size: number;
+  runtime: Runtime;
+  /** Small sizes: shows that everything works, not how fast it is. */
+  quick: boolean;
+  /** Bring an S3 server or a Redis server along. */
+  s3: boolean;
+  redis: boolean;
+  /** Where the figures go as JSON. */
+  json: string;
+}
+
+export const USAGE = `npm run bench -- [OPTION...]
+
+  --only NAME,...    tables to measure: ${TABLES.join(', ')}; all without it
+  --rounds N         how often each comparison is repeated
+  --size SIZE        size of one upload in the table "upload": 512MiB, 1GiB, ...
+  --runtime NAME     deno (default) or node
+  --s3, --redis      bring a local S3 or Redis server along (redis-server must be installed)
+  --quick            small sizes, to see that it works
+  --json FILE        where the figures go (bench-results.json)
+
+Measured is the configuration of the environment, as for npm start (DATABASE_URL, REDIS_URL, S3_BUCKET, ...); the
+embedded defaults where nothing is set. A database is created beside the configured one and dropped at the end;
+objects go into the configured bucket and are removed; the Redis database must be empty.`;
+
+/** A command line that is not understood; the message is for the person at the terminal. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/**
+ * Reads the command line.
+ *
+ * @returns undefined when only help is wanted
+ * @throws {UsageError}
+ */
+export function parseOptions(args: string[]): BenchOptions | undefined {
+  const values = parse(args);
+  if (values.help) return undefined;
+  const { runtime, quick } = values;
+  if (runtime !== 'deno' && runtime !== 'node') throw new UsageError('--runtime is deno or node.');
+  return {
+    only: values.only === undefined ? TABLES : values.only.split(',').map(tableName),
+    rounds: values.rounds === undefined ? undefined : count(values.rounds),
+    size: bytes(values.size ?? (quick ? '64MiB' : '1GiB')),
+    runtime,
+    quick,
+    s3: values.s3,
+    redis: values.redis,
+    json: values.json,
+  };
+}
+
+function parse(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      args,
+      options: {
+        only: text,
+        rounds: text,
+        size: text,
+        runtime: { ...text, default: 'deno' },
+        s3: flag,
+        redis: flag,
+        quick: flag,
+        json: { ...text, default: 'bench-results.json' },
+        help: { ...flag, short: 'h' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function tableName(name: string): TableName {
+  const known = TABLES.find((table) => table === name);
+  if (!known) throw new UsageError(`--only: "${name}" is not one of ${TABLES.join(', ')}.`);
+  return known;
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`--rounds: "${text}" is no number of rounds.`);
+  return Number(text);
+}
+
+function bytes(text: string): number {
+  const [, number, unit = ''] = /^(\d+)(KiB|MiB|GiB)?$/.exec(text) ?? [];
+  const size = Number(number) * ({ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[unit] ?? 1);
+  if (!(size > 0)) throw new UsageError(`--size: "${text}" is no size such as 512MiB or 1GiB.`);
+  return size;
+}

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bytes } from '../support/bytes.ts';
+import { Client } from '../support/client.ts';
+import { eventFields, file } from '../support/form.ts';
+import { countEvents, expectNothingLeftOver } from '../support/leftovers.ts';
+import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+
+const run = promisify(execFile);
+const MIB = 2 ** 20;
+
+/** Gives the objects a disk of 8 MiB. */
+async function smallDisk(dataDir: string): Promise<() => Promise<unknown>> {
+  const folder = join(dataDir, 'objects');
+  await mkdir(folder);
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'inlet-test', folder]);
+  return () => run('umount', ['--lazy', folder]);
+}
+
+/** Only root may mount, and not even root in most containers. */
+const mountable = await run('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inlet-test', '/tmp']).then(
+  () => true,
+  () => false,
+);
+
+describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the disk is full', (runtime) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ runtime, prepare: smallDisk });
+  });
+  afterAll(() => server?.stop());
+  beforeEach(() => showLogsOnFailure(server.api));
+
+  test('an upload is answered with 507 and leaves nothing, and a smaller one finds room', async () => {
+    const admin = new Client(server.url);
+    const events = await countEvents(server);
+    const answer = await admin.upload([...eventFields(), file('presenter', 'a.mp4', bytes(12 * MIB))]);
+    expect(answer.status).toBe(507);
+    expect(await answer.text()).toBe('There is no room left to store the recording.');
+    await expectNothingLeftOver(server);
+    expect(await countEvents(server)).toBe(events);
+    await admin.create([...eventFields(), file('presenter', 'a.mp4', bytes(4 * MIB))]);
+  });
+});

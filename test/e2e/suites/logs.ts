@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { eventFields } from '../../support/form.ts';
+import type { Suite } from '../suite.ts';
+
+export const logs: Suite = (product) => {
+  describe('the log', () => {
+    test('follows an upload into the worker by the identifier of its request', async () => {
+      const { admin, server } = product();
+      const requestId = 'follow-me-1';
+      const id = await admin.create(eventFields(), { 'X-Request-Id': requestId });
+      await admin.processed(id);
+      const lines = server.api.log.filter((line) => line.requestId === requestId);
+      const messages = lines.map(({ msg }) => msg);
+      for (const msg of ['event created', 'operation started', 'operation succeeded']) {
+        expect(messages).toContain(msg);
+      }
+    });
+
+    test('holds nothing but lines of JSON, and no fault of the server', () => {
+      const { server } = product();
+      const faults = server.api.log.filter(({ level }) => ['text', 'error', 'fatal'].includes(level));
+      expect(faults).toEqual([]);
+    });
+
+    test('holds no password', () => {
+      const { admin, server } = product();
+      expect(server.api.output).not.toContain(admin.authorization.split(' ')[1]);
+    });
+  });
+};

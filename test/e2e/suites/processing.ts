@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bytes } from '../../support/bytes.ts';
+import { recording } from '../../support/clips.ts';
+import { eventFields, file } from '../../support/form.ts';
+import type { Suite } from '../suite.ts';
+
+/** What a workflow's configuration says, and where that leads. */
+const CASES: { configuration: Record<string, string>; state: string; channels: string[] }[] = [
+  { configuration: {}, state: 'PAUSED', channels: [] },
+  { configuration: { straightToPublishing: 'false' }, state: 'PAUSED', channels: [] },
+  { configuration: { straightToPublishing: 'true', flagForCutting: 'true' }, state: 'PAUSED', channels: [] },
+  { configuration: { straightToPublishing: 'true', flagForReview: 'true' }, state: 'PAUSED', channels: [] },
+  {
+    configuration: { straightToPublishing: 'true', publishToEngage: 'false' },
+    state: 'SUCCEEDED',
+    channels: [],
+  },
+  {
+    configuration: { straightToPublishing: 'true', flagForCutting: 'false', publishToEngage: 'true' },
+    state: 'SUCCEEDED',
+    channels: ['engage-player'],
+  },
+];
+
+export const processing: Suite = (product) => {
+  describe('the configuration of a workflow', () => {
+    let ids: string[];
+    beforeAll(async () => {
+      const { admin } = product();
+      const clip = await recording({ seconds: 1 });
+      const uploads = CASES.map(({ configuration }) =>
+        admin.create([...eventFields({ configuration }), file('presenter', 'lecture.mp4', clip)]),
+      );
+      ids = await Promise.all(uploads);
+    });
+
+    test.each(CASES.map((each, index) => ({ ...each, index })))(
+      '$configuration leads to $state and the channels $channels',
+      async ({ index, state, channels }) => {
+        const event = await product().admin.processed(ids[index] ?? '');
+        expect(event.processing_state).toBe(state);
+        expect(event.publication_status).toEqual(channels);
+      },
+    );
+  });
+
+  test.each(['ng-schedule-and-upload', 'fast', 'a-workflow-nobody-knows'])(
+    'the workflow %s is the usual one',
+    async (workflow) => {
+      const { admin, server } = product();
+      const id = await admin.create(eventFields({ workflow }));
+      const { definition } = await server.database
+        .selectFrom('workflows')
+        .select('definition')
+        .where('event_id', '=', id)
+        .executeTakeFirstOrThrow();
+      expect(definition).toBe('schedule-and-upload');
+    },
+  );
+
+  test('an event without tracks succeeds and has nothing to publish', async () => {
+    const { admin } = product();
+    const event = await admin.processed(await admin.create(eventFields()));
+    expect(event).toMatchObject({ processing_state: 'SUCCEEDED', publication_status: [], duration: null });
+  });
+
+  test('random bytes called lecture.mp4 fail with a reason people understand, and nobody else notices', async () => {
+    const { admin, server } = product();
+    const broken = await admin.create([...eventFields(), file('presenter', 'lecture.mp4', bytes(100_000))]);
+    const sound = await admin.create([
+      ...eventFields(),
+      file('presenter', 'lecture.mp4', await recording({ seconds: 1 })),
+    ]);
+    expect(await admin.processed(broken)).toMatchObject({
+      processing_state: 'FAILED',
+      status: 'EVENTS.EVENTS.STATUS.PROCESSING_FAILURE',
+      publication_status: [],
+    });
+    const operation = await server.database
+      .selectFrom('workflow_operations')
+      .innerJoin('workflows', 'workflows.id', 'workflow_id')
+      .select(['operation', 'reason', 'attempts', 'workflow_operations.state'])
+      .where('event_id', '=', broken)
+      .where('workflow_operations.state', '=', 'failed')
+      .executeTakeFirstOrThrow();
+    // Trying again would not help.
+    expect(operation).toMatchObject({ operation: 'inspect', attempts: 0 });
+    expect(operation.reason).toMatch(/^The file .*\.$/);
+    expect(operation.reason).not.toContain('/');
+    expect((await admin.processed(sound)).processing_state).toBe('SUCCEEDED');
+  });
+};

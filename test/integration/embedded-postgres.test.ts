@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { identify } from '../../src/database/embedded/process-identity.ts';
+import { startEmbedded } from '../../src/database/embedded/start.ts';
+
+const USER = fileURLToPath(new URL('../support/embedded-user.ts', import.meta.url));
+const FOREVER = { timeout: 30_000 };
+let root: string;
+let dataDir: string;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'inlet-embedded-'));
+  // As a folder only its owner may enter, like root's home; and with a name that needs care.
+  await chmod(root, 0o700);
+  dataDir = join(root, "shared, 'data' ü");
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A process that uses the server, ended after the test at the latest. */
+async function user(): Promise<{ process: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [USER, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  return { process: child, url: url.toString().trim() };
+}
+
+/** Ends a process that is no child of this one, and waits until it is gone. */
+async function kill(pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => identify(pid), FOREVER).toBeUndefined();
+}
+
+const postmaster = async () =>
+  Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+const keeper = async () => JSON.parse(await readFile(join(dataDir, 'postgres.keeper'), 'utf8')).pid as number;
+const running = () =>
+  stat(join(dataDir, 'postgres', 'postmaster.pid')).then(
+    () => true,
+    () => false,
+  );
+
+test('what was written is there after a stop and another start', async () => {
+  const first = await startEmbedded(dataDir);
+  await query(first.databaseUrl, 'CREATE TABLE kept AS SELECT 42 AS answer');
+  await first.stop();
+  expect(await running()).toBe(false);
+  const second = await startEmbedded(dataDir);
+  expect(await query(second.databaseUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  await second.stop();
+});
+
+test('the database sorts and folds text alike on every machine, and lets nobody in without the password', async () => {
+  const server = await startEmbedded(dataDir);
+  expect(
+    await query(
+      server.databaseUrl,
+      `SELECT datlocprovider, datlocale, pg_encoding_to_char(encoding) AS encoding, upper('ä') AS upper
+       FROM pg_database WHERE datname = current_database()`,
+    ),
+  ).toEqual([{ datlocprovider: 'b', datlocale: 'C.UTF-8', encoding: 'UTF8', upper: 'Ä' }]);
+  const wrong = new URL(server.databaseUrl);
+  wrong.password = 'wrong';
+  await expect(query(wrong.toString(), 'SELECT 1')).rejects.toThrow('password authentication failed');
+  expect((await stat(join(dataDir, 'postgres.secret'))).mode & 0o077).toBe(0);
+  await server.stop();
+});
+
+test('processes that start at once on a new folder share one server', async () => {
+  const folder = join(root, 'contended');
+  const servers = await Promise.all([1, 2, 3].map(() => startEmbedded(folder)));
+  expect(new Set(servers.map((server) => server.databaseUrl)).size).toBe(1);
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+test('the server ends by itself when its last user is killed', async () => {
+  const { process: child } = await user();
+  expect(await running()).toBe(true);
+  child.kill('SIGKILL');
+  await expect.poll(running, FOREVER).toBe(false);
+});
+
+test('a start while the server is ending gets a server that stays', async () => {
+  const first = await startEmbedded(dataDir);
+  const stopped = first.stop();
+  await expect
+    .poll(async () => (await readFile(join(dataDir, 'postgres.keeper'), 'utf8')).includes('stopping'), {
+      ...FOREVER,
+      interval: 5,
+    })
+    .toBe(true);
+  const second = await startEmbedded(dataDir);
+  await stopped;
+  expect(await query(second.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await second.stop();
+});
+
+test('a killed server comes back at the same address', async () => {
+  const { url } = await user();
+  const old = await postmaster();
+  await kill(old);
+  await expect
+    .poll(() => query(url, 'SELECT 1 AS one').catch(() => undefined), FOREVER)
+    .toEqual([{ one: 1 }]);
+  expect(await postmaster()).not.toBe(old);
+});
+
+test('the server of a killed keeper is taken over, and still ends with its last user', async () => {
+  const { process: child, url } = await user();
+  const old = await postmaster();
+  await kill(await keeper());
+  const second = await startEmbedded(dataDir);
+  expect(second.databaseUrl).toBe(url);
+  expect(await postmaster()).toBe(old);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await second.stop();
+  expect(await running()).toBe(false);
+});
+
+test('a crash of everything at once leaves a folder that starts again', async () => {
+  const { process: child } = await user();
+  for (const pid of [await keeper(), await postmaster()]) await kill(pid);
+  child.kill('SIGKILL');
+  const server = await startEmbedded(dataDir);
+  expect(await query(server.databaseUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  await server.stop();
+});
+
+test('an initdb that was interrupted is begun anew', async () => {
+  const folder = join(root, 'interrupted');
+  await mkdir(join(folder, 'postgres.new-abc', 'data'), { recursive: true });
+  await writeFile(join(folder, 'postgres.new-abc', 'data', 'PG_VERSION'), '18\n');
+  const server = await startEmbedded(folder);
+  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await server.stop();
+  await expect(stat(join(folder, 'postgres.new-abc'))).rejects.toThrow('ENOENT');
+});
+
+test('a missing password and data of another version are told in one line', async () => {
+  const secret = join(dataDir, 'postgres.secret');
+  await rename(secret, `${secret}.away`);
+  await expect(startEmbedded(dataDir)).rejects.toThrow(/^[^\n]*postgres\.secret is missing[^\n]*$/);
+  await rename(`${secret}.away`, secret);
+  const version = join(dataDir, 'postgres', 'PG_VERSION');
+  await writeFile(version, '17\n');
+  await expect(startEmbedded(dataDir)).rejects.toThrow(/^[^\n]*database files are incompatible[^\n]*$/);
+  await writeFile(version, '18\n');
+});

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createStorage } from '../../src/storage/create.ts';
+import type { ObjectStorage } from '../../src/storage/port.ts';
+import { outsideS3, startS3 } from './s3.ts';
+
+const PUT_PROCESS = fileURLToPath(new URL('./put-process.ts', import.meta.url));
+
+/** An empty object storage of one kind, built as the product builds it. */
+export interface TestStorage {
+  storage: ObjectStorage;
+  dataDir: string;
+  bucket: string;
+  stop(): Promise<void>;
+}
+
+async function folder(): Promise<TestStorage> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-folder-'));
+  const storage = await createStorage({ s3: undefined, dataDir });
+  return { storage, dataDir, bucket: '', stop: () => rm(dataDir, { recursive: true }) };
+}
+
+async function bucketOn(server: {
+  env: Record<string, string>;
+  stop(): Promise<void>;
+}): Promise<TestStorage> {
+  Object.assign(process.env, server.env);
+  const bucket = server.env.S3_BUCKET ?? '';
+  const storage = await createStorage({ s3: { bucket, forcePathStyle: true }, dataDir: '' });
+  // The SDK reads the environment with its first request.
+  await storage.check();
+  return { storage, dataDir: '', bucket, stop: server.stop };
+}
+
+async function outside(): Promise<TestStorage> {
+  const server = await outsideS3();
+  if (!server) throw new Error('TEST_S3_ENDPOINT is not set.');
+  return bucketOn(server);
+}
+
+/** Every kind there is, by name. */
+export const storages: [string, () => Promise<TestStorage>][] = [
+  ['folder', folder],
+  ['S3', async () => bucketOn(await startS3())],
+];
+if (process.env.TEST_S3_ENDPOINT) storages.push(['S3 outside', outside]);
+
+/** Puts an object from a process of its own; see put-process.ts. */
+export function putProcess(
+  { dataDir, bucket }: TestStorage,
+  key: string,
+  size: number,
+  ...more: string[]
+): ChildProcess {
+  const program = [PUT_PROCESS, dataDir, bucket, key, String(size), ...more];
+  return spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
