@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { databaseEndpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
 
@@ -10,7 +11,7 @@ test.each([
 });
 
 test('a database behind a socket has no host', () => {
-  expect(databaseEndpoints('postgres://user@/inlet?host=/run/postgresql')).toEqual({
+  expect(databaseEndpoints('postgres:///inlet?host=/run/postgresql&user=inlet')).toEqual({
     hosts: [],
     sockets: ['/run/postgresql/.s.PGSQL.5432'],
     files: [],
@@ -18,8 +19,9 @@ test('a database behind a socket has no host', () => {
 });
 
 test('certificates named in the URL are files to read', () => {
-  const url = 'postgres://user@db/inlet?sslmode=verify-full&sslrootcert=/etc/ca.pem';
-  expect(databaseEndpoints(url).files).toEqual(['/etc/ca.pem']);
+  const file = fileURLToPath(import.meta.url);
+  const url = `postgres://user@db/inlet?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
+  expect(databaseEndpoints(url).files).toEqual([file]);
 });
 
 test.each([

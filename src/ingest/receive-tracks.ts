@@ -50,7 +50,7 @@ export async function receiveTracks(
   limits: FormLimits,
   { storage, staging }: { storage: ObjectStorage; staging: StagingLedger },
 ): Promise<ReceivedForm> {
-  const expectedBytes = Number(request.headers.get('content-length')) || undefined;
+  const expectedBytes = Number(request.headers.get('content-length')) || limits.fileBytes;
   const staged: string[] = [];
   const tracks: ReceivedTrack[] = [];
   let started = 0;
@@ -74,7 +74,7 @@ export async function receiveTracks(
 
 async function storeTrack(
   part: FilePart,
-  options: { flavor: string; objectKey: string; expectedBytes: number | undefined; storage: ObjectStorage },
+  options: { flavor: string; objectKey: string; expectedBytes: number; storage: ObjectStorage },
 ): Promise<ReceivedTrack> {
   const { flavor, objectKey, expectedBytes, storage } = options;
   const filename = safeFilename(part.filename);

@@ -46,7 +46,7 @@ export async function describeProduct(runtime: Runtime, services: keyof typeof S
       });
     });
     afterAll(() => server?.stop());
-    beforeEach(() => showLogsOnFailure(server.api));
+    beforeEach((test) => showLogsOnFailure(test, server));
     for (const suite of SUITES) suite(() => ({ server, admin: new Client(server.url), runtime }));
   });
 }

@@ -32,7 +32,7 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
     server = await startServer({ runtime, prepare: smallDisk });
   });
   afterAll(() => server?.stop());
-  beforeEach(() => showLogsOnFailure(server.api));
+  beforeEach((test) => showLogsOnFailure(test, server));
 
   test('an upload is answered with 507 and leaves nothing, and a smaller one finds room', async () => {
     const admin = new Client(server.url);

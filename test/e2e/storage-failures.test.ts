@@ -21,7 +21,7 @@ describe.each(['deno', 'node'] as const)('uploads on %s when something behind th
     admin = new Client(server.url);
   });
   afterAll(() => server?.stop());
-  beforeEach(() => showLogsOnFailure(server.api));
+  beforeEach((test) => showLogsOnFailure(test, server));
 
   const uploadForm = (mib: number) => form([...eventFields(), file('presenter', 'a.mp4', bytes(mib * MIB))]);
 

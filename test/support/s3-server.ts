@@ -199,3 +199,5 @@ server.middleware.splice(-1, 0, multipartUploads(store));
 await store.putBucket(bucket);
 const { port: listening } = await server.run();
 console.log(listening);
+// Ends with the process that started it.
+process.stdin.resume().on('end', () => process.exit());

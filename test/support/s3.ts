@@ -92,7 +92,8 @@ function environment(
 
 async function launch(port: string, folder: string): Promise<{ process: ChildProcess; port: string }> {
   const server = spawn(process.execPath, [PROGRAM, port, folder, BUCKET], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // Its standard input ends with this process, however that ends.
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   for await (const line of createInterface(server.stdout)) return { process: server, port: line };
   throw new Error('The S3 server for tests did not start.');

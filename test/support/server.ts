@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFailed } from 'vitest';
+import type { TestContext } from 'vitest';
 import type { Role, Runtime } from '../../src/cli/role.ts';
 import type { Database } from '../../src/database/kysely.ts';
 import { createStorage } from '../../src/storage/create.ts';
@@ -43,6 +43,7 @@ export interface TestServer {
   proxy: TestProxy;
   /** Fails for a role that was not started. */
   process(role: Role): RoleProcess;
+  processes: readonly RoleProcess[];
   /** The process that answers requests. */
   api: RoleProcess;
   /** Waits until every part of it answers. */
@@ -125,6 +126,7 @@ async function assemble(
       return required('a proxy', proxy);
     },
     process: byRole,
+    processes,
     api,
     ready: () => isReady(url, api),
     stop,
@@ -180,9 +182,17 @@ function required<T>(what: string, value: T | undefined): T {
   return value;
 }
 
-/** Prints the end of the server's logs when the running test fails; for `beforeEach`. */
-export function showLogsOnFailure(...processes: RoleProcess[]): void {
-  onTestFailed(() => {
-    for (const { role, output } of processes) console.error(`--- ${role}\n${output.slice(-LOG_TAIL)}`);
+/** A server for one test: ended with it, and its logs shown when it fails. */
+export async function startServerFor(test: TestContext, options: ServerOptions): Promise<TestServer> {
+  const server = await startServer(options);
+  test.onTestFinished(server.stop);
+  showLogsOnFailure(test, server);
+  return server;
+}
+
+/** Prints the end of the server's logs when the test fails; for `beforeEach`. */
+export function showLogsOnFailure(test: TestContext, server: TestServer): void {
+  test.onTestFailed(() => {
+    for (const { role, output } of server.processes) console.error(`--- ${role}\n${output.slice(-LOG_TAIL)}`);
   });
 }

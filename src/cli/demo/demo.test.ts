@@ -58,23 +58,27 @@ test('the form says its exact length and holds the files byte for byte, whatever
   expect(body.length).toBe(form.length);
 
   const fields: Record<string, unknown> = {};
-  const files: [string, string, Buffer][] = [];
+  const files: Record<string, [filename: string, content: Buffer]> = {};
   const pending: Promise<void>[] = [];
   const parser = busboy({ headers: { 'content-type': form.contentType }, defParamCharset: 'utf8' });
   parser.on('field', (name, value) => {
     fields[name] = JSON.parse(value);
   });
   parser.on('file', (name, stream, { filename }) => {
-    pending.push(buffer(stream).then((bytes) => void files.push([name, filename, bytes])));
+    pending.push(
+      buffer(stream).then((bytes) => {
+        files[name] = [filename ?? "", bytes];
+      }),
+    );
   });
   await pipeline(Readable.from([body]), parser);
   await Promise.all(pending);
   expect(Object.keys(fields)).toEqual(['acl', 'metadata', 'processing']);
   expect(fields.metadata).toMatchObject([{ fields: [{ id: 'title', value: 'A "title"' }, {}] }]);
-  expect(files).toEqual([
-    ['presenter', 'we%22ird ü.mp4', content],
-    ['presentation', 'empty.mp4', Buffer.alloc(0)],
-  ]);
+  expect(files).toEqual({
+    presenter: ['we%22ird ü.mp4', content],
+    presentation: ['empty.mp4', Buffer.alloc(0)],
+  });
 });
 
 test('a file that became shorter breaks the upload off instead of hanging it', async () => {
