@@ -67,7 +67,7 @@ test('the form says its exact length and holds the files byte for byte, whatever
   parser.on('file', (name, stream, { filename }) => {
     pending.push(
       buffer(stream).then((bytes) => {
-        files[name] = [filename ?? "", bytes];
+        files[name] = [filename ?? '', bytes];
       }),
     );
   });

@@ -21,8 +21,10 @@ test.runIf(process.platform === 'linux')(
 );
 
 test.runIf(process.platform === 'linux')('a process that nobody has buried is dead', async () => {
-  // The shell's child ends at once, and the shell, replaced by sleep, never asks for it.
-  const shell = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  // When the shell's child ends, the shell is a sleep, which never asks for its children.
+  const shell = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const [line] = (await once(shell.stdout, 'data')) as [Buffer];
   const zombie = Number(line.toString());
   await expect.poll(() => identify(zombie)).toBeUndefined();
