@@ -32,6 +32,7 @@ export async function startRole(start: RoleStart): Promise<never> {
     ...start.environment,
     ...toolVariables(tools),
     DATA_DIR: config.dataDir,
+    ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR: temporaryFolder,
     // msgpackr, a part of BullMQ, would load native code.

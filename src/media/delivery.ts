@@ -1,5 +1,5 @@
 import { ffmpegArguments, type Output, recordingInput } from './command.ts';
-import { type DeliveryPlan, planDelivery, type VideoQuality } from './delivery-plan.ts';
+import { type DeliveryPlan, planDelivery, type StreamPlan, type VideoQuality } from './delivery-plan.ts';
 import { MediaFailure } from './failure.ts';
 import { PacketProgress } from './packet-progress.ts';
 import type { MediaInfo } from './probe.ts';
@@ -55,7 +55,7 @@ async function carryOut(
     ],
   };
   const progress = new PacketProgress(info.duration, options.onProgress);
-  const paced = streams.slice(0, 1).map(({ index }) => pace(index));
+  const paced = streams.slice(0, 1).map(pace);
   await runTool(tools.ffmpeg, ffmpegArguments(recordingInput(info.recording), [file, ...paced]), {
     signal: options.signal,
     timeLimitMs: options.timeLimitMs,
@@ -66,11 +66,10 @@ async function carryOut(
 
 /**
  * A second output: one line on standard output for each packet read. It tells the progress, and it ends ffmpeg when
- * nobody reads the lines any more: a worker that was killed must not leave an encoder running for hours.
+ * nobody reads the lines any more: a worker that was killed must not leave an encoder running for hours. What is
+ * only taken over goes too fast for a line at a time.
  */
-function pace(index: number): Output {
-  return {
-    target: 'pipe:1',
-    options: ['-map', `0:${index}`, '-c', 'copy', '-flush_packets', '1', '-f', 'framecrc'],
-  };
+function pace({ index, copy }: StreamPlan): Output {
+  const lines = ['-flush_packets', copy ? '0' : '1', '-f', 'framecrc'];
+  return { target: 'pipe:1', options: ['-map', `0:${index}`, '-c', 'copy', ...lines] };
 }

@@ -46,7 +46,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     ['-hide_banner', '-v', 'warning', ...args, '-i', path],
     { signal, timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS },
   );
-  const report = Report.parse(JSON.parse(output.toString('utf8')));
+  const report = reportOf(output);
   const streams = mediaStreams(report);
   if (streams.length === 0) {
     throw new MediaFailure('The file holds neither sound nor moving pictures.', { permanent: true, log });
@@ -74,6 +74,18 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     ...summary(scan ? streams.map((stream) => counted(stream, scan)) : streams),
     indexed,
   };
+}
+
+function reportOf(output: Buffer): Report {
+  try {
+    return Report.parse(JSON.parse(output.toString('utf8')));
+  } catch (cause) {
+    throw new MediaFailure('ffprobe said something about the file that is not understood.', {
+      permanent: true,
+      log: output.toString('utf8', 0, 4096),
+      cause,
+    });
+  }
 }
 
 function summary(streams: MediaStream[]) {

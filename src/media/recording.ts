@@ -20,7 +20,9 @@ export interface Recording {
  * @throws {MediaFailure} permanent when it is no recording or not all of one
  */
 export async function recognize(path: string): Promise<Recording> {
-  const file = await open(path, 'r');
+  const file = await open(path, 'r').catch((cause: unknown) => {
+    throw new MediaFailure('The file cannot be opened.', { permanent: false, cause });
+  });
   try {
     const { size } = await file.stat();
     if (size === 0) throw new MediaFailure('The file is empty.', { permanent: true });

@@ -74,9 +74,10 @@ export const Report = z.object({
   format: z.object({ duration: text, bit_rate: text }).optional(),
   streams: z.array(StreamReport).default([]),
 });
+export type Report = z.infer<typeof Report>;
 
 /** The streams a person hears or sees, in file order; cover pictures and data are left out. */
-export function mediaStreams(report: z.infer<typeof Report>): MediaStream[] {
+export function mediaStreams(report: Report): MediaStream[] {
   return report.streams.flatMap((stream): MediaStream[] => {
     if (stream.codec_type === 'audio') return [audioStream(stream)];
     const cover = stream.disposition?.attached_pic || stream.disposition?.timed_thumbnails;

@@ -172,6 +172,11 @@ describe('probe', () => {
     expect(failure.message + failure.log).not.toContain(clipFolder());
   });
 
+  it('does not blame the recording for an object that cannot be opened, and names no path', async () => {
+    const missing = probe(tools, join(clipFolder(), 'missing'));
+    await expect(missing).rejects.toMatchObject({ permanent: false, message: 'The file cannot be opened.' });
+  });
+
   it('refuses a header that nothing follows', async () => {
     const tag = Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\x10', 'latin1'), Buffer.alloc(16)]);
     await expect(probe(tools, await fileWith('tag.mp3', tag))).rejects.toMatchObject({ permanent: true });

@@ -64,14 +64,19 @@ export function testTools(): Promise<MediaTools> {
   return located;
 }
 
-/** A folder for clips and whatever a test makes of them; removed when the process ends. */
+/** A folder for clips and whatever a test makes of them; removed when the tests of the file or the process end. */
 export function clipFolder(): string {
-  if (folder) return folder;
-  const made = mkdtempSync(join(tmpdir(), 'inlet-clips-'));
-  process.on('exit', () => rmSync(made, { recursive: true, force: true }));
-  folder = made;
-  return made;
+  folder ??= mkdtempSync(join(tmpdir(), 'inlet-clips-'));
+  return folder;
 }
+
+function removeClips(): void {
+  if (folder) rmSync(folder, { recursive: true, force: true });
+}
+
+// The processes of vitest are killed rather than ended; benchmarks run without it.
+if (process.env.VITEST) (await import('vitest')).afterAll(removeClips);
+else process.on('exit', removeClips);
 
 /** The path of a real recording with a moving test picture and a tone; made once per process for the same options. */
 export function clip(options: ClipOptions = {}): Promise<string> {
