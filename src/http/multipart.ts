@@ -25,6 +25,7 @@ export interface FilePart {
 /** Room for boundaries, part headers and fields beside the files. */
 const OVERHEAD_BYTES = 32 * 2 ** 20;
 const HEADER_PAIRS = 32;
+const BUFFER_BYTES = 2 ** 20;
 
 /**
  * Streams a `multipart/form-data` request: file parts go to `onFile` as they arrive, with back-pressure down to the
@@ -133,6 +134,9 @@ function openForm(request: Request, limits: FormLimits): busboy.Busboy {
   try {
     return busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? undefined },
+      // Room for the client to send on while the storage writes.
+      highWaterMark: BUFFER_BYTES,
+      fileHwm: BUFFER_BYTES,
       // Names arrive as raw UTF-8.
       defParamCharset: 'utf8',
       limits: {

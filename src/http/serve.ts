@@ -1,12 +1,13 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { usualHeaderName } from './header-names.ts';
+import { OpenRequests } from './open-requests.ts';
 
 /** A server that is listening. */
 export interface RunningServer {
   /** The port in use. */
   port: number;
-  /** Accepts no further connection and resolves when the requests under way have been answered. */
+  /** Takes no further request and resolves when those under way have been answered. */
   close(): Promise<void>;
   /** Ends every connection at once. */
   destroy(): void;
@@ -48,13 +49,24 @@ async function serveOnDeno(
 ): Promise<RunningServer> {
   const { Deno } = globalThis as unknown as { Deno: DenoNamespace };
   const controller = new AbortController();
+  const requests = new OpenRequests();
   try {
     const server = Deno.serve(
       { hostname: host.replace(/^\[|\]$/g, ''), port, signal: controller.signal, onListen: () => undefined },
       async (request, info) =>
-        renameHeaders(await fetch(request, { remoteAddress: info.remoteAddr.hostname })),
+        renameHeaders(
+          await requests.answer(() => fetch(request, { remoteAddress: info.remoteAddr.hostname })),
+        ),
     );
-    return { port: server.addr.port, close: () => server.shutdown(), destroy: () => controller.abort() };
+    return {
+      port: server.addr.port,
+      close: async () => {
+        // Deno's own shutdown would break off the uploads under way.
+        await requests.close();
+        await server.shutdown();
+      },
+      destroy: () => controller.abort(),
+    };
   } catch (error) {
     throw listenError(error, { host, port });
   }
@@ -117,8 +129,8 @@ class NamedServerResponse<R extends IncomingMessage = IncomingMessage> extends S
 }
 
 /**
- * Answers `Expect: 100-continue` when the handler first reads the body, as Deno does, so that a refusal before that
- * saves the client the transfer.
+ * Answers `Expect: 100-continue` when the handler first reads the body, so that a refusal before that saves the client
+ * the transfer. (Deno's server asks for every body at once, and cannot be told otherwise.)
  */
 function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const read = request._read;

@@ -15,6 +15,7 @@ const FLAVORS: Readonly<Record<string, string>> = {
 };
 
 const FILENAME_LENGTH = 255;
+const BUFFER_BYTES = 2 ** 20;
 
 /** A track that is stored and staged, and not yet part of an event. */
 export interface ReceivedTrack {
@@ -83,6 +84,7 @@ async function storeTrack(
   let size = 0;
   let headBytes = 0;
   const meter = new Transform({
+    highWaterMark: BUFFER_BYTES,
     transform(chunk: Buffer, _encoding, callback) {
       size += chunk.length;
       if (headBytes < HEAD_BYTES) {

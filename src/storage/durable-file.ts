@@ -1,6 +1,8 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Source } from './source.ts';
 
+/** Chunks are written together: a write of its own for each costs more than the bytes do. */
+const BATCH_BYTES = 2 ** 20;
 /** As much as may wait for the disk before it is told to begin. */
 const SYNC_BYTES = 32 * 2 ** 20;
 
@@ -10,28 +12,40 @@ const SYNC_BYTES = 32 * 2 ** 20;
  */
 export async function writeDurably(path: string, source: Source): Promise<void> {
   const file = await open(path, 'wx');
-  // The disk works while bytes still arrive; otherwise all of them would wait for the last.
+  // The file and the disk are at work while the next bytes arrive.
+  let writing: Promise<unknown> = Promise.resolve();
   let syncing: Promise<unknown> = Promise.resolve();
+  let batch: Uint8Array[] = [];
+  let batchBytes = 0;
   let unsynced = 0;
+  const flush = async () => {
+    await writing;
+    source.signal.throwIfAborted();
+    // Failing the source rather than throwing gives it the reason.
+    writing = writeAll(file, batch).catch((error) => source.fail(error));
+    unsynced += batchBytes;
+    batch = [];
+    batchBytes = 0;
+    if (unsynced < SYNC_BYTES) return;
+    unsynced = 0;
+    await syncing;
+    syncing = writing.then(() => file.datasync()).catch((error) => source.fail(error));
+  };
   try {
     for await (const chunk of source.body) {
-      // Failing here rather than by leaving the loop gives the source the reason.
-      await writeAll(file, chunk).catch((error) => source.fail(error));
-      source.signal.throwIfAborted();
-      unsynced += chunk.length;
-      if (unsynced < SYNC_BYTES) continue;
-      unsynced = 0;
-      await syncing;
-      syncing = file.datasync().catch((error) => source.fail(error));
+      batch.push(chunk);
+      batchBytes += chunk.length;
+      if (batchBytes >= BATCH_BYTES) await flush();
     }
-    await syncing;
+    await flush();
+    await Promise.all([writing, syncing]);
     source.signal.throwIfAborted();
     await file.sync();
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   } finally {
-    await syncing;
+    await Promise.all([writing, syncing]);
     await file.close();
   }
 }
@@ -46,8 +60,10 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let written = 0; written < chunk.length; ) {
-    written += (await file.write(chunk, written)).bytesWritten;
-  }
+async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  if (chunks.length === 0) return;
+  const { bytesWritten } = await file.writev(chunks);
+  if (bytesWritten === chunks.reduce((sum, { length }) => sum + length, 0)) return;
+  let rest = Buffer.concat(chunks).subarray(bytesWritten);
+  while (rest.length > 0) rest = rest.subarray((await file.write(rest)).bytesWritten);
 }
