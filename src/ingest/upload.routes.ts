@@ -6,7 +6,7 @@ import { HttpError } from '../http/errors.ts';
 import type { FormLimits } from '../http/multipart.ts';
 import { versionedJson } from '../http/version.ts';
 import type { ObjectStorage } from '../storage/port.ts';
-import type { StagingLedger } from '../storage/staging.ts';
+import { StagingExpired, type StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import { createEvent } from './create-event.ts';
 import { parseEventRequest } from './event-request.ts';
@@ -58,6 +58,10 @@ export function uploadRoutes(deps: UploadDependencies): Hono {
       }
       if (error instanceof StorageRefused) {
         log.error({ err: error.cause }, 'object storage refused a recording');
+        throw storageAnswer(error.cause);
+      }
+      if (error instanceof StagingExpired) {
+        log.error({ err: error }, 'a recording was swept before it was complete');
         throw storageAnswer(error);
       }
       throw error;
@@ -75,8 +79,8 @@ async function finish<T>(step: () => Promise<T>, undo: () => Promise<void>): Pro
   }
 }
 
-function storageAnswer(error: StorageRefused): HttpError {
-  const full = error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ENOSPC';
+function storageAnswer(cause: unknown): HttpError {
+  const full = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
   return full
     ? new HttpError(507, 'There is no room left to store the recording.', { Connection: 'close' })
     : new HttpError(503, 'The recording could not be stored. Try again later.', {

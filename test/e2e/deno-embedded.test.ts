@@ -1,3 +1,3 @@
-import { describeProduct } from './describe-product.ts';
+import { describeProduct } from './product.ts';
 
 await describeProduct('deno', 'embedded');

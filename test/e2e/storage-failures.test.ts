@@ -47,7 +47,7 @@ describe.each(['deno', 'node'] as const)('uploads on %s when something behind th
   }
 
   async function nothingIsLeft(events: number): Promise<void> {
-    await expectNothingLeftOver(server, 40_000);
+    await expectNothingLeftOver(server, { timeoutMs: 40_000, atOnce: true });
     expect(await countEvents(server)).toBe(events);
     const id = await admin.create([...eventFields(), file('presenter', 'a.mp4', bytes(1000))]);
     await admin.processed(id);

@@ -20,15 +20,38 @@ async function inventory({ database, storage }: TestServer) {
 /**
  * Waits until every stored object belongs to a row and every row has its object, no upload into the storage is
  * unfinished and the staging ledger is empty.
+ *
+ * @param options.atOnce makes what is staged due for the sweep, which else waits for minutes; for tests in which
+ * nothing is being stored any more
  */
-export async function expectNothingLeftOver(server: TestServer, timeoutMs = 20_000): Promise<void> {
+export async function expectNothingLeftOver(
+  server: TestServer,
+  { timeoutMs = 20_000, atOnce = false }: { timeoutMs?: number; atOnce?: boolean } = {},
+): Promise<void> {
   await eventually(
     async () => {
+      if (atOnce)
+        await server.database
+          .updateTable('staging')
+          .set({ expires_at: new Date(0) })
+          .execute();
       const { stored, owned, unfinished, staged } = await inventory(server);
       expect({ stored, unfinished, staged }).toEqual({ stored: owned, unfinished: [], staged: [] });
     },
     timeoutMs,
-    250,
+    500,
+  );
+}
+
+/** Waits until the objects in the storage are those that rows name, whatever the staging ledger remembers. */
+export async function expectNoOrphans(server: TestServer, timeoutMs: number): Promise<void> {
+  await eventually(
+    async () => {
+      const { stored, owned, unfinished } = await inventory(server);
+      expect({ stored, unfinished }).toEqual({ stored: owned, unfinished: [] });
+    },
+    timeoutMs,
+    500,
   );
 }
 
@@ -39,12 +62,4 @@ export async function countEvents({ database }: TestServer): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
-}
-
-/** Makes what ended processes have staged due for the sweep, which would otherwise wait a minute for them. */
-export async function expireStaged({ database }: TestServer): Promise<void> {
-  await database
-    .updateTable('staging')
-    .set({ expires_at: new Date(0) })
-    .execute();
 }

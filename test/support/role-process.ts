@@ -33,11 +33,11 @@ export class RoleProcess {
     this.#env = env;
   }
 
-  /** Starts it, or starts it again after it ended. Does not wait until it is ready. */
-  start(): void {
+  /** Starts it, or starts it again after it ended, with more variables. Does not wait until it is ready. */
+  start(env: Record<string, string> = {}): void {
     if (this.running) throw new Error(`The ${this.role} is running already.`);
     const child = spawn(process.execPath, this.#arguments, {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...this.#env },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {

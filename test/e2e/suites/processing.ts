@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytes } from '../../support/bytes.ts';
+import type { Client } from '../../support/client.ts';
 import { recording } from '../../support/clips.ts';
 import { eventFields, file } from '../../support/form.ts';
 import type { Suite } from '../suite.ts';
@@ -44,6 +45,29 @@ export const processing: Suite = (product) => {
     );
   });
 
+  test('a workflow that waits for somebody goes on to publish when it is resumed, or ends when it is stopped', async () => {
+    const { admin } = product();
+    const clip = await recording({ seconds: 1 });
+    for (const [state, outcome, channels] of [
+      ['running', 'SUCCEEDED', ['engage-player']],
+      ['stopped', 'STOPPED', []],
+    ] as const) {
+      const id = await admin.create([
+        ...eventFields({ configuration: { flagForReview: 'true' } }),
+        file('presenter', 'lecture.mp4', clip),
+      ]);
+      await admin.reached(id, ['PAUSED']);
+      const [workflow] = await workflowsOf(admin, id);
+      const change = await admin.fetch(`/api/workflows/${workflow?.id}`, {
+        method: 'PUT',
+        body: new URLSearchParams({ state }),
+      });
+      expect(change.status).toBe(200);
+      const event = await admin.reached(id, [outcome]);
+      expect(event.publication_status).toEqual(channels);
+    }
+  });
+
   test.each(['ng-schedule-and-upload', 'fast', 'a-workflow-nobody-knows'])(
     'the workflow %s is the usual one',
     async (workflow) => {
@@ -65,7 +89,7 @@ export const processing: Suite = (product) => {
   });
 
   test('random bytes called lecture.mp4 fail with a reason people understand, and nobody else notices', async () => {
-    const { admin, server } = product();
+    const { admin } = product();
     const broken = await admin.create([...eventFields(), file('presenter', 'lecture.mp4', bytes(100_000))]);
     const sound = await admin.create([
       ...eventFields(),
@@ -76,17 +100,22 @@ export const processing: Suite = (product) => {
       status: 'EVENTS.EVENTS.STATUS.PROCESSING_FAILURE',
       publication_status: [],
     });
-    const operation = await server.database
-      .selectFrom('workflow_operations')
-      .innerJoin('workflows', 'workflows.id', 'workflow_id')
-      .select(['operation', 'reason', 'attempts', 'workflow_operations.state'])
-      .where('event_id', '=', broken)
-      .where('workflow_operations.state', '=', 'failed')
-      .executeTakeFirstOrThrow();
+    const [workflow] = await workflowsOf(admin, broken);
+    const operation = workflow?.operations.find(({ state }) => state === 'failed');
     // Trying again would not help.
     expect(operation).toMatchObject({ operation: 'inspect', attempts: 0 });
-    expect(operation.reason).toMatch(/^The file .*\.$/);
-    expect(operation.reason).not.toContain('/');
+    expect(operation?.reason).toMatch(/^The file .*\.$/);
+    expect(operation?.reason).not.toContain('/');
     expect((await admin.processed(sound)).processing_state).toBe('SUCCEEDED');
   });
 };
+
+interface WorkflowJson {
+  id: number;
+  operations: { operation: string; state: string; attempts: number; reason: string | null }[];
+}
+
+/** What operators are told about the processing of an event. */
+function workflowsOf(admin: Client, id: string): Promise<WorkflowJson[]> {
+  return admin.json(`/admin/events/${id}/workflows`);
+}

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
-import { redisAvailable } from '../support/redis.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { available, SERVICES, type Services } from './services.ts';
 import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from './suite.ts';
 import { access } from './suites/access.ts';
 import { deletion } from './suites/deletion.ts';
@@ -14,11 +14,6 @@ import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
 import { refusals } from './suites/refusals.ts';
-
-const SERVICES = {
-  embedded: {},
-  'Redis and S3': { redis: true, s3: true },
-} as const;
 
 const SUITES: readonly Suite[] = [
   publishing,
@@ -34,9 +29,9 @@ const SUITES: readonly Suite[] = [
 ];
 
 /** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
-export async function describeProduct(runtime: Runtime, services: keyof typeof SERVICES): Promise<void> {
-  const available = services === 'embedded' || (await redisAvailable());
-  describe.skipIf(!available)(`on ${runtime}, ${services}`, () => {
+export async function describeProduct(runtime: Runtime, services: Services): Promise<void> {
+  const runs = await available(services);
+  describe.skipIf(!runs)(`on ${runtime}, ${services}`, () => {
     let server: TestServer;
     beforeAll(async () => {
       server = await startServer({

@@ -1,0 +1,3 @@
+import { describeChaos } from './chaos.ts';
+
+await describeChaos('deno', 'embedded');

@@ -1,0 +1,3 @@
+import { describeChaos } from './chaos.ts';
+
+await describeChaos('node', 'Redis and S3');

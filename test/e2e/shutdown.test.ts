@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bytes } from '../support/bytes.ts';
+import { Client } from '../support/client.ts';
+import { recording } from '../support/clips.ts';
+import { eventually } from '../support/eventually.ts';
+import { eventFields, file, form } from '../support/form.ts';
+import { countEvents, expectNothingLeftOver } from '../support/leftovers.ts';
+import { processesWith } from '../support/media.ts';
+import { OpenUpload } from '../support/open-upload.ts';
+import type { RoleProcess } from '../support/role-process.ts';
+import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+
+const SIGTERM_EXIT = 143;
+
+const STOPPING = 'a second signal stops at once';
+
+/** Uploads a recording that takes some seconds to encode, and waits until it is being encoded. */
+async function encoding(server: TestServer, seconds: number): Promise<string> {
+  const source = await recording({ seconds, container: 'mpg', video: { size: '640x480' } });
+  const id = await new Client(server.url).create([...eventFields(), file('presenter', 'a.mpg', source)]);
+  await eventually(
+    async () => expect(await operation(server, id)).toMatchObject({ state: 'running' }),
+    60_000,
+  );
+  return id;
+}
+
+function operation({ database }: TestServer, eventId: string) {
+  return database
+    .selectFrom('workflow_operations')
+    .innerJoin('workflows', 'workflows.id', 'workflow_id')
+    .select(['workflow_operations.state', 'attempts', 'losses', 'fencing_token as claims'])
+    .where('event_id', '=', eventId)
+    .where('operation', '=', 'encode')
+    .executeTakeFirst();
+}
+
+/** An upload of which the API has received half. */
+async function halfAnUpload(server: TestServer) {
+  const { type, body } = form([...eventFields(), file('presenter', 'a.mp4', bytes(8 * 2 ** 20))]);
+  const upload = new OpenUpload(new Client(server.url), { type, length: body.length });
+  await upload.write(body.subarray(0, body.length / 2));
+  await eventually(async () => {
+    expect(await Array.fromAsync(server.storage.unfinished())).toHaveLength(1);
+  });
+  return { upload, rest: body.subarray(body.length / 2) };
+}
+
+describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
+  let server: TestServer;
+  let admin: Client;
+  let worker: RoleProcess;
+  beforeAll(async () => {
+    server = await startServer({ runtime, roles: ['api', 'worker'] });
+    admin = new Client(server.url);
+    worker = server.process('worker');
+  });
+  afterAll(() => server?.stop());
+  beforeEach((test) => showLogsOnFailure(test, server));
+
+  async function restartWorker(shutdownSeconds: number): Promise<void> {
+    await worker.kill();
+    worker.start({ SHUTDOWN_SECONDS: String(shutdownSeconds) });
+  }
+
+  test('a worker told to end finishes what can be finished in time', async () => {
+    await restartWorker(60);
+    const id = await encoding(server, 10);
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    expect(await operation(server, id)).toMatchObject({ state: 'succeeded', claims: 1 });
+    worker.start();
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+  });
+
+  test('a worker told to end hands back what takes longer, and another takes it', async () => {
+    await restartWorker(6);
+    const id = await encoding(server, 40);
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    expect(await operation(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
+    expect(processesWith(join(server.dataDir, 'work'))).toEqual([]);
+    worker.start();
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+    expect(await operation(server, id)).toMatchObject({ claims: 2, losses: 0 });
+    await expectNothingLeftOver(server, { atOnce: true });
+  });
+
+  test('a worker told again ends at once', async () => {
+    await restartWorker(3600);
+    const id = await encoding(server, 40);
+    // One right after the other counts as the same.
+    await eventually(
+      () => {
+        worker.signal('SIGTERM');
+        expect(worker.running).toBe(false);
+      },
+      20_000,
+      500,
+    );
+    expect(await worker.ended()).toBe(SIGTERM_EXIT);
+    expect(await operation(server, id)).toMatchObject({ state: 'running' });
+    worker.start();
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+  });
+
+  test('an API told to end lets the uploads under way finish', async () => {
+    const { upload, rest } = await halfAnUpload(server);
+    server.api.signal('SIGTERM');
+    await eventually(() => expect(server.api.output).toContain(STOPPING));
+    // No further request is taken: refused by the one runtime, answered so by the other.
+    const late = await fetch(`${server.url}/health/live`).catch(() => undefined);
+    expect(late?.status ?? 503).toBe(503);
+    await upload.write(rest);
+    upload.end();
+    expect((await upload.answer).status).toBe(201);
+    expect(await server.api.ended()).toBe(0);
+    server.api.start();
+    await server.ready();
+  });
+
+  test('an API that is killed leaves an upload behind, and the worker sweeps it', async () => {
+    const events = await countEvents(server);
+    const { upload } = await halfAnUpload(server);
+    await server.api.kill();
+    await expect(upload.answer).rejects.toThrow();
+    const staged = await server.database.selectFrom('staging').select('object_key').execute();
+    expect(staged).toHaveLength(1);
+    await expectNothingLeftOver(server, { atOnce: true });
+    expect(await countEvents(server)).toBe(events);
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashPassword } from '../../src/access/password.ts';
+import { createApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type Context, createContext } from '../../src/context.ts';
+import type { Database } from '../../src/database/kysely.ts';
+import { createStorage } from '../../src/storage/create.ts';
+import type { ObjectStorage } from '../../src/storage/port.ts';
+import { silentLogger } from '../../src/telemetry.ts';
+import { createTestDatabase } from './database.ts';
+
+export const ADMIN = basic('admin', 'opencast');
+
+/** The application in this process, on a database and a folder of its own, without a server or a worker. */
+export interface TestApp {
+  context: Context;
+  database: Database;
+  storage: ObjectStorage;
+  /** As the administrator, unless the headers say otherwise. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+  /** Adds an account. @returns its Authorization header */
+  account(username: string, ...roles: string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** @param wrap puts something between the application and its object storage */
+export async function createTestApp(
+  wrap: (storage: ObjectStorage) => ObjectStorage = (storage) => storage,
+): Promise<TestApp> {
+  const { url, database, close } = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-app-'));
+  const config = loadConfig({ DATABASE_URL: url, DATA_DIR: dataDir, PUBLIC_URL: 'http://inlet.test' });
+  const storage = await createStorage(config);
+  const context = await createContext(config, 'api', { log: silentLogger, storage: wrap(storage) });
+  const app = await createApp(context);
+  return {
+    context,
+    database,
+    storage,
+    request: async (path, init = {}) => {
+      const headers = new Headers(init.headers);
+      if (!headers.has('Authorization')) headers.set('Authorization', ADMIN);
+      return app.request(path, { ...init, headers });
+    },
+    account: async (username, ...roles) => {
+      await database
+        .insertInto('accounts')
+        .values({ username, password_hash: await hashPassword('secret'), roles })
+        .execute();
+      return basic(username, 'secret');
+    },
+    close: async () => {
+      await context.close();
+      await close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
