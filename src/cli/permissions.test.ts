@@ -33,6 +33,9 @@ test('a process without tools may start no program at all', () => {
 test('a process with tools may start these and no others', () => {
   const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
   expect(flags({ tools })['--allow-run']).toBe('/usr/bin/ffmpeg,/usr/bin/ffprobe');
+  // It makes sure that they are there.
+  const read = flags({ tools })['--allow-read']?.split(',');
+  expect(read).toEqual(expect.arrayContaining(['/usr/bin/ffmpeg', '/usr/bin/ffprobe']));
 });
 
 test('only the data folder and the temporary folder can be written', () => {

@@ -46,11 +46,14 @@ export function permissions(input: PermissionInput): Permissions {
   const { config, endpoints, tools } = input;
   const own = [config.dataDir, input.temporaryFolder];
   const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
+  const programs = tools ? [tools.ffmpeg, tools.ffprobe] : [];
   return {
     read: [
       ...own,
       ...SOURCES.map((name) => join(input.project, name)),
       ...(config.workflowsDir ? [config.workflowsDir] : []),
+      // Looked at before they are run.
+      ...programs,
       ...endpoints.flatMap((endpoint) => endpoint.files),
       ...sockets,
     ],
@@ -61,7 +64,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...endpoints.flatMap((endpoint) => endpoint.hosts),
       ...sockets.map((path) => `unix:${path}`),
     ],
-    run: tools ? [tools.ffmpeg, tools.ffprobe] : [],
+    run: programs,
     env: [...input.variables, ...FOREIGN_VARIABLES],
     sys: SYSTEM,
   };

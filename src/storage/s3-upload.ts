@@ -13,7 +13,7 @@ const MIN_PART_BYTES = 5 * MIB;
 const ASSUMED_BYTES = 100 * 1024 * MIB;
 /** What one upload may hold: parts under way, one being filled and one being joined. */
 const MEMORY_BYTES = 64 * MIB;
-const MAX_PARTS_UNDER_WAY = 4;
+const MAX_PARTS_UNDER_WAY = 2;
 /** Some stores copy the whole object before they answer. */
 const COMPLETE_MS = 15 * 60_000;
 /** How long after a fault the outcome of requests other than parts is waited for. */

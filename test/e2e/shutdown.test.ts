@@ -5,6 +5,7 @@ import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file, form } from '../support/form.ts';
+import { createHeldEncoder, type HeldEncoder } from '../support/held-encoder.ts';
 import { countEvents, expectNothingLeftOver } from '../support/leftovers.ts';
 import { processesWith } from '../support/media.ts';
 import { OpenUpload } from '../support/open-upload.ts';
@@ -14,17 +15,6 @@ import { showLogsOnFailure, startServer, type TestServer } from '../support/serv
 const SIGTERM_EXIT = 143;
 
 const STOPPING = 'a second signal stops at once';
-
-/** Uploads a recording that takes some seconds to encode, and waits until it is being encoded. */
-async function encoding(server: TestServer, seconds: number): Promise<string> {
-  const source = await recording({ seconds, container: 'mpg', video: { size: '640x480' } });
-  const id = await new Client(server.url).create([...eventFields(), file('presenter', 'a.mpg', source)]);
-  await eventually(
-    async () => expect(await operation(server, id)).toMatchObject({ state: 'running' }),
-    60_000,
-  );
-  return id;
-}
 
 function operation({ database }: TestServer, eventId: string) {
   return database
@@ -51,8 +41,10 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
   let server: TestServer;
   let admin: Client;
   let worker: RoleProcess;
+  let encoder: HeldEncoder;
   beforeAll(async () => {
-    server = await startServer({ runtime, roles: ['api', 'worker'] });
+    encoder = await createHeldEncoder();
+    server = await startServer({ runtime, roles: ['api', 'worker'], env: encoder.env });
     admin = new Client(server.url);
     worker = server.process('worker');
   });
@@ -64,10 +56,22 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     worker.start({ SHUTDOWN_SECONDS: String(shutdownSeconds) });
   }
 
+  /** Uploads a recording whose encoding has begun and ends when it is released. */
+  async function encoding(): Promise<string> {
+    await encoder.hold();
+    const source = await recording({ container: 'mpg' });
+    const id = await admin.create([...eventFields(), file('presenter', 'a.mpg', source)]);
+    await eventually(async () => expect(await operation(server, id)).toMatchObject({ state: 'running' }));
+    return id;
+  }
+
   test('a worker told to end finishes what can be finished in time', async () => {
     await restartWorker(60);
-    const id = await encoding(server, 10);
+    const id = await encoding();
+    const said = worker.output.length;
     worker.signal('SIGTERM');
+    await eventually(() => expect(worker.output.slice(said)).toContain(STOPPING));
+    await encoder.release();
     expect(await worker.ended()).toBe(0);
     expect(await operation(server, id)).toMatchObject({ state: 'succeeded', claims: 1 });
     worker.start();
@@ -76,11 +80,12 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
 
   test('a worker told to end hands back what takes longer, and another takes it', async () => {
     await restartWorker(6);
-    const id = await encoding(server, 40);
+    const id = await encoding();
     worker.signal('SIGTERM');
     expect(await worker.ended()).toBe(0);
     expect(await operation(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
     expect(processesWith(join(server.dataDir, 'work'))).toEqual([]);
+    await encoder.release();
     worker.start();
     expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
     expect(await operation(server, id)).toMatchObject({ claims: 2, losses: 0 });
@@ -89,7 +94,7 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
 
   test('a worker told again ends at once', async () => {
     await restartWorker(3600);
-    const id = await encoding(server, 40);
+    const id = await encoding();
     // One right after the other counts as the same.
     await eventually(
       () => {
@@ -101,8 +106,9 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     );
     expect(await worker.ended()).toBe(SIGTERM_EXIT);
     expect(await operation(server, id)).toMatchObject({ state: 'running' });
+    await encoder.release();
     worker.start();
-    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+    expect((await admin.fetch(`/api/events/${id}`, { method: 'DELETE' })).status).toBe(204);
   });
 
   test('an API told to end lets the uploads under way finish', async () => {

@@ -35,7 +35,13 @@ export interface Bench {
 export async function createBench(options: BenchOptions, cleanup: Cleanup): Promise<Bench> {
   const given = loadConfig(process.env);
   const folder = scratchFolder(given.dataDir, cleanup);
-  const env: NodeJS.ProcessEnv = { ...process.env, DATA_DIR: folder, HOST: '127.0.0.1', PUBLIC_URL: '' };
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATA_DIR: folder,
+    DENO_DIR: join(folder, 'deno'),
+    HOST: '127.0.0.1',
+    PUBLIC_URL: '',
+  };
   if (options.s3) Object.assign(env, await bringS3(cleanup));
   const redis = options.redis
     ? await bringRedis(cleanup)

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { CommandError } from '../../../src/cli/failure.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 
@@ -24,11 +25,18 @@ export async function useRedis(url: string, cleanup: Cleanup): Promise<BenchRedi
   return { url, version };
 }
 
+/** @throws {CommandError} */
 async function versionOfEmpty(url: string): Promise<string> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, lazyConnect: true });
+  redis.on('error', () => undefined);
   try {
+    await redis.connect().catch((error) => {
+      throw new CommandError(`Redis (REDIS_URL) cannot be used: ${error.message}`);
+    });
     if ((await redis.dbsize()) > 0) {
-      throw new Error('The Redis database of REDIS_URL is not empty; give one that is, such as .../9.');
+      throw new CommandError(
+        'The Redis database of REDIS_URL is not empty; give one that is, such as .../9.',
+      );
     }
     const [, version = 'unknown'] = /redis_version:(\S+)/.exec(await redis.info('server')) ?? [];
     return version;
