@@ -37,6 +37,9 @@ export async function startRole(start: RoleStart): Promise<never> {
     TMPDIR: temporaryFolder,
     // msgpackr, a part of BullMQ, would load native code.
     MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
+    // glibc would learn to keep the parts of uploads on its heap, and the heap never shrinks.
+    MALLOC_MMAP_THRESHOLD_: '262144',
+    MALLOC_ARENA_MAX: '2',
   };
   if (start.runtime === 'node') return become(process.execPath, [ENTRIES[role]], environment);
   const deno = await denoCommand(start, { databaseUrl, temporaryFolder, tools });

@@ -1,13 +1,14 @@
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file } from '../support/form.ts';
+import { createHeldEncoder } from '../support/held-encoder.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { redisAvailable } from '../support/redis.ts';
-import { startServerFor, type TestServer } from '../support/server.ts';
+import { type ServerOptions, startServerFor, type TestServer } from '../support/server.ts';
 
 /** A job that was lost is missed after half a minute. */
 const PATIENCE_MS = 120_000;
@@ -16,8 +17,7 @@ const redisHere = await redisAvailable();
 
 async function upload(server: TestServer, count: number): Promise<string[]> {
   const admin = new Client(server.url);
-  // One that takes its time to encode.
-  const clip = await recording({ seconds: 3, container: 'mpg' });
+  const clip = await recording({ seconds: 1, container: 'mpg' });
   const parts = [...eventFields(), file('presenter', 'lecture.mpg', clip)];
   return Promise.all(Array.from({ length: count }, () => admin.create(parts)));
 }
@@ -29,17 +29,24 @@ async function allSucceed(server: TestServer, ids: readonly string[]): Promise<v
   await expectNothingLeftOver(server);
 }
 
-/** Waits until jobs are in the queue that the worker, busy with others, will not take at once. */
-async function jobsWait({ database }: TestServer): Promise<void> {
+/** A server whose only heavy worker is held up by the first of three uploads while the others wait in the queue. */
+async function serverWithJobs(test: TestContext, options: Pick<ServerOptions, 'runtime' | 'redis'>) {
+  const encoder = await createHeldEncoder();
+  await encoder.hold();
+  const env = { ...encoder.env, WORKER_CONCURRENCY: '1' };
+  const server = await startServerFor(test, { ...options, env });
+  const ids = await upload(server, 3);
   await eventually(async () => {
-    const waiting = await database
+    const waiting = await server.database
       .selectFrom('workflow_operations')
       .select('id')
+      .where('operation', '=', 'encode')
       .where('state', '=', 'ready')
       .where('delivered_at', 'is not', null)
       .execute();
-    expect(waiting.length).toBeGreaterThan(1);
-  });
+    expect(waiting).toHaveLength(2);
+  }, 60_000);
+  return { server, ids, encoder };
 }
 
 const QUEUES = {
@@ -58,13 +65,7 @@ describe.concurrent('the queue', { timeout: 2 * PATIENCE_MS }, () => {
     'is Redis on %s and goes away: uploads are accepted all the same, and processed once it is back, empty',
     async (runtime, context) => {
       context.skip(!redisHere);
-      const server = await startServerFor(context, {
-        runtime,
-        redis: true,
-        env: { WORKER_CONCURRENCY: '1' },
-      });
-      const before = await upload(server, 4);
-      await jobsWait(server);
+      const { server, ids: before, encoder } = await serverWithJobs(context, { runtime, redis: true });
       await server.redis.stop();
       const meanwhile = await upload(server, 2);
       const health = await fetch(`${server.url}/health/ready`);
@@ -78,6 +79,7 @@ describe.concurrent('the queue', { timeout: 2 * PATIENCE_MS }, () => {
       const dashboard = await new Client(server.url).fetch('/admin/queues/api/queues');
       expect(dashboard.status).toBe(503);
       expect(await dashboard.text()).toBe('The queue does not answer.');
+      await encoder.release();
       await server.redis.restart();
       await allSucceed(server, [...before, ...meanwhile]);
       await server.ready();
@@ -89,14 +91,9 @@ describe.concurrent('the queue', { timeout: 2 * PATIENCE_MS }, () => {
     async (name, context) => {
       const redis = name === 'Redis';
       context.skip(redis && !redisHere);
-      const server = await startServerFor(context, {
-        runtime: 'deno',
-        redis,
-        env: { WORKER_CONCURRENCY: '1' },
-      });
-      const ids = await upload(server, 4);
-      await jobsWait(server);
+      const { server, ids, encoder } = await serverWithJobs(context, { runtime: 'deno', redis });
       await QUEUES[name](server);
+      await encoder.release();
       await allSucceed(server, ids);
     },
   );

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 /** Stands between a client and a server, so that a test can part them. */
 export interface TestProxy {
@@ -25,13 +26,12 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
   });
-  const listen = async (on: number) => {
-    server.listen(on, '127.0.0.1');
+  const own = await freePort();
+  const join = async () => {
+    server.listen(own, '127.0.0.1');
     await once(server, 'listening');
   };
-  await listen(0);
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No port could be had.');
+  await join();
   const part = async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');
@@ -39,5 +39,5 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
     for (const socket of sockets) socket.destroy();
     await closed;
   };
-  return { port: address.port, part, join: () => listen(address.port), stop: part };
+  return { port: own, part, join, stop: part };
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { freePort } from './free-port.ts';
 
 const PROGRAM = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
 const BUCKET = 'recordings';
@@ -33,7 +34,7 @@ export interface TestS3 {
 export async function startS3(): Promise<TestS3> {
   const folder = await mkdtemp(join(tmpdir(), 'inlet-s3-'));
   const bucketFolder = join(folder, BUCKET);
-  let server = await launch('0', folder);
+  let server = await launch(String(await freePort()), folder);
   const { port } = server;
   const kill = () => end(server.process);
   return {

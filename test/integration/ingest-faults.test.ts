@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ObjectStorage } from '../../src/storage/port.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { counts, post } from '../support/app-uploads.ts';
+import { bytes } from '../support/bytes.ts';
+import { eventFields, file } from '../support/form.ts';
+
+type Put = ObjectStorage['put'];
+
+let app: TestApp;
+/** What the object storage does with an upload; the real one unless a test says otherwise. */
+let put: Put | undefined;
+beforeAll(async () => {
+  app = await createTestApp((storage) =>
+    Object.create(storage, {
+      put: { value: (...args: Parameters<Put>) => (put ?? storage.put.bind(storage))(...args) },
+      // Private members are found on the real one only.
+      ...Object.fromEntries(
+        (['get', 'size', 'remove', 'list', 'unfinished', 'localPath', 'check', 'close'] as const).map(
+          (name) => [name, { value: storage[name].bind(storage) }],
+        ),
+      ),
+    }),
+  );
+});
+afterAll(() => app?.close());
+afterEach(() => {
+  put = undefined;
+});
+
+/** Runs an upload that must change nothing. */
+async function leavingNothing(upload: () => Promise<Response>): Promise<Response> {
+  const before = await counts(app);
+  const answer = await upload();
+  expect(await counts(app)).toEqual(before);
+  return answer;
+}
+
+/** Object storage that fails in its own way; each must be told from a fault of the client. */
+const FAULTS: [string, Put, number, string][] = [
+  [
+    'refuses at once without reading',
+    async () => {
+      throw new Error('AccessDenied');
+    },
+    503,
+    'The recording could not be stored. Try again later.',
+  ],
+  [
+    'refuses after some bytes, and destroys its source',
+    (_key, body) =>
+      new Promise((_, reject) => {
+        body.once('data', () => {
+          body.destroy(new Error('ECONNRESET'));
+          reject(new Error('ECONNRESET'));
+        });
+      }),
+    503,
+    'The recording could not be stored. Try again later.',
+  ],
+  [
+    'refuses after it has read everything',
+    async (_key, body) => {
+      for await (const _ of body);
+      throw new Error('InternalError');
+    },
+    503,
+    'The recording could not be stored. Try again later.',
+  ],
+  [
+    'has no room left',
+    async () => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    },
+    507,
+    'There is no room left to store the recording.',
+  ],
+];
+
+test.each(FAULTS)(
+  'object storage that %s is answered with 503 or 507',
+  async (_name, fault, status, sentence) => {
+    put = fault;
+    // More than fits into the buffers between the socket and the storage.
+    const parts = [...eventFields(), file('presenter', 'a.mp4', bytes(8 * 2 ** 20)), ...eventFields()];
+    const answer = await leavingNothing(() => post(app, parts));
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toBe(sentence);
+  },
+);
+
+test('a second track that cannot be stored takes the first with it', async () => {
+  const { storage } = app;
+  let stored = 0;
+  put = async (...args) => {
+    stored += 1;
+    if (stored > 1) throw new Error('SlowDown');
+    await storage.put(...args);
+  };
+  const answer = await leavingNothing(() =>
+    post(app, [
+      file('presenter', 'a.mp4', bytes(100_000)),
+      file('presentation', 'b.mp4', bytes(100_000)),
+      ...eventFields(),
+    ]),
+  );
+  expect(answer.status).toBe(503);
+  expect(stored).toBe(2);
+});
+
+test('an upload that was taken for dead and swept is not committed', async () => {
+  const { storage, database, context } = app;
+  put = async (...args) => {
+    await storage.put(...args);
+    await database
+      .updateTable('staging')
+      .set({ expires_at: new Date(0) })
+      .execute();
+    await context.staging.sweep();
+  };
+  const before = await counts(app);
+  const answer = await post(app, [...eventFields(), file('presenter', 'a.mp4', bytes(1000))]);
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toBe('The recording could not be stored. Try again later.');
+  const { events, stored } = await counts(app);
+  expect({ events, stored }).toEqual({ events: before.events, stored: before.stored });
+});
