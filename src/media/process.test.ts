@@ -114,7 +114,7 @@ describe('withoutPaths', () => {
   it('leaves the names of files and takes away where they are', () => {
     const log = [
       "[mov @ 0x5581] error reading header of '/srv/in let/objects/track/ab/ab-1'",
-      '/tmp/work/17-x/delivery-0: No such file or directory',
+      '/tmp/jobs/17-x/delivery-0: No such file or directory',
       'file:/var/lib/inlet/data/x.mp4 and 1/25 or 30000/1001 at https://example.org/a/b',
     ].join('\n');
     expect(withoutPaths(log, ['-i', '/srv/in let/objects/track/ab/ab-1'])).toBe(
