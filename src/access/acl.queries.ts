@@ -1,120 +1,98 @@
-import { type AliasableExpression, expressionBuilder, type SqlBool, sql } from 'kysely';
-import type { Queryable } from '../database/kysely.ts';
-import type { DB } from '../database/schema.ts';
+import { type AliasableExpression, type SqlBool, sql } from 'kysely';
+import type { Queryable, Transaction } from '../database/kysely.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
+import type { AclEntry } from './acl.ts';
 import type { Principal } from './principal.ts';
 
 /** What an ACL is asked for. */
 export type Action = 'read' | 'write';
 
-/** Up to this many readable events, starting from the ACL is cheaper than from the events. */
-const FEW = 2000;
+/** What has an ACL; also the name of its table. */
+export type Resource = 'events' | 'series';
+
+/** The sentence of the 404 of each resource, with what the reference calls it. */
+const MISSING: Readonly<Record<Resource, (id: string) => string>> = {
+  events: (id) => `Cannot find an event with id '${id}'.`,
+  series: (id) => `Cannot find a series with id '${id}'.`,
+};
 
 /**
- * A condition on the row of `events` (under that name) in a query: the event's own ACL grants the action to one of the
- * principal's roles, or it has none and its series' ACL does. Administrators may do everything.
- *
- * Probes the ACL of each row it is asked about: right for single events and for walking a list most of which is
- * readable. For lists use `accessFilter`.
+ * A condition on a row of `events` or `series` (under that name): its effective ACL grants the action to one of the
+ * principal's roles. Administrators may do everything. The same for single rows and for lists: triggers keep the roles
+ * beside the row (sql/0007).
  */
-export function mayAccess(principal: Principal, action: Action): AliasableExpression<SqlBool> {
-  if (principal.isAdmin()) return sql<SqlBool>`true`;
-  const eb = expressionBuilder<DB, 'events'>();
-  const yes = sql<SqlBool>`true`;
-  const own = eb
-    .selectFrom('event_acl')
-    .select(yes.as('granted'))
-    .whereRef('event_acl.event_id', '=', 'events.id');
-  // Single values, not EXISTS: the planner would read the whole ACL to answer EXISTS for a list.
-  return eb.fn.coalesce(
-    own
-      .where('allow', '=', true)
-      .where('action', '=', action)
-      .where('role', '=', anyOf(principal))
-      .limit(1)
-      .$asScalar(),
-    eb
-      .selectFrom('series_acl')
-      .select(yes.as('granted'))
-      .whereRef('series_acl.series_id', '=', 'events.series_id')
-      .where('allow', '=', true)
-      .where('action', '=', action)
-      .where('role', '=', anyOf(principal))
-      .where((inner) => inner.not(inner.exists(own)))
-      .limit(1)
-      .$asScalar(),
-    sql<SqlBool>`false`,
-  );
-}
-
-/**
- * The condition of `mayAccess` for a list: starts from the ACL when the principal may access few events, so that
- * neither few nor many readable events make the list scan.
- */
-export async function accessFilter(
-  db: Queryable,
+export function mayAccess(
+  resource: Resource,
   principal: Principal,
   action: Action,
-): Promise<AliasableExpression<SqlBool>> {
-  if (principal.isAdmin()) return mayAccess(principal, action);
-  const accessible = accessibleEvents(db, principal, action);
-  const { count } = await db
-    .selectFrom(accessible.limit(FEW).as('accessible'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  if (count >= FEW) return mayAccess(principal, action);
-  return expressionBuilder<DB, 'events'>()('events.id', 'in', accessible);
+): AliasableExpression<SqlBool> {
+  if (principal.isAdmin()) return sql<SqlBool>`true`;
+  const granted = sql.ref(`${resource}.${action}_roles`);
+  return sql<SqlBool>`${granted} && ${[...principal.roles]}::text[]`;
 }
 
 /**
- * Refuses what the event's ACL does not grant: 404 when the principal may not even read it, 401 when it may read but
+ * Refuses what the resource's ACL does not grant: 404 when the principal may not even read it, 401 when it may read but
  * not write.
  *
  * @param missing the sentence of the 404
  */
-export async function requireEventAccess(
+export async function requireAccess(
   db: Queryable,
+  resource: Resource,
   principal: Principal,
-  eventId: string,
+  id: string,
   action: Action,
-  missing = `Cannot find an event with id '${eventId}'.`,
+  missing = MISSING[resource](id),
 ): Promise<void> {
-  const event = await db
-    .selectFrom('events')
-    .select([mayAccess(principal, 'read').as('readable'), mayAccess(principal, action).as('permitted')])
-    .where('id', '=', eventId)
+  const found = await db
+    .selectFrom(resource)
+    .select([
+      mayAccess(resource, principal, 'read').as('readable'),
+      mayAccess(resource, principal, action).as('permitted'),
+    ])
+    .where('id', '=', id)
     .executeTakeFirst();
-  if (!event?.readable) throw notFound(missing);
-  if (!event.permitted) throw unauthorized();
+  if (!found?.readable) throw notFound(missing);
+  if (!found.permitted) throw unauthorized();
 }
 
-function accessibleEvents(db: Queryable, principal: Principal, action: Action) {
-  return db
-    .selectFrom('event_acl')
-    .select('event_acl.event_id as id')
-    .where('allow', '=', true)
-    .where('action', '=', action)
-    .where('role', '=', anyOf(principal))
-    .unionAll(
-      db
-        .selectFrom('series_acl')
-        .innerJoin('events as member', 'member.series_id', 'series_acl.series_id')
-        .select('member.id')
-        .where('allow', '=', true)
-        .where('action', '=', action)
-        .where('role', '=', anyOf(principal))
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('event_acl')
-                .select('event_acl.event_id')
-                .whereRef('event_acl.event_id', '=', 'member.id'),
-            ),
-          ),
-        ),
-    );
+const STORED = {
+  events: { table: 'event_acl', owner: 'event_id' },
+  series: { table: 'series_acl', owner: 'series_id' },
+} as const;
+
+/** The own ACLs of events or series, by identifier, in one query; empty for those that have none. */
+export async function aclsOf(
+  db: Queryable,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<Map<string, AclEntry[]>> {
+  const acls = new Map<string, AclEntry[]>(ids.map((id) => [id, []]));
+  if (ids.length === 0) return acls;
+  const { table, owner } = STORED[resource];
+  const { rows } = await sql<AclEntry & { owner: string }>`
+    SELECT ${sql.ref(owner)} AS owner, allow, action, role FROM ${sql.table(table)}
+    WHERE ${sql.ref(owner)} = ANY(${ids}) ORDER BY ${sql.ref(owner)}, position`.execute(db);
+  for (const { owner: id, ...entry } of rows) acls.get(id)?.push(entry);
+  return acls;
 }
 
-function anyOf(principal: Principal) {
-  return sql<string>`any(${[...principal.roles]}::text[])`;
+/** Replaces the ACL of an event or a series; one entry for each pair of role and action. */
+export async function replaceAcl(
+  trx: Transaction,
+  resource: Resource,
+  id: string,
+  entries: readonly AclEntry[],
+): Promise<void> {
+  const { table, owner } = STORED[resource];
+  await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ${id}`.execute(trx);
+  if (entries.length === 0) return;
+  await sql`
+    INSERT INTO ${sql.table(table)} (${sql.ref(owner)}, position, role, action, allow)
+    SELECT ${id}, position, role, action, allow
+    FROM ROWS FROM (unnest(${entries.map(({ role }) => role)}::text[]),
+                    unnest(${entries.map(({ action }) => action)}::text[]),
+                    unnest(${entries.map(({ allow }) => allow)}::boolean[]))
+      WITH ORDINALITY AS entry (role, action, allow, position)`.execute(trx);
 }

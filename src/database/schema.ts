@@ -53,6 +53,7 @@ export interface Event {
   creator: string;
   description: Generated<string>;
   duration: number | null;
+  end_date: Generated<Timestamp>;
   id: string;
   inserted_at: Generated<Timestamp>;
   language: Generated<string>;
@@ -61,12 +62,16 @@ export interface Event {
   presenters: Generated<string[]>;
   processing_state: Generated<string>;
   publisher: Generated<string>;
+  read_roles: Generated<string[]>;
   rights_holder: Generated<string>;
+  search_text: Generated<string>;
   series_id: string | null;
+  series_title: Generated<string>;
   source: Generated<string>;
   start_date: Timestamp;
   subjects: Generated<string[]>;
   title: Generated<string>;
+  write_roles: Generated<string[]>;
 }
 
 export interface PublicationElement {
@@ -102,10 +107,23 @@ export interface Publication {
 }
 
 export interface Series {
-  created_at: Generated<Timestamp>;
+  acl_defined: Generated<boolean>;
+  contributors: Generated<string[]>;
+  created: Generated<Timestamp>;
   creator: Generated<string>;
+  description: Generated<string>;
   id: string;
+  language: Generated<string>;
+  license: Generated<string>;
+  organizers: Generated<string[]>;
+  properties: Generated<Json>;
+  publishers: Generated<string[]>;
+  read_roles: Generated<string[]>;
+  rights_holder: Generated<string>;
+  search_text: Generated<string>;
+  subjects: Generated<string[]>;
   title: Generated<string>;
+  write_roles: Generated<string[]>;
 }
 
 export interface SeriesAcl {
@@ -113,6 +131,12 @@ export interface SeriesAcl {
   allow: boolean;
   position: number;
   role: string;
+  series_id: string;
+}
+
+export interface SeriesCatalog {
+  fields: Json;
+  flavor: string;
   series_id: string;
 }
 
@@ -186,6 +210,7 @@ export interface DB {
   publications: Publication;
   series: Series;
   series_acl: SeriesAcl;
+  series_catalogs: SeriesCatalog;
   staging: Staging;
   tracks: Track;
   workflow_operations: WorkflowOperation;

@@ -1,4 +1,4 @@
-import { requireEventAccess } from '../access/acl.queries.ts';
+import { requireAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
 import { notFound } from '../http/errors.ts';
@@ -21,7 +21,7 @@ export async function deleteEvent(
   { database, staging, log }: { database: Database; staging: StagingLedger; log: Logger },
 ): Promise<void> {
   const keys = await database.transaction().execute(async (trx) => {
-    await requireEventAccess(trx, principal, id, 'write', id);
+    await requireAccess(trx, 'events', principal, id, 'write', id);
     // In the order in which workers lock: workflow, then event.
     await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();
     const deleted = await trx

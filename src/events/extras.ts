@@ -1,9 +1,9 @@
+import { aclsOf } from '../access/acl.queries.ts';
 import type { Queryable } from '../database/kysely.ts';
 import { isTrue } from '../http/query.ts';
 import type { ApiVersion } from '../http/version.ts';
-import { publicationJson, publicationsOfEvents } from '../publications/index.ts';
+import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '../publications/index.ts';
 import type { EventExtras } from './json.ts';
-import { aclsOfEvents } from './queries.ts';
 
 /**
  * Loads what a request wants beside the events (`withacl`, `withpublications`): one query each, however many events.
@@ -14,18 +14,16 @@ export async function loadExtras(
   database: Queryable,
   eventIds: readonly string[],
   query: Record<string, string>,
-  { publicUrl, version }: { publicUrl: string; version: ApiVersion },
+  { version, ...addresses }: PublicationAddresses & { version: ApiVersion },
 ): Promise<(eventId: string) => EventExtras> {
   const [acls, publications] = await Promise.all([
-    isTrue(query.withacl) ? aclsOfEvents(database, eventIds) : undefined,
+    isTrue(query.withacl) ? aclsOf(database, 'events', eventIds) : undefined,
     isTrue(query.withpublications) ? publicationsOfEvents(database, eventIds) : undefined,
   ]);
   return (eventId) => ({
     ...(acls && { acl: acls.get(eventId) ?? [] }),
     ...(publications && {
-      publications: (publications.get(eventId) ?? []).map((each) =>
-        publicationJson(each, { publicUrl, version }),
-      ),
+      publications: publicationsJson(publications.get(eventId) ?? [], { version, query }, addresses),
     }),
   });
 }

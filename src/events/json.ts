@@ -1,5 +1,6 @@
 import type { AclEntry } from '../access/acl.ts';
-import { type ApiVersion, atLeast } from '../http/version.ts';
+import { fieldsOf } from '../http/api-changes.ts';
+import type { ApiVersion } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
 import type { EventRow } from './queries.ts';
 import { eventStatus } from './status.ts';
@@ -16,7 +17,7 @@ export function eventJson(
   version: ApiVersion,
   extras: EventExtras = {},
 ): Record<string, unknown> {
-  return {
+  return fieldsOf(version, 'eventFields', {
     archive_version: event.archive_version,
     created: formatInstant(event.created),
     creator: event.creator,
@@ -26,23 +27,19 @@ export function eventJson(
     identifier: event.id,
     location: event.location,
     presenter: event.presenters,
-    ...(atLeast(version, '1.1.0') && {
-      language: event.language,
-      rightsholder: event.rights_holder,
-      license: event.license,
-      is_part_of: event.series_id ?? '',
-      series: event.series_title ?? '',
-      source: event.source,
-      status: eventStatus(event.processing_state),
-    }),
+    language: event.language,
+    rightsholder: event.rights_holder,
+    license: event.license,
+    is_part_of: event.series_id ?? '',
+    series: event.series_title,
+    source: event.source,
+    status: eventStatus(event.processing_state),
     publication_status: event.channels,
     processing_state: event.processing_state,
     start: formatInstant(event.start_date),
-    // Before 1.4.0 it was the technical duration, which only a scheduled event has.
-    ...(atLeast(version, '1.4.0') && { duration: event.duration }),
+    duration: event.duration,
     subjects: event.subjects,
     title: event.title,
-    ...(extras.acl && { acl: extras.acl }),
-    ...(extras.publications && { publications: extras.publications }),
-  };
+    ...extras,
+  });
 }

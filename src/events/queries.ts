@@ -1,6 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import { type Action, accessFilter, mayAccess } from '../access/acl.queries.ts';
-import type { AclEntry } from '../access/acl.ts';
+import { type Action, mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import type { DB } from '../database/schema.ts';
@@ -18,14 +17,14 @@ export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;
 export function findEvent(database: Queryable, id: string, principal: Principal) {
   return eventRows(database)
     .where('events.id', '=', id)
-    .where(mayAccess(principal, 'read'))
+    .where(mayAccess('events', principal, 'read'))
     .executeTakeFirst();
 }
 
 /** A page of the events on which the principal may do the action: newest start first, in a stable order. */
 export async function listEvents(database: Queryable, principal: Principal, action: Action, page: Page) {
   let query = eventRows(database)
-    .where(await accessFilter(database, principal, action))
+    .where(mayAccess('events', principal, action))
     .orderBy('events.start_date', 'desc')
     .orderBy('events.id')
     .offset(page.offset);
@@ -40,12 +39,6 @@ function eventRows(database: Queryable) {
 /** What the API tells of an event's series and publications, without loading them. */
 function withSummary<O>(query: SelectQueryBuilder<DB, 'events', O>) {
   return query.select([
-    (eb) =>
-      eb
-        .selectFrom('series')
-        .select('series.title')
-        .whereRef('series.id', '=', 'events.series_id')
-        .as('series_title'),
     sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as(
       'channels',
     ),
@@ -54,22 +47,4 @@ function withSummary<O>(query: SelectQueryBuilder<DB, 'events', O>) {
       'has_previews',
     ),
   ]);
-}
-
-/** The ACLs of events, by event, in one query. */
-export async function aclsOfEvents(
-  database: Queryable,
-  eventIds: readonly string[],
-): Promise<Map<string, AclEntry[]>> {
-  const acls = new Map<string, AclEntry[]>(eventIds.map((id) => [id, []]));
-  if (eventIds.length === 0) return acls;
-  const rows = await database
-    .selectFrom('event_acl')
-    .select(['event_id', 'allow', 'action', 'role'])
-    .where('event_id', '=', sql<string>`ANY(${eventIds})`)
-    .orderBy('event_id')
-    .orderBy('position')
-    .execute();
-  for (const { event_id, ...entry } of rows) acls.get(event_id)?.push(entry);
-  return acls;
 }

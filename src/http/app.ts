@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Logger } from '../telemetry.ts';
+import { requireEndpoint } from './api-changes.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -19,7 +20,7 @@ export function assembleApp({ log, guards, routes }: AppParts): Hono {
   app.use(requestContext(log), securityHeaders());
   handleErrors(app);
   for (const { path, middleware } of guards) app.use(path, ...middleware);
-  app.use('/api/*', negotiateVersion());
+  app.use('/api/*', negotiateVersion(), requireEndpoint());
   for (const route of routes) app.route('/', route);
   return app;
 }

@@ -1,13 +1,14 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { requireEndpoint } from './api-changes.ts';
 import { handleErrors } from './error-handler.ts';
-import { atLeast, introducedIn, negotiateVersion, resolveVersion, versionedJson } from './version.ts';
+import { atLeast, negotiateVersion, resolveVersion, versionedJson } from './version.ts';
 
 const app = new Hono();
 handleErrors(app);
-app.use(negotiateVersion());
+app.use(negotiateVersion(), requireEndpoint());
 app.get('/answer', (c) => versionedJson(c, { id: 1 }, 201, { Location: '/x' }));
-app.get('/late', introducedIn('1.10.0'), (c) => versionedJson(c, []));
+app.get('/api/listproviders/x', (c) => versionedJson(c, []));
 
 const ask = (path: string, accept?: string) =>
   app.request(path, { headers: accept === undefined ? {} : { Accept: accept } });
@@ -53,6 +54,6 @@ test('a format the API cannot produce is refused with a sentence', async () => {
 });
 
 test('older versions do not have what was introduced later', async () => {
-  expect((await ask('/late', 'application/v1.9.0+json')).status).toBe(406);
-  expect((await ask('/late', 'application/v1.10.0+json')).status).toBe(200);
+  expect((await ask('/api/listproviders/x', 'application/v1.9.0+json')).status).toBe(406);
+  expect((await ask('/api/listproviders/x', 'application/v1.10.0+json')).status).toBe(200);
 });

@@ -62,14 +62,6 @@ export function negotiateVersion(): MiddlewareHandler {
   };
 }
 
-/** For routes that older versions lack: 406 when the client asks for one of these. */
-export function introducedIn(since: ApiVersion): MiddlewareHandler {
-  return async (c, next) => {
-    if (!atLeast(c.var.version, since)) throw noVersion(since);
-    await next();
-  };
-}
-
 /** A JSON answer with the media type of the request's version. */
 export function versionedJson(
   c: Context,
@@ -84,7 +76,8 @@ export function versionedJson(
   });
 }
 
-function noVersion(since: ApiVersion = '1.0.0') {
+/** 406, naming what the resource can be had in. */
+export function noVersion(since: ApiVersion = '1.0.0') {
   return notAcceptable(
     `The Accept header asks for nothing this resource can produce: application/json, or ${mediaType(since)} to ${mediaType(NEWEST_VERSION)}.`,
   );

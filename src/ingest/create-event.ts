@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { replaceAcl } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { chosenIdentifier, newEventColumns } from '../events/columns.ts';
@@ -42,12 +43,7 @@ export async function createEvent(
       .returning('id')
       .executeTakeFirst();
     if (!inserted) throw conflict(`An event with the identifier '${id}' exists already.`);
-    if (request.acl.length > 0) {
-      await trx
-        .insertInto('event_acl')
-        .values(request.acl.map((entry, position) => ({ ...entry, event_id: id, position })))
-        .execute();
-    }
+    await replaceAcl(trx, 'events', id, request.acl);
     if (tracks.length > 0) await insertTracks(trx, id, tracks);
     await staging.commit(
       trx,

@@ -1,10 +1,10 @@
 import { type Context, Hono } from 'hono';
-import { type Action, requireEventAccess } from '../access/acl.queries.ts';
+import { type Action, requireAccess } from '../access/acl.queries.ts';
 import type { Database } from '../database/kysely.ts';
 import { badRequest, conflict, notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
 import { isTrue } from '../http/query.ts';
-import { introducedIn, versionedJson } from '../http/version.ts';
+import { versionedJson } from '../http/version.ts';
 import { advance, type Change } from './advance.ts';
 import { findWorkflow, type WorkflowRow } from './queries.ts';
 import { IllegalMove } from './states.ts';
@@ -18,7 +18,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
 /** `/api/workflows/{number}`: looking at a workflow, resuming and stopping it (compatibility 6). */
 export function workflowRoutes({ database }: { database: Database }): Hono {
   const app = new Hono({ strict: false });
-  app.use('/api/workflows/*', introducedIn('1.1.0'));
 
   app.get('/api/workflows/:id', async (c) => {
     const workflow = await accessible(database, c, 'read');
@@ -52,7 +51,7 @@ async function accessible(database: Database, c: Context, action: Action): Promi
   const missing = `Cannot find workflow instance with id '${id}'.`;
   const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(database, Number(id)) : undefined;
   if (!workflow) throw notFound(missing);
-  await requireEventAccess(database, c.var.principal, workflow.event_id, action, missing);
+  await requireAccess(database, 'events', c.var.principal, workflow.event_id, action, missing);
   return workflow;
 }
 
