@@ -1,6 +1,6 @@
 /** Arrows between the rooms; see "How it is built" in README.md. */
 const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
-const FEATURES = ['access', 'metadata', 'workflows', 'publications', 'series', 'events', 'scheduling', 'ingest'];
+const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publications', 'series', 'events', 'scheduling', 'ingest'];
 const room = (...names) => `^src/(${names.join('|')})/`;
 const COMPOSITION = '^(src/(context|app|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
@@ -24,6 +24,12 @@ module.exports = {
       severity: 'error',
       from: { path: room(...FEATURES) },
       to: { path: ['^workers/', '^src/(context|app|main|api|edge)\\.ts', '^src/cli/'] },
+    },
+    {
+      name: 'only-the-app-imports-the-document-of-all-features',
+      severity: 'error',
+      from: { pathNot: '^(src/openapi/|src/app\\.ts|src/cli/|test/)' },
+      to: { path: room('openapi') },
     },
     {
       name: 'workers-never-import-http',

@@ -23,6 +23,14 @@ const url = (...schemes: string[]) =>
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)))
     .meta({ allowed: `a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}` });
 
+/** No password in the URL: fetch refuses it. */
+const urlOrFile = z
+  .string()
+  .refine(
+    (text) => isAbsolute(text) || (URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href)),
+  )
+  .meta({ allowed: 'a URL that starts with https:// or http://, without a password, or an absolute path' });
+
 const flag = z
   .enum(['true', 'false'])
   .transform((text) => text === 'true')
@@ -55,8 +63,19 @@ const Environment = z.object({
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
   SHUTDOWN_SECONDS: integer(1, 3600).default(30),
   URL_SIGNING_SECRET: text.optional(),
+  URL_SIGNING_KEY_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,64}$/)
+    .meta({ allowed: '1 to 64 letters, digits and . _ -' })
+    .default('inlet'),
   URL_SIGNING_TTL: integer(1, 31_536_000).default(7200),
+  JWT_JWKS: urlOrFile.optional(),
+  JWT_ISSUER: text.optional(),
+  JWT_AUDIENCE: text.optional(),
+  JWT_ROLES_CLAIM: text.default('roles'),
+  JWT_USERNAME_CLAIM: text.default('sub'),
   WORKFLOWS_DIR: text.optional(),
+  METADATA_DIR: text.optional(),
   LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
   LOG_FORMAT: choice('json', 'pretty').default('json'),
 });
@@ -65,6 +84,16 @@ const Environment = z.object({
 export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
 
 type Variables = z.infer<typeof Environment>;
+
+/** How tokens of an identity provider are verified and read. */
+export interface JwtConfig {
+  /** Where the key set is: an http or https URL, or the absolute path of a file. */
+  keySet: string;
+  issuer: string;
+  audience: string;
+  /** Names of claims, or paths of names with dots between them. */
+  claims: { roles: string; username: string };
+}
 
 /** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */
 export interface Config {
@@ -86,8 +115,13 @@ export interface Config {
   uploadIdleMs: number;
   /** How long a process may take to stop after the first signal. */
   shutdownMs: number;
-  urlSigning: { secret: string; ttlSeconds: number } | undefined;
+  /** `ttlSeconds`: how long a signed address is good unless the client says otherwise. */
+  urlSigning: { keyId: string; secret: string; ttlSeconds: number } | undefined;
+  /** Bearer tokens of an identity provider; none are taken when undefined. */
+  jwt: JwtConfig | undefined;
   workflowsDir: string | undefined;
+  /** Folder with catalogs and lists of the site's own. */
+  metadataDir: string | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
 }
 
@@ -122,16 +156,19 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
     urlSigning: v.URL_SIGNING_SECRET
-      ? { secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
+      ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
+    jwt: jwtConfig(v),
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
+    metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
   };
 }
 
 function wrongValue(given: Record<string, string | undefined>, name: string): ConfigError {
   const field: z.ZodType = Environment.shape[name as keyof Variables];
-  const value = /PASSWORD|SECRET|_URL$/.test(name) ? redact(given[name] ?? '') : given[name];
+  const text = given[name] ?? '';
+  const value = /PASSWORD|SECRET|_URL$/.test(name) || URL.canParse(text) ? redact(text) : text;
   return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
 }
 
@@ -148,6 +185,21 @@ function adminPassword(v: Variables): string {
   throw new ConfigError(
     `ADMIN_PASSWORD is not set; it must be while HOST is ${JSON.stringify(v.HOST)}, which is not a loopback address.`,
   );
+}
+
+function jwtConfig(v: Variables): JwtConfig | undefined {
+  if (!v.JWT_JWKS) return undefined;
+  return {
+    keySet: v.JWT_JWKS,
+    issuer: needed('JWT_ISSUER', v.JWT_ISSUER),
+    audience: needed('JWT_AUDIENCE', v.JWT_AUDIENCE),
+    claims: { roles: v.JWT_ROLES_CLAIM, username: v.JWT_USERNAME_CLAIM },
+  };
+}
+
+function needed(name: string, value: string | undefined): string {
+  if (!value) throw new ConfigError(`${name} is not set; it must be while JWT_JWKS is.`);
+  return value;
 }
 
 function absolute(name: string, path: string | undefined): string | undefined {

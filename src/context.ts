@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { createPool } from './database/pool.ts';
+import { IdempotencyLedger } from './idempotency/ledger.ts';
+import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
 import { createQueue } from './queue/create.ts';
 import type { WorkQueue } from './queue/port.ts';
 import { createStorage } from './storage/create.ts';
@@ -16,11 +18,14 @@ export interface Context {
   /** Unique to this process, also after a restart. */
   processName: string;
   log: Logger;
+  /** Which metadata there is. */
+  catalogs: Catalogs;
   databaseUrl: string;
   database: Database;
   queue: WorkQueue;
   storage: ObjectStorage;
   staging: StagingLedger;
+  idempotency: IdempotencyLedger;
   /** Releases everything in the reverse order. */
   close(): Promise<void>;
 }
@@ -41,6 +46,7 @@ export async function createContext(
   const processName = `${role}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const log = overrides.log ?? createLogger(config.log);
   log.debug({ config: describeConfig(config) }, 'configuration');
+  const catalogs = await loadCatalogs(config.metadataDir);
   const pool = createPool(databaseUrl, {
     max: 10 + config.workerConcurrency * 2,
     applicationName: `inlet ${role}`,
@@ -50,16 +56,20 @@ export async function createContext(
   const storage = overrides.storage ?? (await createStorage(config));
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
   const staging = new StagingLedger({ database, storage, owner: processName, log });
+  const idempotency = new IdempotencyLedger({ database, log });
   return {
     config,
     processName,
     log,
+    catalogs,
     databaseUrl,
     database,
     queue,
     storage,
     staging,
+    idempotency,
     close: async () => {
+      idempotency.close();
       staging.close();
       await queue.close();
       await storage.close();

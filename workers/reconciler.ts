@@ -1,4 +1,5 @@
 import type { Database } from '../src/database/kysely.ts';
+import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
@@ -7,8 +8,9 @@ import { removeAbandonedFolders } from './work-folders.ts';
 
 const LOST_CHECK_MS = 3_000;
 const SWEEP_MS = 5_000;
+const KEYS_SWEEP_MS = 60_000;
 
-/** Puts right what killed processes left: operations without a worker, staged objects, working folders. */
+/** Puts right what killed processes left: operations without a worker, staged objects, working folders; and what is only kept for a time. */
 export function startReconciler(options: {
   database: Database;
   staging: StagingLedger;
@@ -27,6 +29,7 @@ export function startReconciler(options: {
       if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
       await removeAbandonedFolders(workDir);
     }),
+    periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () => sweepIdempotencyKeys(database)),
   ];
   return {
     close: async () => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { databaseEndpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
+import { databaseEndpoints, keySetEndpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
 
 test.each([
   ['postgres://user:secret@db.example.org/inlet', 'db.example.org:5432'],
@@ -29,6 +29,22 @@ test.each([
   ['rediss://:secret@cache:7000/2', 'cache:7000'],
 ])('Redis of %s is at %s', (url, host) => {
   expect(redisEndpoints(url).hosts).toEqual([host]);
+});
+
+test.each([
+  ['https://id.example.org/certs', 'id.example.org:443'],
+  ['http://id.example.org/certs', 'id.example.org:80'],
+  ['http://[::1]:8081/certs', '[::1]:8081'],
+])('the key set of %s is at %s', (url, host) => {
+  expect(keySetEndpoints(url)).toEqual({ hosts: [host], sockets: [], files: [] });
+});
+
+test('a key set in a file is a file to read', () => {
+  expect(keySetEndpoints('/etc/inlet/keys.json')).toEqual({
+    hosts: [],
+    sockets: [],
+    files: ['/etc/inlet/keys.json'],
+  });
 });
 
 test.each([

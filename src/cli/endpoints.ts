@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 
@@ -25,6 +26,17 @@ export function databaseEndpoints(databaseUrl: string): Endpoints {
 export function redisEndpoints(redisUrl: string): Endpoints {
   const { hostname, port } = new URL(redisUrl);
   return { hosts: [hostAndPort(hostname || 'localhost', port || 6379)], sockets: [], files: [] };
+}
+
+/** Where the identity provider's keys come from: a URL or a file. */
+export function keySetEndpoints(keySet: string): Endpoints {
+  if (isAbsolute(keySet)) return { hosts: [], sockets: [], files: [keySet] };
+  const { hostname, port, protocol } = new URL(keySet);
+  return {
+    hosts: [hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443))],
+    sockets: [],
+    files: [],
+  };
 }
 
 /** Where the server listens. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { denoFlags, type PermissionInput, permissions } from './permissions.ts';
 
 const input: PermissionInput = {
-  config: { dataDir: '/srv/data', workflowsDir: undefined },
+  config: { dataDir: '/srv/data', workflowsDir: undefined, metadataDir: undefined },
   project: '/srv/inlet',
   temporaryFolder: '/srv/data/tmp',
   listen: '127.0.0.1:8080',
@@ -63,6 +63,15 @@ test('a database behind a socket needs the socket as a file, too', () => {
   expect(given['--allow-write']).toMatch(/,\/run\/pg\/\.s\.PGSQL\.5432$/);
 });
 
+test("the site's own definitions and catalogs may be read, not written", () => {
+  const config = { ...input.config, workflowsDir: '/etc/workflows', metadataDir: '/etc/metadata' };
+  const given = flags({ config });
+  expect(given['--allow-read']?.split(',')).toEqual(
+    expect.arrayContaining(['/etc/workflows', '/etc/metadata']),
+  );
+  expect(given['--allow-write']).not.toContain('/etc/');
+});
+
 test('variables that are not listed look unset', () => {
   expect(flags()['--allow-env']?.split(',')).toEqual(expect.arrayContaining(['PORT', 'DATABASE_URL']));
   expect(flags()).toHaveProperty('--ignore-env');
@@ -74,7 +83,7 @@ test('a comma in the name of a folder above the project does not become two path
     permissions({
       ...input,
       project,
-      config: { dataDir: `${project}/data`, workflowsDir: undefined },
+      config: { dataDir: `${project}/data`, workflowsDir: undefined, metadataDir: undefined },
       temporaryFolder: '/tmp',
       codeCache: `${project}/data/deno`,
     }),
@@ -85,7 +94,7 @@ test('a comma in the name of a folder above the project does not become two path
 });
 
 test('a comma that cannot be avoided is refused, for Deno would allow something else', () => {
-  expect(() => flags({ config: { dataDir: '/srv/a,b', workflowsDir: undefined } })).toThrow(
-    '/srv/a,b, which has a comma in its name',
-  );
+  expect(() =>
+    flags({ config: { dataDir: '/srv/a,b', workflowsDir: undefined, metadataDir: undefined } }),
+  ).toThrow('/srv/a,b, which has a comma in its name');
 });

@@ -20,7 +20,7 @@ export interface Permissions {
 
 /** What the permissions of a process depend on. */
 export interface PermissionInput {
-  config: Pick<Config, 'dataDir' | 'workflowsDir'>;
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir'>;
   /** The project's folder. */
   project: string;
   temporaryFolder: string;
@@ -52,6 +52,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...own,
       ...SOURCES.map((name) => join(input.project, name)),
       ...(config.workflowsDir ? [config.workflowsDir] : []),
+      ...(config.metadataDir ? [config.metadataDir] : []),
       // Looked at before they are run.
       ...programs,
       ...endpoints.flatMap((endpoint) => endpoint.files),

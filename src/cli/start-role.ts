@@ -2,7 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, VARIABLES } from '../config.ts';
 import { locateTools, type MediaTools } from '../media/tools.ts';
-import { databaseEndpoints, type Endpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
+import {
+  databaseEndpoints,
+  type Endpoints,
+  keySetEndpoints,
+  listenEndpoint,
+  redisEndpoints,
+} from './endpoints.ts';
 import { denoFlags, permissions } from './permissions.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';
@@ -33,6 +39,7 @@ export async function startRole(start: RoleStart): Promise<never> {
     ...toolVariables(tools),
     DATA_DIR: config.dataDir,
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
+    ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR: temporaryFolder,
     // msgpackr, a part of BullMQ, would load native code.
@@ -64,7 +71,7 @@ async function denoCommand(
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
       listen: answersRequests(role) ? listenEndpoint(config) : undefined,
-      endpoints: await endpoints(config, found.databaseUrl, environment),
+      endpoints: await endpoints(role, config, found.databaseUrl, environment),
     }),
     project,
   );
@@ -91,6 +98,7 @@ async function denoCommand(
 }
 
 async function endpoints(
+  role: Role,
   config: Config,
   databaseUrl: string,
   environment: NodeJS.ProcessEnv,
@@ -98,6 +106,7 @@ async function endpoints(
   return [
     databaseEndpoints(databaseUrl),
     ...(config.redisUrl ? [redisEndpoints(config.redisUrl)] : []),
+    ...(config.jwt && answersRequests(role) ? [keySetEndpoints(config.jwt.keySet)] : []),
     ...(config.s3 ? [await s3Endpoints(config.s3, environment)] : []),
   ];
 }

@@ -1,6 +1,5 @@
-import type { Selectable } from 'kysely';
-import type { Event } from '../database/schema.ts';
-import { formatInstant } from './time.ts';
+import type { CatalogValues, FieldValue, MetadataCatalog, MetadataField } from './catalog.ts';
+import { formatInstant, parseDuration, parseInstant } from './time.ts';
 import { xmlText } from './xml.ts';
 
 const NAMESPACES = [
@@ -9,45 +8,59 @@ const NAMESPACES = [
   'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"',
 ].join(' ');
 
-type Term = [name: string, value: string | null, type?: 'W3CDTF' | 'Period' | 'ISO8601'];
+interface Term {
+  name: string;
+  value: string;
+  encoding?: 'W3CDTF' | 'Period' | 'ISO8601';
+}
 
 /**
- * The episode catalog of an event as Dublin Core XML, in the form Opencast writes and its clients read. Terms
- * without a value are left out; a term with several values is repeated.
+ * A catalog as Dublin Core XML, in the form Opencast writes and its clients read: each field under its term, in the
+ * order of the catalog. Terms without a value are left out; a term with several values is repeated.
  */
-export function episodeDublinCore(event: Selectable<Event>): string {
-  const terms: Term[] = [
-    ['title', event.title],
-    ['identifier', event.id],
-    ...repeated('creator', event.presenters),
-    ...repeated('contributor', event.contributors),
-    ...repeated('subject', event.subjects),
-    ['description', event.description],
-    ['language', event.language],
-    ['license', event.license],
-    ['rightsHolder', event.rights_holder],
-    ['isPartOf', event.series_id],
-    ['spatial', event.location],
-    ['source', event.source],
-    ['publisher', event.publisher],
-    ['created', formatInstant(event.created), 'W3CDTF'],
-    ['temporal', period(event.start_date, event.duration), 'Period'],
-    ['extent', event.duration === null ? null : `PT${event.duration / 1000}S`, 'ISO8601'],
-  ];
-  const lines = terms.filter(([, value]) => value).map(element);
+export function dublinCore(catalog: MetadataCatalog, values: CatalogValues): string {
+  const duration = durationIn(catalog, values);
+  const lines = catalog.fields
+    .flatMap((field) => termsOf(field, values.get(field.id) ?? '', duration))
+    .filter(({ value }) => value !== '')
+    .map(element);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<dublincore ${NAMESPACES}>\n${lines.join('')}</dublincore>\n`;
 }
 
-function repeated(name: string, values: readonly string[]): Term[] {
-  return values.map((value): Term => [name, value]);
+function termsOf(field: MetadataField, value: FieldValue, duration: number | undefined): Term[] {
+  const name = field.term;
+  if (name === undefined) return [];
+  if (Array.isArray(value)) return value.map((item) => ({ name, value: item }));
+  switch (field.type) {
+    case 'date':
+      return instantTerms(value, (date) => ({ name, value: formatInstant(date), encoding: 'W3CDTF' }));
+    case 'start_date':
+      return instantTerms(value, (date) => ({ name, value: period(date, duration), encoding: 'Period' }));
+    case 'duration':
+      return duration === undefined ? [] : [{ name, value: `PT${duration / 1000}S`, encoding: 'ISO8601' }];
+    default:
+      return [{ name, value }];
+  }
 }
 
-function element([name, value, type]: Term): string {
-  const attribute = type ? ` xsi:type="dcterms:${type}"` : '';
-  return `  <dcterms:${name}${attribute}>${xmlText(value ?? '')}</dcterms:${name}>\n`;
+function instantTerms(value: string, term: (date: Date) => Term): Term[] {
+  const date = parseInstant(value);
+  return date ? [term(date)] : [];
 }
 
-function period(start: Date, duration: number | null): string {
-  const end = duration === null ? '' : `end=${formatInstant(new Date(start.getTime() + duration))}; `;
+function element({ name, value, encoding }: Term): string {
+  const attribute = encoding ? ` xsi:type="dcterms:${encoding}"` : '';
+  return `  <dcterms:${name}${attribute}>${xmlText(value)}</dcterms:${name}>\n`;
+}
+
+function period(start: Date, duration: number | undefined): string {
+  const end = duration === undefined ? '' : `end=${formatInstant(new Date(start.getTime() + duration))}; `;
   return `start=${formatInstant(start)}; ${end}scheme=W3C-DTF;`;
+}
+
+/** Milliseconds. */
+function durationIn(catalog: MetadataCatalog, values: CatalogValues): number | undefined {
+  const field = catalog.fields.find(({ type }) => type === 'duration');
+  const value = field && values.get(field.id);
+  return typeof value === 'string' ? parseDuration(value) : undefined;
 }

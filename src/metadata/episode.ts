@@ -1,9 +1,8 @@
 import type { FieldType, MetadataCatalog, MetadataField } from './catalog.ts';
 
-const PREFIX = 'EVENTS.EVENTS.DETAILS.METADATA.';
-
 function field(id: string, label: string, type: FieldType, more: Partial<MetadataField> = {}): MetadataField {
-  return { id, label: PREFIX + label, type, required: false, readOnly: false, ...more };
+  const prefix = 'EVENTS.EVENTS.DETAILS.METADATA.';
+  return { id, label: prefix + label, type, required: false, readOnly: false, term: id, ...more };
 }
 
 /** The default catalog of events (compatibility 3.9); the order is part of the contract. */
@@ -12,18 +11,18 @@ export const EPISODE: MetadataCatalog = {
   title: 'EVENTS.EVENTS.DETAILS.CATALOG.EPISODE',
   fields: [
     field('title', 'TITLE', 'text', { required: true }),
-    field('subjects', 'SUBJECT', 'list', { singular: 'subject' }),
+    field('subjects', 'SUBJECT', 'list', { singular: 'subject', term: 'subject' }),
     field('description', 'DESCRIPTION', 'text_long'),
-    field('language', 'LANGUAGE', 'text'),
+    field('language', 'LANGUAGE', 'text', { translatable: true, listProvider: 'LANGUAGES' }),
     field('rightsHolder', 'RIGHTS', 'text'),
-    field('license', 'LICENSE', 'text'),
-    field('isPartOf', 'SERIES', 'text'),
-    field('creator', 'PRESENTERS', 'mixed_text'),
-    field('contributor', 'CONTRIBUTORS', 'mixed_text'),
-    field('startDate', 'START_DATE', 'date'),
-    field('startTime', 'START_TIME', 'time'),
-    field('duration', 'DURATION', 'duration'),
-    field('location', 'LOCATION', 'text'),
+    field('license', 'LICENSE', 'ordered_text', { translatable: true, listProvider: 'LICENSES' }),
+    field('isPartOf', 'SERIES', 'text', { translatable: false }),
+    field('creator', 'PRESENTERS', 'mixed_text', { translatable: false }),
+    field('contributor', 'CONTRIBUTORS', 'mixed_text', { translatable: false }),
+    field('startDate', 'START_DATE', 'start_date', { term: 'temporal' }),
+    field('startTime', 'START_TIME', 'start_time', { term: undefined }),
+    field('duration', 'DURATION', 'duration', { term: 'extent' }),
+    field('location', 'LOCATION', 'text', { term: 'spatial' }),
     field('source', 'SOURCE', 'text'),
     field('created', 'CREATED', 'date', { readOnly: true }),
     field('publisher', 'PUBLISHER', 'text', { readOnly: true }),

@@ -1,132 +1,131 @@
-import { badRequest } from '../http/errors.ts';
+import { badRequest, type HttpError } from '../http/errors.ts';
+import { type CatalogValues, isEmpty, type MetadataCatalog, type MetadataField } from './catalog.ts';
+import type { CatalogSet } from './catalogs.ts';
 import {
-  type CatalogValues,
-  type FieldValue,
-  type MetadataCatalog,
-  type MetadataField,
-  takesList,
-} from './catalog.ts';
+  entryIncomplete,
+  excerpt,
+  fieldRequired,
+  fieldUnknown,
+  flavorMissing,
+  flavorUnknown,
+  unparsableMetadata,
+} from './refusals.ts';
+import { CatalogRequest, FieldRequest } from './schemas.ts';
+import { type Reading, readValue } from './values.ts';
 
 /**
- * Reads the `metadata` part of a new event: `[{flavor, fields: [{id, value}]}]`. The messages are those that clients
- * match on (compatibility 3.5).
+ * Reads the `metadata` part of a new event or series, or of a full update: `[{flavor, fields: [{id, value}]}]`. Of
+ * repeated fields the last one counts. Values of read-only fields are left out of an update.
  *
- * @returns values by flavor
- * @throws {HttpError} 400
+ * @returns values by flavor, spelled as configured; only the fields that are given
+ * @throws {HttpError} 400 with the sentences clients match on (compatibility 3.5, 4.4)
+ * @throws {UnknownField} 400 for a field that its catalog does not have
  */
-export function parseEventCatalogs(
+export function parseCatalogs(
   text: string,
-  known: readonly MetadataCatalog[],
+  set: CatalogSet,
+  purpose: 'create' | 'update' = 'create',
 ): Map<string, CatalogValues> {
-  const json = parseJson(text);
-  if (!Array.isArray(json)) throw unparsable('it is not an array of catalogs');
+  const reading: Reading = {
+    refuse: (reason) => unparsableMetadata(set.resource, reason),
+    emptyBadDates: false,
+  };
+  const json = parseJson(text, reading.refuse);
+  if (!Array.isArray(json)) throw reading.refuse('it is not an array of catalogs');
   const catalogs = new Map<string, CatalogValues>();
   for (const entry of json) {
-    if (!isObject(entry) || typeof entry.flavor !== 'string' || entry.flavor.trim() === '') {
-      throw badRequest(
-        'Unable to create new event as no flavor was given for one of the metadata collections',
-      );
+    const { flavor, fields } = readCatalogEntry(entry, set, reading);
+    const catalog = set.find(flavor);
+    if (!catalog) throw flavorUnknown(set.resource, flavor);
+    const values = valuesIn(catalogs, catalog.flavor);
+    for (const item of fields) {
+      if (!isFieldRequest(item)) throw entryIncomplete(item);
+      const field = findField(catalog, item.id);
+      if (!field || (field.outputOnly && purpose === 'create')) throw fieldUnknown(item.id, catalog.flavor);
+      if (field.readOnly && purpose === 'update') continue;
+      values.set(field.id, readValue(field, item.id, item.value, reading));
     }
-    const flavor = entry.flavor.trim().toLowerCase();
-    const catalog = known.find((candidate) => candidate.flavor.toLowerCase() === flavor);
-    if (!catalog) throw badRequest(`Unable to find an EventCatalogUIAdapter with Flavor '${entry.flavor}'`);
-    const values = catalogs.get(catalog.flavor) ?? new Map();
-    for (const [id, value] of parseFields(entry.fields ?? [], catalog)) values.set(id, value);
-    catalogs.set(catalog.flavor, values);
   }
   return catalogs;
 }
 
-function parseFields(fields: unknown, catalog: MetadataCatalog): CatalogValues {
-  if (!Array.isArray(fields)) throw unparsable(`the fields of ${catalog.flavor} are not an array`);
-  const values: CatalogValues = new Map();
-  for (const entry of fields) {
-    const id = isObject(entry) && typeof entry.id === 'string' ? entry.id : '';
-    const value = isObject(entry) ? entry.value : undefined;
-    if (id === '' || value === undefined || value === null) {
-      throw badRequest(
-        `One of the metadata fields is missing an id or value. The id was '${id}' and the value was '${stringify(value)}'.`,
-      );
-    }
-    const field = catalog.fields.find((candidate) => candidate.id === id || candidate.singular === id);
-    if (!field) {
-      throw badRequest(
-        `Cannot find a metadata field with id '${id}' from Catalog with Flavor '${catalog.flavor}'.`,
-      );
-    }
-    values.set(field.id, fieldValue(field, id, value));
-  }
-  return values;
-}
-
-function fieldValue(field: MetadataField, sentAs: string, value: unknown): FieldValue {
-  if (!takesList(field)) {
-    const text = stringify(value);
-    if (field.required && text.trim() === '') throw required(field);
-    return clean(text, field.id);
-  }
-  if (sentAs === field.singular && !Array.isArray(value)) {
-    return split(stringify(value)).map((item) => clean(item, field.id));
-  }
-  return list(field, value)
-    .map((item) => clean(stringify(item).trim(), field.id))
-    .filter((item) => item !== '');
-}
-
-/** A list, or a string that holds one as JSON; the empty string is the empty list. */
-function list(field: MetadataField, value: unknown): unknown[] {
-  if (Array.isArray(value)) return value;
-  if (value === '') return [];
-  if (typeof value === 'string') {
-    try {
-      const inner: unknown = JSON.parse(value);
-      if (Array.isArray(inner)) return inner;
-    } catch {
-      // Falls through: it is no list either way.
+/**
+ * Reads the catalogs of `PUT /api/series/{id}`, which ignores what it does not know: catalogs with an unknown flavor or
+ * without fields, and unknown, empty or read-only fields (compatibility 4.5).
+ *
+ * @returns values by flavor, spelled as configured
+ * @throws {HttpError} 400 `Not able to parse the event metadata: ...`
+ */
+export function parseKnownCatalogs(text: string, set: CatalogSet): Map<string, CatalogValues> {
+  const unparsable = (detail: string) => badRequest(`Not able to parse the event metadata: ${detail}`);
+  const reading: Reading = { refuse: unparsable, emptyBadDates: true };
+  const json = parseJson(text, () => unparsable(excerpt(text)));
+  if (!Array.isArray(json)) throw unparsable(excerpt(text));
+  const catalogs = new Map<string, CatalogValues>();
+  for (const entry of json) {
+    const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
+    const catalog = parsed.success ? set.find(parsed.data.flavor) : undefined;
+    if (!catalog || !Array.isArray(entry.fields)) continue;
+    const values = valuesIn(catalogs, catalog.flavor);
+    for (const item of entry.fields) {
+      const field = isFieldRequest(item) ? findField(catalog, item.id) : undefined;
+      if (!field || field.readOnly) continue;
+      values.set(field.id, readValue(field, item.id, item.value, reading));
     }
   }
-  const reason = `${JSON.stringify(value).slice(0, 200)} is not an array`;
-  if (field.id === 'subjects')
-    throw badRequest(`Unable to parse the 'subjects' metadata array field because: ${reason}`);
-  throw unparsable(`the value of '${field.id}' must be an array, and ${reason}`);
+  return catalogs;
 }
 
-function required(field: MetadataField) {
-  return badRequest(
-    `The event metadata field with id '${field.id}' and the metadata type '${field.type.toUpperCase()}' is required and can not be empty!.`,
-  );
+/**
+ * Refuses values that leave a required field empty. A field that is not given at all is none of them.
+ *
+ * @throws {HttpError} 400
+ */
+export function requireValues(catalogs: ReadonlyMap<string, CatalogValues>, set: CatalogSet): void {
+  for (const [flavor, values] of catalogs) {
+    for (const field of set.find(flavor)?.fields ?? []) {
+      const value = values.get(field.id);
+      if (field.required && value !== undefined && isEmpty(value)) throw fieldRequired(set.resource, field);
+    }
+  }
 }
 
-function unparsable(reason: string) {
-  return badRequest(`Unable to parse event metadata because: '${reason}'`);
+/** A field by one of the identifiers that requests call it by. */
+export function findField(catalog: MetadataCatalog, id: string): MetadataField | undefined {
+  return catalog.fields.find((field) => field.id === id || field.singular === id);
 }
 
-function parseJson(text: string): unknown {
+/** Whether an entry of a list of fields has what it needs. */
+export function isFieldRequest(entry: unknown): entry is { id: string; value: unknown } {
+  return FieldRequest.safeParse(entry).success;
+}
+
+/** @throws what `refuse` makes of the reason */
+export function parseJson(text: string, refuse: (reason: string) => HttpError): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw unparsable(error instanceof Error ? error.message : 'it is not JSON');
+    // V8 quotes the text around the fault, and may cut a character in half.
+    throw refuse(error instanceof Error ? error.message.toWellFormed() : 'it is not JSON');
   }
 }
 
-/** PostgreSQL's text holds neither NUL nor half a surrogate pair. */
-function clean(text: string, id: string): string {
-  if (text.includes('\0')) throw unparsable(`the value of '${id}' holds a NUL character`);
-  return text.toWellFormed();
+function readCatalogEntry(
+  entry: unknown,
+  set: CatalogSet,
+  { refuse }: Reading,
+): { flavor: string; fields: unknown[] } {
+  const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
+  if (!parsed.success) throw flavorMissing(set.resource);
+  const { flavor, fields = [] } = entry as { flavor: string; fields?: unknown };
+  if (fields !== null && !Array.isArray(fields)) {
+    throw refuse(`the fields of ${excerpt(flavor)} are not an array`);
+  }
+  return { flavor, fields: fields ?? [] };
 }
 
-function split(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-function stringify(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function valuesIn(catalogs: Map<string, CatalogValues>, flavor: string): CatalogValues {
+  const values: CatalogValues = catalogs.get(flavor) ?? new Map();
+  catalogs.set(flavor, values);
+  return values;
 }

@@ -32,6 +32,27 @@ export function parseDuration(text: string): number | undefined {
   return ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number((match[4] ?? '').padEnd(3, '0'));
 }
 
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
+
+/** A date and time in ISO 8601, in UTC unless it says otherwise, or midnight UTC of a date; undefined for anything else. */
+export function parseInstant(text: string): Date | undefined {
+  const word = text.trim();
+  const day = parseDate(word);
+  if (!day || !word.includes('T')) return day;
+  if (!INSTANT.test(word)) return undefined;
+  const instant = new Date(/(?:Z|[+-]\d{2}:?\d{2})$/.test(word) ? word : `${word}Z`);
+  return Number.isNaN(instant.getTime()) ? undefined : instant;
+}
+
+/** `HH:mm:ss` of milliseconds, with a fraction when they are not whole seconds. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const text = parts.map((part) => String(part).padStart(2, '0')).join(':');
+  const fraction = milliseconds % 1000;
+  return fraction === 0 ? text : `${text}.${String(fraction).padStart(3, '0')}`;
+}
+
 /** `YYYY-MM-DDThh:mm:ssZ`, the contract's form. */
 export function formatInstant(date: Date): string {
   return `${date.toISOString().slice(0, -5)}Z`;

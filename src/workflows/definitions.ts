@@ -1,8 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isNode, LineCounter, parseDocument } from 'yaml';
 import { ConfigError } from '../config.ts';
+import { parseYaml, readYamlFolder } from '../yaml.ts';
 import { DefinitionSchema, PAUSE, type WorkflowDefinition } from './definition.ts';
 
 const BUILT_IN = fileURLToPath(new URL('./definitions/', import.meta.url));
@@ -46,20 +44,10 @@ export async function loadDefinitions(
 }
 
 async function readFolder(folder: string, operations?: ReadonlySet<string>): Promise<WorkflowDefinition[]> {
-  let entries: string[];
-  try {
-    entries = await readdir(folder);
-  } catch {
-    throw new ConfigError(
-      `WORKFLOWS_DIR is ${JSON.stringify(folder)}; allowed is a folder that can be read.`,
-    );
-  }
-  const files = entries.filter((name) => /\.ya?ml$/.test(name)).sort();
   const seen = new Map<string, string>();
   const definitions: WorkflowDefinition[] = [];
-  for (const name of files) {
-    const file = join(folder, name);
-    const definition = parseDefinition(file, await readFile(file, 'utf8'), operations);
+  for (const { file, source } of await readYamlFolder('WORKFLOWS_DIR', folder)) {
+    const definition = parseDefinition(file, source, operations);
     for (const id of [definition.id, ...definition.aliases]) {
       const other = seen.get(id);
       if (other) throw new ConfigError(`${file}: the id "${id}" is taken by ${other}.`);
@@ -76,34 +64,11 @@ export function parseDefinition(
   source: string,
   operations?: ReadonlySet<string>,
 ): WorkflowDefinition {
-  const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
-  const fail = (offset: number, message: string): never => {
-    throw new ConfigError(`${file}:${lines.linePos(offset).line}: ${message}`);
-  };
-  const [broken] = document.errors;
-  if (broken) return fail(broken.pos[0], broken.message);
-
-  const offsetOf = (path: readonly PropertyKey[]): number => {
-    for (let depth = path.length; depth > 0; depth -= 1) {
-      const node = document.getIn(path.slice(0, depth), true);
-      if (isNode(node) && node.range) return node.range[0];
-    }
-    return document.contents?.range?.[0] ?? 0;
-  };
-  const parsed = DefinitionSchema.safeParse(document.toJS());
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const path = issue?.path ?? [];
-    return fail(offsetOf(path), `${path.join('.') || 'the file'}: ${issue?.message}`);
-  }
-  parsed.data.operations.forEach(({ operation }, index) => {
+  const { data, fail } = parseYaml(file, source, DefinitionSchema);
+  data.operations.forEach(({ operation }, index) => {
     if (!operations || operation === PAUSE || operations.has(operation)) return;
     const known = [PAUSE, ...operations].sort().join(', ');
-    fail(
-      offsetOf(['operations', index, 'operation']),
-      `no operation is called "${operation}"; there are ${known}`,
-    );
+    fail(['operations', index, 'operation'], `no operation is called "${operation}"; there are ${known}`);
   });
-  return parsed.data;
+  return data;
 }

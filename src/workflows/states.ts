@@ -63,3 +63,10 @@ export function assertMove<S extends string>(moves: Readonly<Record<S, readonly 
 export function isFinished(state: WorkflowState): boolean {
   return WORKFLOW_MOVES[state].length === 0;
 }
+
+const ACTIVE: ReadonlySet<string> = new Set<WorkflowState>(['INSTANTIATED', 'RUNNING', 'PAUSED', 'FAILING']);
+
+/** Whether an event in this processing state is being processed, or goes on as soon as somebody lets it. */
+export function isActive(processingState: string): boolean {
+  return ACTIVE.has(processingState);
+}

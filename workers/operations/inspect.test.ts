@@ -70,6 +70,24 @@ describe('inspect', () => {
     expect(await durationOf(eventId)).toBeNull();
   });
 
+  it('leaves captions alone, whatever format they have', async () => {
+    const subtitles = join(clipFolder(), 'captions.srt');
+    await writeFile(subtitles, '1\n00:00:00,000 --> 00:00:01,000\nHello\n');
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 1 }),
+      'captions/source': subtitles,
+      'presentation/source': subtitles,
+    });
+    const captions = bench.database.updateTable('tracks').set({ mediatype: 'text/vtt' });
+    await captions.where('event_id', '=', eventId).where('position', '=', 2).execute();
+    await bench.perform(inspect, eventId);
+    expect(await tracksOf(eventId)).toMatchObject([
+      { duration: 1000 },
+      { duration: null },
+      { duration: null },
+    ]);
+  });
+
   it('has nothing to do for an event without tracks', async () => {
     const eventId = await bench.addEvent({});
     await bench.perform(inspect, eventId);

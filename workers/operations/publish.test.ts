@@ -76,6 +76,19 @@ test('what was prepared becomes public with the event catalog, sizes and digests
   });
 });
 
+test.each([
+  [90_500, ['end=2026-04-13T08:16:30Z;', '<dcterms:extent xsi:type="dcterms:ISO8601">PT90.5S<']],
+  [null, []],
+])('a duration of %s ms is in the event catalog as far as it is known', async (duration, parts) => {
+  const eventId = await insertEvent(bench.database, { duration });
+  await prepare(eventId, 'media');
+  await bench.perform(publish, eventId);
+  const { elements } = await published(eventId);
+  const xml = await textOf(elements.find(({ kind }) => kind === 'metadata')?.object_key ?? '');
+  expect(xml).toContain('start=2026-04-13T08:15:00Z;');
+  expect(xml.match(/end=[^ ]+|<dcterms:extent[^<]*</g) ?? []).toEqual(parts);
+});
+
 test('another channel can be named', async () => {
   const eventId = await insertEvent(bench.database);
   await prepare(eventId, 'media');

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { episodeDublinCore } from '../../src/metadata/dublincore.ts';
+import { episodeValues } from '../../src/events/columns.ts';
+import { dublinCore } from '../../src/metadata/dublincore.ts';
+import { EPISODE } from '../../src/metadata/episode.ts';
 import { DEFAULT_CHANNEL } from '../../src/publications/model.ts';
 import { hasMediaFor, publishElements } from '../../src/publications/publishing.ts';
 import type { Operation } from '../operation.ts';
@@ -27,7 +29,7 @@ export const publish: Operation = {
       .where('id', '=', eventId)
       .executeTakeFirstOrThrow();
     const path = join(folder, FILENAME);
-    await writeFile(path, episodeDublinCore(event));
+    await writeFile(path, dublinCore(EPISODE, episodeValues(event)));
     const catalog = await store(path, 'text/xml');
     return (trx) => publishElements(trx, { eventId, channel, catalog: { ...catalog, filename: FILENAME } });
   },

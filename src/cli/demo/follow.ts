@@ -34,7 +34,7 @@ export async function followEvent(
       const event = (await response.json()) as { processing_state: string; duration?: number };
       const { processing_state: state, duration = 0 } = event;
       if (!UNFINISHED.includes(state)) {
-        const publications = await get(server, `${path}/publications`, signal);
+        const publications = await get(server, `${path}/publications?sign=true`, signal);
         const urls = ((await publications.json()) as { url: string }[]).map(({ url }) => url);
         if (state === 'SUCCEEDED') onProgress({ fraction: 1, note: 'done' });
         return { identifier, state, duration, reason: progress.note, urls };

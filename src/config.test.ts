@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+
+const JWT = {
+  JWT_JWKS: 'https://id.example.org/certs',
+  JWT_ISSUER: 'https://id.example.org',
+  JWT_AUDIENCE: 'inlet',
+};
+
+test('an identity provider is configured by where its keys are, its issuer and its audience', () => {
+  expect(loadConfig({}).jwt).toBeUndefined();
+  expect(loadConfig(JWT).jwt).toEqual({
+    keySet: 'https://id.example.org/certs',
+    issuer: 'https://id.example.org',
+    audience: 'inlet',
+    claims: { roles: 'roles', username: 'sub' },
+  });
+  const claims = { JWT_ROLES_CLAIM: 'realm_access.roles', JWT_USERNAME_CLAIM: 'preferred_username' };
+  expect(loadConfig({ ...JWT, ...claims, JWT_JWKS: '/etc/keys.json' }).jwt).toMatchObject({
+    keySet: '/etc/keys.json',
+    claims: { roles: 'realm_access.roles', username: 'preferred_username' },
+  });
+});
+
+test.each(['JWT_ISSUER', 'JWT_AUDIENCE'])('without %s a key set stops the start', (name) => {
+  expect(() => loadConfig({ ...JWT, [name]: '' })).toThrow(
+    `${name} is not set; it must be while JWT_JWKS is.`,
+  );
+});
+
+test.each(['keys.json', 'ftp://id.example.org/certs', 'https://', 'https://user:secret@id.example.org/'])(
+  'JWT_JWKS cannot be %s',
+  (JWT_JWKS) => {
+    // No password gets into the log.
+    expect(() => loadConfig({ ...JWT, JWT_JWKS })).toThrow(/^JWT_JWKS is (?!.*secret).*; allowed is a URL/);
+  },
+);

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { type ConfigFile, parseYaml, readYamlFolder } from '../yaml.ts';
+import { BUILT_IN_LISTS } from './built-in-lists.ts';
+import type { MetadataCatalog } from './catalog.ts';
+import { CatalogSchema, ListSchema } from './file-schemas.ts';
+import type { ListEntry } from './list-providers.ts';
+import type { MetadataResource } from './refusals.ts';
+
+/** A catalog of the site's own. */
+export interface OwnCatalog extends MetadataCatalog {
+  resource: MetadataResource;
+}
+
+/** What the site's own files define. */
+export interface OwnMetadata {
+  catalogs: OwnCatalog[];
+  lists: Map<string, readonly ListEntry[]>;
+}
+
+/**
+ * Reads the YAML files of METADATA_DIR: each is a catalog (`resource`, `flavor`, `title`, `fields`) or a list of values
+ * (`list`, `values`).
+ *
+ * @throws {ConfigError} naming file, line and what is wrong with it
+ */
+export async function readMetadataFolder(folder: string): Promise<OwnMetadata> {
+  return parseMetadataFiles(await readYamlFolder('METADATA_DIR', folder));
+}
+
+/** @throws {ConfigError} `FILE:LINE: what is wrong` */
+export function parseMetadataFiles(files: readonly { file: string; source: string }[]): OwnMetadata {
+  const lists: ConfigFile<z.output<typeof ListSchema>>[] = [];
+  const catalogs: ConfigFile<z.output<typeof CatalogSchema>>[] = [];
+  for (const { file, source } of files) {
+    const { data } = parseYaml(file, source, z.looseObject({}));
+    if ('list' in data) lists.push(parseYaml(file, source, ListSchema));
+    else catalogs.push(parseYaml(file, source, CatalogSchema));
+  }
+  refuseRepeated(lists, ['list'], ({ list }) => list);
+  refuseRepeated(catalogs, ['flavor'], ({ resource, flavor }) => `${resource} ${flavor.toLowerCase()}`);
+  const ownLists = new Map(lists.map(({ data }) => [data.list, entriesOf(data.values)]));
+  for (const file of catalogs) checkFields(file, new Set([...BUILT_IN_LISTS.keys(), ...ownLists.keys()]));
+  return { catalogs: catalogs.map(({ data }) => ownCatalog(data)), lists: ownLists };
+}
+
+function refuseRepeated<T>(
+  files: readonly ConfigFile<T>[],
+  path: string[],
+  keyOf: (data: T) => string,
+): void {
+  const seen = new Map<string, string>();
+  for (const { file, data, fail } of files) {
+    const other = seen.get(keyOf(data));
+    if (other) fail(path, `the same ${path.join('.')} is defined by ${other}`);
+    seen.set(keyOf(data), file);
+  }
+}
+
+function checkFields(
+  { data, fail }: ConfigFile<z.output<typeof CatalogSchema>>,
+  lists: ReadonlySet<string>,
+): void {
+  const seen = new Set<string>();
+  data.fields.forEach(({ id, list }, index) => {
+    if (seen.has(id)) fail(['fields', index, 'id'], `the id "${id}" is taken by another field`);
+    seen.add(id);
+    if (list === undefined || lists.has(list)) return;
+    fail(['fields', index, 'list'], `no list is called "${list}"; there are ${[...lists].sort().join(', ')}`);
+  });
+}
+
+function ownCatalog({ fields, ...catalog }: z.output<typeof CatalogSchema>): OwnCatalog {
+  return { ...catalog, fields: fields.map(({ list, ...field }) => ({ ...field, listProvider: list })) };
+}
+
+function entriesOf(values: Readonly<Record<string, string>>): ListEntry[] {
+  return Object.entries(values).map(([key, label]) => ({ key, label }));
+}

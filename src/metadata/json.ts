@@ -1,0 +1,109 @@
+import type { CatalogValues, FieldType, FieldValue, MetadataCatalog, MetadataField } from './catalog.ts';
+import type { CatalogJson, FieldJson } from './schemas.ts';
+import { formatDuration, parseDuration, parseInstant, parseTime } from './time.ts';
+
+const LOCKED = 'EVENTS.EVENTS.DETAILS.METADATA.LOCKED.RUNNING';
+const DAY_MS = 86_400_000;
+
+export interface CatalogOptions {
+  /** A running workflow keeps the catalog from being changed. */
+  locked?: boolean;
+  /** The `/metadata` endpoints and `withmetadata` differ in a few fields (compatibility 3.9). */
+  form?: 'metadata' | 'withmetadata';
+}
+
+/** Types whose name in JSON is another one. */
+const JSON_TYPES: Partial<Record<FieldType, FieldJson['type']>> = {
+  list: 'text',
+  start_date: 'date',
+  start_time: 'time',
+  duration: 'text',
+};
+
+/** A catalog with its values as the contract has it (2.6). Collections of values are left out of `withmetadata`. */
+export function catalogJson(
+  catalog: MetadataCatalog,
+  values: CatalogValues,
+  options: CatalogOptions = {},
+): CatalogJson {
+  const { flavor, title } = catalog;
+  return {
+    flavor,
+    title,
+    label: title,
+    fields: fieldsJson(catalog, values, options),
+    ...(options.locked && { locked: LOCKED }),
+  };
+}
+
+/** The fields of a catalog alone; those without a value are empty. */
+export function fieldsJson(
+  catalog: MetadataCatalog,
+  values: CatalogValues,
+  { locked = false, form = 'metadata' }: CatalogOptions = {},
+): FieldJson[] {
+  const start = startOf(catalog, values);
+  return catalog.fields
+    .filter(({ type }) => form === 'metadata' || type !== 'start_time')
+    .map((field) => ({
+      id: field.id,
+      label: field.label,
+      value: valueJson(field, values.get(field.id), { start, form }),
+      type: form === 'metadata' && field.type === 'ordered_text' ? 'text' : typeJson(field.type),
+      readOnly: locked || field.readOnly,
+      required: field.required,
+      ...(field.translatable !== undefined && { translatable: field.translatable }),
+      ...(field.delimiter !== undefined && { delimiter: field.delimiter }),
+      ...(form === 'metadata' && field.collection && { collection: field.collection }),
+    }));
+}
+
+function typeJson(type: FieldType): FieldJson['type'] {
+  return JSON_TYPES[type] ?? (type as FieldJson['type']);
+}
+
+function valueJson(
+  field: MetadataField,
+  value: FieldValue = '',
+  { start, form }: { start: Date | undefined; form: CatalogOptions['form'] },
+): FieldJson['value'] {
+  if (field.type === 'mixed_text' || field.type === 'list') return listJson(value);
+  const text = Array.isArray(value) ? value.join(', ') : value;
+  switch (field.type) {
+    case 'boolean':
+      return text === '' ? '' : text === 'true';
+    case 'date':
+      return parseInstant(text)?.toISOString() ?? '';
+    case 'start_date':
+      return form === 'metadata' ? (start?.toISOString().slice(0, 10) ?? '') : (start?.toISOString() ?? '');
+    case 'start_time':
+      return start?.toISOString().slice(11, 16) ?? '';
+    case 'duration':
+      return durationJson(text);
+    default:
+      return text;
+  }
+}
+
+function listJson(value: FieldValue): string[] {
+  if (Array.isArray(value)) return value;
+  return value === '' ? [] : [value];
+}
+
+/** Whole seconds; an unknown duration is zero. */
+function durationJson(text: string): string {
+  return formatDuration(Math.floor((parseDuration(text) ?? 0) / 1000) * 1000);
+}
+
+/** The start of a catalog with the two fields that show it. */
+function startOf(catalog: MetadataCatalog, values: CatalogValues): Date | undefined {
+  const text = (type: FieldType) => {
+    const field = catalog.fields.find((candidate) => candidate.type === type);
+    const value = field && values.get(field.id);
+    return typeof value === 'string' ? value : '';
+  };
+  const date = parseInstant(text('start_date'));
+  const time = parseTime(text('start_time'));
+  if (!date || time === undefined) return date;
+  return new Date(Math.floor(date.getTime() / DAY_MS) * DAY_MS + time);
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+
+const filled = z.string().refine((text) => text.trim() !== '');
+
+/** Anything but null: values that are neither text nor list are taken as their JSON text. */
+const Value = z.union([
+  z.string(),
+  z.array(z.unknown()),
+  z.number(),
+  z.boolean(),
+  z.record(z.string(), z.unknown()),
+]);
+
+/** A field in requests. Further properties, such as those that responses have, are ignored. */
+export const FieldRequest = z.looseObject({
+  id: filled.meta({ description: 'Identifier of the field', example: 'title' }),
+  value: Value.meta({ description: 'The new value', example: 'Lecture 1' }),
+});
+
+/** `[{id, value}]`: the fields of one catalog that are to change. */
+export const FieldsRequest = z.array(FieldRequest).meta({ id: 'MetadataValues' });
+
+/** A catalog in requests. */
+export const CatalogRequest = z.looseObject({
+  flavor: filled.meta({ description: 'Flavor of the catalog', example: 'dublincore/episode' }),
+  fields: FieldsRequest.nullish(),
+  label: z.unknown().optional().meta({ description: 'Ignored' }),
+  title: z.unknown().optional().meta({ description: 'Ignored' }),
+});
+
+/** The form field `metadata` of a new event or series, and of a full update. */
+export const CatalogsRequest = z.array(CatalogRequest).meta({ id: 'MetadataCatalogs' });
+
+/** A field in responses. */
+export const FieldJson = z
+  .object({
+    id: z.string(),
+    label: z.string().meta({ description: 'Translation key' }),
+    value: z.union([z.string(), z.array(z.string()), z.boolean()]),
+    type: z.enum(['text', 'text_long', 'ordered_text', 'mixed_text', 'boolean', 'number', 'date', 'time']),
+    readOnly: z.boolean(),
+    required: z.boolean(),
+    translatable: z.boolean().optional(),
+    delimiter: z.string().optional(),
+    collection: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'Suggested values, each with its label' }),
+  })
+  .meta({ id: 'MetadataField' });
+export type FieldJson = z.infer<typeof FieldJson>;
+
+/** A catalog in responses. */
+export const CatalogJson = z
+  .object({
+    flavor: z.string(),
+    title: z.string().meta({ description: 'Translation key' }),
+    label: z.string().meta({ description: 'The same as title' }),
+    fields: z.array(FieldJson),
+    locked: z
+      .string()
+      .optional()
+      .meta({ description: 'Present while a workflow keeps the catalog from being changed' }),
+  })
+  .meta({ id: 'MetadataCatalog' });
+export type CatalogJson = z.infer<typeof CatalogJson>;
