@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Queryable } from '../database/kysely.ts';
 import type { Account } from '../database/schema.ts';
 import { anonymous } from './principal.ts';
@@ -15,6 +15,17 @@ export function isUsername(name: string): boolean {
 
 export async function findAccount(db: Queryable, username: string): Promise<StoredAccount | undefined> {
   return db.selectFrom('accounts').selectAll().where('username', '=', username).executeTakeFirst();
+}
+
+/** The names that have the ASCII letters and digits of this one, in whatever case, and anything between them. */
+export async function similarUsernames(db: Queryable, username: string): Promise<string[]> {
+  const letters = username.replace(/[^a-zA-Z0-9]/g, '').toUpperCase();
+  const rows = await db
+    .selectFrom('accounts')
+    .select('username')
+    .where(sql`upper(regexp_replace(username COLLATE "C", '[^a-zA-Z0-9]', '', 'g'))`, '=', letters)
+    .execute();
+  return rows.map((row) => row.username);
 }
 
 /** All accounts by name. */

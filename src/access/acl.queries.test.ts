@@ -161,17 +161,17 @@ describe('what follows a change', () => {
     await change(async (trx) => {
       await replaceAcl(trx, 'series', 'race', [entry('ROLE_NEW')]);
       joined = insert('late', 'race');
-      await waitingForLock(trx);
+      await waitingForLock();
     });
     await joined;
     expect(await eventsOf(['ROLE_OLD'])).toEqual([]);
     expect(await eventsOf(['ROLE_NEW'])).toEqual(['late']);
   });
 
-  async function waitingForLock(trx: Transaction): Promise<void> {
+  async function waitingForLock(): Promise<void> {
     for (let i = 0; i < 200; i += 1) {
       const { rows } = await sql`SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(trx);
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db.database);
       if (rows.length > 0) return;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }

@@ -1,15 +1,5 @@
-import { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
-
-/** Longer ones do not fit into the database's indexes. */
-const MAX_LENGTH = 255;
-const MAX_ENTRIES = 2000;
-
-const word = z
-  .string()
-  .max(MAX_LENGTH)
-  .refine((text) => text.trim() !== '' && !text.includes('\0') && text.isWellFormed());
-const allowed = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
+import { LenientAcl, MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
 
 /** One line of an access control list: whether a role may do something. */
 export interface AclEntry {
@@ -18,9 +8,6 @@ export interface AclEntry {
   role: string;
 }
 
-const LenientAcl = z.array(z.object({ action: word, role: word })).max(MAX_ENTRIES);
-const StrictEntry = z.object({ allow: allowed, action: word, role: word });
-
 /**
  * Reads the ACL of an event that is created or updated. Each entry needs a role and an action; it allows, whatever its
  * `allow` says (compatibility 3.5). Repeated entries are dropped.
@@ -28,7 +15,18 @@ const StrictEntry = z.object({ allow: allowed, action: word, role: word });
  * @throws {HttpError} 400 `Unable to parse acl`
  */
 export function parseAcl(text: string): AclEntry[] {
-  const parsed = LenientAcl.safeParse(jsonOf(text));
+  return allowing(jsonOf(text));
+}
+
+/** The entry that lets a role do something. @throws {HttpError} 400 `Unable to parse acl` for impossible words */
+export function allowingEntry(action: string, role: string): AclEntry {
+  const entry = { action, role };
+  allowing([entry]);
+  return { allow: true, ...entry };
+}
+
+function allowing(json: unknown): AclEntry[] {
+  const parsed = LenientAcl.safeParse(json);
   if (!parsed.success) throw badRequest('Unable to parse acl');
   return distinct(parsed.data.map(({ action, role }) => ({ allow: true, action, role })));
 }

@@ -11,6 +11,15 @@ const FRESH_MS = 60_000;
 const PARALLEL = 2;
 const MAX_WAITING = 64;
 
+/** What is remembered of a user name and password that were right. */
+interface VerifiedPassword {
+  principal: Principal;
+  /** The stored hash they were verified against. */
+  passwordHash: string;
+  /** `performance.now()` when the account was last read. */
+  readAt: number;
+}
+
 /**
  * Finds out who somebody is by user name and password. An unknown user takes as long to refuse as a wrong password;
  * known credentials cost a digest, and every minute a look at the account's row.
@@ -18,7 +27,7 @@ const MAX_WAITING = 64;
 export class Authenticator {
   readonly #directory: Pick<Directory, 'find' | 'adminHash'>;
   readonly #now: () => number;
-  readonly #cache = new VerifiedCredentialsCache();
+  readonly #cache = new VerifiedCredentialsCache<VerifiedPassword>();
   readonly #throttle: Throttle;
   readonly #pending = new Map<string, Promise<Principal | undefined>>();
   readonly #waiting: (() => void)[] = [];

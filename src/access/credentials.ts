@@ -5,6 +5,13 @@ export interface Credentials {
 }
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+const BEARER = /^bearer(?: +(.*))?$/i;
+
+/** The token of an `Authorization` header of the scheme Bearer, which may be empty; undefined for any other scheme. */
+export function parseBearer(header: string): string | undefined {
+  const found = BEARER.exec(header.trim());
+  return found ? (found[1] ?? '') : undefined;
+}
 
 /**
  * Reads the `Authorization` header of HTTP Basic: UTF-8, the first colon ends the name. Undefined for any other

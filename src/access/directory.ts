@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/kysely.ts';
-import { findAccount } from './accounts.ts';
+import { findAccount, similarUsernames } from './accounts.ts';
 import { hashPassword } from './password.ts';
 import { Principal } from './principal.ts';
-import { accountRoles, ROLE_ADMIN } from './roles.ts';
+import { accountRoles, ROLE_ADMIN, userRole } from './roles.ts';
 
 const PROVIDER = 'inlet';
 
@@ -41,6 +41,13 @@ export class Directory {
     }
     const account = await findAccount(this.#database, username);
     return account && { principal: principalOf(account), passwordHash: account.password_hash };
+  }
+
+  /** Whether somebody who can sign in has this role as the one that stands for the account. */
+  async ownsRole(role: string): Promise<boolean> {
+    if (userRole(this.#admin.username) === role) return true;
+    const similar = await similarUsernames(this.#database, role.replace(/^ROLE_USER_/, ''));
+    return similar.some((username) => userRole(username) === role);
   }
 }
 

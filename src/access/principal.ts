@@ -4,6 +4,8 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** Whose rights apply to events and series: the account, or whom it acts as. */
     principal: Principal;
+    /** The account that signed in; undefined when nobody did. */
+    signedIn: Principal | undefined;
   }
 }
 

@@ -18,6 +18,7 @@ const TABLE = `
 /api/events/x/acl/read         POST EVENTS_ACL_EDIT
 /api/events/x/acl/read/ROLE_X  DELETE EVENTS_ACL_DELETE
 /api/events/x/media            GET EVENTS_MEDIA_VIEW
+/api/events/x/media/y          GET EVENTS_MEDIA_VIEW
 /api/events/x/metadata         GET EVENTS_METADATA_VIEW PUT EVENTS_METADATA_EDIT DELETE EVENTS_METADATA_DELETE
 /api/events/x/publications     GET EVENTS_PUBLICATIONS_VIEW
 /api/events/x/publications/y   GET EVENTS_PUBLICATIONS_VIEW

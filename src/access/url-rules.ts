@@ -15,7 +15,7 @@ const createToDelete = (name: string) => ({ ...viewEditDelete(name), POST: api(`
 const savePlaylist = [...api('PLAYLISTS_CREATE'), ...api('PLAYLISTS_EDIT')];
 
 /** What the API tells everybody. */
-const PUBLIC = new Set(['/api', '/api/version', '/api/version/default']);
+const PUBLIC = new Set(['/api', '/api/openapi.json', '/api/version', '/api/version/default']);
 
 /**
  * Which role a request needs. `ROLE_ADMIN` passes everywhere; what no rule mentions is for administrators only, so a
@@ -35,7 +35,10 @@ const RULES: readonly UrlRule[] = [
   { paths: ['/api/events/*/acl'], roles: viewAndEdit('EVENTS_ACL') },
   { paths: ['/api/events/*/acl/*'], roles: { POST: api('EVENTS_ACL_EDIT') } },
   { paths: ['/api/events/*/acl/*/*'], roles: { DELETE: api('EVENTS_ACL_DELETE') } },
-  { paths: ['/api/events/*/media'], roles: { GET: api('EVENTS_MEDIA_VIEW') } },
+  {
+    paths: ['/api/events/*/media', '/api/events/*/media/*'],
+    roles: { GET: api('EVENTS_MEDIA_VIEW') },
+  },
   { paths: ['/api/events/*/metadata'], roles: viewEditDelete('EVENTS_METADATA') },
   {
     paths: ['/api/events/*/publications', '/api/events/*/publications/*'],

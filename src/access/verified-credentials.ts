@@ -1,24 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Principal } from './principal.ts';
 
 const MAX_ENTRIES = 10_000;
 
-/** What is remembered of a user name and password that were right. */
-export interface VerifiedCredentials {
-  principal: Principal;
-  /** The stored hash they were verified against. */
-  passwordHash: string;
-  /** `performance.now()` when the account was last read. */
-  readAt: number;
-}
-
 /**
- * Remembers which credentials were right, because verifying a password costs more than most requests. Neither name nor
- * password is kept, only a digest keyed with a secret of this process. Bounded; what was used longest ago goes first.
+ * Remembers which credentials were right, because verifying a password or a signature costs more than most requests.
+ * No name, password or token is kept, only a digest keyed with a secret of this process. Bounded; what was used longest
+ * ago goes first.
  */
-export class VerifiedCredentialsCache {
+export class VerifiedCredentialsCache<Entry> {
   readonly #key = randomBytes(32);
-  readonly #entries = new Map<string, VerifiedCredentials>();
+  readonly #entries = new Map<string, Entry>();
   readonly #max: number;
 
   constructor(max = MAX_ENTRIES) {
@@ -30,13 +21,13 @@ export class VerifiedCredentialsCache {
     return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('base64');
   }
 
-  get(digest: string): VerifiedCredentials | undefined {
+  get(digest: string): Entry | undefined {
     const entry = this.#entries.get(digest);
     if (entry) this.set(digest, entry);
     return entry;
   }
 
-  set(digest: string, entry: VerifiedCredentials): void {
+  set(digest: string, entry: Entry): void {
     this.#entries.delete(digest);
     this.#entries.set(digest, entry);
     const oldest = this.#entries.keys().next();

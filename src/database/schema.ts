@@ -74,6 +74,17 @@ export interface Event {
   write_roles: Generated<string[]>;
 }
 
+export interface IdempotencyKey {
+  attempt: string;
+  body: string | null;
+  expires_at: Timestamp;
+  fingerprint: string | null;
+  headers: Json | null;
+  key: string;
+  sender: string;
+  status: number | null;
+}
+
 export interface PublicationElement {
   bit_rate: number | null;
   duration: number | null;
@@ -161,6 +172,7 @@ export interface Track {
   sha256: string;
   size: number;
   streams: Json | null;
+  tags: Generated<string[]>;
 }
 
 export interface WorkflowOperation {
@@ -206,6 +218,7 @@ export interface DB {
   event_acl: EventAcl;
   event_catalogs: EventCatalog;
   events: Event;
+  idempotency_keys: IdempotencyKey;
   publication_elements: PublicationElement;
   publications: Publication;
   series: Series;

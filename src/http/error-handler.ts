@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { ClientGone } from './body.ts';
 import { isDatabaseOutage } from './database-outage.ts';
 import { HttpError, notFound } from './errors.ts';
 
@@ -41,6 +42,8 @@ export function errorResponse(error: Error, c: Context): Response {
 
 function translate(error: Error, requestId: string): HttpError {
   if (error instanceof HttpError) return error;
+  // Nobody will read it; the status is for the log.
+  if (error instanceof ClientGone) return new HttpError(400, '', { Connection: 'close' });
   if (error instanceof HTTPException) {
     return new HttpError(
       error.status as ContentfulStatusCode,

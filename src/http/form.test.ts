@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ClientGone } from './body.ts';
 import { readFields } from './form.ts';
 
 const request = (body: BodyInit | null, type?: string) =>
@@ -30,4 +31,15 @@ test('a form beyond 1 MiB is 413', async () => {
   await expect(readFields(request(body, 'application/x-www-form-urlencoded'))).rejects.toMatchObject({
     status: 413,
   });
+});
+
+test('a connection that breaks in the middle of a form is the fault of the client', async () => {
+  const body = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode('state=run'));
+    },
+    pull: (controller) => controller.error(new Error('reset')),
+  });
+  const broken = new Request('http://localhost/', { method: 'PUT', body, duplex: 'half' } as RequestInit);
+  await expect(readFields(broken)).rejects.toThrow(ClientGone);
 });

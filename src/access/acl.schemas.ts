@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** Longer ones do not fit into the database's indexes. */
+const MAX_LENGTH = 255;
+/** How many entries a list may have. */
+export const MAX_ENTRIES = 2000;
+
+const word = (description: string) =>
+  z
+    .string()
+    .max(MAX_LENGTH)
+    .refine((text) => text.trim() !== '' && !text.includes('\0') && text.isWellFormed())
+    .describe(description);
+const action = word('`read`, `write`, or an action of your own.');
+const role = word('The name of a role.');
+const allowed = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
+
+/** An entry that says itself whether it allows. */
+export const StrictEntry = z
+  .object({ allow: allowed, action, role })
+  .meta({ id: 'StrictAclEntry', description: 'A line of an access control list; nothing may be missing.' });
+
+/** The list that replaces another one, or that of a new series. */
+export const StrictAcl = z.array(StrictEntry).max(MAX_ENTRIES).meta({ id: 'StrictAcl' });
+
+/** A list that is answered as it was sent. */
+export const AclEcho = z
+  .array(z.looseObject({ allow: z.union([z.boolean(), z.enum(['true', 'false'])]), action, role }))
+  .meta({ id: 'AclEcho', description: 'The list as it was sent.' });
+
+/** The list of an event that is created or updated. */
+export const LenientAcl = z
+  .array(z.object({ action, role }))
+  .max(MAX_ENTRIES)
+  .meta({ id: 'LenientAcl', description: 'Every entry allows, whatever its `allow` says.' });
+
+/** An access control list as it is answered. */
+export const Acl = z
+  .array(z.object({ allow: z.boolean(), action: z.string(), role: z.string() }).meta({ id: 'AclEntry' }))
+  .meta({ id: 'Acl', description: 'Which role may do what.' });

@@ -1,0 +1,43 @@
+import type { Expression, SqlBool } from 'kysely';
+import type { Key, Order, Position } from './order.ts';
+
+/** A test that has to be made in each row. */
+export interface Check {
+  test: Expression<SqlBool>;
+  /** Whether finding its matches by an index costs much even when there are few. */
+  costly?: boolean;
+}
+
+/** A sorted and filtered table. */
+export interface List {
+  table: 'events' | 'series';
+  /** Ends with the identifier. */
+  order: Order;
+  /** What the index of the order serves by itself: walking it meets no other rows. */
+  served: readonly Expression<SqlBool>[];
+  /** What has to be looked up in each row; none when all rows that are met belong to the list. */
+  checked: readonly Check[];
+}
+
+/** Which part of a list is wanted. */
+export interface Slice {
+  /** Where to begin or, before it, to end; the start of the list without it. */
+  position?: Position | undefined;
+  /** Rows to leave out first. */
+  skip: number;
+  take: number;
+}
+
+/** How many rows a list has: exactly, or at least so many. */
+export interface Total {
+  count: number;
+  exact: boolean;
+}
+
+/** A part of a list. */
+export interface Part {
+  /** The keys of its rows, in the order of the list; each ends with the row's identifier. */
+  keys: Key[];
+  /** What finding them has told of the length of the whole list; undefined for nothing. */
+  total: Total | undefined;
+}
