@@ -1,15 +1,21 @@
 import type { AclEntry } from '../access/acl.ts';
-import { parseAcl } from '../access/acl.ts';
+import { chosenIdentifier, newEventColumns } from '../events/columns.ts';
+import { parseEventParts } from '../events/event-parts.ts';
 import { badRequest } from '../http/errors.ts';
+import type { ApiVersion } from '../http/version.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
-import { EPISODE } from '../metadata/episode.ts';
-import { parseEventCatalogs } from '../metadata/parse.ts';
-import { type Processing, parseProcessing } from './processing.ts';
+import type { CatalogSet } from '../metadata/catalogs.ts';
+import { requireValues } from '../metadata/parse.ts';
+import type { Processing } from '../workflows/processing.ts';
 
 /** What a client asks for beside the tracks. */
 export interface EventRequest {
+  /** The identifier it chose, if it did. */
+  id: string | undefined;
+  columns: ReturnType<typeof newEventColumns>;
+  /** Values of the catalogs beside the default one, by flavor. */
+  catalogs: Map<string, CatalogValues>;
   acl: AclEntry[];
-  metadata: CatalogValues;
   processing: Processing;
 }
 
@@ -19,24 +25,19 @@ export interface EventRequest {
  *
  * @throws {HttpError} 400 with the sentences clients know
  */
-export function parseEventRequest(fields: ReadonlyMap<string, string>): EventRequest {
-  const part = (name: string) => fields.get(name)?.trim() || undefined;
-  const [acl, metadata, processing] = [part('acl'), part('metadata'), part('processing')];
-  const entries = acl === undefined ? undefined : parseAcl(acl);
-  const catalogs = metadata === undefined ? undefined : parseEventCatalogs(metadata, [EPISODE]);
-  const instructions = processing === undefined ? undefined : parseProcessing(processing);
-  if (part('scheduling')) {
-    throw badRequest(
-      "Scheduled events are not supported yet: leave out the part 'scheduling' and upload the recording.",
-    );
-  }
-  if (!entries) throw badRequest('No access control list available to create new event.');
+export function parseEventRequest(
+  fields: ReadonlyMap<string, string>,
+  options: { catalogs: CatalogSet; version: ApiVersion },
+): EventRequest {
+  const { acl, catalogs, processing } = parseEventParts(fields, { ...options, purpose: 'create' });
+  const episode = catalogs?.get(options.catalogs.common.flavor) ?? new Map();
+  const id = chosenIdentifier(episode);
+  const columns = newEventColumns(episode, new Date());
+  if (!acl) throw badRequest('No access control list available to create new event.');
   if (!catalogs) throw badRequest('No metadata list available to create new event.');
-  if (!instructions) throw badRequest('No processing metadata available to create new event.');
-  if (!instructions.workflow) throw badRequest('No workflow template in metadata');
-  return {
-    acl: entries,
-    metadata: catalogs.get(EPISODE.flavor) ?? new Map(),
-    processing: instructions,
-  };
+  if (!processing) throw badRequest('No processing metadata available to create new event.');
+  if (!processing.workflow) throw badRequest('No workflow template in metadata');
+  requireValues(catalogs, options.catalogs);
+  const extended = [...catalogs].filter(([flavor]) => flavor !== options.catalogs.common.flavor);
+  return { id, columns, catalogs: new Map(extended), acl, processing };
 }

@@ -1,47 +1,24 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { type Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { badRequest } from '../http/errors.ts';
-import { type FilePart, type FormLimits, readForm } from '../http/multipart.ts';
-import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
+import { randomUUID } from 'node:crypto';
+import type { FormLimits } from '../http/multipart.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
+import { type ReceivedFile, receiveFiles } from './receive-files.ts';
 
 /** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
-const FLAVORS: Readonly<Record<string, string>> = {
+export const FLAVORS: Readonly<Record<string, string>> = {
   presenter: 'presenter/source',
   presentation: 'presentation/source',
   audio: 'presenter-audio/source',
 };
 
-const FILENAME_LENGTH = 255;
-const BUFFER_BYTES = 2 ** 20;
-
 /** A track that is stored and staged, and not yet part of an event. */
-export interface ReceivedTrack {
+export interface ReceivedTrack extends Omit<ReceivedFile, 'field'> {
   id: string;
   flavor: string;
-  filename: string;
-  mediatype: string;
-  objectKey: string;
-  size: number;
-  sha256: string;
-}
-
-/** Object storage failed in the middle of an upload; `cause` says how. */
-export class StorageRefused extends Error {
-  override name = 'StorageRefused';
-}
-
-/** What a client sent: the form's fields, and its tracks in the order of their parts. */
-export interface ReceivedForm {
-  fields: Map<string, string>;
-  tracks: ReceivedTrack[];
 }
 
 /**
- * Receives a form with tracks: each streams into storage while its size, SHA-256 and media type are found in the same
- * pass. Whatever goes wrong, nothing that was stored stays.
+ * Receives the form of a new event with its tracks, in the order of their parts.
  *
  * @throws {HttpError} what the client did wrong
  * @throws {ClientGone} when it went away
@@ -49,84 +26,13 @@ export interface ReceivedForm {
 export async function receiveTracks(
   request: Request,
   limits: FormLimits,
-  { storage, staging }: { storage: ObjectStorage; staging: StagingLedger },
-): Promise<ReceivedForm> {
-  const expectedBytes = Number(request.headers.get('content-length')) || limits.fileBytes;
-  const staged: string[] = [];
-  const tracks: ReceivedTrack[] = [];
-  let started = 0;
-  try {
-    const fields = await readForm(request, limits, async (part) => {
-      const flavor = FLAVORS[part.field];
-      // Forms of web pages send a nameless empty part for each file that was not chosen.
-      if (!flavor || part.filename.trim() === '') return drain(part.stream);
-      // Parts are handled in turn, but may overlap at their ends.
-      const index = started++;
-      const objectKey = await staging.stage('track');
-      staged.push(objectKey);
-      tracks[index] = await storeTrack(part, { flavor, objectKey, expectedBytes, storage });
-    });
-    return { fields, tracks };
-  } catch (error) {
-    await staging.discard(staged);
-    throw error;
-  }
-}
-
-async function storeTrack(
-  part: FilePart,
-  options: { flavor: string; objectKey: string; expectedBytes: number; storage: ObjectStorage },
-): Promise<ReceivedTrack> {
-  const { flavor, objectKey, expectedBytes, storage } = options;
-  const filename = safeFilename(part.filename);
-  const hash = createHash('sha256');
-  const head: Buffer[] = [];
-  let size = 0;
-  let headBytes = 0;
-  const meter = new Transform({
-    highWaterMark: BUFFER_BYTES,
-    transform(chunk: Buffer, _encoding, callback) {
-      size += chunk.length;
-      if (headBytes < HEAD_BYTES) {
-        head.push(chunk.subarray(0, HEAD_BYTES - headBytes));
-        headBytes += chunk.length;
-      }
-      hash.update(chunk);
-      callback(null, chunk);
-    },
-  });
-  let told: Error | undefined;
-  // Storage that fails ends the meter first, and with it the part; a form that fails ends the part first.
-  part.stream.once('error', (error) => {
-    if (!meter.errored) told = error;
-  });
-  const stored = storage
-    .put(objectKey, meter, { mediatype: 'application/octet-stream', expectedBytes })
-    .catch((cause) => {
-      if (told) throw told;
-      const refused = new StorageRefused('The recording could not be stored.', { cause });
-      part.stream.destroy(refused);
-      throw refused;
-    });
-  // Both must have ended before anyone may clean up; the first to fail takes the other along.
-  const outcomes = await Promise.allSettled([stored, pipeline(part.stream, meter)]);
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  if (size === 0) throw badRequest(`The file '${filename}' in the part '${part.field}' is empty.`);
-  const mediatype = detectMediaType(Buffer.concat(head));
-  return { id: randomUUID(), flavor, filename, mediatype, objectKey, size, sha256: hash.digest('hex') };
-}
-
-async function drain(stream: Readable): Promise<void> {
-  for await (const _ of stream);
-}
-
-/** What is kept of a client's file name: shown to people, never used as a path. */
-function safeFilename(name: string): string {
-  return (
-    name
-      .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-      .replace(/[\u0000-\u001f\u007f]/g, '')
-      .slice(0, FILENAME_LENGTH)
-  );
+  deps: { storage: ObjectStorage; staging: StagingLedger },
+): Promise<{ fields: Map<string, string>; tracks: ReceivedTrack[] }> {
+  const { fields, files } = await receiveFiles(request, limits, Object.keys(FLAVORS), deps);
+  const tracks = files.map(({ field, ...file }) => ({
+    ...file,
+    id: randomUUID(),
+    flavor: FLAVORS[field] ?? field,
+  }));
+  return { fields, tracks };
 }

@@ -1,23 +1,27 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Config } from '../config.ts';
-import type { Database } from '../database/kysely.ts';
-import { ClientGone } from '../http/body.ts';
-import { HttpError } from '../http/errors.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
 import type { FormLimits } from '../http/multipart.ts';
 import { versionedJson } from '../http/version.ts';
+import type { Idempotency, RememberContent } from '../idempotency/idempotency.ts';
+import type { CatalogSet } from '../metadata/catalogs.ts';
 import type { ObjectStorage } from '../storage/port.ts';
-import { StagingExpired, type StagingLedger } from '../storage/staging.ts';
+import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
+import { answerUpload, finishUpload } from './answer-upload.ts';
 import { createEvent } from './create-event.ts';
+import { digestTracks, trackContent } from './digest-tracks.ts';
 import { parseEventRequest } from './event-request.ts';
-import { receiveTracks, StorageRefused } from './receive-tracks.ts';
+import { receiveTracks } from './receive-tracks.ts';
 
 export interface UploadDependencies {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs'>;
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
+  idempotency: Idempotency;
   definitions: WorkflowDefinitions;
+  catalogs: CatalogSet;
 }
 
 const FIELD_BYTES = 2 ** 20;
@@ -31,60 +35,42 @@ export function uploadRoutes(deps: UploadDependencies): Hono {
     fileBytes: deps.config.maxUploadBytes,
     idleMs: deps.config.uploadIdleMs,
   };
-  return new Hono({ strict: false }).post('/api/events', async (c) => {
-    const { principal, requestId, log } = c.var;
-    const started = performance.now();
-    try {
-      const { fields, tracks } = await receiveTracks(c.req.raw, limits, deps);
-      const id = await finish(
-        async () => {
-          const request = parseEventRequest(fields);
-          return createEvent({ request, tracks, principal, requestId }, deps);
-        },
-        () => deps.staging.discard(tracks.map(({ objectKey }) => objectKey)),
-      );
-      const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
-      log.info(
-        { eventId: id, tracks: tracks.length, bytes, ms: Math.round(performance.now() - started) },
-        'event created',
-      );
-      return versionedJson(c, { identifier: id }, 201, {
-        Location: `${deps.config.publicUrl}/api/events/${encodeURIComponent(id)}`,
-      });
-    } catch (error) {
-      if (error instanceof ClientGone) {
-        log.info('the client went away in the middle of an upload; nothing is kept');
-        return c.body(null, 400, { Connection: 'close' });
-      }
-      if (error instanceof StorageRefused) {
-        log.error({ err: error.cause }, 'object storage refused a recording');
-        throw storageAnswer(error.cause);
-      }
-      if (error instanceof StagingExpired) {
-        log.error({ err: error }, 'a recording was swept before it was complete');
-        throw storageAnswer(error);
-      }
-      throw error;
-    }
-  });
+  return new Hono({ strict: false }).post('/api/events', (c) =>
+    answerUpload(c, () =>
+      deps.idempotency.carryOut(c, {
+        compare: () => digestTracks(c.req.raw, limits),
+        create: (remember) => upload(c, limits, deps, remember),
+      }),
+    ),
+  );
 }
 
-/** Runs the last step; when it fails, the stored tracks go. */
-async function finish<T>(step: () => Promise<T>, undo: () => Promise<void>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    await undo();
-    throw error;
-  }
-}
-
-function storageAnswer(cause: unknown): HttpError {
-  const full = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
-  return full
-    ? new HttpError(507, 'There is no room left to store the recording.', { Connection: 'close' })
-    : new HttpError(503, 'The recording could not be stored. Try again later.', {
-        Connection: 'close',
-        'Retry-After': '30',
-      });
+async function upload(
+  c: Context,
+  limits: FormLimits,
+  deps: UploadDependencies,
+  remember: RememberContent,
+): Promise<Response> {
+  const { principal, requestId, version, log } = c.var;
+  const started = performance.now();
+  const answer = (id: string) =>
+    versionedJson(c, { identifier: id }, 201, {
+      Location: `${deps.config.publicUrl}/api/events/${encodeURIComponent(id)}`,
+    });
+  const { fields, tracks } = await receiveTracks(c.req.raw, limits, deps);
+  const id = await finishUpload(
+    async () => {
+      const request = parseEventRequest(fields, { catalogs: deps.catalogs, version });
+      const beforeCommit = (trx: Transaction, created: string) =>
+        remember(trx, trackContent(fields, tracks), answer(created));
+      return createEvent({ request, tracks, principal, requestId, beforeCommit }, deps);
+    },
+    () => deps.staging.discard(tracks.map(({ objectKey }) => objectKey)),
+  );
+  const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+  log.info(
+    { eventId: id, tracks: tracks.length, bytes, ms: Math.round(performance.now() - started) },
+    'event created',
+  );
+  return answer(id);
 }

@@ -1,2 +1,9 @@
 export { publicationJson } from './json.ts';
+export {
+  isAddressable,
+  type PublicationAddresses,
+  presentationOf,
+  publicationsJson,
+} from './presentation.ts';
 export { publicationsOfEvents } from './queries.ts';
+export { type FileToServe, serveFile } from './serve-file.ts';

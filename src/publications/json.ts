@@ -1,4 +1,5 @@
-import { type ApiVersion, atLeast } from '../http/version.ts';
+import { fieldsOf, offers } from '../http/api-changes.ts';
+import type { ApiVersion } from '../http/version.ts';
 import {
   elementsOf,
   elementUrl,
@@ -8,47 +9,57 @@ import {
   watchUrl,
 } from './model.ts';
 
-interface Presentation {
+/** How a request wants publications to be shown. */
+export interface Presentation {
   /** Base of the URLs, without a slash at its end. */
   publicUrl: string;
   version: ApiVersion;
+  /** Makes of an address the one to hand out; absent when it is handed out as it is. */
+  sign?: ((url: string) => string) | undefined;
 }
 
 /** A publication in the contract's JSON (2.9, compatibility 3.11), the same in lists and alone. */
-export function publicationJson(publication: Publication, { publicUrl, version }: Presentation) {
+export function publicationJson(publication: Publication, presentation: Presentation) {
+  const { publicUrl, version, sign = unchanged } = presentation;
+  const url = watchUrl(publicUrl, publication.id);
   return {
     id: publication.id,
     channel: publication.channel,
     mediatype: publication.mediatype,
-    url: watchUrl(publicUrl, publication.id),
-    media: elementsOf(publication, 'media').map((media) => ({
-      ...elementJson(media, publicUrl),
-      has_audio: media.has_audio,
-      has_video: media.has_video,
-      duration: media.duration,
-      description: '',
-      ...(media.has_video && {
-        bitrate: media.bit_rate,
-        framerate: media.frame_rate,
-        framecount: media.frame_count,
-        width: media.width,
-        height: media.height,
-      }),
-      ...(atLeast(version, '1.7.0') && { is_master_playlist: false, is_live: false }),
-    })),
+    url: offers(version, 'publications', 'signedUrl') ? sign(url) : url,
+    media: elementsOf(publication, 'media').map((media) => mediaJson(media, presentation)),
     attachments: elementsOf(publication, 'attachment').map((attachment) => ({
-      ...elementJson(attachment, publicUrl),
+      ...elementJson(attachment, presentation),
       ref: reference(attachment, publication),
     })),
-    metadata: elementsOf(publication, 'metadata').map((catalog) => elementJson(catalog, publicUrl)),
+    metadata: elementsOf(publication, 'metadata').map((catalog) => elementJson(catalog, presentation)),
   };
 }
 
-function elementJson(element: PublicationElement, publicUrl: string) {
+function mediaJson(media: PublicationElement, presentation: Presentation) {
+  return fieldsOf(presentation.version, 'publicationMediaFields', {
+    ...elementJson(media, presentation),
+    has_audio: media.has_audio,
+    has_video: media.has_video,
+    duration: media.duration,
+    description: '',
+    ...(media.has_video && {
+      bitrate: media.bit_rate,
+      framerate: media.frame_rate,
+      framecount: media.frame_count,
+      width: media.width,
+      height: media.height,
+    }),
+    is_master_playlist: false,
+    is_live: false,
+  });
+}
+
+function elementJson(element: PublicationElement, { publicUrl, sign = unchanged }: Presentation) {
   return {
     id: element.id,
     mediatype: element.mediatype,
-    url: elementUrl(publicUrl, element),
+    url: sign(elementUrl(publicUrl, element)),
     flavor: element.flavor,
     size: element.size,
     checksum: `${element.sha256} (sha256)`,
@@ -59,4 +70,8 @@ function elementJson(element: PublicationElement, publicUrl: string) {
 function reference(attachment: PublicationElement, publication: Publication): string {
   const media = mediaOf(attachment, publication);
   return media ? `track:${media.id}` : '';
+}
+
+function unchanged(url: string): string {
+  return url;
 }

@@ -7,6 +7,9 @@ import type {
 /** Where publications go unless a workflow names another channel; clients look for this name. */
 export const DEFAULT_CHANNEL = 'engage-player';
 
+/** Where previews for editors go; lists show it only to those who ask for it. */
+export const INTERNAL_CHANNEL = 'internal';
+
 /** One file of a publication: media, an attachment (an image) or metadata (a catalog). */
 export type PublicationElement = Selectable<PublicationElementRow>;
 
@@ -58,4 +61,25 @@ export function elementUrl(
   element: Pick<PublicationElement, 'publication_id' | 'id' | 'filename'>,
 ): string {
   return `${publicUrl}/publications/${element.publication_id}/${element.id}/${element.filename}`;
+}
+
+/** What an address leads to: the page of a publication, or one file of it. */
+export interface PublishedAddress {
+  publicationId: string;
+  elementId?: string;
+  filename?: string;
+}
+
+/** Reads a URL that `watchUrl` or `elementUrl` could have made; parameters are of no matter. Undefined for others. */
+export function publishedAddress(publicUrl: string, url: URL): PublishedAddress | undefined {
+  const base = new URL(publicUrl);
+  if (url.origin !== base.origin || url.username !== '' || url.password !== '') return undefined;
+  const root = base.pathname.replace(/\/$/, '');
+  if (!url.pathname.startsWith(`${root}/`)) return undefined;
+  const [kind, publicationId, elementId, filename, ...rest] = url.pathname.slice(root.length + 1).split('/');
+  if (!publicationId || rest.length > 0) return undefined;
+  if (kind === 'watch' && !elementId && filename === undefined) return { publicationId };
+  return kind === 'publications' && elementId && filename
+    ? { publicationId, elementId, filename }
+    : undefined;
 }

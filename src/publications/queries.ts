@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { mayAccess } from '../access/acl.queries.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
-import type { Publication } from './model.ts';
+import type { Publication, PublishedAddress } from './model.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -57,6 +59,24 @@ export async function findPublishedFile(
     .executeTakeFirst();
   // Not compared by PostgreSQL, which refuses some texts a client may send (one with a NUL character).
   return file?.filename === address.filename ? file : undefined;
+}
+
+/** Whether something is public under an address, and the principal may read the event it is of. */
+export async function mayReadPublished(
+  database: Queryable,
+  principal: Principal,
+  { publicationId, elementId, filename }: PublishedAddress,
+): Promise<boolean> {
+  if (!UUID.test(publicationId)) return false;
+  const publication = await database
+    .selectFrom('publications')
+    .innerJoin('events', 'events.id', 'publications.event_id')
+    .select('publications.id')
+    .where('publications.id', '=', publicationId)
+    .where(mayAccess('events', principal, 'read'))
+    .executeTakeFirst();
+  if (!publication || elementId === undefined || filename === undefined) return publication !== undefined;
+  return (await findPublishedFile(database, { publicationId, elementId, filename })) !== undefined;
 }
 
 function publications(database: Queryable) {

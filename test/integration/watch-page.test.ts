@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/http/serve.ts';
 import { fileRoutes } from '../../src/publications/files.routes.ts';
+import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
 import { watchRoutes } from '../../src/publications/watch.routes.ts';
 import { encode } from '../../workers/operations/encode.ts';
 import { preview } from '../../workers/operations/preview.ts';
@@ -10,6 +11,7 @@ import { publish } from '../../workers/operations/publish.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { type ClipOptions, clip } from '../support/clips.ts';
 import { createOperationBench, type OperationBench } from '../support/operation-context.ts';
+import { openPage, played, states, stillAt } from '../support/watch-page.ts';
 
 const SECONDS = 10;
 
@@ -59,54 +61,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     return `/watch/${id}`;
   }
 
-  /** A page that also collects what must not happen: messages on the console and requests to other hosts. */
-  async function open(path: string, viewport = { width: 1280, height: 800 }) {
-    const page = await browser.newPage({ viewport });
-    const faults: string[] = [];
-    page.on('console', (message) => faults.push(message.text()));
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('request', (request) => {
-      const { protocol, origin: host } = new URL(request.url());
-      if (protocol !== 'data:' && host !== origin) faults.push(`request to ${host}`);
-    });
-    page.on('requestfailed', (request) => {
-      // Chromium gives up a running download of media whenever it seeks.
-      if (request.resourceType() !== 'media') faults.push(`${request.url()} failed`);
-    });
-    await page.goto(origin + path);
-    return { page, faults };
-  }
-
-  const states = (page: Page) =>
-    page.evaluate(() =>
-      [...document.querySelectorAll<HTMLMediaElement>('video, audio')].map((media) => ({
-        time: media.currentTime,
-        paused: media.paused,
-        muted: media.muted,
-        rate: media.playbackRate,
-        seeking: media.seeking,
-      })),
-    );
-
-  /** Waits until every medium has come so many seconds far. */
-  const played = (page: Page, seconds: number) =>
-    page.waitForFunction(
-      (least) =>
-        [...document.querySelectorAll('video, audio')].every(
-          (m) => (m as HTMLMediaElement).currentTime > least,
-        ),
-      seconds,
-    );
-
-  /** Waits until all are paused at the same place, give or take a frame. */
-  const stillAt = (page: Page, seconds: number) =>
-    page.waitForFunction(
-      (place) =>
-        [...document.querySelectorAll('video')].every(
-          (m) => m.paused && !m.seeking && Math.abs(m.currentTime - place) < 0.06,
-        ),
-      seconds,
-    );
+  const open = (path: string, at = origin) => openPage(browser, at + path);
 
   test('both pictures play together, one of them heard, and pause together', async () => {
     const { page, faults } = await open(lecture);
@@ -222,6 +177,27 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     expect(await states(page)).toMatchObject([{ paused: false, muted: false }]);
     expect(faults).toEqual([]);
     await page.close();
+  });
+
+  test('a page with a signed address plays files with signed addresses', async () => {
+    const { database, storage } = bench;
+    const publicUrl = 'https://video.example';
+    const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
+    const signing = { signer, publicUrl, remoteAddress: () => '127.0.0.1' };
+    const app = new Hono()
+      .route('/', watchRoutes({ database, signing }))
+      .route('/', fileRoutes({ database, storage, signing }));
+    const signed = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
+    const validUntil = Date.now() + 60_000;
+    const address = signer.sign(publicUrl + lecture, { validUntil, source: '127.0.0.1' });
+    const { page, faults } = await open(address.slice(publicUrl.length), `http://127.0.0.1:${signed.port}`);
+    await page.getByLabel('Position').hover({ position: { x: 640, y: 8 } });
+    await page.getByRole('button', { name: 'Play' }).click();
+    await played(page, 1);
+    await page.waitForLoadState('networkidle');
+    expect(faults).toEqual([]);
+    await page.close();
+    signed.destroy();
   });
 
   test('without scripts the recording has the controls of the browser', async () => {

@@ -1,8 +1,8 @@
 import { html, raw } from 'hono/html';
-import { elementUrl, flavorOf } from '../model.ts';
+import { flavorOf } from '../model.ts';
 import { clock } from './clock.ts';
 import type { Html } from './page.ts';
-import type { PlayedMedia, Player } from './recording.ts';
+import type { FileAddress, PlayedMedia, Player } from './recording.ts';
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 
@@ -17,32 +17,30 @@ const ICONS = {
 
 /**
  * The recording with its controls. Without the page's script each of the media shows the browser's own.
- *
- * @param base what the URLs of files begin with
  */
-export function playerHtml(player: Player, base: string): Html {
+export function playerHtml(player: Player, addressOf: FileAddress): Html {
   const { screens, sound, imageUrl } = player;
   return html`<section class="player" data-player aria-label="Player">
 <div class="screens" data-part="screens">
-${screens.map((screen) => videoHtml(screen, base))}
+${screens.map((screen) => videoHtml(screen, addressOf))}
 ${screens.length === 0 && imageUrl ? html`<div class="wave"><img src="${imageUrl}" alt=""></div>` : ''}
 ${screens.length === 0 && !imageUrl ? html`<p class="listen">This recording has sound only.</p>` : ''}
-${sound ? html`<audio ${mediaAttributes(sound, base)}></audio>` : ''}
+${sound ? html`<audio ${mediaAttributes(sound, addressOf)}></audio>` : ''}
 </div>
 <p class="notice" data-part="notice" role="alert" hidden></p>
 ${barHtml(player)}
 </section>`;
 }
 
-function videoHtml(screen: PlayedMedia, base: string): Html {
+function videoHtml(screen: PlayedMedia, addressOf: FileAddress): Html {
   const { width, height } = screen.element;
-  return html`<video ${mediaAttributes(screen, base)} playsinline${
+  return html`<video ${mediaAttributes(screen, addressOf)} playsinline${
     screen.posterUrl ? html` poster="${screen.posterUrl}"` : ''
   }${width && height ? html` width="${width}" height="${height}"` : ''} aria-label="${labelOf(screen.element.flavor)}"></video>`;
 }
 
-function mediaAttributes({ element, leads, heard }: PlayedMedia, base: string): Html {
-  return html`src="${elementUrl(base, element)}" controls preload="metadata" ${raw(
+function mediaAttributes({ element, leads, heard }: PlayedMedia, addressOf: FileAddress): Html {
+  return html`src="${addressOf(element)}" controls preload="metadata" ${raw(
     [leads ? 'data-leader' : 'data-follower', heard ? 'data-sound' : 'muted'].join(' '),
   )}`;
 }

@@ -1,19 +1,15 @@
 import { html } from 'hono/html';
-import { elementsOf, elementUrl, type PublicationElement } from '../model.ts';
+import { elementsOf, type PublicationElement } from '../model.ts';
 import { clock } from './clock.ts';
 import { type Html, page } from './page.ts';
 import { labelOf, playerHtml } from './player.ts';
-import { type PublishedRecording, playerOf } from './recording.ts';
+import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/**
- * The page on which a person watches a recording.
- *
- * @param base what the URLs of files begin with
- */
-export function recordingPage(recording: PublishedRecording, base: string): Html {
-  const player = playerOf(recording, base);
+/** The page on which a person watches a recording. */
+export function recordingPage(recording: PublishedRecording, addressOf: FileAddress): Html {
+  const player = playerOf(recording, addressOf);
   const title = recording.title || 'Untitled recording';
   const facts = [
     recording.presenters.join(', '),
@@ -22,7 +18,7 @@ export function recordingPage(recording: PublishedRecording, base: string): Html
   ];
   return page(
     title,
-    html`${player ? playerHtml(player, base) : ''}
+    html`${player ? playerHtml(player, addressOf) : ''}
 <main>
 ${recording.series_title ? html`<p class="series">${recording.series_title}</p>` : ''}
 <h1>${title}</h1>
@@ -30,7 +26,7 @@ ${recording.series_title ? html`<p class="series">${recording.series_title}</p>`
 ${player ? '' : html`<p>This publication has nothing to play.</p>`}
 ${recording.description ? html`<p class="description">${recording.description}</p>` : ''}
 ${rightsHtml(recording)}
-${downloadsHtml(elementsOf(recording, 'media'), base)}
+${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
 </main>`,
   );
 }
@@ -46,6 +42,17 @@ export function missingPage(): Html {
   );
 }
 
+/** The page for an address whose signature allows nothing. @param reason a sentence */
+export function refusedPage(reason: string): Html {
+  return page(
+    'This link does not work',
+    html`<main>
+<h1>This link does not work</h1>
+<p>${reason} Ask whoever gave you the link for a new one.</p>
+</main>`,
+  );
+}
+
 function rightsHtml({ rights_holder, license }: PublishedRecording): Html | '' {
   const terms = license === 'ALLRIGHTS' ? 'All rights reserved' : license.replace(/^CC-/, 'CC ');
   const rights = [rights_holder && `© ${rights_holder}`, terms].filter((text) => text !== '');
@@ -54,13 +61,13 @@ function rightsHtml({ rights_holder, license }: PublishedRecording): Html | '' {
     : '';
 }
 
-function downloadsHtml(media: readonly PublicationElement[], base: string): Html | '' {
+function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddress): Html | '' {
   if (media.length === 0) return '';
   return html`<h2>Download</h2>
 <ul>
 ${media.map(
   (element) =>
-    html`<li><a href="${elementUrl(base, element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${sizeOf(element.size)}</small></a></li>`,
+    html`<li><a href="${addressOf(element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${sizeOf(element.size)}</small></a></li>`,
 )}
 </ul>`;
 }

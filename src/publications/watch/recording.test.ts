@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import type { PublicationElement } from '../model.ts';
-import { type PublishedRecording, playerOf } from './recording.ts';
+import { elementUrl, type PublicationElement } from '../model.ts';
+import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
+
+const ADDRESS: FileAddress = (element) => elementUrl('..', element);
 
 function media(id: string, values: Partial<PublicationElement> = {}): PublicationElement {
   return {
@@ -55,7 +57,7 @@ function recording(...elements: PublicationElement[]): PublishedRecording {
 
 /** Who leads and who is heard, by identifier. */
 function roles(...elements: PublicationElement[]) {
-  const player = playerOf(recording(...elements), '..');
+  const player = playerOf(recording(...elements), ADDRESS);
   const played = player ? [...player.screens, ...(player.sound ? [player.sound] : [])] : [];
   const ids = (all: typeof played) => all.map(({ element }) => element.id);
   return {
@@ -82,7 +84,7 @@ test('the longest leads, so that all of it can be reached, and the sound follows
     leads: ['b'],
     heard: ['a'],
   });
-  expect(playerOf(recording(media('a'), media('b', { duration: 90_000 })), '..')?.duration).toBe(90_000);
+  expect(playerOf(recording(media('a'), media('b', { duration: 90_000 })), ADDRESS)?.duration).toBe(90_000);
 });
 
 test('silent pictures are heard with the audio track, which is left out when they have sound', () => {
@@ -96,7 +98,7 @@ test('silent pictures are heard with the audio track, which is left out when the
 
 test('sound alone leads itself, in front of its waveform', () => {
   const waveform = image('w', 'audio/waveform');
-  const player = playerOf(recording(media('s', SOUND), waveform), '..');
+  const player = playerOf(recording(media('s', SOUND), waveform), ADDRESS);
   expect(player?.screens).toEqual([]);
   expect(player?.sound).toMatchObject({ leads: true, heard: true });
   expect(player?.imageUrl).toBe('../publications/p/w/w.jpg');
@@ -107,7 +109,7 @@ test('silent pictures alone are heard by nobody', () => {
 });
 
 test('without media there is no player', () => {
-  expect(playerOf(recording(image('i', 'presenter/player+preview')), '..')).toBeUndefined();
+  expect(playerOf(recording(image('i', 'presenter/player+preview')), ADDRESS)).toBeUndefined();
 });
 
 test('media of unknown duration can be played', () => {
@@ -132,7 +134,7 @@ test('each screen has its own poster, and the timeline is that of the leader', (
       image('pb', 'presentation/player+preview'),
       image('pa', 'presenter/player+preview'),
     ),
-    '..',
+    ADDRESS,
   );
   expect(player?.screens.map(({ posterUrl }) => posterUrl)).toEqual([
     '../publications/p/pa/pa.jpg',
@@ -143,5 +145,5 @@ test('each screen has its own poster, and the timeline is that of the leader', (
 
 test('a timeline that is not described is not used', () => {
   const broken = image('t', 'presenter/timeline+preview', { imageCount: 0, columns: 1 });
-  expect(playerOf(recording(media('a'), broken), '..')?.timeline).toBeUndefined();
+  expect(playerOf(recording(media('a'), broken), ADDRESS)?.timeline).toBeUndefined();
 });

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { elementsOf, elementUrl, flavorOf, mediaOf, type PublicationElement } from '../model.ts';
+import { elementsOf, flavorOf, mediaOf, type PublicationElement } from '../model.ts';
 import type { findRecording } from '../queries.ts';
 
 /** A publication with what its event says about it. */
 export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findRecording>>>;
+
+/** Where a page finds a file. */
+export type FileAddress = (element: PublicationElement) => string;
 
 /** One medium the player plays. Exactly one leads; at most one is heard. */
 export interface PlayedMedia {
@@ -13,7 +16,7 @@ export interface PlayedMedia {
   posterUrl: string | undefined;
 }
 
-/** What a watch page shows; URLs begin at `base`. */
+/** What a watch page shows. */
 export interface Player {
   /** Side by side, in the order of the recording. */
   screens: PlayedMedia[];
@@ -40,7 +43,7 @@ const TimelineProperties = z.object({
 const SAME_LENGTH_MS = 1000;
 
 /** Decides what is seen, what is heard and which of the media leads the others. Undefined without media. */
-export function playerOf(recording: PublishedRecording, base: string): Player | undefined {
+export function playerOf(recording: PublishedRecording, addressOf: FileAddress): Player | undefined {
   const media = elementsOf(recording, 'media');
   const seen = media.filter(({ has_video }) => has_video);
   const listened = seen.some(({ has_audio }) => has_audio)
@@ -53,7 +56,7 @@ export function playerOf(recording: PublishedRecording, base: string): Player | 
 
   const imageUrl = (subtype: string, of?: PublicationElement) => {
     const image = findImage(recording, subtype, of);
-    return image && elementUrl(base, image);
+    return image && addressOf(image);
   };
   const present = (element: PublicationElement): PlayedMedia => ({
     element,
@@ -65,7 +68,7 @@ export function playerOf(recording: PublishedRecording, base: string): Player | 
     screens: seen.map(present),
     sound: listened && present(listened),
     imageUrl: imageUrl('waveform', listened) ?? imageUrl('player+preview'),
-    timeline: timelineOf(recording, base, leader),
+    timeline: timelineOf(recording, addressOf, leader),
     duration: leader.duration ?? recording.duration ?? 0,
   };
 }
@@ -83,8 +86,8 @@ function findImage(recording: PublishedRecording, subtype: string, of?: Publicat
   );
 }
 
-function timelineOf(recording: PublishedRecording, base: string, leader: PublicationElement) {
+function timelineOf(recording: PublishedRecording, addressOf: FileAddress, leader: PublicationElement) {
   const sheet = findImage(recording, 'timeline+preview', leader) ?? findImage(recording, 'timeline+preview');
   const properties = TimelineProperties.safeParse(sheet?.properties);
-  return sheet && properties.success ? { ...properties.data, url: elementUrl(base, sheet) } : undefined;
+  return sheet && properties.success ? { ...properties.data, url: addressOf(sheet) } : undefined;
 }

@@ -1,0 +1,58 @@
+import type { Context } from 'hono';
+import { allowsRange, matchesNone, strongEtag } from '../http/etag.ts';
+import { requestedRange } from '../http/range.ts';
+import { type ByteRange, ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
+
+/** A stored file with what its answer says of it. */
+export interface FileToServe {
+  object_key: string;
+  mediatype: string;
+  /** Bytes. */
+  size: number;
+  sha256: string;
+}
+
+/**
+ * Answers `GET` or `HEAD` with a file as a whole, or with the one range asked for; streams from the object storage.
+ *
+ * @param headers beside those that follow from the file
+ * @returns undefined when its object was removed since its row was read
+ */
+export async function serveFile(
+  c: Context,
+  storage: ObjectStorage,
+  file: FileToServe,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response | undefined> {
+  const etag = strongEtag(file.sha256);
+  const common = { 'Content-Type': file.mediatype, 'Accept-Ranges': 'bytes', ETag: etag, ...headers };
+  if (matchesNone(c.req.header('If-None-Match'), etag)) return c.body(null, 304, common);
+
+  const whole = { ...common, 'Content-Length': String(file.size) };
+  if (c.req.method === 'HEAD') return c.body(null, 200, whole);
+
+  const range = allowsRange(c.req.header('If-Range'), etag)
+    ? requestedRange(c.req.header('Range'), file.size)
+    : 'all';
+  if (range === 'unsatisfiable') {
+    return c.text('The range lies outside the file.', 416, { 'Content-Range': `bytes */${file.size}` });
+  }
+  const body = await open(storage, file.object_key, range === 'all' ? undefined : range);
+  if (!body) return undefined;
+  if (range === 'all') return c.body(body, 200, whole);
+  return c.body(body, 206, {
+    ...common,
+    'Content-Length': String(range.end - range.start + 1),
+    'Content-Range': `bytes ${range.start}-${range.end}/${file.size}`,
+  });
+}
+
+/** The object's bytes; undefined when it is gone. */
+async function open(storage: ObjectStorage, key: string, range?: ByteRange) {
+  try {
+    return await storage.get(key, range);
+  } catch (error) {
+    if (error instanceof ObjectNotFound) return undefined;
+    throw error;
+  }
+}
