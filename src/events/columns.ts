@@ -1,80 +1,148 @@
-import type { Insertable } from 'kysely';
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Event } from '../database/schema.ts';
 import { badRequest } from '../http/errors.ts';
-import type { CatalogValues } from '../metadata/catalog.ts';
-import { parseDate, parseDuration, parseTime } from '../metadata/time.ts';
+import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
+import { formatDuration, parseDuration } from '../metadata/time.ts';
+import { formatHours, startAfter, startOfNew } from './start.ts';
+
+const TEXTS = {
+  title: 'title',
+  description: 'description',
+  language: 'language',
+  rightsHolder: 'rights_holder',
+  license: 'license',
+  location: 'location',
+  source: 'source',
+} as const satisfies Record<string, keyof Event>;
+
+const LISTS = {
+  subjects: 'subjects',
+  creator: 'presenters',
+  contributor: 'contributors',
+} as const satisfies Record<string, keyof Event>;
 
 const IDENTIFIER = /^[A-Za-z0-9._~:@-]{1,255}$/;
 
 /** The columns of an event that its default catalog fills. */
-export type MetadataColumns = Omit<
-  Insertable<Event>,
-  'id' | 'creator' | 'archive_version' | 'processing_state' | 'inserted_at'
+export type MetadataColumns = Pick<
+  Selectable<Event>,
+  | (typeof TEXTS)[keyof typeof TEXTS]
+  | (typeof LISTS)[keyof typeof LISTS]
+  | 'series_id'
+  | 'start_date'
+  | 'duration'
 >;
 
 /**
  * The columns for a new event from the values of `dublincore/episode`. Without a start, recording began now; with a
  * time only, today.
  *
- * @throws {HttpError} 400 for a date, time, duration or identifier that is none
+ * @throws {HttpError} 400 for a date, time or duration that is none
  */
-export function newEventColumns(values: CatalogValues, now: Date): MetadataColumns {
-  const text = (id: string) => oneLine(values, id);
-  const list = (id: string) => {
-    const value = values.get(id) ?? [];
-    return Array.isArray(value) ? value : [value];
-  };
-  const start = startOf(text('startDate'), text('startTime'), now);
+export function newEventColumns(
+  values: CatalogValues,
+  now: Date,
+): MetadataColumns & Pick<Insertable<Event>, 'created' | 'publisher'> {
+  const start = startOfNew(text(values, 'startDate'), text(values, 'startTime'), now);
   return {
-    title: text('title'),
-    description: text('description'),
-    subjects: list('subjects'),
-    language: text('language'),
-    rights_holder: text('rightsHolder'),
-    license: text('license'),
-    presenters: list('creator'),
-    contributors: list('contributor'),
-    location: text('location'),
-    source: text('source'),
-    publisher: text('publisher'),
-    series_id: text('isPartOf') || null,
+    title: text(values, 'title'),
+    description: text(values, 'description'),
+    language: text(values, 'language'),
+    rights_holder: text(values, 'rightsHolder'),
+    license: text(values, 'license'),
+    location: text(values, 'location'),
+    source: text(values, 'source'),
+    subjects: list(values, 'subjects'),
+    presenters: list(values, 'creator'),
+    contributors: list(values, 'contributor'),
+    series_id: chosenSeries(values) ?? null,
     start_date: start,
+    duration: durationOf(text(values, 'duration')),
     created: start,
-    duration: durationOf(text('duration')),
+    publisher: text(values, 'publisher'),
   };
+}
+
+/**
+ * The columns that values of `dublincore/episode` change in an event; those that hold the value already are not among
+ * them. Fields that are not given change nothing, nor do read-only ones, an empty start, or what `episodeValues` shows:
+ * writing back what was read leaves seconds and milliseconds alone that it does not show.
+ *
+ * @throws {HttpError} 400 for a date, time or duration that is none
+ */
+export function changedColumns(values: CatalogValues, current: MetadataColumns): Updateable<Event> {
+  const changes: Updateable<Event> = {};
+  for (const [id, column] of pairs(TEXTS)) {
+    if (values.has(id) && text(values, id) !== current[column]) changes[column] = text(values, id);
+  }
+  for (const [id, column] of pairs(LISTS)) {
+    if (values.has(id) && !sameItems(list(values, id), current[column])) changes[column] = list(values, id);
+  }
+  const series = chosenSeries(values);
+  if (series !== undefined && series !== current.series_id) changes.series_id = series;
+  const start = startAfter(text(values, 'startDate'), text(values, 'startTime'), current.start_date);
+  if (start.getTime() !== current.start_date.getTime()) changes.start_date = start;
+  if (values.has('duration') && text(values, 'duration') !== formatHours(current.duration)) {
+    const duration = durationOf(text(values, 'duration'));
+    if (duration !== current.duration) changes.duration = duration;
+  }
+  return changes;
+}
+
+/** The values of `dublincore/episode` of an event, by field; the start as one instant. */
+export function episodeValues(
+  event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created' | 'publisher'>,
+): CatalogValues {
+  const values: CatalogValues = new Map();
+  for (const [id, column] of pairs(TEXTS)) values.set(id, event[column]);
+  for (const [id, column] of pairs(LISTS)) values.set(id, event[column]);
+  return values
+    .set('isPartOf', event.series_id ?? '')
+    .set('startDate', event.start_date.toISOString())
+    .set('duration', event.duration === null ? '' : formatDuration(event.duration))
+    .set('created', event.created.toISOString())
+    .set('publisher', event.publisher)
+    .set('identifier', event.id);
+}
+
+/** The series that the values put an event into; null takes it out of its series, undefined says nothing of it. */
+export function chosenSeries(values: CatalogValues): string | null | undefined {
+  return values.has('isPartOf') ? text(values, 'isPartOf') || null : undefined;
 }
 
 /** The identifier a client chose, if it did. @throws {HttpError} 400 */
 export function chosenIdentifier(values: CatalogValues): string | undefined {
-  const id = oneLine(values, 'identifier');
+  const id = text(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
-  throw unparsable('identifier', id, '1 to 255 letters, digits and . _ ~ : @ -');
+  throw badRequest(
+    `Unable to parse event metadata because: 'the value of 'identifier' is ${JSON.stringify(id.slice(0, 200))}; allowed is 1 to 255 letters, digits and . _ ~ : @ -'`,
+  );
 }
 
-function oneLine(values: CatalogValues, id: string): string {
-  const value = values.get(id) ?? '';
+function pairs<T extends Record<string, string>>(fields: T): [id: keyof T & string, column: T[keyof T]][] {
+  return Object.entries(fields) as [keyof T & string, T[keyof T]][];
+}
+
+function text(values: CatalogValues, id: string): string {
+  const value: FieldValue = values.get(id) ?? '';
   return Array.isArray(value) ? value.join(', ') : value.trim();
 }
 
-function startOf(date: string, time: string, now: Date): Date {
-  if (date === '' && time === '') return new Date(Math.floor(now.getTime() / 1000) * 1000);
-  const day = parseDate(date || now.toISOString());
-  if (!day) throw unparsable('startDate', date, 'a date such as 2026-01-31');
-  const sinceMidnight = parseTime(time || date.split('T')[1] || '00:00');
-  if (sinceMidnight === undefined) throw unparsable('startTime', time, 'a time in UTC such as 13:30:00Z');
-  return new Date(day.getTime() + sinceMidnight);
+function list(values: CatalogValues, id: string): string[] {
+  const value = values.get(id) ?? [];
+  return Array.isArray(value) ? value : [value].filter((item) => item !== '');
 }
 
-function durationOf(text: string): number | null {
-  if (text === '') return null;
-  const duration = parseDuration(text);
-  if (duration === undefined) throw unparsable('duration', text, 'a duration such as 01:30:00');
-  return duration;
+function sameItems(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
 }
 
-function unparsable(id: string, value: string, allowed: string) {
-  return badRequest(
-    `Unable to parse event metadata because: 'the value of '${id}' is ${JSON.stringify(value.slice(0, 200))}; allowed is ${allowed}'`,
+function durationOf(value: string): number | null {
+  if (value === '') return null;
+  const duration = parseDuration(value);
+  if (duration !== undefined) return duration;
+  throw badRequest(
+    `Unable to parse event metadata because: 'the value of 'duration' is ${JSON.stringify(value.slice(0, 200))}; allowed is a duration such as 01:30:00'`,
   );
 }

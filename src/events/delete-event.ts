@@ -1,6 +1,7 @@
 import { requireAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
+import { inTransaction } from '../database/retry.ts';
 import { notFound } from '../http/errors.ts';
 import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
 import type { Logger } from '../telemetry.ts';
@@ -20,7 +21,7 @@ export async function deleteEvent(
   principal: Principal,
   { database, staging, log }: { database: Database; staging: StagingLedger; log: Logger },
 ): Promise<void> {
-  const keys = await database.transaction().execute(async (trx) => {
+  const keys = await inTransaction(database, async (trx) => {
     await requireAccess(trx, 'events', principal, id, 'write', id);
     // In the order in which workers lock: workflow, then event.
     await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();

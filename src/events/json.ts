@@ -8,6 +8,9 @@ import { eventStatus } from './status.ts';
 /** What a request wants beside the event itself. */
 export interface EventExtras {
   acl?: AclEntry[];
+  metadata?: unknown[];
+  /** Empty for an event that is not scheduled. */
+  scheduling?: object;
   publications?: unknown[];
 }
 

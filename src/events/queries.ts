@@ -4,12 +4,6 @@ import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import type { DB } from '../database/schema.ts';
 
-/** A page of a list: how many events to skip, and how many to return at most (all when undefined). */
-export interface Page {
-  offset: number;
-  limit: number | undefined;
-}
-
 /** An event as the API shows it, before versions come into play. */
 export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;
 
@@ -21,19 +15,51 @@ export function findEvent(database: Queryable, id: string, principal: Principal)
     .executeTakeFirst();
 }
 
-/** A page of the events on which the principal may do the action: newest start first, in a stable order. */
-export async function listEvents(database: Queryable, principal: Principal, action: Action, page: Page) {
-  let query = eventRows(database)
+/**
+ * The events of these identifiers on which the principal may do the action, in the order of the identifiers; those that
+ * are gone are left out.
+ */
+export async function findEvents(
+  database: Queryable,
+  ids: readonly string[],
+  principal: Principal,
+  action: Action,
+): Promise<EventRow[]> {
+  if (ids.length === 0) return [];
+  const events = await eventRows(database)
+    .where('events.id', '=', sql<string>`ANY(${ids})`)
     .where(mayAccess('events', principal, action))
-    .orderBy('events.start_date', 'desc')
-    .orderBy('events.id')
-    .offset(page.offset);
-  if (page.limit !== undefined) query = query.limit(page.limit);
-  return query.execute();
+    .execute();
+  const byId = new Map(events.map((event) => [event.id, event]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
+/** The columns the API shows; not what lists are searched by. */
+const SHOWN_COLUMNS = [
+  'events.id',
+  'events.title',
+  'events.description',
+  'events.subjects',
+  'events.language',
+  'events.rights_holder',
+  'events.license',
+  'events.presenters',
+  'events.contributors',
+  'events.location',
+  'events.source',
+  'events.publisher',
+  'events.series_id',
+  'events.series_title',
+  'events.start_date',
+  'events.created',
+  'events.duration',
+  'events.creator',
+  'events.archive_version',
+  'events.processing_state',
+] as const;
+
 function eventRows(database: Queryable) {
-  return withSummary(database.selectFrom('events').selectAll('events'));
+  return withSummary(database.selectFrom('events').select(SHOWN_COLUMNS));
 }
 
 /** What the API tells of an event's series and publications, without loading them. */

@@ -61,8 +61,19 @@ const REFUSALS: [string, Record<string, unknown>, string | RegExp][] = [
   ],
   [
     'scheduling, which is not there yet',
-    { scheduling: { agent_id: 'hall', start: '2026-04-13T08:15:00Z' } },
-    "Scheduled events are not supported yet: leave out the part 'scheduling' and upload the recording.",
+    { scheduling: { agent_id: 'hall', start: '2026-04-13T08:15:00Z' }, acl: null },
+    "Scheduled events are not supported yet: leave out the part 'scheduling'.",
+  ],
+  ['scheduling that is no JSON', { scheduling: '{', acl: null }, 'Unable to parse scheduling information'],
+  [
+    'an impossible date',
+    { metadata: catalog({ id: 'startDate', value: '2026-02-30' }), acl: null },
+    /^Unable to parse event metadata because: '.*2026-02-30.*'$/,
+  ],
+  [
+    'no ACL, and an empty title as well',
+    { acl: null, metadata: catalog({ id: 'title', value: '' }) },
+    'No access control list available to create new event.',
   ],
   [
     'nothing at all',
@@ -78,7 +89,10 @@ const REFUSALS: [string, Record<string, unknown>, string | RegExp][] = [
   ],
   [
     'processing instructions without a workflow',
-    { processing: { configuration: {} }, metadata: catalog({ id: 'isPartOf', value: 'nowhere' }) },
+    {
+      processing: { configuration: {} },
+      metadata: catalog({ id: 'title', value: '' }, { id: 'isPartOf', value: 'nowhere' }),
+    },
     'No workflow template in metadata',
   ],
   [

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { Acl } from '../access/acl.schemas.ts';
+import { Instant } from '../http/schemas.ts';
+import { CatalogJson } from '../metadata/schemas.ts';
+import { Publications } from '../publications/publication.schemas.ts';
+import { ProcessingState } from '../workflows/workflow.schemas.ts';
+
+/** An event, in lists and by itself. */
+export const Event = z
+  .object({
+    identifier: z.string(),
+    title: z.string(),
+    description: z.string(),
+    presenter: z.array(z.string()),
+    contributor: z.array(z.string()),
+    creator: z.string().describe('Name of the account that made the event.'),
+    subjects: z.array(z.string()),
+    language: z.string(),
+    rightsholder: z.string(),
+    license: z.string(),
+    location: z.string(),
+    source: z.string(),
+    is_part_of: z.string().describe('Identifier of its series.'),
+    series: z.string().describe('Title of its series.'),
+    created: Instant,
+    start: Instant,
+    duration: z.int().nullable().describe('In milliseconds.'),
+    processing_state: ProcessingState,
+    status: z
+      .string()
+      .describe('A key for translation.')
+      .meta({ pattern: '^EVENTS\\.EVENTS\\.STATUS\\.[A-Z_]+$' }),
+    publication_status: z.array(z.string()).describe('Channels on which it is published.'),
+    has_previews: z.boolean().describe('Whether a video editor can open it.'),
+    archive_version: z.int().optional().describe('Grows with every change of what is archived.'),
+    acl: Acl.optional().describe('With `withacl`.'),
+    metadata: z.array(CatalogJson).optional().describe('With `withmetadata`.'),
+    publications: Publications.optional().describe('With `withpublications`.'),
+    scheduling: z.object({}).optional().describe('With `withscheduling`; empty for what is not scheduled.'),
+  })
+  .meta({ id: 'Event', 'x-part': 'eventFields' });
+
+export const Events = z.array(Event).meta({ id: 'Events' });
+
+/** What creating something answers. */
+export const Created = z.object({ identifier: z.string() }).meta({ id: 'Created' });

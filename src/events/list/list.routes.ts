@@ -1,0 +1,46 @@
+import { Hono } from 'hono';
+import type { Database } from '../../database/kysely.ts';
+import { countList, findPart } from '../../database/list/find.ts';
+import { answerList } from '../../http/list/answer-list.ts';
+import { parsePage } from '../../http/list/page-request.ts';
+import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
+import { isTrue } from '../../http/query.ts';
+import type { CatalogSet } from '../../metadata/catalogs.ts';
+import type { PublicationAddresses } from '../../publications/index.ts';
+import { loadExtras } from '../extras.ts';
+import { eventJson } from '../json.ts';
+import { findEvents } from '../queries.ts';
+import { eventList } from './event-list.ts';
+import { EVENT_SORTS } from './sorts.ts';
+
+export interface EventListDependencies extends PublicationAddresses {
+  database: Database;
+  catalogs: CatalogSet;
+}
+
+/** `GET /api/events`. */
+export function eventListRoutes({ database, catalogs, ...addresses }: EventListDependencies): Hono {
+  const app = new Hono({ strict: false });
+
+  app.get('/api/events', async (c) => {
+    const { principal, version } = c.var;
+    const query = c.req.query();
+    const action = isTrue(query.onlyWithWriteAccess) ? 'write' : 'read';
+    const order = orderOf(parseSort(query.sort), EVENT_SORTS);
+    const filters = c.req.queries('filter') ?? [];
+    const list = eventList({ principal, action, filters, order, version });
+    const page = parsePage(query, order, undefined);
+    return answerList(c, `${addresses.publicUrl}/api/events`, page, {
+      order,
+      find: (slice) => findPart(database, list, slice),
+      count: () => countList(database, list),
+      load: async (ids) => {
+        const events = await findEvents(database, ids, principal, action);
+        const extras = await loadExtras(database, events, query, { ...addresses, version, catalogs });
+        return events.map((event) => eventJson(event, version, extras(event.id)));
+      },
+    });
+  });
+
+  return app;
+}

@@ -1,0 +1,90 @@
+import { Hono } from 'hono';
+import { requireAccess } from '../access/acl.queries.ts';
+import type { Database } from '../database/kysely.ts';
+import { inTransaction } from '../database/retry.ts';
+import { badRequest, forbidden, notFound } from '../http/errors.ts';
+import { readFields } from '../http/form.ts';
+import { versionedJson } from '../http/version.ts';
+import type { MetadataCatalog } from '../metadata/catalog.ts';
+import { deleteCatalog } from '../metadata/catalogs.queries.ts';
+import type { CatalogSet } from '../metadata/catalogs.ts';
+import { fieldsJson } from '../metadata/json.ts';
+import { parseFieldEntries, readFieldEntries } from '../metadata/parse-fields.ts';
+import { countVersion, lockEvent } from './lock-event.ts';
+import { isLocked, metadataOfEvents, valuesOfEvents } from './metadata.ts';
+import { findEvent } from './queries.ts';
+import { seriesToJoin, writeMetadata } from './write-metadata.ts';
+
+export interface MetadataDependencies {
+  database: Database;
+  catalogs: CatalogSet;
+}
+
+/** `/api/events/{id}/metadata`: all catalogs of an event, or the one of the flavor `type` (compatibility 3.9). */
+export function eventMetadataRoutes({ database, catalogs }: MetadataDependencies): Hono {
+  const app = new Hono({ strict: false });
+
+  app.get('/api/events/:id/metadata', async (c) => {
+    const id = c.req.param('id');
+    const type = c.req.query('type')?.trim() ?? '';
+    const event = await findEvent(database, id, c.var.principal);
+    if (!event) throw notFound(`Cannot find an event with id '${id}'.`);
+    if (type === '') {
+      const metadata = await metadataOfEvents(database, [event], catalogs, 'metadata');
+      return versionedJson(c, metadata.get(id) ?? []);
+    }
+    const catalog = findCatalog(type, id, catalogs);
+    const values = (await valuesOfEvents(database, [event], catalogs)).get(id)?.get(catalog.flavor);
+    return versionedJson(c, fieldsJson(catalog, values ?? new Map(), { locked: isLocked(event) }));
+  });
+
+  app.put('/api/events/:id/metadata', async (c) => {
+    const { principal } = c.var;
+    const id = c.req.param('id');
+    const type = c.req.query('type')?.trim() ?? '';
+    const entries = parseFieldEntries((await readFields(c.req.raw)).get('metadata'), 'event');
+    await requireAccess(database, 'events', principal, id, 'write');
+    const catalog = findCatalog(type, id, catalogs);
+    const values = readFieldEntries(entries, catalog, { resource: 'event', id, flavor: type });
+    const given = new Map([[catalog.flavor, values]]);
+    await inTransaction(database, async (trx) => {
+      const event = await lockEvent(trx, id, principal, { joining: seriesToJoin(given, catalogs) });
+      if (await writeMetadata(trx, event, given, { principal, catalogs })) await countVersion(trx, id);
+    });
+    return c.body(null, 204);
+  });
+
+  app.delete('/api/events/:id/metadata', async (c) => {
+    const { principal } = c.var;
+    const id = c.req.param('id');
+    const type = c.req.query('type')?.trim() ?? '';
+    await requireAccess(database, 'events', principal, id, 'read');
+    requireFlavor(type);
+    const catalog = catalogs.find(type);
+    if (catalog === catalogs.common) {
+      throw forbidden(`Unable to delete mandatory metadata catalog with type '${type}' for event '${id}'`);
+    }
+    await inTransaction(database, async (trx) => {
+      await lockEvent(trx, id, principal);
+      if (!catalog || !(await deleteCatalog(trx, 'events', id, catalog.flavor))) {
+        throw notFound(`Cannot find a catalog with flavor '${type}' for event with id '${id}'.`);
+      }
+      await countVersion(trx, id);
+    });
+    return c.body(null, 204);
+  });
+
+  return app;
+}
+
+function findCatalog(type: string, eventId: string, catalogs: CatalogSet): MetadataCatalog {
+  requireFlavor(type);
+  const catalog = catalogs.find(type);
+  if (catalog) return catalog;
+  throw notFound(`Cannot find a catalog with type '${type}' for event with id '${eventId}'.`);
+}
+
+function requireFlavor(type: string): void {
+  if (/^[^/]+\/[^/]+$/.test(type)) return;
+  throw badRequest(`Unable to parse type '${type}' as a flavor so unable to find the matching catalog.`);
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+const number = z.number().optional();
+
+const Stream = z
+  .object({
+    identifier: z.string(),
+    format: z.string().optional().describe('The codec.'),
+    bitrate: number.describe('In bits a second.'),
+    framecount: z.int().optional(),
+    framerate: number,
+    framewidth: z.int().optional(),
+    frameheight: z.int().optional(),
+    scantype: z.enum(['Interlaced', 'Progressive']).optional(),
+    channels: z.int().optional(),
+    samplingrate: z.int().optional().describe('In Hertz.'),
+    bitdepth: z.int().optional(),
+  })
+  .meta({ id: 'TrackStream' });
+
+/** A file that a client sent. What is not known of it is left out. */
+const Track = z
+  .object({
+    identifier: z.string(),
+    flavor: z.string(),
+    mimetype: z.string(),
+    size: z.int().describe('In bytes.'),
+    checksum: z.string(),
+    duration: z.int().optional().describe('In milliseconds.'),
+    has_audio: z.boolean().optional(),
+    has_video: z.boolean().optional(),
+    is_master_playlist: z.boolean(),
+    is_live: z.boolean(),
+    tags: z.array(z.string()),
+    uri: z.url().describe('Where the file is, for those who may see the media of the event.'),
+    streams: z.record(z.string(), Stream).describe('By `video-1`, `audio-1` and so on.'),
+  })
+  .meta({ id: 'Track', 'x-part': 'mediaFields' });
+
+export const Tracks = z.array(Track).meta({ id: 'Tracks' });

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { createTestApp, type TestApp } from './app.ts';
+import { giveAcl, licenseCatalog } from './event-writes.ts';
+import { insertEvent } from './publication.ts';
+import { ace, type SentAce, send } from './series.ts';
+
+const RIGHTS = ['VIEW', 'CREATE', 'EDIT', 'DELETE'].flatMap((right) =>
+  ['', '_ACL', '_METADATA'].map((part) => `ROLE_API_EVENTS${part}_${right}`),
+);
+
+/** An Authorization header. */
+export type Account = { Authorization: string };
+
+/** What an event of the bench allows unless a test says otherwise. */
+export const BENCH_ACL = [ace('ROLE_READER'), ace('ROLE_WRITER'), ace('ROLE_WRITER', 'write')];
+
+/** A field of a catalog as the API shows it. */
+export interface ShownField {
+  id: string;
+  value: unknown;
+  readOnly: boolean;
+}
+
+/**
+ * An application with the catalog `license/episode`, and three accounts that may use every URL of events: one may read
+ * the events of the bench, one may write them as well, and one neither.
+ */
+export class EventBench {
+  #app: TestApp | undefined;
+  reader: Account = { Authorization: '' };
+  writer: Account = { Authorization: '' };
+  stranger: Account = { Authorization: '' };
+
+  /** Opens and closes it with the tests of a file. */
+  static forThisFile(): EventBench {
+    const bench = new EventBench();
+    let folder: Awaited<ReturnType<typeof licenseCatalog>> | undefined;
+    beforeAll(async () => {
+      folder = await licenseCatalog();
+      const app = await createTestApp((storage) => storage, { METADATA_DIR: folder.dir });
+      bench.#app = app;
+      bench.reader = { Authorization: await app.account('reader', ...RIGHTS, 'ROLE_READER') };
+      bench.writer = { Authorization: await app.account('writer', ...RIGHTS, 'ROLE_WRITER') };
+      bench.stranger = { Authorization: await app.account('stranger', ...RIGHTS) };
+    });
+    afterAll(async () => {
+      await bench.#app?.close();
+      await folder?.remove();
+    });
+    return bench;
+  }
+
+  get app(): TestApp {
+    if (!this.#app) throw new Error('The bench is not open yet.');
+    return this.#app;
+  }
+
+  async event(
+    values: Parameters<typeof insertEvent>[1] = {},
+    acl: readonly SentAce[] = BENCH_ACL,
+  ): Promise<string> {
+    const id = await insertEvent(this.app.database, values);
+    await giveAcl(this.app, id, acl);
+    return id;
+  }
+
+  /** JSON that the administrator gets. */
+  async read<T = Record<string, unknown>>(path: string): Promise<T> {
+    const { status, text } = await send(this.app, 'GET', path);
+    expect(status, text).toBe(200);
+    return JSON.parse(text) as T;
+  }
+
+  acl(id: string): Promise<unknown> {
+    return this.read(`/api/events/${id}/acl`);
+  }
+
+  fields(id: string, type = 'dublincore/episode'): Promise<ShownField[]> {
+    return this.read(metadataPath(id, type));
+  }
+
+  /** The values of a catalog by field. */
+  async values(id: string, type?: string): Promise<Record<string, unknown>> {
+    const fields = await this.fields(id, type);
+    return Object.fromEntries(fields.map(({ id, value }) => [id, value]));
+  }
+
+  putMetadata(id: string, metadata: unknown, type?: string, account: Partial<Account> = {}) {
+    const text = typeof metadata === 'string' ? metadata : JSON.stringify(metadata);
+    return send(this.app, 'PUT', metadataPath(id, type ?? 'dublincore/episode'), { metadata: text }, account);
+  }
+
+  async version(id: string): Promise<number> {
+    const row = this.app.database.selectFrom('events').select('archive_version').where('id', '=', id);
+    return (await row.executeTakeFirstOrThrow()).archive_version;
+  }
+}
+
+/** All catalogs of an event, or the one of a type. */
+export function metadataPath(id: string, type?: string): string {
+  return `/api/events/${id}/metadata${type === undefined ? '' : `?type=${encodeURIComponent(type)}`}`;
+}
