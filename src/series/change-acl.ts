@@ -1,0 +1,64 @@
+import { mayAccess, replaceAcl } from '../access/acl.queries.ts';
+import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Transaction } from '../database/kysely.ts';
+import { badRequest, notFound } from '../http/errors.ts';
+import { lockSeries } from './queries.ts';
+
+/**
+ * Reads the form field `acl` of `PUT /api/series/{id}/acl` (compatibility 4.8).
+ *
+ * @throws {HttpError} 400 with the sentences clients know
+ */
+export function parseSeriesAcl(text: string): AclEntry[] {
+  if (text.trim() === '') throw badRequest("Missing form parameter 'acl'");
+  if (!isList(text)) throw badRequest('Could not parse ACL');
+  return parseStrictAcl(text);
+}
+
+/**
+ * Replaces the access control list of a series. With `override` its events lose theirs, so that they follow the series;
+ * those the principal may not write keep it, since a right to the series is none to take an event over.
+ *
+ * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
+ */
+export async function replaceSeriesAcl(
+  trx: Transaction,
+  {
+    principal,
+    id,
+    entries,
+    override,
+  }: { principal: Principal; id: string; entries: readonly AclEntry[]; override: boolean },
+): Promise<void> {
+  await lockSeries(trx, principal, id, notFound().message);
+  await replaceAcl(trx, 'series', id, entries);
+  await trx.updateTable('series').set({ acl_defined: true }).where('id', '=', id).execute();
+  if (override) await dropEventAcls(trx, principal, id);
+}
+
+async function dropEventAcls(trx: Transaction, principal: Principal, seriesId: string): Promise<void> {
+  const dropped = await trx
+    .deleteFrom('event_acl')
+    .using('events')
+    .whereRef('event_acl.event_id', '=', 'events.id')
+    .where('events.series_id', '=', seriesId)
+    .where(mayAccess('events', principal, 'write'))
+    .returning('event_acl.event_id')
+    .execute();
+  const eventIds = [...new Set(dropped.map(({ event_id }) => event_id))];
+  // Each has another ACL now, which counts as another version of it.
+  await trx
+    .updateTable('events')
+    .set((eb) => ({ archive_version: eb('archive_version', '+', 1) }))
+    .where('id', '=', (eb) => eb.fn.any(eb.val(eventIds)))
+    .execute();
+}
+
+function isList(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Selectable, Updateable } from 'kysely';
+import type { Series } from '../database/schema.ts';
+import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
+import { excerpt, unparsableMetadata } from '../metadata/refusals.ts';
+
+const TEXTS = {
+  title: 'title',
+  description: 'description',
+  language: 'language',
+  rightsHolder: 'rights_holder',
+  license: 'license',
+} as const satisfies Record<string, keyof Series>;
+
+const LISTS = {
+  subjects: 'subjects',
+  creator: 'organizers',
+  contributor: 'contributors',
+  publisher: 'publishers',
+} as const satisfies Record<string, keyof Series>;
+
+/** A path would lose one that is only dots. */
+const IDENTIFIER = /^(?!\.\.?$)[A-Za-z0-9._~:@-]{1,255}$/;
+
+type MetadataColumn = (typeof TEXTS)[keyof typeof TEXTS] | (typeof LISTS)[keyof typeof LISTS];
+
+/** The columns of a series that its default catalog fills. */
+export type MetadataColumns = Pick<Updateable<Series>, MetadataColumn>;
+
+/** The columns that the given values of `dublincore/series` change; fields that only the server sets change nothing. */
+export function seriesColumns(values: CatalogValues): MetadataColumns {
+  const columns: MetadataColumns = {};
+  for (const [id, column] of pairs(TEXTS)) {
+    const value = values.get(id);
+    if (value !== undefined) columns[column] = text(value);
+  }
+  for (const [id, column] of pairs(LISTS)) {
+    const value = values.get(id);
+    if (value !== undefined) columns[column] = list(value);
+  }
+  return columns;
+}
+
+/** The values of `dublincore/series` of a series, by field. */
+export function seriesValues(
+  series: Pick<Selectable<Series>, 'id' | 'creator' | MetadataColumn>,
+): CatalogValues {
+  const values: CatalogValues = new Map();
+  for (const [id, column] of pairs(TEXTS)) values.set(id, series[column]);
+  for (const [id, column] of pairs(LISTS)) values.set(id, series[column]);
+  return values.set('createdBy', series.creator).set('identifier', series.id);
+}
+
+/** The identifier a client chose, if it did. @throws {HttpError} 400 */
+export function chosenIdentifier(values: CatalogValues): string | undefined {
+  const id = text(values.get('identifier') ?? '').trim();
+  if (id === '') return undefined;
+  if (IDENTIFIER.test(id)) return id;
+  throw unparsableMetadata(
+    'series',
+    `the value of 'identifier' is ${JSON.stringify(excerpt(id))}; allowed are 1 to 255 letters, digits and . _ ~ : @ -`,
+  );
+}
+
+function pairs<T extends Record<string, string>>(fields: T): [id: keyof T & string, column: T[keyof T]][] {
+  return Object.entries(fields) as [keyof T & string, T[keyof T]][];
+}
+
+function text(value: FieldValue): string {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+function list(value: FieldValue): string[] {
+  return Array.isArray(value) ? value : [value].filter((item) => item !== '');
+}

@@ -1,0 +1,71 @@
+import type { Selectable } from 'kysely';
+import type { AclEntry } from '../access/acl.ts';
+import { ORGANIZATION } from '../access/organization.ts';
+import type { Series } from '../database/schema.ts';
+import { fieldsOf } from '../http/api-changes.ts';
+import type { ApiVersion } from '../http/version.ts';
+import { formatInstant } from '../metadata/time.ts';
+
+/** The columns the API shows of a series. */
+export const SHOWN_COLUMNS = [
+  'id',
+  'title',
+  'description',
+  'creator',
+  'created',
+  'subjects',
+  'contributors',
+  'organizers',
+  'publishers',
+  'language',
+  'license',
+  'rights_holder',
+] as const satisfies readonly (keyof Series)[];
+
+/** A series as the API shows it, before versions come into play. */
+export type SeriesRow = Pick<Selectable<Series>, (typeof SHOWN_COLUMNS)[number]>;
+
+/** What a request wants beside the series itself. */
+export interface SeriesExtras {
+  acl?: AclEntry[];
+}
+
+/** An element of the list of series (contract 2.3, compatibility 4.1). */
+export function seriesListJson(
+  series: SeriesRow,
+  version: ApiVersion,
+  extras: SeriesExtras = {},
+): Record<string, unknown> {
+  return fieldsOf(version, 'seriesListFields', { ...fields(series), ...extras });
+}
+
+/** A series read by itself (contract 2.4, compatibility 4.1). */
+export function seriesJson(
+  series: SeriesRow,
+  version: ApiVersion,
+  extras: SeriesExtras = {},
+): Record<string, unknown> {
+  return fieldsOf(version, 'seriesFields', {
+    ...fields(series),
+    organization: ORGANIZATION.id,
+    opt_out: false,
+    ...extras,
+  });
+}
+
+function fields(series: SeriesRow) {
+  return {
+    identifier: series.id,
+    title: series.title,
+    description: series.description,
+    creator: series.creator,
+    created: formatInstant(series.created),
+    subjects: series.subjects,
+    contributors: series.contributors,
+    organizers: series.organizers,
+    publishers: series.publishers,
+    language: series.language,
+    license: series.license,
+    rightsholder: series.rights_holder,
+  };
+}

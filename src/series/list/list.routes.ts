@@ -1,0 +1,49 @@
+import { Hono } from 'hono';
+import { aclsOf } from '../../access/acl.queries.ts';
+import type { Database } from '../../database/kysely.ts';
+import { countList, findPart } from '../../database/list/find.ts';
+import { answerList } from '../../http/list/answer-list.ts';
+import { parsePage } from '../../http/list/page-request.ts';
+import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
+import { isTrue } from '../../http/query.ts';
+import { seriesListJson } from '../json.ts';
+import { findManySeries } from '../queries.ts';
+import { seriesList } from './series-list.ts';
+import { SERIES_SORTS } from './sorts.ts';
+
+/** The size of a page nobody has chosen (compatibility 4.2). */
+const DEFAULT_LIMIT = 100;
+
+export interface SeriesListDependencies {
+  /** Base of the URLs handed out, without a slash at its end. */
+  publicUrl: string;
+  database: Database;
+}
+
+/** `GET /api/series`. */
+export function seriesListRoutes({ publicUrl, database }: SeriesListDependencies): Hono {
+  const app = new Hono({ strict: false });
+
+  app.get('/api/series', async (c) => {
+    const { principal, version } = c.var;
+    const query = c.req.query();
+    const action = isTrue(query.onlyWithWriteAccess) ? 'write' : 'read';
+    const order = orderOf(parseSort(query.sort), SERIES_SORTS);
+    const list = seriesList({ principal, action, filter: query.filter, order, version });
+    const page = parsePage(query, order, DEFAULT_LIMIT);
+    return answerList(c, `${publicUrl}/api/series`, page, {
+      order,
+      find: (slice) => findPart(database, list, slice),
+      count: () => countList(database, list),
+      load: async (ids) => {
+        const [series, acls] = await Promise.all([
+          findManySeries(database, ids, principal, action),
+          isTrue(query.withacl) ? aclsOf(database, 'series', ids) : undefined,
+        ]);
+        return series.map((each) => seriesListJson(each, version, acls && { acl: acls.get(each.id) ?? [] }));
+      },
+    });
+  });
+
+  return app;
+}

@@ -1,0 +1,85 @@
+import type { Principal } from '../access/principal.ts';
+import type { Transaction } from '../database/kysely.ts';
+import { badRequest, notFound } from '../http/errors.ts';
+import { findProperties, lockSeries } from './queries.ts';
+
+const MAX_PROPERTIES = 1000;
+const NAME_BYTES = 255;
+const VALUE_BYTES = 100_000;
+/** All names and values of a series together. */
+const TOTAL_BYTES = 2 ** 20;
+
+/** Free pairs of strings, by name. */
+export type Properties = Map<string, string>;
+
+/**
+ * Reads the form field `properties` (compatibility 4.9). A value that is no string is taken as its JSON text.
+ *
+ * @throws {HttpError} 400
+ */
+export function parseProperties(text: string): Properties {
+  // The sentence names the wrong parameter, and clients know it so.
+  if (text.trim() === '') throw badRequest("Missing form parameter 'acl'");
+  const json = jsonOf(text);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unparsable();
+  const properties: Properties = new Map();
+  for (const [name, value] of Object.entries(json)) {
+    if (value === null) throw unparsable();
+    properties.set(fitting(name, NAME_BYTES), fitting(asText(value), VALUE_BYTES));
+  }
+  return properties;
+}
+
+/**
+ * Adds properties to a series, or gives them other values; the others stay.
+ *
+ * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read, 400 for more than a
+ *   series can have
+ */
+export async function mergeProperties(
+  trx: Transaction,
+  { principal, id, changes }: { principal: Principal; id: string; changes: Properties },
+): Promise<void> {
+  await lockSeries(trx, principal, id, notFound().message);
+  const present = await findProperties(trx, id, principal);
+  const merged = new Map([...Object.entries(present ?? {}), ...changes]);
+  if (merged.size > MAX_PROPERTIES) {
+    throw badRequest(`A series can have up to ${MAX_PROPERTIES} properties.`);
+  }
+  const properties = JSON.stringify(Object.fromEntries(merged));
+  if (Buffer.byteLength(properties) > TOTAL_BYTES) {
+    throw badRequest(`The properties of a series can have up to ${TOTAL_BYTES} bytes together.`);
+  }
+  await trx.updateTable('series').set({ properties }).where('id', '=', id).execute();
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unparsable();
+  }
+}
+
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // JSON.parse reads more levels than JSON.stringify can write.
+    throw unparsable();
+  }
+}
+
+/** PostgreSQL's JSON holds neither NUL nor half a surrogate pair. */
+function fitting(text: string, bytes: number): string {
+  if (text.includes('\0') || !text.isWellFormed()) throw unparsable();
+  if (Buffer.byteLength(text) > bytes) {
+    throw badRequest(`'${text.slice(0, 50).toWellFormed()}...' is longer than ${bytes} bytes of UTF-8.`);
+  }
+  return text;
+}
+
+function unparsable() {
+  return badRequest('Could not parse series properties');
+}
