@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { aclsOf, requireAccess } from '../access/acl.queries.ts';
+import { MAX_ENTRIES } from '../access/acl.schemas.ts';
 import { type AclEntry, allowingEntry, parseStrictAcl } from '../access/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
@@ -67,9 +68,12 @@ async function changeAcl(
   });
 }
 
-/** An entry for the same pair of action and role, whatever it says, gives way to this one. */
+/** An entry for the same pair of action and role, whatever it says, gives way to this one. @throws {HttpError} 400 */
 function withEntry(acl: readonly AclEntry[], entry: AclEntry): AclEntry[] {
-  if (!acl.some(({ action, role }) => matches(entry, action, role))) return [...acl, entry];
+  if (!acl.some(({ action, role }) => matches(entry, action, role))) {
+    if (acl.length < MAX_ENTRIES) return [...acl, entry];
+    throw badRequest(`An access control list has at most ${MAX_ENTRIES} entries.`);
+  }
   return acl.map((each) => (matches(each, entry.action, entry.role) ? entry : each));
 }
 

@@ -3,7 +3,7 @@ import type { Event } from '../database/schema.ts';
 import { badRequest } from '../http/errors.ts';
 import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
 import { formatDuration, parseDuration } from '../metadata/time.ts';
-import { formatHours, startAfter, startOfNew } from './start.ts';
+import { creationOf, formatHours, startAfter, startOfNew } from './start.ts';
 
 const TEXTS = {
   title: 'title',
@@ -21,7 +21,8 @@ const LISTS = {
   contributor: 'contributors',
 } as const satisfies Record<string, keyof Event>;
 
-const IDENTIFIER = /^[A-Za-z0-9._~:@-]{1,255}$/;
+/** Dots alone would lead out of the folder in an address. */
+const IDENTIFIER = /^(?!\.\.?$)[A-Za-z0-9._~:@-]{1,255}$/;
 
 /** The columns of an event that its default catalog fills. */
 export type MetadataColumns = Pick<
@@ -35,7 +36,7 @@ export type MetadataColumns = Pick<
 
 /**
  * The columns for a new event from the values of `dublincore/episode`. Without a start, recording began now; with a
- * time only, today.
+ * time only, today. It counts as created when it started, unless the client says otherwise.
  *
  * @throws {HttpError} 400 for a date, time or duration that is none
  */
@@ -58,7 +59,7 @@ export function newEventColumns(
     series_id: chosenSeries(values) ?? null,
     start_date: start,
     duration: durationOf(text(values, 'duration')),
-    created: start,
+    created: creationOf(text(values, 'created'), start),
     publisher: text(values, 'publisher'),
   };
 }
@@ -116,7 +117,7 @@ export function chosenIdentifier(values: CatalogValues): string | undefined {
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
   throw badRequest(
-    `Unable to parse event metadata because: 'the value of 'identifier' is ${JSON.stringify(id.slice(0, 200))}; allowed is 1 to 255 letters, digits and . _ ~ : @ -'`,
+    `Unable to parse event metadata because: 'the value of 'identifier' is ${JSON.stringify(id.slice(0, 200))}; allowed is 1 to 255 letters, digits and . _ ~ : @ -, not dots alone'`,
   );
 }
 

@@ -2,7 +2,6 @@ import { requireAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
-import { notFound } from '../http/errors.ts';
 import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
 import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
@@ -22,16 +21,14 @@ export async function deleteEvent(
   { database, staging, log }: { database: Database; staging: StagingLedger; log: Logger },
 ): Promise<void> {
   const keys = await inTransaction(database, async (trx) => {
-    await requireAccess(trx, 'events', principal, id, 'write', id);
+    const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', id);
+    // Whoever may not delete the event locks nothing.
+    await requireWrite();
     // In the order in which workers lock: workflow, then event.
     await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();
-    const deleted = await trx
-      .selectFrom('events')
-      .select('id')
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!deleted) throw notFound(id);
+    await trx.selectFrom('events').select('id').where('id', '=', id).forUpdate().execute();
+    // While that waited, the event may have gone, and the right with its ACL.
+    await requireWrite();
     const objects = await trx
       .selectFrom('tracks')
       .select('object_key')

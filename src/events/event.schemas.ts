@@ -39,6 +39,7 @@ export const Event = z
     scheduling: z.object({}).optional().describe('With `withscheduling`; empty for what is not scheduled.'),
   })
   .meta({ id: 'Event', 'x-part': 'eventFields' });
+export type EventJson = z.infer<typeof Event>;
 
 export const Events = z.array(Event).meta({ id: 'Events' });
 

@@ -9,6 +9,7 @@ import { deleteEvent } from './delete-event.ts';
 import { loadExtras } from './extras.ts';
 import { eventJson } from './json.ts';
 import { findEvent } from './queries.ts';
+import { EventQuery } from './query.schemas.ts';
 
 export interface EventDependencies extends PublicationAddresses {
   database: Database;
@@ -25,7 +26,8 @@ export function eventRoutes({ database, staging, catalogs, ...addresses }: Event
     const id = c.req.param('id');
     const event = await findEvent(database, id, principal);
     if (!event) throw notFound(`Cannot find an event with id '${id}'.`);
-    const extras = await loadExtras(database, [event], c.req.query(), { ...addresses, version, catalogs });
+    const query = EventQuery.parse(c.req.query());
+    const extras = await loadExtras(database, [event], query, { ...addresses, version, catalogs });
     return conditionalJson(c, eventJson(event, version, extras(id)));
   });
 

@@ -1,26 +1,24 @@
-import type { AclEntry } from '../access/acl.ts';
 import { fieldsOf } from '../http/api-changes.ts';
 import type { ApiVersion } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
+import type { publicationsJson } from '../publications/index.ts';
+import type { ProcessingState } from '../workflows/workflow.schemas.ts';
+import type { EventJson } from './event.schemas.ts';
 import type { EventRow } from './queries.ts';
 import { eventStatus } from './status.ts';
 
 /** What a request wants beside the event itself. */
-export interface EventExtras {
-  acl?: AclEntry[];
-  metadata?: unknown[];
-  /** Empty for an event that is not scheduled. */
-  scheduling?: object;
-  publications?: unknown[];
+export interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'scheduling'> {
+  publications?: ReturnType<typeof publicationsJson>;
 }
 
 /** An event in the contract's JSON (compatibility 3.1). */
-export function eventJson(
-  event: EventRow,
-  version: ApiVersion,
-  extras: EventExtras = {},
-): Record<string, unknown> {
-  return fieldsOf(version, 'eventFields', {
+export function eventJson(event: EventRow, version: ApiVersion, extras: EventExtras = {}) {
+  return fieldsOf(version, 'eventFields', { ...fields(event), ...extras });
+}
+
+function fields(event: EventRow) {
+  return {
     archive_version: event.archive_version,
     created: formatInstant(event.created),
     creator: event.creator,
@@ -38,11 +36,10 @@ export function eventJson(
     source: event.source,
     status: eventStatus(event.processing_state),
     publication_status: event.channels,
-    processing_state: event.processing_state,
+    processing_state: event.processing_state as ProcessingState,
     start: formatInstant(event.start_date),
     duration: event.duration,
     subjects: event.subjects,
     title: event.title,
-    ...extras,
-  });
+  } satisfies EventJson;
 }

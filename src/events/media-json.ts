@@ -3,6 +3,10 @@ import type { Track } from '../database/schema.ts';
 import { fieldsOf } from '../http/api-changes.ts';
 import type { ApiVersion } from '../http/version.ts';
 import type { AudioStream, MediaStream, VideoStream } from '../media/streams.ts';
+import type { StreamJson, TrackJson } from './track.schemas.ts';
+
+/** T where null stands for what is not known. */
+type Nullable<T> = { [K in keyof T]: undefined extends T[K] ? T[K] | null : T[K] };
 
 /**
  * A track as clients know it (compatibility 3.10). What is not known, because nobody has looked into the file yet, is
@@ -11,8 +15,8 @@ import type { AudioStream, MediaStream, VideoStream } from '../media/streams.ts'
 export function trackJson(
   track: Selectable<Track>,
   { publicUrl, version }: { publicUrl: string; version: ApiVersion },
-): Record<string, unknown> {
-  return known(
+): Partial<TrackJson> {
+  return known<Partial<TrackJson>>(
     fieldsOf(version, 'mediaFields', {
       checksum: `${track.sha256} (sha256)`,
       duration: track.duration,
@@ -27,7 +31,7 @@ export function trackJson(
       streams: streamsJson((track.streams ?? []) as unknown as MediaStream[]),
       tags: track.tags,
       uri: trackUrl(publicUrl, track),
-    }),
+    } satisfies Nullable<TrackJson>),
   );
 }
 
@@ -36,7 +40,7 @@ export function trackUrl(publicUrl: string, track: { event_id: string; id: strin
   return `${publicUrl}/api/events/${encodeURIComponent(track.event_id)}/media/${track.id}`;
 }
 
-function streamsJson(streams: readonly MediaStream[]): Record<string, unknown> {
+function streamsJson(streams: readonly MediaStream[]): TrackJson['streams'] {
   const counts = { video: 0, audio: 0 };
   return Object.fromEntries(
     streams.map((stream) => {
@@ -44,7 +48,7 @@ function streamsJson(streams: readonly MediaStream[]): Record<string, unknown> {
       const identifier = `${stream.type}-${counts[stream.type]}`;
       return [
         identifier,
-        known({ identifier, ...(stream.type === 'video' ? video(stream) : audio(stream)) }),
+        known<StreamJson>({ identifier, ...(stream.type === 'video' ? video(stream) : audio(stream)) }),
       ];
     }),
   );
@@ -59,7 +63,7 @@ function video(stream: VideoStream) {
     framerate: stream.frameRate,
     format: stream.codec,
     scantype: stream.interlaced ? 'Interlaced' : 'Progressive',
-  };
+  } satisfies Nullable<Omit<StreamJson, 'identifier'>>;
 }
 
 function audio(stream: AudioStream) {
@@ -70,11 +74,11 @@ function audio(stream: AudioStream) {
     bitdepth: stream.bitDepth,
     framecount: stream.frameCount,
     format: stream.codec,
-  };
+  } satisfies Nullable<Omit<StreamJson, 'identifier'>>;
 }
 
-function known(fields: Record<string, unknown>): Record<string, unknown> {
+function known<T extends object>(fields: Nullable<T>): T {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
+  ) as T;
 }

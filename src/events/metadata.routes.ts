@@ -10,6 +10,7 @@ import { deleteCatalog } from '../metadata/catalogs.queries.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { fieldsJson } from '../metadata/json.ts';
 import { parseFieldEntries, readFieldEntries } from '../metadata/parse-fields.ts';
+import { CatalogType } from '../metadata/schemas.ts';
 import { countVersion, lockEvent } from './lock-event.ts';
 import { isLocked, metadataOfEvents, valuesOfEvents } from './metadata.ts';
 import { findEvent } from './queries.ts';
@@ -85,6 +86,6 @@ function findCatalog(type: string, eventId: string, catalogs: CatalogSet): Metad
 }
 
 function requireFlavor(type: string): void {
-  if (/^[^/]+\/[^/]+$/.test(type)) return;
+  if (CatalogType.safeParse(type).success) return;
   throw badRequest(`Unable to parse type '${type}' as a flavor so unable to find the matching catalog.`);
 }

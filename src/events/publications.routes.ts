@@ -11,6 +11,7 @@ import {
   publicationsJson,
   publicationsOfEvents,
 } from '../publications/index.ts';
+import { PublicationQuery, PublicationsQuery } from '../publications/query.schemas.ts';
 
 /** `/api/events/{id}/publications` and one of them. */
 export function eventPublicationRoutes({
@@ -24,7 +25,8 @@ export function eventPublicationRoutes({
     const id = c.req.param('id');
     await requireAccess(database, 'events', principal, id, 'read', missing(id));
     const publications = (await publicationsOfEvents(database, [id])).get(id) ?? [];
-    return versionedJson(c, publicationsJson(publications, { version, query: c.req.query() }, addresses));
+    const query = PublicationsQuery.parse(c.req.query());
+    return versionedJson(c, publicationsJson(publications, { version, query }, addresses));
   });
 
   app.get('/api/events/:id/publications/:publicationId', async (c) => {
@@ -36,10 +38,8 @@ export function eventPublicationRoutes({
     if (!publication || !isAddressable(publication, version)) {
       throw notFound(`Unable to find publication with id '${publicationId}' in event with id '${id}'`);
     }
-    return versionedJson(
-      c,
-      publicationJson(publication, presentationOf({ version, query: c.req.query() }, addresses)),
-    );
+    const query = PublicationQuery.parse(c.req.query());
+    return versionedJson(c, publicationJson(publication, presentationOf({ version, query }, addresses)));
   });
 
   return app;

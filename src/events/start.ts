@@ -31,19 +31,29 @@ export function startAfter(date: string, time: string, current: Date): Date {
   return at(given?.day ?? midnight(current), chosen);
 }
 
+/** When a new event was created: as its field `created` says, or when it starts. @throws {HttpError} 400 */
+export function creationOf(created: string, start: Date): Date {
+  return instantOf('created', created, 'a date such as 2026-01-31T13:30:00Z') ?? start;
+}
+
 /** `HH:mm:ss` of milliseconds; zero when there are none. */
 export function formatHours(milliseconds: number | null): string {
   return formatDuration(Math.floor((milliseconds ?? 0) / 1000) * 1000);
 }
 
 function dayOf(date: string): { day: Date; time: number | undefined } | undefined {
-  if (date === '') return undefined;
-  const instant = parseInstant(date);
-  // A time zone can carry the first and the last day out of what has four digits.
-  if (!instant || instant.getUTCFullYear() < 1 || instant.getUTCFullYear() > 9999)
-    throw unparsable('startDate', date, 'a date such as 2026-01-31');
+  const instant = instantOf('startDate', date, 'a date such as 2026-01-31');
+  if (!instant) return undefined;
   const day = midnight(instant);
   return { day, time: date.includes('T') ? instant.getTime() - day.getTime() : undefined };
+}
+
+function instantOf(id: string, text: string, allowed: string): Date | undefined {
+  if (text === '') return undefined;
+  const instant = parseInstant(text);
+  // A time zone can carry the first and the last day out of what has four digits.
+  if (instant && instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999) return instant;
+  throw unparsable(id, text, allowed);
 }
 
 function timeOf(time: string): number | undefined {

@@ -17,6 +17,7 @@ const Stream = z
     bitdepth: z.int().optional(),
   })
   .meta({ id: 'TrackStream' });
+export type StreamJson = z.infer<typeof Stream>;
 
 /** A file that a client sent. What is not known of it is left out. */
 const Track = z
@@ -36,5 +37,6 @@ const Track = z
     streams: z.record(z.string(), Stream).describe('By `video-1`, `audio-1` and so on.'),
   })
   .meta({ id: 'Track', 'x-part': 'mediaFields' });
+export type TrackJson = z.infer<typeof Track>;
 
 export const Tracks = z.array(Track).meta({ id: 'Tracks' });

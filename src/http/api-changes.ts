@@ -68,6 +68,7 @@ export const INTRODUCED = {
   seriesFilters: {
     identifier: '1.1.0',
     description: '1.1.0',
+    desription: '1.1.0',
     creator: '1.1.0',
     publishers: '1.1.0',
     rightsholder: '1.1.0',

@@ -4,7 +4,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ClientGone } from './body.ts';
 import { isDatabaseOutage } from './database-outage.ts';
-import { HttpError, notFound } from './errors.ts';
+import { HttpError, notFound, SENTENCE } from './errors.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
@@ -61,7 +61,7 @@ function translate(error: Error, requestId: string): HttpError {
 
 function sentence(c: Context, { status, message, headers }: HttpError): Response {
   return c.body(message, status, {
-    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Type': SENTENCE,
     ...(leavesBody(c.req.raw) && { Connection: 'close' }),
     ...headers,
   });

@@ -1,5 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
+/** The media type of every refusal. */
+export const SENTENCE = 'text/plain; charset=utf-8';
+
 /**
  * A refusal with the status and the sentence the client gets. The sentence is part of the contract: clients match
  * on it. It never holds SQL, a stack or a path of the server.

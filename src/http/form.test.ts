@@ -26,6 +26,19 @@ test.each(['multipart/form-data; boundary=x', 'application/json', ''])(
   },
 );
 
+test.each([
+  ['in a part', 'a.\r\n--x\r\nContent-Disposition: form-data; name="acl"\r\n\r\n[{'],
+  ['in the head of a part', 'a.\r\n--x\r\nContent-Dis'],
+  ['before its last boundary', 'a.\r\n'],
+])('a multipart form that ends %s is refused, not taken without the rest', async (_where, rest) => {
+  const start = '--x\r\nContent-Disposition: form-data; name="metadata"\r\n\r\n';
+  const type = 'multipart/form-data; boundary=x';
+  await expect(readFields(request(start + rest, type))).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringMatching(/^The multipart form is broken or was cut short: /),
+  });
+});
+
 test('a form beyond 1 MiB is 413', async () => {
   const body = `a=${'x'.repeat(2 ** 20)}`;
   await expect(readFields(request(body, 'application/x-www-form-urlencoded'))).rejects.toMatchObject({

@@ -121,9 +121,13 @@ class Failure {
   }
 }
 
+/** Whether a content type is that of a multipart form. */
+export function isMultipart(contentType: string): boolean {
+  return /^multipart\/form-data\s*(;|$)/i.test(contentType);
+}
+
 function checkHead(request: Request, limits: FormLimits): void {
-  const type = request.headers.get('content-type') ?? '';
-  if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
+  if (!isMultipart(request.headers.get('content-type') ?? '')) {
     throw closing(new HttpError(415, 'The content type must be multipart/form-data.'));
   }
   const declared = request.headers.get('content-length');

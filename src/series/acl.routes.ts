@@ -5,10 +5,10 @@ import { inTransaction } from '../database/retry.ts';
 import { offers } from '../http/api-changes.ts';
 import { notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
-import { isTrue } from '../http/query.ts';
 import { mediaType, versionedJson } from '../http/version.ts';
 import { parseSeriesAcl, replaceSeriesAcl } from './change-acl.ts';
 import { findSeries } from './queries.ts';
+import { Override } from './series.schemas.ts';
 
 /** `/api/series/{id}/acl`: who may read and write a series, and those of its events that have no ACL of their own. */
 export function seriesAclRoutes({ database }: { database: Database }): Hono {
@@ -28,7 +28,8 @@ export function seriesAclRoutes({ database }: { database: Database }): Hono {
     const fields = await readFields(c.req.raw);
     const text = fields.get('acl') ?? '';
     const entries = parseSeriesAcl(text);
-    const override = offers(version, 'seriesParameters', 'override') && isTrue(fields.get('override'));
+    const override =
+      offers(version, 'seriesParameters', 'override') && Override.parse(fields.get('override'));
     await inTransaction(database, (trx) => replaceSeriesAcl(trx, { principal, id, entries, override }));
     // The list as it was sent, not as it is stored: clients compare the two.
     return c.body(text, 200, { 'Content-Type': mediaType(version), Vary: 'Accept' });

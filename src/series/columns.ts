@@ -18,8 +18,8 @@ const LISTS = {
   publisher: 'publishers',
 } as const satisfies Record<string, keyof Series>;
 
-/** A path would lose one that is only dots. */
-const IDENTIFIER = /^(?!\.\.?$)[A-Za-z0-9._~:@-]{1,255}$/;
+/** A path would lose one that is only dots, and `series.json` is the older list of series. */
+const IDENTIFIER = /^(?!(?:\.\.?|series\.json)$)[A-Za-z0-9._~:@-]{1,255}$/;
 
 type MetadataColumn = (typeof TEXTS)[keyof typeof TEXTS] | (typeof LISTS)[keyof typeof LISTS];
 

@@ -3,14 +3,14 @@ import { mayAccess, replaceAcl } from '../access/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { checked } from '../http/check.ts';
 import { badRequest, conflict, unauthorized } from '../http/errors.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { parseCatalogs, requireValues } from '../metadata/parse.ts';
 import { saveCatalogs } from './catalogs.ts';
 import { chosenIdentifier, seriesColumns } from './columns.ts';
-
-const THEME = /^-?\d{1,18}$/;
+import { Theme } from './series.schemas.ts';
 
 /** What a client wants a new series to be. */
 export interface NewSeries {
@@ -31,19 +31,11 @@ export function parseNewSeries(fields: ReadonlyMap<string, string>, catalogs: Ca
   const text = fields.get('metadata') ?? '';
   if (text.trim() === '') throw badRequest("Required parameter 'metadata' is missing or invalid");
   const metadata = parseCatalogs(text, catalogs);
-  const theme = parseTheme(fields.get('theme')?.trim() ?? '');
+  const theme = checked(Theme, fields.get('theme') ?? '');
   const aclText = fields.get('acl') ?? '';
   const acl = aclText.trim() === '' ? undefined : parseStrictAcl(aclText);
   requireValues(metadata, catalogs);
   return { metadata, acl, theme };
-}
-
-function parseTheme(text: string): string | undefined {
-  if (text === '') return undefined;
-  if (!THEME.test(text)) {
-    throw badRequest(`Unable to parse the theme id '${text.slice(0, 200)}' into a number`);
-  }
-  return String(BigInt(text));
 }
 
 /**

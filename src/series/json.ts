@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { AclEntry } from '../access/acl.ts';
 import { ORGANIZATION } from '../access/organization.ts';
 import type { Series } from '../database/schema.ts';
 import { fieldsOf } from '../http/api-changes.ts';
 import type { ApiVersion } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
+import type { SeriesJson, SeriesListElement } from './series.schemas.ts';
 
 /** The columns the API shows of a series. */
 export const SHOWN_COLUMNS = [
@@ -26,31 +26,21 @@ export const SHOWN_COLUMNS = [
 export type SeriesRow = Pick<Selectable<Series>, (typeof SHOWN_COLUMNS)[number]>;
 
 /** What a request wants beside the series itself. */
-export interface SeriesExtras {
-  acl?: AclEntry[];
-}
+export type SeriesExtras = Pick<SeriesListElement, 'acl'>;
 
 /** An element of the list of series (contract 2.3, compatibility 4.1). */
-export function seriesListJson(
-  series: SeriesRow,
-  version: ApiVersion,
-  extras: SeriesExtras = {},
-): Record<string, unknown> {
+export function seriesListJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
   return fieldsOf(version, 'seriesListFields', { ...fields(series), ...extras });
 }
 
 /** A series read by itself (contract 2.4, compatibility 4.1). */
-export function seriesJson(
-  series: SeriesRow,
-  version: ApiVersion,
-  extras: SeriesExtras = {},
-): Record<string, unknown> {
+export function seriesJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
   return fieldsOf(version, 'seriesFields', {
     ...fields(series),
     organization: ORGANIZATION.id,
     opt_out: false,
     ...extras,
-  });
+  } satisfies SeriesJson);
 }
 
 function fields(series: SeriesRow) {
@@ -67,5 +57,5 @@ function fields(series: SeriesRow) {
     language: series.language,
     license: series.license,
     rightsholder: series.rights_holder,
-  };
+  } satisfies SeriesListElement;
 }

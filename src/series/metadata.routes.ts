@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Transaction } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { badRequest, forbidden, notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
@@ -7,12 +8,11 @@ import { deleteCatalog } from '../metadata/catalogs.queries.ts';
 import { catalogJson, fieldsJson } from '../metadata/json.ts';
 import { parseKnownCatalogs, requireValues } from '../metadata/parse.ts';
 import { parseFieldEntries, readFieldEntries } from '../metadata/parse-fields.ts';
+import { CatalogType } from '../metadata/schemas.ts';
 import { catalogsOf, type FilledCatalog } from './catalogs.ts';
 import { findSeries, lockSeries } from './queries.ts';
 import type { SeriesDependencies } from './series.routes.ts';
-import { noCatalog, updateMetadata } from './update-metadata.ts';
-
-const FLAVOR = /^[^/]+\/[^/]+$/;
+import { noCatalog, updateMetadata, withoutUntouched } from './update-metadata.ts';
 
 /** `/api/series/{id}/metadata` in its forms, and `PUT /api/series/{id}`. Every update answers with all catalogs. */
 export function seriesMetadataRoutes({
@@ -40,7 +40,7 @@ export function seriesMetadataRoutes({
     const type = c.req.query('type') ?? '';
     const entries = parseFieldEntries((await readFields(c.req.raw)).get('metadata'), 'series');
     if (type.trim() === '') throw typeMissing(id, 'update');
-    const changes = () => {
+    const changes = async () => {
       const catalog = catalogs.find(type);
       if (!catalog) throw noCatalog(type, id);
       const values = readFieldEntries(entries, catalog, { resource: 'series', id, flavor: type });
@@ -57,7 +57,7 @@ export function seriesMetadataRoutes({
     const id = c.req.param('id');
     const type = c.req.query('type') ?? '';
     if (type.trim() === '') throw typeMissing(id, 'delete');
-    if (!FLAVOR.test(type)) {
+    if (!CatalogType.safeParse(type).success) {
       throw badRequest(
         `Unable to parse flavor '${type}' it should look something like ${catalogs.common.flavor}.`,
       );
@@ -78,8 +78,8 @@ export function seriesMetadataRoutes({
     const { principal } = c.var;
     const id = c.req.param('id');
     const text = (await readFields(c.req.raw)).get('metadata') ?? '';
-    const changes = () => {
-      const values = parseKnownCatalogs(text, catalogs);
+    const changes = async (trx: Transaction) => {
+      const values = await withoutUntouched(trx, id, parseKnownCatalogs(text, catalogs), catalogs);
       requireValues(values, catalogs);
       return values;
     };

@@ -1,11 +1,11 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { checked } from '../http/check.ts';
 import { badRequest, notFound } from '../http/errors.ts';
+import { PropertyName, PropertyValue, UNPARSABLE } from './properties.schemas.ts';
 import { findProperties, lockSeries } from './queries.ts';
 
 const MAX_PROPERTIES = 1000;
-const NAME_BYTES = 255;
-const VALUE_BYTES = 100_000;
 /** All names and values of a series together. */
 const TOTAL_BYTES = 2 ** 20;
 
@@ -24,8 +24,7 @@ export function parseProperties(text: string): Properties {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unparsable();
   const properties: Properties = new Map();
   for (const [name, value] of Object.entries(json)) {
-    if (value === null) throw unparsable();
-    properties.set(fitting(name, NAME_BYTES), fitting(asText(value), VALUE_BYTES));
+    properties.set(checked(PropertyName, name), checked(PropertyValue, value));
   }
   return properties;
 }
@@ -61,25 +60,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function asText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // JSON.parse reads more levels than JSON.stringify can write.
-    throw unparsable();
-  }
-}
-
-/** PostgreSQL's JSON holds neither NUL nor half a surrogate pair. */
-function fitting(text: string, bytes: number): string {
-  if (text.includes('\0') || !text.isWellFormed()) throw unparsable();
-  if (Buffer.byteLength(text) > bytes) {
-    throw badRequest(`'${text.slice(0, 50).toWellFormed()}...' is longer than ${bytes} bytes of UTF-8.`);
-  }
-  return text;
-}
-
 function unparsable() {
-  return badRequest('Could not parse series properties');
+  return badRequest(UNPARSABLE);
 }

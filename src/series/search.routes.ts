@@ -7,19 +7,19 @@ import type { FilterPart } from '../http/list/filter-grammar.ts';
 import { conditionsOf } from '../http/list/filter-set.ts';
 import { parsePage } from '../http/list/page-request.ts';
 import { isStandard, orderOf, parseSort } from '../http/list/sort-grammar.ts';
-import { isTrue } from '../http/query.ts';
 import { seriesListJson } from './json.ts';
 import { SERIES_FILTERS } from './list/filters.ts';
 import type { SeriesListDependencies } from './list/list.routes.ts';
 import { SERIES_SORTS } from './list/sorts.ts';
 import { findManySeries } from './queries.ts';
+import { SeriesSearchQuery } from './query.schemas.ts';
 
 const DEFAULT_COUNT = 100;
 const EARLIEST = '0001-01-01T00:00:00Z';
 const LATEST = '9999-12-30T00:00:00Z';
 
 /** The filter of the list of series that each parameter stands for. */
-const FILTERS: Readonly<Record<string, keyof typeof SERIES_FILTERS>> = {
+const FILTERS = {
   q: 'textFilter',
   seriesId: 'identifier',
   seriesTitle: 'title',
@@ -31,7 +31,7 @@ const FILTERS: Readonly<Record<string, keyof typeof SERIES_FILTERS>> = {
   license: 'license',
   subject: 'subject',
   description: 'description',
-};
+} as const satisfies { [parameter in keyof SeriesSearchQuery]?: string };
 
 /**
  * `GET /api/series/series.json`: the list of series under older names of its parameters (compatibility 4.10). It has to
@@ -41,8 +41,8 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
   const path = '/api/series/series.json';
   return new Hono({ strict: false }).get(path, (c) => {
     const { principal, version } = c.var;
-    const query = c.req.query();
-    const action = isTrue(query.edit) ? 'write' : 'read';
+    const query = SeriesSearchQuery.parse(c.req.query());
+    const action = query.edit ? 'write' : 'read';
     const order = orderOf(parseSort(modernSort(query.sort)), SERIES_SORTS);
     const list = listOf({
       table: 'series',
@@ -51,7 +51,7 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
       groups: [conditionsOf(filterParts(query), (name) => SERIES_FILTERS[name])],
       access: principal.isAdmin() ? undefined : mayAccess('series', principal, action),
     });
-    const page = parsePage({ ...query, limit: query.count ?? '' }, order, DEFAULT_COUNT);
+    const page = parsePage({ ...c.req.query(), limit: c.req.query('count') ?? '' }, order, DEFAULT_COUNT);
     return answerList(c, `${publicUrl}${path}`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
@@ -64,9 +64,9 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
   });
 }
 
-function filterParts(query: Record<string, string>): FilterPart[] {
+function filterParts(query: SeriesSearchQuery): FilterPart[] {
   const parts = Object.entries(FILTERS).flatMap(([parameter, name]) => {
-    const value = query[parameter];
+    const value = query[parameter as keyof typeof FILTERS];
     return value ? [{ name, value }] : [];
   });
   const { createdfrom, createdto } = query;

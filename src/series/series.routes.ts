@@ -5,13 +5,13 @@ import { inTransaction } from '../database/retry.ts';
 import { conditionalJson } from '../http/conditional-json.ts';
 import { notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
-import { isTrue } from '../http/query.ts';
 import { versionedJson } from '../http/version.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { createSeries, parseNewSeries } from './create-series.ts';
 import { seriesJson } from './json.ts';
 import { findSeries, lockSeries } from './queries.ts';
+import { SeriesQuery } from './query.schemas.ts';
 
 export interface SeriesDependencies {
   /** Base of the URLs handed out, without a slash at its end. */
@@ -48,7 +48,8 @@ export function seriesRoutes({ publicUrl, database, idempotency, catalogs }: Ser
     const id = c.req.param('id');
     const series = await findSeries(database, id, principal);
     if (!series) throw notFound(`Cannot find an series with id '${id}'.`);
-    const acls = isTrue(c.req.query('withacl')) ? await aclsOf(database, 'series', [id]) : undefined;
+    const { withacl } = SeriesQuery.parse(c.req.query());
+    const acls = withacl ? await aclsOf(database, 'series', [id]) : undefined;
     return conditionalJson(c, seriesJson(series, version, acls && { acl: acls.get(id) ?? [] }));
   });
 

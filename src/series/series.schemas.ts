@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Acl } from '../access/acl.schemas.ts';
-import { Instant, TextByName } from '../http/schemas.ts';
+import { INTRODUCED } from '../http/api-changes.ts';
+import { TextFlag } from '../http/query.schemas.ts';
+import { Instant } from '../http/schemas.ts';
 
 const fields = {
   identifier: z.string(),
@@ -18,10 +20,13 @@ const fields = {
 };
 const acl = Acl.optional().describe('With `withacl`.');
 
-/** A series in a list. */
-export const SeriesList = z
-  .array(z.object({ ...fields, acl }).meta({ id: 'SeriesListElement', 'x-part': 'seriesListFields' }))
-  .meta({ id: 'SeriesList' });
+const SeriesListElement = z
+  .object({ ...fields, acl })
+  .meta({ id: 'SeriesListElement', 'x-part': 'seriesListFields' });
+export type SeriesListElement = z.infer<typeof SeriesListElement>;
+
+/** A page of series. */
+export const SeriesList = z.array(SeriesListElement).meta({ id: 'SeriesList' });
 
 /** A series by itself. */
 export const Series = z
@@ -32,12 +37,24 @@ export const Series = z
     acl,
   })
   .meta({ id: 'Series', 'x-part': 'seriesFields' });
+export type SeriesJson = z.infer<typeof Series>;
 
-/** Properties of a series. */
-export const SeriesProperties = TextByName.meta({ id: 'SeriesProperties' });
+/** The form field `theme` of a new series. */
+export const Theme = z
+  .string()
+  .trim()
+  .regex(/^(-?\d{1,18})?$/, {
+    error: ({ input }) => `Unable to parse the theme id '${String(input).slice(0, 200)}' into a number`,
+  })
+  .transform((digits) => (digits === '' ? undefined : String(BigInt(digits))))
+  .meta({ description: 'The number of a theme; becomes a property of the series.' });
 
-/** Properties as they were sent: values that are no text are kept as text, but answered as they came. */
-export const PropertiesEcho = z.record(z.string(), z.unknown());
+/** The form field `override` of the access control list of a series. */
+export const Override = TextFlag.meta({
+  description:
+    '`true` removes the lists of those of its events that the account may change, so that this one holds for them, too.',
+  'x-since': INTRODUCED.seriesParameters.override,
+});
 
 /** A list of access control entries as it was sent: the entries may hold more, and `allow` as a text. */
 export const AclEcho = z.array(

@@ -7,9 +7,11 @@ import { describeMachine, machineText } from './setup/machine.ts';
 import { Cleanup, cleanUpOnSignals } from './support/cleanup.ts';
 import { summary, type Table } from './support/figures.ts';
 import { tableText } from './support/print.ts';
+import { measureLists } from './tables/lists.ts';
 import { measureMemory } from './tables/memory.ts';
 import { measurePoll } from './tables/poll.ts';
 import { measureQueue } from './tables/queue.ts';
+import { measureThroughput } from './tables/throughput.ts';
 import { measureUpload } from './tables/upload.ts';
 import { measureWorkflow } from './tables/workflow.ts';
 
@@ -21,6 +23,8 @@ const MEASURES: Record<TableName, Measure> = {
   workflow: measureWorkflow,
   queue: measureQueue,
   poll: measurePoll,
+  lists: measureLists,
+  throughput: measureThroughput,
 };
 
 const cleanup = new Cleanup();

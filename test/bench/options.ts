@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Runtime } from '../../src/cli/role.ts';
 
 /** The tables, in the order in which they are measured. */
-export const TABLES = ['upload', 'memory', 'workflow', 'queue', 'poll'] as const;
+export const TABLES = ['upload', 'memory', 'workflow', 'queue', 'poll', 'lists', 'throughput'] as const;
 export type TableName = (typeof TABLES)[number];
 
 /** What a run measures, and how thoroughly. */
@@ -12,6 +12,12 @@ export interface BenchOptions {
   rounds: number | undefined;
   /** Bytes of one upload in the table `upload`. */
   size: number;
+  /** Events in the table `lists`, and a tenth as many series. */
+  events: number;
+  /** Beginning of the names of databases that are filled once and kept; without it they are dropped. */
+  keep: string | undefined;
+  /** Where the plans of the slowest lists go. */
+  plans: string | undefined;
   runtime: Runtime;
   /** Small sizes: shows that everything works, not how fast it is. */
   quick: boolean;
@@ -27,6 +33,9 @@ export const USAGE = `npm run bench -- [OPTION...]
   --only NAME,...    tables to measure: ${TABLES.join(', ')}; all without it
   --rounds N         how often each comparison is repeated
   --size SIZE        size of one upload in the table "upload": 512MiB, 1GiB, ...
+  --events N         events in the table "lists" (1000000)
+  --keep NAME        keep the filled databases NAME_<events>, or use them when they are there
+  --plans FILE       write the plans of the five slowest lists
   --runtime NAME     deno (default) or node
   --s3, --redis      bring a local S3 or Redis server along (redis-server must be installed)
   --quick            small sizes, to see that it works
@@ -54,7 +63,10 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
   if (runtime !== 'deno' && runtime !== 'node') throw new UsageError('--runtime is deno or node.');
   return {
     only: values.only === undefined ? TABLES : values.only.split(',').map(tableName),
-    rounds: values.rounds === undefined ? undefined : count(values.rounds),
+    rounds: values.rounds === undefined ? undefined : count('rounds', values.rounds, 4),
+    events: count('events', values.events ?? (quick ? '20000' : '1000000'), 8),
+    keep: values.keep === undefined ? undefined : databaseName(values.keep),
+    plans: values.plans,
     size: bytes(values.size ?? (quick ? '64MiB' : '1GiB')),
     runtime,
     quick,
@@ -74,6 +86,9 @@ function parse(args: string[]) {
         only: text,
         rounds: text,
         size: text,
+        events: text,
+        keep: text,
+        plans: text,
         runtime: { ...text, default: 'deno' },
         s3: flag,
         redis: flag,
@@ -93,9 +108,16 @@ function tableName(name: string): TableName {
   return known;
 }
 
-function count(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`--rounds: "${text}" is no number of rounds.`);
+function count(option: string, text: string, digits: number): number {
+  if (!/^[1-9]\d*$/.test(text) || text.length > digits)
+    throw new UsageError(`--${option}: "${text}" is no such number.`);
   return Number(text);
+}
+
+function databaseName(text: string): string {
+  if (!/^[a-z][a-z0-9_]{0,40}$/.test(text))
+    throw new UsageError(`--keep: "${text}" is no name of a database.`);
+  return text;
 }
 
 function bytes(text: string): number {

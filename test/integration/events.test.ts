@@ -45,7 +45,7 @@ test('events are listed from the latest start, those of one start always in the 
   for (const id of same) await insertEvent(app.database, { id, start_date: at(5) });
   await insertEvent(app.database, { id: 'old', start_date: at(1) });
   await insertEvent(app.database, { id: 'new', start_date: at(9) });
-  expect(await list()).toEqual(['new', 'a', 'b', 'c', 'old']);
+  expect(await list()).toEqual(['new', 'c', 'b', 'a', 'old']);
 });
 
 test('pages cut the list without a gap or an overlap', async () => {

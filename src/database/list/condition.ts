@@ -34,6 +34,7 @@ export function listOf({ table, order, isDefaultOrder, groups, access }: ListPar
   return {
     table,
     order,
+    access,
     served: served.map(({ test }) => test),
     checked: [...(access ? [{ test: access }] : []), ...checked],
   };

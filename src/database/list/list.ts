@@ -6,6 +6,8 @@ export interface Check {
   test: Expression<SqlBool>;
   /** Whether finding its matches by an index costs much even when there are few. */
   costly?: boolean;
+  /** Whether its matches are few, whatever it asks for. */
+  few?: boolean;
 }
 
 /** A sorted and filtered table. */
@@ -15,6 +17,8 @@ export interface List {
   order: Order;
   /** What the index of the order serves by itself: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];
+  /** What the rows somebody may see have in common, also among the tests; undefined for whoever may see all. */
+  access?: Expression<SqlBool> | undefined;
   /** What has to be looked up in each row; none when all rows that are met belong to the list. */
   checked: readonly Check[];
 }

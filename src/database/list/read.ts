@@ -1,9 +1,8 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import type { List, Part, Slice } from './list.ts';
-import { beyond, type Key, type Order, orderBy, selectKey } from './order.ts';
-
-type Row = Record<`k${number}`, string>;
+import { all, isReversed, keyOf, placeOf, type Row, sortColumns } from './clauses.ts';
+import type { List, Slice } from './list.ts';
+import { type Key, orderBy, selectKey } from './order.ts';
 
 /** Reads the index of the order from the wanted place on. */
 export async function readOn(database: Queryable, list: List, slice: Slice): Promise<Key[]> {
@@ -11,11 +10,11 @@ export async function readOn(database: Queryable, list: List, slice: Slice): Pro
     SELECT ${selectKey(list.order)} FROM ${sql.table(list.table)}
     WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
     ${orderBy(list.order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}`.execute(database);
-  return rows.map((row) => keyOf(list, row));
+  return rows.map((row) => keyOf(list.order, row));
 }
 
-/** What walking some rows of an order has met. */
-export interface Walked {
+/** What looking at the first rows of an order has told. */
+export interface Look {
   /** Those of the slice. */
   keys: Key[];
   matched: number;
@@ -28,13 +27,9 @@ export interface Walked {
   tableSize: number;
 }
 
-/** Looks at so many rows in their order, and keeps those of the slice that pass all the tests. */
-export async function walk(
-  database: Queryable,
-  list: List,
-  slice: Slice,
-  { tests, budget }: { tests: readonly Expression<SqlBool>[]; budget: number },
-): Promise<Walked> {
+/** Looks at so many rows in their order, makes all tests in each, and keeps those of the slice. */
+export async function look(database: Queryable, list: List, slice: Slice, budget: number): Promise<Look> {
+  const tests = list.checked.map(({ test }) => test);
   const results = tests.map((_, i) => sql.ref(`t${i}`));
   const { columns, order } = sortColumns(list.order);
   const { rows } = await sql<
@@ -57,50 +52,33 @@ export async function walk(
     ORDER BY looked`.execute(database);
   const last = rows.at(-1);
   return {
-    keys: rows.filter((row) => row.wanted).map((row) => keyOf(list, row)),
+    keys: rows.filter((row) => row.wanted).map((row) => keyOf(list.order, row)),
     matched: last?.matched ?? 0,
     looked: last?.looked ?? 0,
     passed: last?.passed ?? [],
-    last: last && keyOf(list, last),
+    last: last && keyOf(list.order, last),
     tableSize: last?.size ?? 0,
   };
 }
 
-/**
- * Finds the matches by the indexes of some tests, the drivers, makes the other ones in their rows, counts what is left
- * and sorts it.
- *
- * @param most gives up when the drivers leave more rows
- */
-export async function gather(
-  database: Queryable,
-  list: List,
-  slice: Slice,
-  {
-    drivers,
-    others,
-    most,
-  }: { drivers: readonly Expression<SqlBool>[]; others: readonly Expression<SqlBool>[]; most?: number },
-): Promise<Part | undefined> {
+/** Walks an order until the slice is full, past so many rows at most. */
+export async function walk(database: Queryable, list: List, slice: Slice, budget: number): Promise<Key[]> {
   const { columns, order } = sortColumns(list.order);
-  // Materialized, the query for the rows is planned as if all of them were wanted, and stops all the same. What is
-  // tested in its columns cannot tempt the planner to read one more index.
-  const { rows } = await sql<Row & { met: number; count: number; place: number | null }>`
-    WITH met AS MATERIALIZED (
-      SELECT ${columns}, ${all(others)} AS fits FROM ${sql.table(list.table)}
-      WHERE ${all([...list.served, ...drivers])}),
-    gathered AS MATERIALIZED (SELECT * FROM met LIMIT ${most === undefined ? sql`ALL` : sql`${most + 1}`}),
-    page AS (
-      SELECT ${selectKey(order)}, row_number() OVER () AS place FROM (
-        SELECT * FROM gathered WHERE ${all([sql<SqlBool>`fits`, ...placeOf(order, slice)])}
-        ${orderBy(order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}) AS sorted)
-    SELECT page.*, counted.* FROM (
-      SELECT count(*) AS met, count(*) FILTER (WHERE fits) AS count FROM gathered) AS counted LEFT JOIN page ON true
-    ORDER BY place`.execute(database);
-  const { met = 0, count = 0 } = rows[0] ?? {};
-  if (most !== undefined && met > most) return undefined;
-  const keys = rows.filter(({ place }) => place !== null).map((row) => keyOf(list, row));
-  return { keys, total: { count, exact: true } };
+  const { rows } = await sql<Row>`
+    SELECT ${selectKey(order)} FROM (
+      SELECT ${columns}, ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
+      WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
+      ${orderBy(list.order, isReversed(slice))} LIMIT ${budget}) AS walked
+    WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`.execute(database);
+  return rows.map((row) => keyOf(list.order, row));
+}
+
+/** How many rows a list has by the planner's estimate. */
+export async function estimate(database: Queryable, list: List): Promise<number> {
+  const tests = [...list.served, ...list.checked.map(({ test }) => test)];
+  const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
+    EXPLAIN (FORMAT JSON) SELECT FROM ${sql.table(list.table)} WHERE ${all(tests)}`.execute(database);
+  return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
 }
 
 /** How many of so many rows, any ones, are in the list. */
@@ -114,30 +92,4 @@ export async function countAmong(
       SELECT ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
       WHERE ${all(list.served)} LIMIT ${most}) AS counted`.execute(database);
   return rows[0] ?? { looked: 0, matched: 0 };
-}
-
-function all(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
-  if (conditions.length === 0) return sql<SqlBool>`true`;
-  return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
-}
-
-/** What an order sorts by, as columns `s0`, `s1`, ...; and the order of a query that has these. */
-function sortColumns(order: Order): { columns: RawBuilder<unknown>; order: Order } {
-  const names = order.map((_, i) => sql.ref(`s${i}`));
-  return {
-    columns: sql.join(order.map(({ expression }, i) => sql`${expression} AS ${names[i]}`)),
-    order: order.map((term, i) => ({ ...term, expression: names[i] ?? term.expression })),
-  };
-}
-
-function placeOf(order: Order, { position }: Slice): RawBuilder<SqlBool>[] {
-  return position ? [beyond(order, position)] : [];
-}
-
-function isReversed({ position }: Slice): boolean {
-  return position?.side === 'before';
-}
-
-function keyOf({ order }: List, row: Row): Key {
-  return order.map((_, i) => row[`k${i}`] ?? '');
 }

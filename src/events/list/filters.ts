@@ -38,7 +38,7 @@ const startWithin = (filter: string): Filter => ({
 export const EVENT_FILTERS: Readonly<Record<string, Filter>> = {
   identifier: {
     repeated: 'any',
-    condition: (values) => ({ test: sql`events.id = ANY(${[...values]}::text[])` }),
+    condition: (values) => ({ test: sql`events.id = ANY(${[...values]}::text[])`, few: true }),
   },
   title: equals('title'),
   description: { condition: ([value]) => ({ test: sql`events.description = ${value}` }) },

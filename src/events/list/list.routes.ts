@@ -4,12 +4,12 @@ import { countList, findPart } from '../../database/list/find.ts';
 import { answerList } from '../../http/list/answer-list.ts';
 import { parsePage } from '../../http/list/page-request.ts';
 import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
-import { isTrue } from '../../http/query.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';
 import type { PublicationAddresses } from '../../publications/index.ts';
 import { loadExtras } from '../extras.ts';
 import { eventJson } from '../json.ts';
 import { findEvents } from '../queries.ts';
+import { EventListQuery } from '../query.schemas.ts';
 import { eventList } from './event-list.ts';
 import { EVENT_SORTS } from './sorts.ts';
 
@@ -24,12 +24,12 @@ export function eventListRoutes({ database, catalogs, ...addresses }: EventListD
 
   app.get('/api/events', async (c) => {
     const { principal, version } = c.var;
-    const query = c.req.query();
-    const action = isTrue(query.onlyWithWriteAccess) ? 'write' : 'read';
-    const order = orderOf(parseSort(query.sort), EVENT_SORTS);
+    const query = EventListQuery.parse(c.req.query());
+    const action = query.onlyWithWriteAccess ? 'write' : 'read';
+    const order = orderOf(parseSort(c.req.query('sort')), EVENT_SORTS);
     const filters = c.req.queries('filter') ?? [];
     const list = eventList({ principal, action, filters, order, version });
-    const page = parsePage(query, order, undefined);
+    const page = parsePage(c.req.query(), order, undefined);
     return answerList(c, `${addresses.publicUrl}/api/events`, page, {
       order,
       find: (slice) => findPart(database, list, slice),

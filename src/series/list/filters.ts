@@ -47,7 +47,7 @@ const description: Filter = {
 export const SERIES_FILTERS: Readonly<Record<string, Filter>> = {
   identifier: {
     repeated: 'any',
-    condition: (values) => ({ test: sql`series.id = ANY(${[...values]}::text[])` }),
+    condition: (values) => ({ test: sql`series.id = ANY(${[...values]}::text[])`, few: true }),
   },
   title: equals('title'),
   description,

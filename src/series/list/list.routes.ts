@@ -5,9 +5,9 @@ import { countList, findPart } from '../../database/list/find.ts';
 import { answerList } from '../../http/list/answer-list.ts';
 import { parsePage } from '../../http/list/page-request.ts';
 import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
-import { isTrue } from '../../http/query.ts';
 import { seriesListJson } from '../json.ts';
 import { findManySeries } from '../queries.ts';
+import { SeriesListQuery } from '../query.schemas.ts';
 import { seriesList } from './series-list.ts';
 import { SERIES_SORTS } from './sorts.ts';
 
@@ -26,11 +26,11 @@ export function seriesListRoutes({ publicUrl, database }: SeriesListDependencies
 
   app.get('/api/series', async (c) => {
     const { principal, version } = c.var;
-    const query = c.req.query();
-    const action = isTrue(query.onlyWithWriteAccess) ? 'write' : 'read';
-    const order = orderOf(parseSort(query.sort), SERIES_SORTS);
-    const list = seriesList({ principal, action, filter: query.filter, order, version });
-    const page = parsePage(query, order, DEFAULT_LIMIT);
+    const query = SeriesListQuery.parse(c.req.query());
+    const action = query.onlyWithWriteAccess ? 'write' : 'read';
+    const order = orderOf(parseSort(c.req.query('sort')), SERIES_SORTS);
+    const list = seriesList({ principal, action, filter: c.req.query('filter'), order, version });
+    const page = parsePage(c.req.query(), order, DEFAULT_LIMIT);
     return answerList(c, `${publicUrl}/api/series`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
@@ -38,7 +38,7 @@ export function seriesListRoutes({ publicUrl, database }: SeriesListDependencies
       load: async (ids) => {
         const [series, acls] = await Promise.all([
           findManySeries(database, ids, principal, action),
-          isTrue(query.withacl) ? aclsOf(database, 'series', ids) : undefined,
+          query.withacl ? aclsOf(database, 'series', ids) : undefined,
         ]);
         return series.map((each) => seriesListJson(each, version, acls && { acl: acls.get(each.id) ?? [] }));
       },

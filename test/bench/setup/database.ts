@@ -3,6 +3,9 @@ import { applyMigrations } from '../../../src/cli/migrations.ts';
 import { startEmbedded } from '../../../src/database/embedded/start.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 
+/** Says of a database that it is complete. */
+const FILLED = 'filled for the benchmark of lists';
+
 /**
  * A new database with all tables, beside the configured one, which itself is not touched; on the embedded server
  * when none is configured.
@@ -19,7 +22,7 @@ export async function createScratchDatabase(
   const name = `inlet_bench_${process.pid}`;
   await onServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   await onServer(server, `CREATE DATABASE ${name}`);
-  cleanup.add(() => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`));
+  cleanup.add(async () => void (await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`)));
   const url = new URL(server);
   url.pathname = `/${name}`;
   await applyMigrations(url.toString());
@@ -38,11 +41,43 @@ export async function serverVersion(url: string): Promise<string> {
   }
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
+/**
+ * A database with all tables, filled, beside another one.
+ *
+ * @param keep whether one of an earlier run is used, and this one stays for later runs
+ * @param fill puts something into a new one
+ * @returns its URL
+ */
+export async function filledDatabase(
+  server: string,
+  name: string,
+  { keep, cleanup, fill }: { keep: boolean; cleanup: Cleanup; fill: (url: string) => Promise<void> },
+): Promise<string> {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  if (keep && (await isFilled(server, name))) return url.toString();
+  await onServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await onServer(server, `CREATE DATABASE ${name}`);
+  if (!keep) cleanup.add(async () => void (await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`)));
+  await applyMigrations(url.toString());
+  await fill(url.toString());
+  await onServer(server, `COMMENT ON DATABASE ${name} IS '${FILLED}'`);
+  return url.toString();
+}
+
+async function isFilled(server: string, name: string): Promise<boolean> {
+  const rows = await onServer(
+    server,
+    `SELECT FROM pg_database WHERE datname = '${name}' AND shobj_description(oid, 'pg_database') = '${FILLED}'`,
+  );
+  return rows.length > 0;
+}
+
+async function onServer(url: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(statement)).rows;
   } finally {
     await client.end();
   }

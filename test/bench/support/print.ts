@@ -7,6 +7,7 @@ const FORMATS: Record<Unit, (value: number) => string> = {
   rate: (value) => `${(value / MB).toFixed(0)} MB/s`,
   bytes: (value) => `${(value / MIB).toFixed(0)} MiB`,
   ms: (value) => (value < 10_000 ? `${value.toFixed(0)} ms` : `${(value / 1000).toFixed(2)} s`),
+  'fine ms': (value) => `${value.toFixed(1)} ms`,
   'per second': (value) => `${value.toFixed(value < 10 ? 1 : 0)}/s`,
   ratio: (value) => value.toFixed(2),
   count: (value) => value.toFixed(0),

@@ -1,13 +1,11 @@
-import { Agent } from 'node:http';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import type { Table } from '../support/figures.ts';
-import { type ApiAddress, ask, postEvent } from '../support/http-client.ts';
+import { ask, postEvent } from '../support/http-client.ts';
+import { CLIENTS, requestRate } from '../support/request-rate.ts';
 import { alternate } from '../support/rounds.ts';
 
 const ROUNDS = 3;
-const SECONDS = 3;
-const CLIENTS = 16;
 
 /** How many clients can watch an event: reading it, and asking whether it has changed. */
 export async function measurePoll(bench: Bench, onRound: (round: number) => void): Promise<Table> {
@@ -37,26 +35,4 @@ export async function measurePoll(bench: Bench, onRound: (round: number) => void
       },
     ],
   };
-}
-
-async function requestRate(
-  api: ApiAddress,
-  path: string,
-  headers: Record<string, string>,
-  expected: number,
-): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  const started = performance.now();
-  const end = started + SECONDS * 1000;
-  let requests = 0;
-  const client = async () => {
-    while (performance.now() < end) {
-      const { status } = await ask(api, path, { headers, agent });
-      if (status !== expected) throw new Error(`GET answered ${status} instead of ${expected}.`);
-      requests += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, client));
-  agent.destroy();
-  return requests / ((performance.now() - started) / 1000);
 }

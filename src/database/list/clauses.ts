@@ -1,0 +1,36 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Slice } from './list.ts';
+import { beyond, type Key, type Order } from './order.ts';
+
+/** The columns of a key, as `selectKey` names them. */
+export type Row = Record<`k${number}`, string>;
+
+/** All conditions hold. */
+export function all(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
+  if (conditions.length === 0) return sql<SqlBool>`true`;
+  return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
+}
+
+/** What an order sorts by, as columns `s0`, `s1`, ...; and the order of a query that has these. */
+export function sortColumns(order: Order): { columns: RawBuilder<unknown>; order: Order } {
+  const names = order.map((_, i) => sql.ref(`s${i}`));
+  return {
+    columns: sql.join(order.map(({ expression }, i) => sql`${expression} AS ${names[i]}`)),
+    order: order.map((term, i) => ({ ...term, expression: names[i] ?? term.expression })),
+  };
+}
+
+/** The condition that leads to the place of a slice. */
+export function placeOf(order: Order, { position }: Slice): RawBuilder<SqlBool>[] {
+  return position ? [beyond(order, position)] : [];
+}
+
+/** Whether a slice has to be read from its end. */
+export function isReversed({ position }: Slice): boolean {
+  return position?.side === 'before';
+}
+
+/** The key of a row that was selected with `selectKey`. */
+export function keyOf(order: Order, row: Row): Key {
+  return order.map((_, i) => row[`k${i}`] ?? '');
+}

@@ -1,0 +1,94 @@
+import type { Context } from 'hono';
+import type { Part, Slice, Total } from '../../database/list/list.ts';
+import type { Key, Order } from '../../database/list/order.ts';
+import { mediaType, versionedJson } from '../version.ts';
+import { streamedArray } from './json-stream.ts';
+import { pageHeaders } from './links.ts';
+import type { PageRequest } from './page-request.ts';
+
+/** Rows that are loaded at once, and so the most that is ever held in memory. */
+const BATCH = 500;
+
+/** Where the rows of a list come from. */
+export interface ListSource {
+  order: Order;
+  find(slice: Slice): Promise<Part>;
+  /** The length of the list, as far as counting it costs little. */
+  count(): Promise<Total>;
+  /** The JSON of rows, in the order of their identifiers; those that are gone meanwhile are left out. */
+  load(ids: string[]): Promise<unknown[]>;
+}
+
+/**
+ * Answers with a page of a list: in one piece, or streamed in batches when it is long. A long one is found batch by
+ * batch as the client takes it, so that it costs no more memory than a short one.
+ *
+ * @param url of the list, as clients address it, without its query
+ */
+export async function answerList(
+  c: Context,
+  url: string,
+  page: PageRequest,
+  source: ListSource,
+): Promise<Response> {
+  const { offset, position } = page;
+  const backwards = position?.side === 'before';
+  const limit = Math.min(
+    page.limit ?? Number.POSITIVE_INFINITY,
+    backwards ? BATCH : Number.POSITIVE_INFINITY,
+  );
+  const size = Math.min(limit, BATCH);
+  const [part, end] = await Promise.all([
+    source.find({ position, skip: offset, take: size + 1 }),
+    // The headers of a streamed page are sent before its last row is known.
+    limit > BATCH && limit < Number.POSITIVE_INFINITY
+      ? source.find({ position, skip: offset + limit - 1, take: 2 })
+      : undefined,
+  ]);
+  const more = part.keys.length > size;
+  const keys = backwards ? part.keys.slice(-size) : part.keys.slice(0, size);
+  const streamed = more && limit > BATCH;
+  const [rows, counted] = await Promise.all([source.load(idsOf(keys)), part.total ?? source.count()]);
+  const headers = pageHeaders(url, new URL(c.req.url).searchParams, {
+    page,
+    order: source.order,
+    first: keys[0],
+    last: end?.keys[0] ?? keys.at(-1),
+    more: {
+      before: backwards ? more : position !== undefined || offset > 0,
+      after: backwards || (streamed ? (end?.keys.length ?? 0) > 1 : more),
+    },
+    total: part.keys.length > 0 ? atLeast(counted, offset + part.keys.length) : counted,
+  });
+  if (!streamed) return versionedJson(c, rows, 200, headers);
+  const batches = restOf(source, { rows, last: keys.at(-1), left: limit - keys.length });
+  return c.body(
+    streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list broke off')),
+    200,
+    { 'Content-Type': mediaType(c.var.version), Vary: 'Accept', ...headers },
+  );
+}
+
+async function* restOf(
+  source: ListSource,
+  start: { rows: unknown[]; last: Key | undefined; left: number },
+): AsyncGenerator<unknown[]> {
+  yield start.rows;
+  let { last, left } = start;
+  while (last && left > 0) {
+    const take = Math.min(left, BATCH);
+    const { keys } = await source.find({ position: { side: 'after', key: last }, skip: 0, take });
+    yield await source.load(idsOf(keys));
+    left -= keys.length;
+    last = keys.length < take ? undefined : keys.at(-1);
+  }
+}
+
+/** What has been counted is no less than what has been seen. */
+function atLeast(total: Total, seen: number): Total {
+  return total.count < seen ? { count: seen, exact: false } : total;
+}
+
+function idsOf(keys: readonly Key[]): string[] {
+  return keys.map((key) => key.at(-1) ?? '');
+}

@@ -1,0 +1,30 @@
+import { Agent } from 'node:http';
+import { type ApiAddress, ask } from './http-client.ts';
+
+const SECONDS = 3;
+
+/** Clients that ask at once. */
+export const CLIENTS = 16;
+
+/** How many requests a second are answered, all with the expected status. */
+export async function requestRate(
+  api: ApiAddress,
+  path: string,
+  headers: Record<string, string>,
+  expected: number,
+): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const started = performance.now();
+  const end = started + SECONDS * 1000;
+  let requests = 0;
+  const client = async () => {
+    while (performance.now() < end) {
+      const { status } = await ask(api, path, { headers, agent });
+      if (status !== expected) throw new Error(`GET answered ${status} instead of ${expected}.`);
+      requests += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  agent.destroy();
+  return requests / ((performance.now() - started) / 1000);
+}

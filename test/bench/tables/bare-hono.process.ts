@@ -1,0 +1,34 @@
+/**
+ * Hono alone over the same server and the same pool, asking what Inlet asks for one event and for a page of events, and
+ * nothing else. A process of its own, answering tasks (see `helper-process.ts`).
+ */
+import { Hono } from 'hono';
+import { sql } from 'kysely';
+import { createDatabase } from '../../../src/database/kysely.ts';
+import { createPool } from '../../../src/database/pool.ts';
+import { serve } from '../../../src/http/serve.ts';
+import { serveTasks } from '../support/helper-process.ts';
+
+const pool = createPool(process.env.DATABASE_URL ?? '', { max: 14, onError: () => undefined });
+const database = createDatabase(pool);
+const EVENT = sql`SELECT id, title, description, subjects, language, rights_holder, license, presenters, contributors,
+  location, source, publisher, series_id, series_title, start_date, created, duration, creator, archive_version,
+  processing_state, ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel) AS channels,
+  EXISTS (SELECT FROM publication_elements WHERE event_id = events.id AND publication_id IS NOT NULL
+    AND flavor LIKE '%/preview') AS has_previews FROM events`;
+
+const app = new Hono()
+  .get('/api/events/:id', async (c) => {
+    const { rows } = await sql`${EVENT} WHERE id = ${c.req.param('id')}`.execute(database);
+    return c.json(rows[0]);
+  })
+  .get('/api/events', async (c) => {
+    const limit = Number(c.req.query('limit'));
+    const { rows } = await sql`${EVENT} ORDER BY start_date DESC, id DESC LIMIT ${limit}`.execute(database);
+    return c.json(rows);
+  });
+const server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
+
+await serveTasks(async () => ({ port: server.port }));
+server.destroy();
+await pool.end();
