@@ -4,30 +4,60 @@ import { authenticate } from './access/authentication.ts';
 import { Authenticator } from './access/authenticator.ts';
 import { Directory } from './access/directory.ts';
 import { infoRoutes } from './access/info.routes.ts';
+import { openKeySet } from './access/key-set.ts';
 import { runAs } from './access/run-as.ts';
+import { TokenVerifier } from './access/tokens.ts';
 import { requireAdmin, requireUrlRole } from './access/url-roles.ts';
 import type { Context } from './context.ts';
+import { eventAclRoutes } from './events/acl.routes.ts';
 import { eventRoutes } from './events/events.routes.ts';
+import { eventListRoutes } from './events/list/list.routes.ts';
+import { eventMediaRoutes } from './events/media.routes.ts';
+import { eventMetadataRoutes } from './events/metadata.routes.ts';
 import { eventPublicationRoutes } from './events/publications.routes.ts';
+import { eventUpdateRoutes } from './events/update.routes.ts';
 import { assembleApp } from './http/app.ts';
 import { baseRoutes } from './http/base.routes.ts';
 import { healthRoutes } from './http/health.routes.ts';
+import { Idempotency } from './idempotency/idempotency.ts';
+import { trackRoutes } from './ingest/track.routes.ts';
 import { uploadRoutes } from './ingest/upload.routes.ts';
+import { listProviderRoutes } from './metadata/listproviders.routes.ts';
+import { docsRoutes } from './openapi/docs/docs.routes.ts';
+import { openApiRoutes } from './openapi/openapi.routes.ts';
 import { fileRoutes } from './publications/files.routes.ts';
+import { signRoutes } from './publications/sign.routes.ts';
+import { UrlSigner } from './publications/signing/url-signer.ts';
 import { watchRoutes } from './publications/watch.routes.ts';
 import { dashboardRoutes } from './queue/dashboard.ts';
+import { seriesAclRoutes } from './series/acl.routes.ts';
+import { seriesListRoutes } from './series/list/list.routes.ts';
+import { seriesMetadataRoutes } from './series/metadata.routes.ts';
+import { seriesPropertiesRoutes } from './series/properties.routes.ts';
+import { seriesSearchRoutes } from './series/search.routes.ts';
+import { seriesRoutes } from './series/series.routes.ts';
 import { workflowAdminRoutes } from './workflows/admin.routes.ts';
 import { loadDefinitions } from './workflows/definitions.ts';
 import { workflowRoutes } from './workflows/workflows.routes.ts';
 
 /** The HTTP application over the services of a process: a plain fetch handler. A new endpoint is a line here. */
 export async function createApp(context: Context): Promise<Hono> {
-  const { config, log, database, storage, staging, queue } = context;
+  const { config, log, database, storage, staging, queue, catalogs } = context;
+  const idempotency = new Idempotency(context.idempotency);
   const { publicUrl } = config;
   const definitions = await loadDefinitions(config.workflowsDir);
   const directory = new Directory({ database, admin: config.admin });
   const authenticator = new Authenticator(directory);
-  const signIn = authenticate(authenticator, remoteAddress);
+  const tokens =
+    config.jwt &&
+    new TokenVerifier({
+      ...config.jwt,
+      keys: await openKeySet(config.jwt.keySet),
+      ownsRole: (role) => directory.ownsRole(role),
+    });
+  const signIn = authenticate(authenticator, remoteAddress, tokens);
+  const signer = config.urlSigning && new UrlSigner(config.urlSigning);
+  const signing = signer && { signer, publicUrl, remoteAddress };
   return assembleApp({
     log,
     guards: [
@@ -43,13 +73,37 @@ export async function createApp(context: Context): Promise<Hono> {
       new Hono({ strict: false })
         .route('/api', baseRoutes({ publicUrl }))
         .route('/api/info', infoRoutes({ publicUrl })),
-      uploadRoutes({ config, database, storage, staging, definitions }),
-      eventRoutes({ publicUrl, database, staging }),
-      eventPublicationRoutes({ publicUrl, database }),
+      uploadRoutes({
+        config,
+        database,
+        storage,
+        staging,
+        idempotency,
+        definitions,
+        catalogs: catalogs.event,
+      }),
+      eventListRoutes({ publicUrl, signer, database, catalogs: catalogs.event }),
+      eventRoutes({ publicUrl, signer, database, staging, catalogs: catalogs.event }),
+      eventUpdateRoutes({ config, database, catalogs: catalogs.event }),
+      eventAclRoutes({ database }),
+      eventMetadataRoutes({ database, catalogs: catalogs.event }),
+      eventPublicationRoutes({ publicUrl, signer, database }),
+      eventMediaRoutes({ publicUrl, database, storage }),
+      signRoutes({ publicUrl, signer, database }),
+      trackRoutes({ config, database, storage, staging }),
+      seriesListRoutes({ publicUrl, database }),
+      seriesSearchRoutes({ publicUrl, database }),
+      seriesRoutes({ publicUrl, database, idempotency, catalogs: catalogs.series }),
+      seriesMetadataRoutes({ database, catalogs: catalogs.series }),
+      seriesAclRoutes({ database }),
+      seriesPropertiesRoutes({ database }),
+      listProviderRoutes({ lists: catalogs.lists }),
       workflowRoutes({ database }),
       workflowAdminRoutes({ database }),
-      watchRoutes({ database }),
-      fileRoutes({ database, storage }),
+      openApiRoutes({ publicUrl }),
+      docsRoutes(),
+      watchRoutes({ database, signing }),
+      fileRoutes({ database, storage, signing }),
       dashboardRoutes(queue),
     ],
   });

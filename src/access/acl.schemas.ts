@@ -23,11 +23,6 @@ export const StrictEntry = z
 /** The list that replaces another one, or that of a new series. */
 export const StrictAcl = z.array(StrictEntry).max(MAX_ENTRIES).meta({ id: 'StrictAcl' });
 
-/** A list that is answered as it was sent. */
-export const AclEcho = z
-  .array(z.looseObject({ allow: z.union([z.boolean(), z.enum(['true', 'false'])]), action, role }))
-  .meta({ id: 'AclEcho', description: 'The list as it was sent.' });
-
 /** The list of an event that is created or updated. */
 export const LenientAcl = z
   .array(z.object({ action, role }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HttpError } from '../http/errors.ts';
-import { parseAcl } from './acl.ts';
+import { parseAcl, parseStrictAcl } from './acl.ts';
 
 test('every entry allows, whatever it says', () => {
   const text = JSON.stringify([
@@ -39,4 +39,18 @@ test.each([
   JSON.stringify([{ role: 'R'.repeat(256), action: 'read' }]),
 ])('%s cannot be read', (text) => {
   expect(() => parseAcl(text)).toThrow(new HttpError(400, 'Unable to parse acl'));
+});
+
+test.each([
+  ['an object', '{"a":1}', 'an object'],
+  ['a list', '[]', 'a list'],
+  ['more levels than can be written out', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'a list'],
+  ['half a surrogate pair', '"\\ud800"', '\ufffd'],
+])('a role that is %s is refused, and told of', (_name, role, told) => {
+  expect(() => parseStrictAcl(`[{"allow":true,"action":"read","role":${role}}]`)).toThrow(
+    new HttpError(
+      400,
+      `One of the access control elements is missing a property. The action was 'read', allow was 'true' and the role was '${told}'`,
+    ),
+  );
 });

@@ -73,7 +73,9 @@ function unreadable(text: string, reason: string) {
   return badRequest(`Unable to parse acl '${shown(text)}' because '${reason}'`);
 }
 
+/** What was sent, as it stands in a sentence; what is no single value by its kind, since it may be nested too deeply. */
 function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 200);
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return String(value).slice(0, 200).toWellFormed();
 }

@@ -114,6 +114,23 @@ test('guessing is stopped per account and address from the last success on, and 
   expect(await ask('right')).toBe(anonymous);
 });
 
+test('requests that wait for the same wrong password count each, at the address they come from', async () => {
+  const authenticator = new Authenticator(cheap, clock);
+  const ask = (address: string) => authenticator.authenticate('ada', 'wrong', address);
+  const twenty = Array.from({ length: 20 }, () => ask('a'));
+  expect(await Promise.all([...twenty, ask('b')])).toEqual(Array(21).fill(undefined));
+  await expect(ask('a')).rejects.toMatchObject({ status: 429 });
+  expect(await ask('b')).toBeUndefined();
+});
+
+test('an address that has to wait does not learn from another one whether its guess is right', async () => {
+  const authenticator = new Authenticator(cheap, clock);
+  for (let i = 0; i < 20; i += 1) await authenticator.authenticate('ada', `guess ${i}`, 'a');
+  const elsewhere = authenticator.authenticate('ada', 'right', 'b');
+  await expect(authenticator.authenticate('ada', 'right', 'a')).rejects.toMatchObject({ status: 429 });
+  expect(await elsewhere).toBe(anonymous);
+});
+
 test('an unknown user is not let in by the password whose hash stands in for its own', async () => {
   expect(await new Authenticator(cheap, clock).authenticate('nobody', 'right', 'a')).toBeUndefined();
 });

@@ -45,36 +45,36 @@ export class Authenticator {
    * @returns undefined when name or password is wrong
    * @throws {HttpError} 429 after too many wrong passwords, 503 when too many sign in at once
    */
-  authenticate(username: string, password: string, address: string): Promise<Principal | undefined> {
+  async authenticate(username: string, password: string, address: string): Promise<Principal | undefined> {
     const digest = this.#cache.digest(username, password);
     const known = this.#cache.get(digest);
-    if (known && this.#now() - known.readAt < FRESH_MS) return Promise.resolve(known.principal);
-    const attempt =
-      this.#pending.get(digest) ??
-      this.#check(username, password, digest, this.#cache.digest(username, '', address)).finally(() =>
-        this.#pending.delete(digest),
-      );
-    this.#pending.set(digest, attempt);
-    return attempt;
+    if (known && this.#now() - known.readAt < FRESH_MS) return known.principal;
+    const source = this.#cache.digest(username, '', address);
+    if (!known) this.#refuseTooMany(source);
+    const principal = await this.#checkOnce(username, password, digest);
+    if (principal) this.#throttle.succeeded(source);
+    else this.#throttle.failed(source);
+    return principal;
   }
 
-  async #check(
-    username: string,
-    password: string,
-    digest: string,
-    source: string,
-  ): Promise<Principal | undefined> {
+  /** Many requests with the same credentials are one check; each of them counts by itself. */
+  #checkOnce(username: string, password: string, digest: string): Promise<Principal | undefined> {
+    const pending =
+      this.#pending.get(digest) ??
+      this.#check(username, password, digest).finally(() => this.#pending.delete(digest));
+    this.#pending.set(digest, pending);
+    return pending;
+  }
+
+  async #check(username: string, password: string, digest: string): Promise<Principal | undefined> {
     const known = this.#cache.get(digest);
-    if (!known) this.#refuseTooMany(source);
     const account = await this.#directory.find(username);
     const unchanged = account !== undefined && account.passwordHash === known?.passwordHash;
     const right = unchanged || (await this.#verify(password, account?.passwordHash));
     if (!account || !right) {
       this.#cache.delete(digest);
-      this.#throttle.failed(source);
       return undefined;
     }
-    this.#throttle.succeeded(source);
     this.#cache.set(digest, { ...account, readAt: this.#now() });
     return account.principal;
   }

@@ -125,7 +125,7 @@ test('HEAD is judged like GET', async () => {
   expect(await ask('HEAD', '/api')).toBe(200);
 });
 
-test.each(['/api', '/api/', '/api/version', '/api/version/', '/api/version/default'])(
+test.each(['/api', '/api/', '/api/version', '/api/version/', '/api/version/default', '/api/openapi.json'])(
   '%s is open to everybody for reading only',
   async (path) => {
     expect(await ask('GET', path)).toBe(200);

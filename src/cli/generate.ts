@@ -1,81 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import pg from 'pg';
-import { startEmbedded } from '../database/embedded/start.ts';
-import { migrate } from '../database/migrate.ts';
 import { CommandError } from './failure.ts';
-
-const TARGET = 'src/database/schema.ts';
+import { generateDocument } from './generate/document.ts';
+import { generateSchema } from './generate/schema.ts';
 
 /**
- * `npm run generate`: writes the types of the schema that the files of `sql/` make. With `--verify` it changes
- * nothing and fails when they would differ.
+ * `npm run generate`: writes the files that are made of others, the types of the database and the OpenAPI document.
+ * With `--verify` it changes nothing and fails when one would differ.
  */
 export async function generateCommand(project: string, args: string[]): Promise<void> {
   const verify = args.includes('--verify');
   const unknown = args.find((argument) => argument !== '--verify');
   if (unknown) throw new CommandError(`${unknown} is not understood; allowed is --verify.`);
-  await withScratchDatabase(async (url) => {
-    await migrate(url);
-    const run = spawnSync(
-      process.execPath,
-      [
-        codegen(),
-        '--config-file=.kysely-codegenrc.json',
-        '--log-level=error',
-        ...(verify ? ['--verify'] : []),
-      ],
-      { cwd: project, env: { ...process.env, DATABASE_URL: url }, encoding: 'utf8' },
-    );
-    if (run.status === 0) return;
-    const output = `${run.stdout}${run.stderr}`.trim();
-    if (verify && /not up-to-date/i.test(output)) {
-      throw new CommandError(`${TARGET} is not what sql/ makes; run npm run generate.`);
-    }
-    throw new CommandError(`${TARGET} could not be generated: ${output || run.error?.message}`);
-  });
-}
-
-function codegen(): string {
-  try {
-    const main = createRequire(import.meta.url).resolve('kysely-codegen');
-    return join(dirname(main), 'cli', 'bin.js');
-  } catch {
-    throw new CommandError('kysely-codegen is not installed; run npm ci without --omit=dev.');
-  }
-}
-
-/** An empty database, gone afterwards: on the server of TEST_DATABASE_URL where that is set. */
-async function withScratchDatabase(work: (url: string) => Promise<void>): Promise<void> {
-  const serverUrl = process.env.TEST_DATABASE_URL;
-  if (serverUrl) return onServer(serverUrl, work);
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-generate-'));
-  try {
-    const server = await startEmbedded(folder);
-    try {
-      await work(server.databaseUrl);
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function onServer(serverUrl: string, work: (url: string) => Promise<void>): Promise<void> {
-  const name = `generate_${process.pid}`;
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    await client.query(`CREATE DATABASE ${name}`);
-    await work(url.toString());
-  } finally {
-    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    await client.end();
-  }
+  await generateDocument(project, verify);
+  await generateSchema(project, verify);
 }

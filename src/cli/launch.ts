@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config.ts';
 import { CommandError, explain } from './failure.ts';
-import { generateCommand } from './generate.ts';
 import { migrateCommand } from './migrate.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { ENTRIES, type Role, type Runtime } from './role.ts';
@@ -36,6 +35,8 @@ async function launch([command = '', ...args]: string[]): Promise<void> {
       DATABASE_URL: databaseUrl,
     });
   } else if (command === 'generate') {
+    // Knows every feature; no other command should have to load them.
+    const { generateCommand } = await import('./generate.ts');
     await generateCommand(PROJECT, args);
   } else {
     throw new CommandError(`"${command}" is not one of main, api, worker, migrate, user, generate.`);

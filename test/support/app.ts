@@ -10,6 +10,7 @@ import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 import { createTestDatabase } from './database.ts';
+import { checkAnswer } from './openapi.ts';
 
 export const ADMIN = basic('admin', 'opencast');
 
@@ -18,32 +19,52 @@ export interface TestApp {
   context: Context;
   database: Database;
   storage: ObjectStorage;
-  /** As the administrator, unless the headers say otherwise. */
+  /** What is registered: handlers by their method, middleware as `ALL`. */
+  routes: readonly { method: string; path: string }[];
+  /** As the administrator, unless the headers say otherwise. Fails for answers that the OpenAPI document forbids. */
   request(path: string, init?: RequestInit): Promise<Response>;
+  /** The same without any credentials. */
+  anonymous(path: string, init?: RequestInit): Promise<Response>;
   /** Adds an account. @returns its Authorization header */
   account(username: string, ...roles: string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** @param wrap puts something between the application and its object storage */
+/**
+ * @param wrap puts something between the application and its object storage
+ * @param environment more configuration
+ */
 export async function createTestApp(
   wrap: (storage: ObjectStorage) => ObjectStorage = (storage) => storage,
+  environment: Record<string, string> = {},
 ): Promise<TestApp> {
   const { url, database, close } = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'inlet-app-'));
-  const config = loadConfig({ DATABASE_URL: url, DATA_DIR: dataDir, PUBLIC_URL: 'http://inlet.test' });
+  const config = loadConfig({
+    DATABASE_URL: url,
+    DATA_DIR: dataDir,
+    PUBLIC_URL: 'http://inlet.test',
+    ...environment,
+  });
   const storage = await createStorage(config);
   const context = await createContext(config, 'api', { log: silentLogger, storage: wrap(storage) });
   const app = await createApp(context);
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await app.request(path, init);
+    await checkAnswer(init.method ?? 'GET', path, answer);
+    return answer;
+  };
   return {
     context,
     database,
     storage,
-    request: async (path, init = {}) => {
+    routes: app.routes,
+    request: (path, init = {}) => {
       const headers = new Headers(init.headers);
       if (!headers.has('Authorization')) headers.set('Authorization', ADMIN);
-      return app.request(path, { ...init, headers });
+      return ask(path, { ...init, headers });
     },
+    anonymous: ask,
     account: async (username, ...roles) => {
       await database
         .insertInto('accounts')

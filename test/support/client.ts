@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import { form, type Part } from './form.ts';
+import { checkAnswer } from './openapi.ts';
 
 /** What tests look at of an event. */
 export interface EventJson {
@@ -55,10 +56,14 @@ export class Client {
     return new Client(this.url, username, password);
   }
 
-  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+  /** Fails for answers that the OpenAPI document forbids. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (!headers.has('Authorization')) headers.set('Authorization', this.authorization);
-    return fetch(new URL(path, this.url), { redirect: 'manual', ...init, headers });
+    const url = new URL(path, this.url);
+    const answer = await fetch(url, { redirect: 'manual', ...init, headers });
+    await checkAnswer(init.method ?? 'GET', url.href, answer);
+    return answer;
   }
 
   /** The JSON of a path that answers 200. */

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { DOCUMENT, faultOfBody, type Operation, responseOf } from '../../test/support/openapi.ts';
+import { requirement } from '../access/url-rules.ts';
+import { INTRODUCED } from '../http/api-changes.ts';
+
+const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+);
+const bodies = (operation: Operation) =>
+  Object.keys(operation.responses).flatMap((status) =>
+    Object.entries(responseOf(operation, Number(status))?.content ?? {}).map(([type, media]) => ({
+      status,
+      type,
+      media,
+    })),
+  );
+
+describe.each(operations)('$method $path', ({ method, path, operation }) => {
+  test('is described, with what it answers and what it refuses', () => {
+    expect(operation).toMatchObject({ summary: expect.any(String), description: expect.any(String) });
+    const statuses = Object.keys(operation.responses).map(Number);
+    expect(statuses.some((status) => status < 300)).toBe(true);
+    expect(statuses.some((status) => status >= 400)).toBe(true);
+    for (const status of statuses) expect(responseOf(operation, status)).toHaveProperty('description');
+  });
+
+  test('has a fitting example of every answer with a body, and of its form', () => {
+    for (const { status, type, media } of bodies(operation)) {
+      if (Number(status) >= 300 || type === '*/*') continue;
+      expect(media.schema && bodyExample(operation, status), `${status} ${type}`).toBeDefined();
+      if (media.example !== undefined && media.schema) {
+        expect(faultOfBody(media.schema, media.example), status).toBeUndefined();
+      }
+    }
+    for (const { schema, example } of Object.values(operation.requestBody?.content ?? {})) {
+      expect(faultOfBody(schema, example)).toBeUndefined();
+    }
+  });
+
+  test('describes each of its parameters', () => {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const parameters = operation.parameters ?? [];
+    expect(parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(inPath);
+    for (const parameter of parameters) expect(parameter).toHaveProperty('description');
+  });
+
+  test('needs an account exactly when its URL rule says so', () => {
+    const concrete = path.replace(/\{\w+\}/g, 'x');
+    const open = !path.startsWith('/api') || requirement(method.toUpperCase(), concrete) === 'public';
+    expect(operation.security).toEqual(open ? [] : undefined);
+  });
+});
+
+test('every operation has a name of its own', () => {
+  const names = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('whatever came with a later version is marked, in parts that the document has', () => {
+  const marked = Object.values(DOCUMENT.components.schemas).flatMap(({ properties = {} }) =>
+    Object.entries(properties as Record<string, { 'x-since'?: string }>).filter(
+      ([, each]) => each['x-since'],
+    ),
+  );
+  const names = marked.map(([name]) => name);
+  for (const part of [
+    'eventFields',
+    'mediaFields',
+    'publicationMediaFields',
+    'seriesFields',
+    'seriesListFields',
+  ] as const) {
+    expect(names).toEqual(expect.arrayContaining(Object.keys(INTRODUCED[part])));
+  }
+});
+
+test('every reference leads somewhere', () => {
+  const references = [...JSON.stringify(DOCUMENT).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
+    ([, path = '']) => path,
+  );
+  const found = (path: string) =>
+    path
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], DOCUMENT);
+  expect(references.length).toBeGreaterThan(0);
+  expect(references.filter((path) => found(path) === undefined)).toEqual([]);
+});
+
+/** The example of a status; versioned answers have one for the newest version. */
+function bodyExample(operation: Operation, status: string): unknown {
+  return Object.values(responseOf(operation, Number(status))?.content ?? {}).find(
+    ({ example }) => example !== undefined,
+  )?.example;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { type ApiPart, introducedBy } from '../http/api-changes.ts';
+import type { Sorts } from '../http/list/sort-grammar.ts';
+import { API_VERSIONS } from '../http/version.ts';
+
+/** The headers of a list. */
+export const LIST_HEADERS = z.object({
+  'X-Total-Count': z
+    .string()
+    .meta({ description: 'How many there are on all pages, counted as far as that is cheap.', example: '3' }),
+  'X-Total-Count-Relation': z.enum(['eq', 'gte']).meta({
+    description: '`eq`: there are exactly so many; `gte`: at least so many.',
+    example: 'eq',
+  }),
+  Link: z.string().meta({
+    description: 'Addresses of the pages `first`, `prev`, `next` and `last`, as far as there are such.',
+    example: '<https://inlet.example.org/api/events?limit=20&offset=20>; rel="next"',
+  }),
+});
+
+/** What the parameter `filter` of a list knows. */
+export function filterHelp(part: ApiPart, filters: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(filters).map((name) => {
+    const since = introducedBy(part, name);
+    return since === API_VERSIONS[0] ? `\`${name}\`` : `\`${name}\` (${since})`;
+  });
+  return `Filters as \`name:value\` with commas between them, all of which must match. Names, with the version that brought them unless it was the first: ${names.join(', ')}.`;
+}
+
+/** The parameter `sort` of a list. */
+export function sortParameter({ criteria }: Sorts, example: string) {
+  const names = Object.keys(criteria).map((name) => `\`${name}\``);
+  return z
+    .string()
+    .optional()
+    .meta({
+      description: `Criteria as \`name:ASC\` or \`name:DESC\` with commas between them, the first one first. Names: ${names.join(', ')}.`,
+      example,
+    });
+}

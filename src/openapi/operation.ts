@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type {
+  ZodOpenApiMediaTypeObject,
+  ZodOpenApiOperationObject,
+  ZodOpenApiRequestBodyObject,
+  ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import { endpointIntroducedBy } from '../http/api-changes.ts';
+import { API_VERSIONS, atLeast, mediaType } from '../http/version.ts';
+import type { Answer, Endpoint, Form } from './endpoint.ts';
+import { pathParameters } from './parameters.ts';
+import { refusalsOf } from './refusals.ts';
+
+const NEWEST_FIRST = [...API_VERSIONS].reverse();
+
+/** An endpoint as an operation of the document. */
+export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
+  const { method, path, tag, summary, description, query, headers, form, open } = endpoint;
+  const since = endpointIntroducedBy(path);
+  const parameters = pathParameters(path);
+  const answers = Object.entries(endpoint.answers).map(([status, answer]) => [
+    status,
+    responseOf(answer, endpoint),
+  ]);
+  return {
+    operationId: operationId(method, path),
+    tags: [tag],
+    summary,
+    description: since === API_VERSIONS[0] ? description : `${description}\n\nVersion ${since} and higher.`,
+    ...(since !== API_VERSIONS[0] && { 'x-since': since }),
+    ...(open && { security: [] }),
+    requestParams: {
+      ...(parameters && { path: parameters }),
+      ...(query && { query }),
+      ...(headers && { header: headers }),
+    },
+    ...(form && { requestBody: requestBody(form) }),
+    responses: { ...Object.fromEntries(answers), ...refusalsOf(endpoint) },
+  };
+}
+
+function operationId(method: string, path: string): string {
+  const words = path
+    .replace(/^\/api(?=\/)/, '')
+    .replace(/\.json$/, '')
+    .split(/[^A-Za-z]+/)
+    .filter((word) => word !== '');
+  return method + words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+}
+
+function requestBody({ schema, encoding, example }: Form): ZodOpenApiRequestBodyObject {
+  const content = { schema: withExamples(schema, example), example };
+  return {
+    required: true,
+    content: {
+      ...(encoding === 'any' && { 'application/x-www-form-urlencoded': content }),
+      'multipart/form-data': content,
+    },
+  };
+}
+
+/** A form whose fields have their part of the example, too. */
+function withExamples({ shape }: Form['schema'], example: Form['example']) {
+  return z.object(
+    Object.fromEntries(
+      Object.entries(shape as Record<string, z.ZodType>).map(([name, field]) => [
+        name,
+        example[name] === undefined ? field : field.meta({ ...field.meta(), example: example[name] }),
+      ]),
+    ),
+  );
+}
+
+function responseOf(answer: Answer, { path }: Endpoint): ZodOpenApiResponseObject {
+  const { description, body, binary, headers } = answer;
+  return {
+    description,
+    ...(headers && { headers }),
+    ...(binary && { content: { '*/*': { schema: {} } } }),
+    ...(body && { content: contentOf(answer, body, path) }),
+  };
+}
+
+/** One media type for each version that has the endpoint; the example is of the newest. */
+function contentOf({ plain, example }: Answer, schema: NonNullable<Answer['body']>, path: string) {
+  const media: ZodOpenApiMediaTypeObject = { schema };
+  if (plain) return { 'application/json': { ...media, example } };
+  const versions = NEWEST_FIRST.filter((version) => atLeast(version, endpointIntroducedBy(path)));
+  return Object.fromEntries(
+    versions.map((version, i) => [mediaType(version), i === 0 ? { ...media, example } : media]),
+  );
+}

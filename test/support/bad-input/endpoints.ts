@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { Endpoint } from '../../../src/openapi/endpoint.ts';
+import { ENDPOINTS } from '../../../src/openapi/endpoints/index.ts';
+import type { TestApp } from '../app.ts';
+import { insertEvent, insertPublication } from '../publication.ts';
+import { createSeries } from '../series.ts';
+
+/** What the paths of endpoints can name. */
+export type Names = Readonly<Record<string, string>>;
+
+/** An event with a publication, and a series, for requests that shall get as far as they can. */
+export async function prepare(app: TestApp): Promise<Names> {
+  const event_id = await insertEvent(app.database);
+  return {
+    event_id,
+    series_id: await createSeries(app),
+    publication_id: await insertPublication(app.database, event_id),
+    track_id: randomUUID(),
+    workflow_id: '1',
+    action: 'read',
+    role: 'ROLE_X',
+    name: 'LANGUAGES',
+  };
+}
+
+/** The path of an endpoint with names in it. */
+export function pathOf({ path }: Endpoint, names: Names): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? 'x');
+}
+
+/** Every endpoint, under the name of its test. */
+export const ALL = ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const);
+/** Those that take a form. */
+export const WITH_FORM = ENDPOINTS.flatMap((endpoint) => {
+  const { form } = endpoint;
+  return form ? [[nameOf(endpoint), endpoint, form] as const] : [];
+});
+
+function nameOf({ method, path }: Endpoint): string {
+  return `${method.toUpperCase()} ${path}`;
+}

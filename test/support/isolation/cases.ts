@@ -1,0 +1,174 @@
+import { bytes } from '../bytes.ts';
+import { field, file, form, type Part } from '../form.ts';
+import { catalogOf } from '../series.ts';
+import { listPaths } from './lists.ts';
+import type { Target } from './target.ts';
+
+/** One request about a target. */
+export interface Ask {
+  path: string;
+  init?: RequestInit;
+  /** Whether the answer may tell that an identifier is taken, which who chooses identifiers cannot be spared. */
+  tellsTaken?: boolean;
+}
+
+type Asks = (target: Target) => Ask[];
+
+const get = (...paths: string[]): Ask[] => paths.map((path) => ({ path }));
+
+function urlencoded(method: string, path: string, fields: Record<string, string>): Ask {
+  return { path, init: { method, body: new URLSearchParams(fields) } };
+}
+
+function multipart(path: string, parts: readonly Part[], headers: Record<string, string> = {}): Ask {
+  const { type, body } = form(parts);
+  return { path, init: { method: 'POST', headers: { 'Content-Type': type, ...headers }, body } };
+}
+
+const METADATA_VIEWS = ['', '?type=dublincore/episode', '?type=dublincore/series', '?type=license/episode'];
+const ACL = '[{"allow":true,"action":"read","role":"ROLE_USER"}]';
+const FIELDS = '[{"id":"title","value":"taken"}]';
+const EVENT_METADATA = catalogOf({ title: 'taken' }, 'dublincore/episode');
+const SERIES_METADATA = catalogOf({ title: 'taken' });
+const NEW_EVENT = [field('acl', ACL), field('processing', '{"workflow":"schedule-and-upload"}')];
+const newEvent = (values: Record<string, unknown>, headers = {}) =>
+  multipart(
+    '/api/events',
+    [...NEW_EVENT, field('metadata', catalogOf(values, 'dublincore/episode'))],
+    headers,
+  );
+const newSeries = (values: Record<string, unknown>, headers: Record<string, string> = {}): Ask => ({
+  path: '/api/series',
+  init: { method: 'POST', headers, body: new URLSearchParams({ metadata: catalogOf(values), acl: ACL }) },
+});
+
+/** Requests of whatever a route can be asked about a target, by route. */
+export const CASES: Readonly<Record<string, Asks>> = {
+  'GET /health/live': () => get('/health/live'),
+  'GET /health/ready': () => get('/health/ready'),
+  'GET /api': () => get('/api', '/api/'),
+  'GET /api/version': () => get('/api/version'),
+  'GET /api/version/default': () => get('/api/version/default'),
+  'GET /api/info/me': () => get('/api/info/me'),
+  'GET /api/info/me/roles': () => get('/api/info/me/roles'),
+  'GET /api/info/organization': () => get('/api/info/organization'),
+  'GET /api/info/organization/properties': () => get('/api/info/organization/properties'),
+  'GET /api/info/organization/properties/engageuiurl': () =>
+    get('/api/info/organization/properties/engageuiurl'),
+  'GET /api/listproviders/providers.json': () => get('/api/listproviders/providers.json'),
+  'GET /api/listproviders/:file': ({ channel }) =>
+    get('/api/listproviders/LICENSES.json', `/api/listproviders/${channel}.json`),
+
+  'GET /api/openapi.json': () => get('/api/openapi.json'),
+  'GET /docs': () => get('/docs'),
+  'GET /docs/:name': ({ channel }) => get(`/docs/${channel}`),
+
+  'GET /api/events': (target) => get(...listPaths(target).events),
+  'POST /api/events': (t) => [
+    newEvent({ title: 'joins', isPartOf: t.series }),
+    newEvent({ title: 'repeats' }, { 'Idempotency-Key': t.idempotencyKey }),
+    { ...newEvent({ title: 'takes', identifier: t.event }), tellsTaken: true },
+  ],
+  'GET /api/events/:id': ({ event }) =>
+    get(
+      `/api/events/${event}`,
+      `/api/events/${event}/`,
+      `/api/events/${event}?withacl=true&withmetadata=true&withpublications=true&withscheduling=true&sign=true`,
+    ),
+  'POST /api/events/:id': ({ event }) => [
+    multipart(`/api/events/${event}`, [field('metadata', EVENT_METADATA)]),
+    multipart(`/api/events/${event}`, [field('acl', ACL)]),
+    multipart(`/api/events/${event}`, [field('processing', '{"workflow":"retract"}')]),
+    multipart(`/api/events/${event}`, []),
+    urlencoded('POST', `/api/events/${event}`, { metadata: EVENT_METADATA }),
+  ],
+  'DELETE /api/events/:id': ({ event }) => [{ path: `/api/events/${event}`, init: { method: 'DELETE' } }],
+  'GET /api/events/:id/acl': ({ event }) => get(`/api/events/${event}/acl`),
+  'PUT /api/events/:id/acl': ({ event }) => [urlencoded('PUT', `/api/events/${event}/acl`, { acl: ACL })],
+  'POST /api/events/:id/acl/:action': ({ event }) => [
+    urlencoded('POST', `/api/events/${event}/acl/read`, { role: 'ROLE_USER' }),
+  ],
+  'DELETE /api/events/:id/acl/:action/:role': ({ event, role }) => [
+    { path: `/api/events/${event}/acl/read/${role}`, init: { method: 'DELETE' } },
+  ],
+  'GET /api/events/:id/metadata': ({ event }) =>
+    get(...METADATA_VIEWS.map((view) => `/api/events/${event}/metadata${view}`)),
+  'PUT /api/events/:id/metadata': ({ event }) => [
+    urlencoded('PUT', `/api/events/${event}/metadata?type=dublincore/episode`, { metadata: FIELDS }),
+    urlencoded('PUT', `/api/events/${event}/metadata?type=license/episode`, {
+      metadata: '[{"id":"remarks","value":"taken"}]',
+    }),
+  ],
+  'DELETE /api/events/:id/metadata': ({ event }) =>
+    ['dublincore', 'license'].map((type) => ({
+      path: `/api/events/${event}/metadata?type=${type}/episode`,
+      init: { method: 'DELETE' },
+    })),
+  'GET /api/events/:id/publications': ({ event }) =>
+    get(
+      `/api/events/${event}/publications`,
+      `/api/events/${event}/publications?sign=true&includeInternalPublication=true`,
+    ),
+  'GET /api/events/:id/publications/:publicationId': ({ event, publication }) =>
+    get(`/api/events/${event}/publications/${publication}?sign=true`),
+  'GET /api/events/:id/media': ({ event }) => get(`/api/events/${event}/media`),
+  'GET /api/events/:id/media/:trackId': ({ event, track }) => get(`/api/events/${event}/media/${track}`),
+  'POST /api/events/:id/track': ({ event }) => [
+    multipart(`/api/events/${event}/track`, [
+      field('flavor', 'presenter/source'),
+      field('overwriteExisting', 'true'),
+      file('track', 'a.mp4', bytes(100)),
+    ]),
+  ],
+  'POST /api/security/sign': ({ publication, element, filename }) =>
+    [`watch/${publication}`, `publications/${publication}/${element}/${filename}`].map((address) =>
+      urlencoded('POST', '/api/security/sign', { url: `http://inlet.test/${address}` }),
+    ),
+
+  'GET /api/series': (target) => get(...listPaths(target).series),
+  'GET /api/series/series.json': (target) => get(...listPaths(target).search),
+  'POST /api/series': (t) => [
+    newSeries({ title: 'repeats' }, { 'Idempotency-Key': t.idempotencyKey }),
+    { ...newSeries({ title: 'takes', identifier: t.series }), tellsTaken: true },
+  ],
+  'GET /api/series/:id': ({ series }) => get(`/api/series/${series}?withacl=true`, `/api/series/${series}/`),
+  'PUT /api/series/:id': ({ series }) => [
+    urlencoded('PUT', `/api/series/${series}`, { metadata: SERIES_METADATA }),
+  ],
+  'DELETE /api/series/:id': ({ series }) => [{ path: `/api/series/${series}`, init: { method: 'DELETE' } }],
+  'GET /api/series/:id/acl': ({ series }) => get(`/api/series/${series}/acl`),
+  'PUT /api/series/:id/acl': ({ series }) => [
+    urlencoded('PUT', `/api/series/${series}/acl`, { acl: ACL }),
+    urlencoded('PUT', `/api/series/${series}/acl`, { acl: ACL, override: 'true' }),
+  ],
+  'GET /api/series/:id/metadata': ({ series }) =>
+    get(...METADATA_VIEWS.map((view) => `/api/series/${series}/metadata${view}`)),
+  'PUT /api/series/:id/metadata': ({ series }) => [
+    urlencoded('PUT', `/api/series/${series}/metadata?type=dublincore/series`, { metadata: FIELDS }),
+  ],
+  'DELETE /api/series/:id/metadata': ({ series }) =>
+    ['dublincore', 'license'].map((type) => ({
+      path: `/api/series/${series}/metadata?type=${type}/series`,
+      init: { method: 'DELETE' },
+    })),
+  'GET /api/series/:id/properties': ({ series }) => get(`/api/series/${series}/properties`),
+  'PUT /api/series/:id/properties': ({ series, property }) => [
+    urlencoded('PUT', `/api/series/${series}/properties`, { properties: `{"${property}":"taken"}` }),
+  ],
+
+  'GET /api/workflows/:id': ({ workflow }) =>
+    get(`/api/workflows/${workflow}?withoperations=true&withconfiguration=true`),
+  'PUT /api/workflows/:id': ({ workflow }) =>
+    ['running', 'stopped'].map((state) => urlencoded('PUT', `/api/workflows/${workflow}`, { state })),
+
+  'GET /watch/:publicationId': ({ publication }) => get(`/watch/${publication}`),
+  'GET /publications/:publicationId/:elementId/:filename': ({ publication, element, filename }) =>
+    get(`/publications/${publication}/${element}/${filename}`),
+};
+
+/** Addresses of a route for administrators only. */
+export function adminAsks(route: { method: string; path: string }, target: Target): Ask[] {
+  const values: Record<string, string> = { id: target.event, queueName: 'operations' };
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? target.workflow);
+  return [{ path: path.replace('*', 'x'), init: { method: route.method } }];
+}

@@ -1,0 +1,97 @@
+import { EVENT_FILTERS } from '../../../src/events/list/filters.ts';
+import { EVENT_SORTS } from '../../../src/events/list/sorts.ts';
+import type { Sorts } from '../../../src/http/list/sort-grammar.ts';
+import { SERIES_FILTERS } from '../../../src/series/list/filters.ts';
+import { SERIES_SORTS } from '../../../src/series/list/sorts.ts';
+import type { Target } from './target.ts';
+
+const DIRECTIONS = ['ASC', 'DESC'];
+const EVENT_EXTRAS =
+  'withacl=true&withmetadata=true&withpublications=true&withscheduling=true&includeInternalPublication=true&sign=true';
+
+/** Every filter of events, with the value that the target's event has. */
+export function eventFilters({ event, series, start, eventWords, seriesWords }: Target): [string, string][] {
+  const period = `${start.slice(0, 10)}T00:00:00Z/${start.slice(0, 10)}T23:59:59Z`;
+  const values: Record<string, string> = {
+    ...eventWords,
+    identifier: event,
+    series,
+    is_part_of: series,
+    series_name: seriesWords.title,
+    created: start.replace('.000Z', 'Z'),
+    status: 'EVENTS.EVENTS.STATUS.PROCESSING',
+    agent_id: eventWords.location,
+    start: period,
+    technical_start: period,
+  };
+  const { remarks, ...named } = values;
+  const texts = [...Object.values(eventWords), ...Object.values(seriesWords), event, series];
+  return [...Object.entries(named), ...texts.map((text): [string, string] => ['textFilter', text])];
+}
+
+/** Every filter of series, with the value that the target's series has. */
+export function seriesFilters({ series, account, start, seriesWords }: Target): [string, string][] {
+  const { remarks, ...named } = seriesWords;
+  const today = new Date().toISOString().slice(0, 10);
+  const period = `${today}T00:00:00Z/${start.slice(0, 10)}T23:59:59Z`;
+  const texts = [...Object.values(seriesWords), series];
+  return [
+    ...Object.entries(named),
+    ['identifier', series],
+    ['creator', account],
+    ['Creator', account],
+    ['desription', seriesWords.description],
+    ['CreationDate', period],
+    ['creationDate', period],
+    ['managedAcl', seriesWords.title],
+    ...texts.map((text): [string, string] => ['textFilter', text]),
+  ];
+}
+
+/** Filters that a list knows and these do not. */
+export function forgottenFilters(target: Target): string[] {
+  const has = (filters: [string, string][]) => new Set(filters.map(([name]) => name));
+  const [events, series] = [has(eventFilters(target)), has(seriesFilters(target))];
+  return [
+    ...Object.keys(EVENT_FILTERS).filter((name) => !events.has(name)),
+    ...Object.keys(SERIES_FILTERS).filter((name) => !series.has(name)),
+  ];
+}
+
+/** Addresses of the lists with every filter, sort and page there is. */
+export function listPaths(target: Target): Record<'events' | 'series' | 'search', string[]> {
+  return {
+    events: pathsOf('/api/events', eventFilters(target), EVENT_SORTS, EVENT_EXTRAS),
+    series: pathsOf('/api/series', seriesFilters(target), SERIES_SORTS, 'withacl=true'),
+    search: searchPaths(target),
+  };
+}
+
+/** Addresses of `series.json`, which knows the filters under other names. */
+function searchPaths({ series, seriesWords: words }: Target): string[] {
+  const query = {
+    ...{ q: words.title, seriesId: series, seriesTitle: words.title, creator: words.organizers },
+    ...{ contributor: words.contributors, publisher: words.publishers, rightsholder: words.rightsholder },
+    ...{ language: words.language, license: words.license, subject: words.subject },
+    ...{ description: words.description, createdfrom: '2001-01-01T00:00:00Z', edit: 'true', offset: '1' },
+  };
+  const list = '/api/series/series.json';
+  return [list, ...Object.entries(query).map(([name, value]) => `${list}?${name}=${value}&fuzzyMatch=true`)];
+}
+
+function pathsOf(list: string, filters: [string, string][], sorts: Sorts, extras: string): string[] {
+  const filter = filters.map(([name, value]) => `filter=${name}:${value}`);
+  const union = [...new Set(filter)].slice(0, 40).join('&');
+  return [
+    list,
+    `${list}?${extras}`,
+    `${list}?onlyWithWriteAccess=true&${extras}`,
+    ...['limit=1', 'limit=1&offset=1', 'offset=2', 'limit=0', 'limit=1000'].map((page) => `${list}?${page}`),
+    ...Object.keys(sorts.criteria).flatMap((name) =>
+      DIRECTIONS.map((direction) => `${list}?sort=${name}:${direction}&limit=2`),
+    ),
+    ...filter.map((each) => `${list}?${each}&${extras}`),
+    `${list}?${union}`,
+    `${list}?${filter.at(0)}&onlyWithWriteAccess=true`,
+  ];
+}

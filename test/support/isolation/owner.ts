@@ -1,0 +1,132 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect } from 'vitest';
+import type { TestApp } from '../app.ts';
+import { post } from '../app-uploads.ts';
+import { bytes } from '../bytes.ts';
+import { field, file } from '../form.ts';
+import { insertElement } from '../publication.ts';
+import { send } from '../series.ts';
+import type { Target } from './target.ts';
+
+/** Catalogs beside the default ones, for events and for series. @returns the folder that defines them */
+export async function extendedCatalogs(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-metadata-'));
+  for (const resource of ['event', 'series']) {
+    const flavor = `license/${resource === 'event' ? 'episode' : 'series'}`;
+    const fields = '[{ id: remarks, label: REMARKS, type: text }]';
+    await writeFile(
+      join(folder, `${resource}.yaml`),
+      `resource: ${resource}\nflavor: ${flavor}\ntitle: LICENSES\nfields: ${fields}\n`,
+    );
+  }
+  return folder;
+}
+
+/**
+ * Makes everything that a target names, in the name of its account: a series, an event in it with a recording that is
+ * being processed, and a publication.
+ *
+ * @param roles of the account, beside the one the access control lists name
+ * @param readers further roles that may read event and series
+ */
+export async function make(
+  app: TestApp,
+  target: Target,
+  roles: readonly string[],
+  readers: readonly string[] = [],
+): Promise<void> {
+  const Authorization = await app.account(target.account, ...roles, target.role);
+  const acl = JSON.stringify([
+    ...['read', 'write'].map((action) => ({ allow: true, action, role: target.role })),
+    ...readers.map((role) => ({ allow: true, action: 'read', role })),
+  ]);
+  const headers = { Authorization, 'Idempotency-Key': target.idempotencyKey };
+  const series = await send(app, 'POST', '/api/series', { metadata: seriesMetadata(target), acl }, headers);
+  expect(series.status, series.text).toBe(201);
+  const properties = JSON.stringify({ [target.property]: target.propertyValue });
+  const stored = await send(app, 'PUT', `/api/series/${target.series}/properties`, { properties }, headers);
+  expect(stored.status, stored.text).toBe(200);
+  await sql
+    .raw(`ALTER TABLE workflows ALTER COLUMN id RESTART WITH ${target.workflow}`)
+    .execute(app.database);
+  const recording = [
+    field('acl', acl),
+    field('metadata', eventMetadata(target)),
+    field('processing', '{"workflow":"schedule-and-upload"}'),
+    file('presenter', target.filename, bytes(1000)),
+  ];
+  const event = await post(app, recording, { Authorization });
+  expect(event.status, await event.text()).toBe(201);
+  await publish(app, target);
+}
+
+/** What a worker would do, and identifiers that are known beforehand. */
+async function publish({ database, storage }: TestApp, target: Target): Promise<void> {
+  await database
+    .updateTable('tracks')
+    .set({ id: target.track })
+    .where('event_id', '=', target.event)
+    .execute();
+  await database
+    .insertInto('publications')
+    .values({
+      id: target.publication,
+      event_id: target.event,
+      channel: target.channel,
+      mediatype: 'text/html',
+    })
+    .execute();
+  await insertElement(database, storage, bytes(100), {
+    id: target.element,
+    event_id: target.event,
+    publication_id: target.publication,
+    kind: 'media',
+    filename: target.filename,
+    tags: [target.channel],
+  });
+}
+
+function seriesMetadata({ series, seriesWords: words }: Target): string {
+  return catalogs('series', words.remarks, {
+    identifier: series,
+    title: words.title,
+    description: words.description,
+    subjects: [words.subject],
+    language: words.language,
+    rightsHolder: words.rightsholder,
+    license: words.license,
+    creator: [words.organizers],
+    contributor: [words.contributors],
+    publisher: [words.publishers],
+  });
+}
+
+function eventMetadata({ event, series, start, eventWords: words }: Target): string {
+  return catalogs('episode', words.remarks, {
+    identifier: event,
+    isPartOf: series,
+    title: words.title,
+    description: words.description,
+    subjects: [words.subject],
+    language: words.language,
+    rightsHolder: words.rightsholder,
+    license: words.license,
+    creator: [words.presenters],
+    contributor: [words.contributors],
+    location: words.location,
+    source: words.source,
+    startDate: start.slice(0, 10),
+    startTime: start.slice(11, 19),
+  });
+}
+
+function catalogs(subtype: 'episode' | 'series', remarks: string, values: Record<string, unknown>): string {
+  const fields = Object.entries(values).map(([id, value]) => ({ id, value }));
+  return JSON.stringify([
+    { flavor: `dublincore/${subtype}`, fields },
+    { flavor: `license/${subtype}`, fields: [{ id: 'remarks', value: remarks }] },
+  ]);
+}

@@ -1,0 +1,81 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/**
+ * What can be named of somebody's event and series: identifiers, and words that are nowhere else. The same shape stands
+ * for what exists and for what does not, so that a request can be made of either.
+ */
+export interface Target {
+  event: string;
+  track: string;
+  workflow: string;
+  publication: string;
+  element: string;
+  filename: string;
+  channel: string;
+  series: string;
+  /** A role that the access control lists name, and the account that has it. */
+  role: string;
+  account: string;
+  /** A property of the series and its value. */
+  property: string;
+  propertyValue: string;
+  idempotencyKey: string;
+  /** Values of the metadata, by what a filter calls them. */
+  eventWords: Record<(typeof EVENT_WORDS)[number], string>;
+  seriesWords: Record<(typeof SERIES_WORDS)[number], string>;
+  /** When the event began and when the series was made. */
+  start: string;
+}
+
+export const EVENT_WORDS = [
+  ...['title', 'description', 'subject', 'rightsholder', 'license', 'language', 'location', 'source'],
+  ...['presenters', 'contributors', 'remarks'],
+] as const;
+export const SERIES_WORDS = [
+  ...['title', 'description', 'subject', 'rightsholder', 'license', 'language'],
+  ...['organizers', 'contributors', 'publishers', 'remarks'],
+] as const;
+
+/** Words nobody can guess; every one made by a call is different. */
+export function newTarget(): Target {
+  return {
+    event: randomUUID(),
+    track: randomUUID(),
+    workflow: String(randomBytes(4).readUInt32BE() + 5_000_000_000),
+    publication: randomUUID(),
+    element: randomUUID(),
+    filename: `${word()}.mp4`,
+    channel: word(),
+    series: randomUUID(),
+    role: `ROLE_${word().toUpperCase()}`,
+    account: word(),
+    property: word(),
+    propertyValue: word(),
+    idempotencyKey: word(),
+    eventWords: words(EVENT_WORDS),
+    seriesWords: words(SERIES_WORDS),
+    start: new Date(Date.UTC(2031, 0, 1 + (randomBytes(1)[0] ?? 0), 10, 11, 12)).toISOString(),
+  };
+}
+
+/** Every word of a target, those that hold others first. */
+export function wordsOf(target: Target): string[] {
+  const { eventWords, seriesWords, ...flat } = target;
+  return [flat, eventWords, seriesWords].flatMap((group) => Object.values<string>(group));
+}
+
+/** A text with the words of a target replaced by what they stand for, and days and new identifiers by signs. */
+export function masked(text: string, target: Target): string {
+  const named = wordsOf(target).reduce((rest, each, i) => rest.replaceAll(each, `{${i}}`), text);
+  return named
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '{new}')
+    .replaceAll(/20\d\d-[01]\d-[0-3]\d/g, '{day}');
+}
+
+function word(): string {
+  return `zq${randomBytes(9).toString('hex')}`;
+}
+
+function words<N extends string>(names: readonly N[]): Record<N, string> {
+  return Object.fromEntries(names.map((name) => [name, word()])) as Record<N, string>;
+}
