@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
+import { checked } from '../http/check.ts';
 import { notFound } from '../http/errors.ts';
-import { pageParameters } from '../http/query.ts';
 import { versionedJson } from '../http/version.ts';
 import type { ListEntry, ListProviders } from './list-providers.ts';
+import { ListQuery } from './schemas.ts';
 
 const SUFFIX = '.json';
 
@@ -16,9 +17,9 @@ export function listProviderRoutes({ lists }: { lists: ListProviders }): Hono {
     const file = c.req.param('file');
     const entries = file.endsWith(SUFFIX) ? lists.get(file.slice(0, -SUFFIX.length)) : undefined;
     if (!entries) throw notFound('');
-    const { limit, offset } = pageParameters(c.req.query());
-    const chosen = entries.filter(matching(c.req.query('filter') ?? ''));
-    const page = chosen.slice(offset, limit === undefined ? undefined : offset + limit);
+    const { filter, limit, offset = 0 } = checked(ListQuery, c.req.query());
+    const chosen = entries.filter(matching(filter ?? ''));
+    const page = chosen.slice(offset, limit && offset + limit);
     return versionedJson(c, Object.fromEntries(page.map(({ key, label, text }) => [key, text ?? label])));
   });
 

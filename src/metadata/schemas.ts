@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PAGE } from '../http/query.schemas.ts';
 
 const filled = z.string().refine((text) => text.trim() !== '');
 
@@ -10,6 +11,15 @@ const Value = z.union([
   z.boolean(),
   z.record(z.string(), z.unknown()),
 ]);
+
+/** The parameter `type`: the flavor of a catalog, a type and a subtype with a slash between them. */
+export const CatalogType = z.string().regex(/^[^/]+\/[^/]+$/);
+
+/** Which values of a list provider to answer. */
+export const ListQuery = z.object({
+  filter: z.string().optional().describe('Only values or labels that hold this.'),
+  ...PAGE,
+});
 
 /** A field in requests. Further properties, such as those that responses have, are ignored. */
 export const FieldRequest = z.looseObject({

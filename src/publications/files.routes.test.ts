@@ -97,6 +97,7 @@ test.each([
 test.each(['bytes=3000000-', 'bytes=-0'])('%s is refused with the size', async (range) => {
   const { response } = await get({ Range: range });
   expect(response.status).toBe(416);
+  expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
   expect(response.headers.get('Content-Range')).toBe(`bytes */${SIZE}`);
 });
 

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { Database } from '../database/kysely.ts';
+import { SENTENCE } from '../http/errors.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import { findPublishedFile } from './queries.ts';
 import { serveFile } from './serve-file.ts';
@@ -65,5 +66,5 @@ function privateUntil(end: number): string {
 }
 
 function refuse(c: Context, status: 400 | 403 | 404 | 410, sentence: string): Response {
-  return c.text(sentence, status, { 'Cache-Control': 'no-store' });
+  return c.body(sentence, status, { 'Content-Type': SENTENCE, 'Cache-Control': 'no-store' });
 }

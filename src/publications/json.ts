@@ -8,6 +8,7 @@ import {
   type PublicationElement,
   watchUrl,
 } from './model.ts';
+import type { MediaJson, PublicationJson } from './publication.schemas.ts';
 
 /** How a request wants publications to be shown. */
 export interface Presentation {
@@ -19,7 +20,10 @@ export interface Presentation {
 }
 
 /** A publication in the contract's JSON (2.9, compatibility 3.11), the same in lists and alone. */
-export function publicationJson(publication: Publication, presentation: Presentation) {
+export function publicationJson(
+  publication: Publication,
+  presentation: Presentation,
+): Omit<PublicationJson, 'media'> & { media: Partial<MediaJson>[] } {
   const { publicUrl, version, sign = unchanged } = presentation;
   const url = watchUrl(publicUrl, publication.id);
   return {
@@ -28,10 +32,13 @@ export function publicationJson(publication: Publication, presentation: Presenta
     mediatype: publication.mediatype,
     url: offers(version, 'publications', 'signedUrl') ? sign(url) : url,
     media: elementsOf(publication, 'media').map((media) => mediaJson(media, presentation)),
-    attachments: elementsOf(publication, 'attachment').map((attachment) => ({
-      ...elementJson(attachment, presentation),
-      ref: reference(attachment, publication),
-    })),
+    attachments: elementsOf(publication, 'attachment').map(
+      (attachment) =>
+        ({
+          ...elementJson(attachment, presentation),
+          ref: reference(attachment, publication),
+        }) satisfies PublicationJson['attachments'][number],
+    ),
     metadata: elementsOf(publication, 'metadata').map((catalog) => elementJson(catalog, presentation)),
   };
 }
@@ -39,8 +46,8 @@ export function publicationJson(publication: Publication, presentation: Presenta
 function mediaJson(media: PublicationElement, presentation: Presentation) {
   return fieldsOf(presentation.version, 'publicationMediaFields', {
     ...elementJson(media, presentation),
-    has_audio: media.has_audio,
-    has_video: media.has_video,
+    has_audio: media.has_audio === true,
+    has_video: media.has_video === true,
     duration: media.duration,
     description: '',
     ...(media.has_video && {
@@ -52,7 +59,7 @@ function mediaJson(media: PublicationElement, presentation: Presentation) {
     }),
     is_master_playlist: false,
     is_live: false,
-  });
+  } satisfies MediaJson);
 }
 
 function elementJson(element: PublicationElement, { publicUrl, sign = unchanged }: Presentation) {
@@ -64,7 +71,7 @@ function elementJson(element: PublicationElement, { publicUrl, sign = unchanged 
     size: element.size,
     checksum: `${element.sha256} (sha256)`,
     tags: element.tags,
-  };
+  } satisfies PublicationJson['metadata'][number];
 }
 
 function reference(attachment: PublicationElement, publication: Publication): string {

@@ -1,8 +1,8 @@
 import { offers } from '../http/api-changes.ts';
-import { isTrue } from '../http/query.ts';
 import type { ApiVersion } from '../http/version.ts';
 import { type Presentation, publicationJson } from './json.ts';
 import { INTERNAL_CHANNEL, type Publication } from './model.ts';
+import type { PublicationQuery, PublicationsQuery } from './query.schemas.ts';
 import type { UrlSigner } from './signing/url-signer.ts';
 
 /** What the application knows of the addresses of publications. */
@@ -14,18 +14,17 @@ export interface PublicationAddresses {
 }
 
 /** What a request asks for. */
-interface PublicationQuery {
+interface PublicationRequest<Q extends PublicationQuery> {
   version: ApiVersion;
-  /** The parameters of its URL. */
-  query: Readonly<Record<string, string>>;
+  query: Q;
 }
 
 /** How to show a single publication: with signed addresses when the request wants them and Inlet signs. */
 export function presentationOf(
-  { version, query }: PublicationQuery,
+  { version, query }: PublicationRequest<PublicationQuery>,
   { publicUrl, signer }: PublicationAddresses,
 ): Presentation {
-  if (!signer || !isTrue(query.sign)) return { publicUrl, version };
+  if (!signer || !query.sign) return { publicUrl, version };
   const validUntil = signer.defaultEnd();
   return { publicUrl, version, sign: (url) => signer.sign(url, { validUntil }) };
 }
@@ -33,12 +32,12 @@ export function presentationOf(
 /** A list of publications in JSON. The internal one is there only for those who ask for it. */
 export function publicationsJson(
   publications: readonly Publication[],
-  request: PublicationQuery,
+  request: PublicationRequest<PublicationsQuery>,
   addresses: PublicationAddresses,
 ) {
   const presentation = presentationOf(request, addresses);
   const internal =
-    isTrue(request.query.includeInternalPublication) &&
+    request.query.includeInternalPublication &&
     offers(request.version, 'eventParameters', 'includeInternalPublication');
   return publications
     .filter(({ channel }) => internal || channel !== INTERNAL_CHANNEL)

@@ -26,6 +26,7 @@ const Media = z
     is_live: z.boolean(),
   })
   .meta({ id: 'PublishedMedia', 'x-part': 'publicationMediaFields' });
+export type MediaJson = z.infer<typeof Media>;
 
 /** What of an event is public on one channel. */
 export const Publication = z
@@ -43,5 +44,6 @@ export const Publication = z
     metadata: z.array(z.object(element).meta({ id: 'PublishedCatalog' })),
   })
   .meta({ id: 'Publication' });
+export type PublicationJson = z.infer<typeof Publication>;
 
 export const Publications = z.array(Publication).meta({ id: 'Publications' });

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { SENTENCE } from '../http/errors.ts';
 import { allowsRange, matchesNone, strongEtag } from '../http/etag.ts';
 import { requestedRange } from '../http/range.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
@@ -35,7 +36,10 @@ export async function serveFile(
     ? requestedRange(c.req.header('Range'), file.size)
     : 'all';
   if (range === 'unsatisfiable') {
-    return c.text('The range lies outside the file.', 416, { 'Content-Range': `bytes */${file.size}` });
+    return c.body('The range lies outside the file.', 416, {
+      'Content-Type': SENTENCE,
+      'Content-Range': `bytes */${file.size}`,
+    });
   }
   const body = await open(storage, file.object_key, range === 'all' ? undefined : range);
   if (!body) return undefined;

@@ -1,15 +1,14 @@
 import { Hono } from 'hono';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
-import { badRequest } from '../http/errors.ts';
+import { checked } from '../http/check.ts';
 import { readFields } from '../http/form.ts';
 import { versionedJson } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
 import { publishedAddress } from './model.ts';
 import type { PublicationAddresses } from './presentation.ts';
 import { mayReadPublished } from './queries.ts';
-import { parseInstant } from './signing/instant.ts';
-import { canonicalAddress } from './signing/ip-address.ts';
+import { SignForm } from './sign.schemas.ts';
 
 /**
  * `POST /api/security/sign` (compatibility 5): signs an address of a publication or of a file of one. Any other
@@ -29,31 +28,14 @@ export function signRoutes({
   }
 
   return new Hono({ strict: false }).post('/api/security/sign', async (c) => {
-    const fields = await readFields(c.req.raw);
-    const url = fields.get('url')?.trim() ?? '';
-    if (url === '') throw badRequest("Query parameter 'url' is mandatory");
-    const given = validUntil(fields.get('valid-until') ?? '');
-    const source = validSource(fields.get('valid-source') ?? '');
+    const form = checked(SignForm, Object.fromEntries(await readFields(c.req.raw)));
+    const { url, 'valid-until': validUntil, 'valid-source': source } = form;
     const accepted = signer && (await signable(c.var.principal, url));
     if (!signer || !accepted) return versionedJson(c, { error: 'Given URL cannot be signed' });
-    const end = given ?? new Date(signer.defaultEnd());
+    const end = validUntil ?? new Date(signer.defaultEnd());
     return versionedJson(c, {
       url: signer.sign(accepted, { validUntil: end.getTime(), source }),
       'valid-until': formatInstant(end),
     });
   });
-}
-
-function validUntil(text: string): Date | undefined {
-  if (text.trim() === '') return undefined;
-  const instant = parseInstant(text);
-  if (!instant) throw badRequest("Query parameter 'valid-until' is not a valid ISO-8601 date string");
-  return instant;
-}
-
-function validSource(text: string): string | undefined {
-  if (text.trim() === '') return undefined;
-  const address = canonicalAddress(text);
-  if (!address) throw badRequest("Query parameter 'valid-source' is not a valid IP address");
-  return address;
 }

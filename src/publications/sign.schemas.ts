@@ -1,5 +1,21 @@
 import { z } from 'zod';
 import { Instant } from '../http/schemas.ts';
+import { parseInstant } from './signing/instant.ts';
+import { canonicalAddress } from './signing/ip-address.ts';
+
+const NO_URL = "Query parameter 'url' is mandatory";
+
+/** What to sign, and how. */
+export const SignForm = z.object({
+  url: z.string({ error: NO_URL }).trim().min(1, { error: NO_URL }).describe('The address.'),
+  'valid-until': read(
+    parseInstant,
+    "Query parameter 'valid-until' is not a valid ISO-8601 date string",
+  ).describe('Until when it may be used; ISO 8601.'),
+  'valid-source': read(canonicalAddress, "Query parameter 'valid-source' is not a valid IP address").describe(
+    'The only IP address from which it may be used.',
+  ),
+});
 
 /** A signed address, or why there is none. */
 export const SignedUrl = z
@@ -8,3 +24,16 @@ export const SignedUrl = z
     z.object({ error: z.string().describe('Why the address was not signed.') }),
   ])
   .meta({ id: 'SignedUrl' });
+
+/** A field that may be blank or missing. */
+function read<T>(parse: (text: string) => T | undefined, error: string) {
+  return z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (!text?.trim()) return undefined;
+      const value = parse(text);
+      if (value === undefined) context.addIssue(error);
+      return value;
+    });
+}

@@ -1,12 +1,32 @@
 import { z } from 'zod';
 
-/** Which workflow to run on a new event, as it is sent. */
+/** NUL cannot be stored, and of half a character only its place is kept. */
+const Storable = z
+  .string()
+  .refine((text) => !text.includes('\0'))
+  .overwrite((text) => text.toWellFormed());
+
+/** Anything but text is kept as its JSON. */
+const Value = z
+  .unknown()
+  .transform((value, context) => {
+    try {
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    } catch {
+      // JSON.parse reads more levels than JSON.stringify can write.
+      context.addIssue('It has too many levels.');
+      return z.NEVER;
+    }
+  })
+  .pipe(Storable);
+
+/** Which workflow to run on a new event, and with which values. */
 export const Processing = z
   .object({
-    workflow: z.string().describe('Identifier of the workflow definition.'),
+    workflow: z.string().trim().describe('Identifier of the workflow definition.'),
     configuration: z
-      .record(z.string(), z.unknown())
-      .optional()
+      .record(Storable, Value)
+      .nullish()
       .describe('Values of its configuration keys, such as `straightToPublishing`.'),
   })
   .meta({ id: 'Processing' });

@@ -1,4 +1,5 @@
 import { badRequest } from '../http/errors.ts';
+import { Processing as ProcessingRequest } from './processing.schemas.ts';
 
 /** Which workflow to run, and with which values. */
 export interface Processing {
@@ -7,28 +8,21 @@ export interface Processing {
   configuration: Record<string, string>;
 }
 
-const UNPARSABLE = 'Unable to parse processing configuration';
+/** A missing workflow is refused later, in a sentence of its own. */
+const Schema = ProcessingRequest.extend({ workflow: ProcessingRequest.shape.workflow.catch('') });
 
 /** Reads the `processing` part: `{"workflow": id, "configuration": {key: value}}`. @throws {HttpError} 400 */
 export function parseProcessing(text: string): Processing {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw badRequest(UNPARSABLE);
-  }
-  if (!isObject(json)) throw badRequest(UNPARSABLE);
-  const { workflow, configuration = {} } = json;
-  if (!isObject(configuration)) throw badRequest(UNPARSABLE);
-  const values: Record<string, string> = {};
-  for (const [key, value] of Object.entries(configuration)) {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    if (`${key}${text}`.includes('\0')) throw badRequest(UNPARSABLE);
-    values[key.toWellFormed()] = text.toWellFormed();
-  }
-  return { workflow: typeof workflow === 'string' ? workflow.trim() : '', configuration: values };
+  const parsed = Schema.safeParse(jsonOf(text));
+  if (!parsed.success) throw badRequest('Unable to parse processing configuration');
+  const { workflow, configuration } = parsed.data;
+  return { workflow, configuration: configuration ?? {} };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

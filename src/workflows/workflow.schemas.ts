@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { flag } from '../http/query.schemas.ts';
 import { TextByName } from '../http/schemas.ts';
 import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './states.ts';
 
@@ -6,6 +7,20 @@ const states = Object.keys(WORKFLOW_MOVES) as WorkflowState[];
 
 /** The state an event's workflow is in, as events tell it; empty for an event that has none. */
 export const ProcessingState = z.enum(['', ...states]).meta({ id: 'ProcessingState' });
+export type ProcessingState = z.infer<typeof ProcessingState>;
+
+/** What else to answer of a workflow. */
+export const WorkflowQuery = z.object({
+  withconfiguration: flag('Also answer its configuration.'),
+  withoperations: flag('Also answer its operations.'),
+});
+export type WorkflowQuery = z.infer<typeof WorkflowQuery>;
+
+/** The state a client wants a workflow to go to. */
+export const WantedState = z.enum(['running', 'stopped'], {
+  error: ({ input }) => `Invalid workflow state '${String(input).slice(0, 100)}'`,
+});
+export type WantedState = z.infer<typeof WantedState>;
 
 /** A workflow instance. */
 export const Workflow = z
@@ -30,3 +45,4 @@ export const Workflow = z
       .describe('With `withoperations`.'),
   })
   .meta({ id: 'Workflow' });
+export type WorkflowJson = z.infer<typeof Workflow>;

@@ -1,16 +1,17 @@
 import { type Context, Hono } from 'hono';
 import { type Action, requireAccess } from '../access/acl.queries.ts';
 import type { Database } from '../database/kysely.ts';
-import { badRequest, conflict, notFound } from '../http/errors.ts';
+import { checked } from '../http/check.ts';
+import { conflict, notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
-import { isTrue } from '../http/query.ts';
 import { versionedJson } from '../http/version.ts';
 import { advance, type Change } from './advance.ts';
 import { findWorkflow, type WorkflowRow } from './queries.ts';
 import { IllegalMove } from './states.ts';
+import { WantedState, type WorkflowJson, WorkflowQuery } from './workflow.schemas.ts';
 
 /** What a client may ask of a workflow, by the state it wants. */
-const CHANGES: Readonly<Record<string, Change>> = {
+const CHANGES: Readonly<Record<WantedState, Change>> = {
   running: { kind: 'resumed' },
   stopped: { kind: 'stopped' },
 };
@@ -21,15 +22,14 @@ export function workflowRoutes({ database }: { database: Database }): Hono {
 
   app.get('/api/workflows/:id', async (c) => {
     const workflow = await accessible(database, c, 'read');
-    return versionedJson(c, workflowJson(workflow, c.req.query()));
+    return versionedJson(c, workflowJson(workflow, WorkflowQuery.parse(c.req.query())));
   });
 
   app.put('/api/workflows/:id', async (c) => {
     const workflow = await accessible(database, c, 'write');
     const state = (await readFields(c.req.raw)).get('state');
     if (state) {
-      const change = Object.hasOwn(CHANGES, state) ? CHANGES[state] : undefined;
-      if (!change) throw badRequest(`Invalid workflow state '${state.slice(0, 100)}'`);
+      const change = CHANGES[checked(WantedState, state)];
       await database
         .transaction()
         .execute((trx) => advance(trx, workflow.id, change))
@@ -40,7 +40,7 @@ export function workflowRoutes({ database }: { database: Database }): Hono {
         });
     }
     const changed = await findWorkflow(database, workflow.id);
-    return versionedJson(c, workflowJson(changed ?? workflow, c.req.query()));
+    return versionedJson(c, workflowJson(changed ?? workflow, WorkflowQuery.parse(c.req.query())));
   });
 
   return app;
@@ -55,7 +55,7 @@ async function accessible(database: Database, c: Context, action: Action): Promi
   return workflow;
 }
 
-function workflowJson(workflow: WorkflowRow, query: Record<string, string>): Record<string, unknown> {
+function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): WorkflowJson {
   return {
     identifier: workflow.id,
     title: workflow.title,
@@ -64,8 +64,10 @@ function workflowJson(workflow: WorkflowRow, query: Record<string, string>): Rec
     event_identifier: workflow.event_id,
     creator: workflow.creator,
     state: workflow.state.toLowerCase(),
-    ...(isTrue(query.withconfiguration) && { configuration: workflow.configuration }),
-    ...(isTrue(query.withoperations) && {
+    ...(query.withconfiguration && {
+      configuration: workflow.configuration as WorkflowJson['configuration'],
+    }),
+    ...(query.withoperations && {
       operations: workflow.operations.map(({ operation, description, state }) => ({
         operation,
         description,

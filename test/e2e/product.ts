@@ -14,12 +14,14 @@ import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
 import { refusals } from './suites/refusals.ts';
+import { wire } from './suites/wire.ts';
 
 const SUITES: readonly Suite[] = [
   publishing,
   processing,
   forms,
   refusals,
+  wire,
   limits,
   interruptions,
   access,

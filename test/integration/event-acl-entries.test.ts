@@ -22,6 +22,17 @@ describe('POST /api/events/{id}/acl/{action}', () => {
     expect(await bench.acl(id)).toEqual(OWN);
   });
 
+  test('400 when the list is full, but not for what is in it', async () => {
+    const full = Array.from({ length: 2000 }, (_, i) => ace(`ROLE_${i}`));
+    const id = await bench.event({}, full);
+    expect(await add(id, 'read', { role: 'ROLE_ONE_MORE' })).toMatchObject({
+      status: 400,
+      text: 'An access control list has at most 2000 entries.',
+    });
+    expect((await add(id, 'read', { role: 'ROLE_1999' })).status).toBe(204);
+    expect(await bench.acl(id)).toEqual(full);
+  });
+
   test('an entry that denied it allows it', async () => {
     const id = await bench.event({}, OWN);
     expect((await add(id, 'read', { role: 'ROLE_DENIED' })).status).toBe(204);

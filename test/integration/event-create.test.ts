@@ -85,6 +85,36 @@ test.each([
   expect(JSON.parse(text)).toMatchObject({ start, created: start });
 });
 
+test('the day of creation may be given, and is refused when it is none', async () => {
+  const values = { title: 'Lecture', startDate: '2026-04-13', created: '2019-12-31T23:30:00.000-01:00' };
+  const id = await createdWith(withCatalogs(episode(values)));
+  const { text } = await send(app, 'GET', `/api/events/${id}`);
+  expect(JSON.parse(text)).toMatchObject({ start: '2026-04-13T00:00:00Z', created: '2020-01-01T00:30:00Z' });
+  for (const created of ['soon', '0001-01-01T00:00:00+02:00']) {
+    const refused = await create(withCatalogs(episode({ title: 'x', created })));
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.text).toContain(`the value of 'created' is "${created}"`);
+  }
+});
+
+test.each(['.', '..', 'a b', 'ü'])(
+  'the identifier "%s" is refused: no address could hold it',
+  async (identifier) => {
+    const refused = await create(withCatalogs(episode({ title: 'x', identifier })));
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.text).toContain(`the value of 'identifier' is "${identifier}"`);
+  },
+);
+
+test.each([undefined, null, {}])(
+  'a workflow with the configuration %j takes its defaults',
+  async (configuration) => {
+    const [acl, metadata] = eventFields() as [Part, Part];
+    const processing = JSON.stringify({ workflow: 'schedule-and-upload', configuration });
+    await createdWith([acl, metadata, field('processing', processing)]);
+  },
+);
+
 test('a series that must not be seen is answered like one that does not exist, and nothing stays', async () => {
   const hidden = await createSeries(app, {}, [ace('ROLE_OTHER')]);
   const before = await counts(app);

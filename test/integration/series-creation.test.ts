@@ -122,6 +122,11 @@ test.each<[string, Record<string, string>, string | RegExp]>([
     /^Unable to parse metadata because 'the value of 'identifier' is "\.\.\/a"; allowed are 1 to 255 letters/,
   ],
   ['an identifier of dots', { metadata: catalogOf({ identifier: '..' }) }, /the value of 'identifier' is/],
+  [
+    'an identifier that is an endpoint',
+    { metadata: catalogOf({ identifier: 'series.json' }) },
+    /the value of 'identifier' is/,
+  ],
   ['a NUL in the title', { metadata: catalogOf({ title: 'a\0' }) }, /holds a NUL character/],
   [
     'a title that is too long',

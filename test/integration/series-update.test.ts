@@ -65,6 +65,23 @@ test('PUT /api/series/{id} takes the answer of GET metadata', async () => {
   expect((await send(app, 'GET', path)).text).toBe(before.text);
 });
 
+test('PUT /api/series/{id} takes a catalog as it was shown that was never stored, and stores none', async () => {
+  const before = await send(app, 'GET', path);
+  const answer = await putAll(before.text);
+  expect([answer.status, answer.text]).toEqual([200, before.text]);
+  expect((await send(app, 'DELETE', `${path}${LICENSE}`)).status).toBe(404);
+});
+
+test('PUT /api/series/{id} does not empty a required field of a catalog that is stored', async () => {
+  const shown = await send(app, 'GET', path);
+  await put(LICENSE, [{ id: 'license', value: 'CC0' }]);
+  expect(await putAll(shown.text)).toMatchObject({
+    status: 400,
+    text: "The series metadata field with id 'license' and the metadata type 'TEXT' is required and can not be empty!.",
+  });
+  expect((await read(LICENSE)).license).toBe('CC0');
+});
+
 test.each([
   ['no JSON', '[{', 'Not able to parse the event metadata: [{'],
   ['no list', '{}', 'Not able to parse the event metadata: {}'],

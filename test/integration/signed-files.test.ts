@@ -81,6 +81,7 @@ describe.each(storages)('with signed addresses, files in a %s', (_name, start) =
       expect([url, answer.status]).toEqual([url, status]);
       expect(answer.headers.get('Cache-Control')).toBe('no-store');
       expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(answer.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
       const body = await answer.text();
       if (method === 'GET') expect(body).toMatch(/^[A-Z][^{}<>]+\.$/);
     }

@@ -5,6 +5,15 @@ import type { Suite } from '../suite.ts';
 const SINCE_1_1 = ['language', 'rightsholder', 'license', 'is_part_of', 'series', 'source', 'status'];
 
 export const reading: Suite = (product) => {
+  test('the reference page, its files and the document are there for everybody', async () => {
+    const { url } = product().admin;
+    const files = ['swagger-ui-bundle.js', 'swagger-ui.css', 'start.js', 'favicon-32x32.png'];
+    for (const path of ['/docs', ...files.map((name) => `/docs/${name}`), '/api/openapi.json']) {
+      const answer = await fetch(new URL(path, url));
+      expect([answer.status, (await answer.arrayBuffer()).byteLength > 0], path).toEqual([200, true]);
+    }
+  });
+
   describe('an event', () => {
     let id: string;
     beforeAll(async () => {
@@ -26,6 +35,15 @@ export const reading: Suite = (product) => {
         headers: { 'If-None-Match': etag },
       });
       expect(other.status).toBe(200);
+    });
+
+    test('has the length of its body also when only the headers are asked for', async () => {
+      const { admin } = product();
+      for (const path of [`/api/events/${id}`, '/api/events/nowhere']) {
+        const { byteLength } = await (await admin.fetch(path)).arrayBuffer();
+        const head = await admin.fetch(path, { method: 'HEAD' });
+        expect(head.headers.get('Content-Length')).toBe(String(byteLength));
+      }
     });
 
     test('is shown as the version asked for knows it', async () => {

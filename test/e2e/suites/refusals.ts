@@ -168,6 +168,18 @@ export const refusals: Suite = (product) => {
     expect(await answer.text()).toMatch(/^The multipart form is broken or was cut short: /);
   });
 
+  test('a series whose form was cut short is refused, and not made without its ACL', async () => {
+    const catalogs = [{ flavor: 'dublincore/series', fields: [{ id: 'title', value: 'Cut short' }] }];
+    const { type, body } = form([field('metadata', JSON.stringify(catalogs)), field('acl', acl)]);
+    const answer = await product().admin.fetch('/api/series', {
+      method: 'POST',
+      headers: { 'Content-Type': type },
+      body: body.subarray(0, body.lastIndexOf('\r\n--')),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toMatch(/^The multipart form is broken or was cut short: /);
+  });
+
   test.each([
     ['GET', '/nowhere', 404],
     ['GET', '/api/nowhere', 404],

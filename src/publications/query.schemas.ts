@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { INTRODUCED } from '../http/api-changes.ts';
+import { flag } from '../http/query.schemas.ts';
+
+/** How to answer one publication. */
+export const PublicationQuery = z.object({
+  sign: flag('Sign the addresses of publications, where Inlet is configured to sign.'),
+});
+export type PublicationQuery = z.infer<typeof PublicationQuery>;
+
+/** Which publications to answer, and how. */
+export const PublicationsQuery = PublicationQuery.extend({
+  includeInternalPublication: flag('Also answer the publication on the channel `internal`.').meta({
+    'x-since': INTRODUCED.eventParameters.includeInternalPublication,
+  }),
+});
+export type PublicationsQuery = z.infer<typeof PublicationsQuery>;

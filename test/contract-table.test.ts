@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = new URL('../', import.meta.url);
+/** The sections of the contract that say what the API does; 2.7, 2.11 and 4.5 are about scheduling, 6 says nothing. */
+const SECTIONS = [
+  ...['2.1', '2.2', '2.3', '2.4', '2.5', '2.6', '2.8', '2.9', '2.10', '3'],
+  ...['4.1', '4.2', '4.3', '4.4', '4.6', '4.7', '4.8', '4.9', '5', '7', '8', '9'],
+];
+
+const read = (path: string) => readFile(fileURLToPath(new URL(path, ROOT)), 'utf8');
+
+/** The rows of the tables: the first cell, the file and the name of the test. */
+async function rows() {
+  const rows = [...(await read('docs/contract.md')).matchAll(/^\| (.+?) \|.* `([^`]+)` \| `(.+)` \|$/gm)];
+  return rows.map(([, first = '', file = '', name = '']) => ({ first, file, name }));
+}
+
+/** Titles of tests and groups, as the source has them. */
+function titlesIn(source: string): Set<string> {
+  const titles = source.matchAll(/(?:\b(?:test|describe)\(|\)\()\s*(['"`])((?:\\.|(?!\1).)*)\1/gs);
+  return new Set([...titles].map(([, , title = '']) => title.replace(/\\(.)/g, '$1')));
+}
+
+test('every test that the table of the contract names exists', async () => {
+  const named = await rows();
+  expect(named.length).toBeGreaterThan(100);
+  const missing: string[] = [];
+  for (const { file, name } of named) {
+    const titles = titlesIn(await read(file));
+    if (!name.split(' > ').every((title) => titles.has(title))) missing.push(`${file}: ${name}`);
+  }
+  expect(missing).toEqual([]);
+});
+
+test('the table has every section of the contract', async () => {
+  const listed = new Set((await rows()).map(({ first }) => first));
+  expect(SECTIONS.filter((section) => !listed.has(section))).toEqual([]);
+});
