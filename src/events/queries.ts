@@ -1,5 +1,5 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
-import { type Action, mayAccess } from '../access/acl.queries.ts';
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
+import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import type { DB } from '../database/schema.ts';
@@ -15,23 +15,9 @@ export function findEvent(database: Queryable, id: string, principal: Principal)
     .executeTakeFirst();
 }
 
-/**
- * The events of these identifiers on which the principal may do the action, in the order of the identifiers; those that
- * are gone are left out.
- */
-export async function findEvents(
-  database: Queryable,
-  ids: readonly string[],
-  principal: Principal,
-  action: Action,
-): Promise<EventRow[]> {
-  if (ids.length === 0) return [];
-  const events = await eventRows(database)
-    .where('events.id', '=', sql<string>`ANY(${ids})`)
-    .where(mayAccess('events', principal, action))
-    .execute();
-  const byId = new Map(events.map((event) => [event.id, event]));
-  return ids.flatMap((id) => byId.get(id) ?? []);
+/** Selects what the API shows of an event, for a list that may show it. */
+export function shownEvent(database: Queryable, id: Expression<string>) {
+  return eventRows(database).where('events.id', '=', id).limit(1);
 }
 
 /** The columns the API shows; not what lists are searched by. */

@@ -3,6 +3,7 @@ import type { Principal } from '../access/principal.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { badRequest } from '../http/errors.ts';
+import { withoutUntouched } from '../metadata/catalogs.queries.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { requireValues } from '../metadata/parse.ts';
 import { isActive } from '../workflows/states.ts';
@@ -23,8 +24,9 @@ export async function updateEvent(
   { database, catalogs, principal }: { database: Database; catalogs: CatalogSet; principal: Principal },
 ): Promise<void> {
   await inTransaction(database, async (trx) => {
-    const given = parts.catalogs ?? new Map();
-    const event = await lockEvent(trx, id, principal, { joining: seriesToJoin(given, catalogs) });
+    const sent = parts.catalogs ?? new Map();
+    const event = await lockEvent(trx, id, principal, { joining: seriesToJoin(sent, catalogs) });
+    const given = await withoutUntouched(trx, 'events', id, sent, catalogs);
     requireValues(given, catalogs);
     const metadataChanged = await writeMetadata(trx, event, given, { principal, catalogs });
     const aclChanged = parts.acl !== undefined && (await updateAcl(trx, event, parts.acl));

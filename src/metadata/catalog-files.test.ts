@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { parseMetadataFiles } from './catalog-files.ts';
 import { loadCatalogs } from './catalogs.ts';
 
-const EXAMPLES = fileURLToPath(new URL('../../examples/metadata/', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../../docs/metadata/', import.meta.url));
 
 const CATALOG = `resource: event
 flavor: site/episode

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import type { CatalogValues, FieldValue } from './catalog.ts';
+import { type CatalogValues, type FieldValue, isEmpty } from './catalog.ts';
+import type { CatalogSet } from './catalogs.ts';
 
 /** What has catalogs; also the name of its table. */
 export type CatalogOwner = 'events' | 'series';
@@ -42,6 +43,26 @@ export async function saveCatalog(
     VALUES (${id}, ${flavor}, ${JSON.stringify(Object.fromEntries(values))}::jsonb)
     ON CONFLICT (${sql.ref(owner)}, flavor) DO UPDATE SET fields = stored.fields || excluded.fields`.execute(
     trx,
+  );
+}
+
+/**
+ * Leaves out the catalogs that are given as those never stored are shown: with nothing in them. Who writes all catalogs
+ * back as they are shown must not be refused for a required field that is empty.
+ */
+export async function withoutUntouched(
+  trx: Transaction,
+  resource: CatalogOwner,
+  id: string,
+  values: ReadonlyMap<string, CatalogValues>,
+  { common }: CatalogSet,
+): Promise<Map<string, CatalogValues>> {
+  const stored = (await storedCatalogs(trx, resource, [id])).get(id);
+  return new Map(
+    [...values].filter(
+      ([flavor, given]) =>
+        flavor === common.flavor || stored?.has(flavor) || ![...given.values()].every(isEmpty),
+    ),
   );
 }
 

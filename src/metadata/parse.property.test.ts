@@ -10,7 +10,7 @@ import { parseCatalogs, parseKnownCatalogs, requireValues } from './parse.ts';
 import { parseFieldEntries, readFieldEntries } from './parse-fields.ts';
 import { CatalogJson } from './schemas.ts';
 
-const catalogs = await loadCatalogs(fileURLToPath(new URL('../../examples/metadata/', import.meta.url)));
+const catalogs = await loadCatalogs(fileURLToPath(new URL('../../docs/metadata/', import.meta.url)));
 const sets = [catalogs.event, catalogs.series];
 
 const awkward = fc.constantFrom(

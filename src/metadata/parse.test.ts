@@ -5,7 +5,7 @@ import { loadCatalogs } from './catalogs.ts';
 import { parseCatalogs, parseKnownCatalogs, requireValues } from './parse.ts';
 import { UnknownField } from './refusals.ts';
 
-const EXAMPLES = fileURLToPath(new URL('../../examples/metadata/', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../../docs/metadata/', import.meta.url));
 const { event, series } = await loadCatalogs(EXAMPLES);
 
 const field = (id: string, value: unknown) => ({ id, value });

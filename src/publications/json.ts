@@ -50,16 +50,20 @@ function mediaJson(media: PublicationElement, presentation: Presentation) {
     has_video: media.has_video === true,
     duration: media.duration,
     description: '',
-    ...(media.has_video && {
-      bitrate: media.bit_rate,
-      framerate: media.frame_rate,
-      framecount: media.frame_count,
-      width: media.width,
-      height: media.height,
-    }),
+    ...(media.has_video && seenJson(media)),
     is_master_playlist: false,
     is_live: false,
   } satisfies MediaJson);
+}
+
+function seenJson(media: PublicationElement) {
+  return {
+    bitrate: media.bit_rate,
+    framerate: media.frame_rate,
+    framecount: media.frame_count,
+    width: media.width,
+    height: media.height,
+  } satisfies Partial<MediaJson>;
 }
 
 function elementJson(element: PublicationElement, { publicUrl, sign = unchanged }: Presentation) {

@@ -4,7 +4,7 @@ import { inTransaction } from '../database/retry.ts';
 import { badRequest, forbidden, notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
 import { versionedJson } from '../http/version.ts';
-import { deleteCatalog } from '../metadata/catalogs.queries.ts';
+import { deleteCatalog, withoutUntouched } from '../metadata/catalogs.queries.ts';
 import { catalogJson, fieldsJson } from '../metadata/json.ts';
 import { parseKnownCatalogs, requireValues } from '../metadata/parse.ts';
 import { parseFieldEntries, readFieldEntries } from '../metadata/parse-fields.ts';
@@ -12,7 +12,7 @@ import { CatalogType } from '../metadata/schemas.ts';
 import { catalogsOf, type FilledCatalog } from './catalogs.ts';
 import { findSeries, lockSeries } from './queries.ts';
 import type { SeriesDependencies } from './series.routes.ts';
-import { noCatalog, updateMetadata, withoutUntouched } from './update-metadata.ts';
+import { noCatalog, updateMetadata } from './update-metadata.ts';
 
 /** `/api/series/{id}/metadata` in its forms, and `PUT /api/series/{id}`. Every update answers with all catalogs. */
 export function seriesMetadataRoutes({
@@ -79,7 +79,7 @@ export function seriesMetadataRoutes({
     const id = c.req.param('id');
     const text = (await readFields(c.req.raw)).get('metadata') ?? '';
     const changes = async (trx: Transaction) => {
-      const values = await withoutUntouched(trx, id, parseKnownCatalogs(text, catalogs), catalogs);
+      const values = await withoutUntouched(trx, 'series', id, parseKnownCatalogs(text, catalogs), catalogs);
       requireValues(values, catalogs);
       return values;
     };

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
-import { type Action, mayAccess } from '../access/acl.queries.ts';
+import type { Expression } from 'kysely';
+import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
-import { type SeriesRow, SHOWN_COLUMNS } from './json.ts';
+import { SHOWN_COLUMNS } from './json.ts';
 
 /** One series the principal may read, or undefined; its properties are read apart, since they may be many. */
 export function findSeries(db: Queryable, id: string, principal: Principal) {
@@ -15,25 +15,9 @@ export function findSeries(db: Queryable, id: string, principal: Principal) {
     .executeTakeFirst();
 }
 
-/**
- * The series of these identifiers on which the principal may do the action, in the order of the identifiers; those that
- * are gone are left out.
- */
-export async function findManySeries(
-  db: Queryable,
-  ids: readonly string[],
-  principal: Principal,
-  action: Action,
-): Promise<SeriesRow[]> {
-  if (ids.length === 0) return [];
-  const found = await db
-    .selectFrom('series')
-    .select(SHOWN_COLUMNS)
-    .where('id', '=', sql<string>`ANY(${ids})`)
-    .where(mayAccess('series', principal, action))
-    .execute();
-  const byId = new Map(found.map((series) => [series.id, series]));
-  return ids.flatMap((id) => byId.get(id) ?? []);
+/** Selects what lists show of a series, for one that may show it. */
+export function shownSeries(database: Queryable, id: Expression<string>) {
+  return database.selectFrom('series').select(SHOWN_COLUMNS).where('id', '=', id).limit(1);
 }
 
 /** The properties of a series the principal may read, or undefined. */

@@ -11,7 +11,7 @@ import { seriesListJson } from './json.ts';
 import { SERIES_FILTERS } from './list/filters.ts';
 import type { SeriesListDependencies } from './list/list.routes.ts';
 import { SERIES_SORTS } from './list/sorts.ts';
-import { findManySeries } from './queries.ts';
+import { shownSeries } from './queries.ts';
 import { SeriesSearchQuery } from './query.schemas.ts';
 
 const DEFAULT_COUNT = 100;
@@ -47,6 +47,7 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
     const list = listOf({
       table: 'series',
       order,
+      shown: (id) => shownSeries(database, id),
       isDefaultOrder: isStandard(order, SERIES_SORTS),
       groups: [conditionsOf(filterParts(query), (name) => SERIES_FILTERS[name])],
       access: principal.isAdmin() ? undefined : mayAccess('series', principal, action),
@@ -56,10 +57,7 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
       order,
       find: (slice) => findPart(database, list, slice),
       count: () => countList(database, list),
-      load: async (ids) =>
-        (await findManySeries(database, ids, principal, action)).map((series) =>
-          seriesListJson(series, version),
-        ),
+      json: async (rows) => rows.map((series) => seriesListJson(series, version)),
     });
   });
 }

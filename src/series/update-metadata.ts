@@ -1,8 +1,7 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { notFound } from '../http/errors.ts';
-import { type CatalogValues, isEmpty } from '../metadata/catalog.ts';
-import { storedCatalogs } from '../metadata/catalogs.queries.ts';
+import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { catalogsOf, type FilledCatalog, saveCatalogs } from './catalogs.ts';
 import { findSeries, lockSeries } from './queries.ts';
@@ -36,25 +35,6 @@ export async function updateMetadata(
   const series = await findSeries(trx, id, principal);
   if (!series) throw notFound(missing);
   return catalogsOf(trx, series, catalogs);
-}
-
-/**
- * Leaves out the catalogs that are given as those never stored are shown: with nothing in them. Who writes all catalogs
- * back as they are shown must not be refused for a required field that is empty.
- */
-export async function withoutUntouched(
-  trx: Transaction,
-  id: string,
-  values: ReadonlyMap<string, CatalogValues>,
-  { common }: CatalogSet,
-): Promise<Map<string, CatalogValues>> {
-  const stored = (await storedCatalogs(trx, 'series', [id])).get(id);
-  return new Map(
-    [...values].filter(
-      ([flavor, given]) =>
-        flavor === common.flavor || stored?.has(flavor) || ![...given.values()].every(isEmpty),
-    ),
-  );
 }
 
 /** 404 for a flavor that is not configured, or a catalog that was never stored. */

@@ -60,6 +60,14 @@ describe('POST /api/events/{id}', () => {
     expect(JSON.parse(text)[0]).toMatchObject({ id: 'licensor', value: 'Ada' });
   });
 
+  test('all catalogs may be written back as they are shown, also one that was never stored', async () => {
+    const id = await event();
+    const { text } = await send(bench.app, 'GET', `/api/events/${id}/metadata`);
+    expect(text).toContain('license/episode');
+    expect(await update(id, [field('metadata', text)])).toMatchObject({ status: 204 });
+    expect((await bench.read(`/api/events/${id}`)).archive_version).toBe(0);
+  });
+
   test('the start stays when it is not sent', async () => {
     const id = await event();
     await update(id, [metadata({ title: 'After' })]);

@@ -4,7 +4,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  const examples = fileURLToPath(new URL('../../examples/metadata/', import.meta.url));
+  const examples = fileURLToPath(new URL('../../docs/metadata/', import.meta.url));
   app = await createTestApp(undefined, { METADATA_DIR: examples });
 });
 afterAll(() => app.close());

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Slice } from './list.ts';
-import { beyond, type Key, type Order } from './order.ts';
+import type { Entry, List, Slice } from './list.ts';
+import { beyond, type Order } from './order.ts';
 
 /** The columns of a key, as `selectKey` names them. */
 export type Row = Record<`k${number}`, string>;
@@ -30,7 +30,15 @@ export function isReversed({ position }: Slice): boolean {
   return position?.side === 'before';
 }
 
-/** The key of a row that was selected with `selectKey`. */
-export function keyOf(order: Order, row: Row): Key {
-  return order.map((_, i) => row[`k${i}`] ?? '');
+/** A page, selected with the columns of `selectKey` and more, and what is shown of its rows; for `FROM`. */
+export function withShown({ order, shown }: List, page: RawBuilder<unknown>): RawBuilder<unknown> {
+  const id = sql.ref<string>(`page.k${order.length - 1}`);
+  return sql`(${page}) AS page LEFT JOIN LATERAL ${shown(id)} AS shown ON true`;
+}
+
+/** An entry of a row that was selected `withShown`. */
+export function entryOf<Shown>({ order }: List<Shown>, row: Row): Entry<Shown> {
+  const key = order.map((_, i) => row[`k${i}`] ?? '');
+  // The columns of what is shown stand beside those of the key.
+  return { key, shown: row as Shown };
 }

@@ -12,9 +12,10 @@ export interface Condition extends Check {
 }
 
 /** What makes a list of a table. */
-export interface ListParts {
+export interface ListParts<Shown> {
   table: List['table'];
   order: Order;
+  shown: List<Shown>['shown'];
   /** Whether the order is that of the indexes of single values. */
   isDefaultOrder: boolean;
   /** A row is in the list when it passes all conditions of one of the groups; without a group, each row does. */
@@ -24,7 +25,7 @@ export interface ListParts {
 }
 
 /** Makes a list, and finds out which of the conditions an index can serve. */
-export function listOf({ table, order, isDefaultOrder, groups, access }: ListParts): List {
+export function listOf<Shown>({ isDefaultOrder, groups, access, ...rest }: ListParts<Shown>): List<Shown> {
   const conditions: Condition[] = groups.length > 1 ? [anyOf(groups)] : groups.flat();
   const value = conditions.find(({ inDefaultOrder }) => inDefaultOrder === 'value');
   const isServed = (each: Condition) =>
@@ -32,8 +33,7 @@ export function listOf({ table, order, isDefaultOrder, groups, access }: ListPar
   const served = conditions.filter(isServed);
   const checked = conditions.filter((each) => !isServed(each));
   return {
-    table,
-    order,
+    ...rest,
     access,
     served: served.map(({ test }) => test),
     checked: [...(access ? [{ test: access }] : []), ...checked],

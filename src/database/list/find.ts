@@ -1,3 +1,4 @@
+import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import { type Drivers, gather, gatherFew } from './gather.ts';
 import type { Check, List, Part, Slice, Total } from './list.ts';
@@ -19,17 +20,33 @@ const PATIENCE = 1.5;
 
 /**
  * Finds a part of a list without scanning the table, whatever the filters are. Where the index of the order serves all
- * of them, it is read from the wanted place on. Otherwise a first look at some rows in order tells whether much
- * matches, or else the planner's estimate does: then walking on fills the page. When little does, the indexes of the filters give all matches, and these are
- * sorted. The planner, left alone, takes matches for spread evenly over the order, and scans where they are not.
+ * of them, it is read from the wanted place on; somebody who may read few rows has these gathered. Otherwise a first
+ * look at some rows in order tells whether much matches, or else the planner's estimate does: then walking on fills the
+ * page. When little does, the indexes of the filters give all matches, and these are sorted. The planner, left alone,
+ * takes matches for spread evenly over the order, and scans where they are not.
  */
-export async function findPart(database: Queryable, list: List, slice: Slice): Promise<Part> {
-  const part =
-    list.checked.length > 0 ? await search(database, list, slice) : await read(database, list, slice);
-  const keys = slice.position?.side === 'before' ? part.keys.toReversed() : part.keys;
-  // Which way led to the page depends on rows that not everybody may know of; that the list ends does not.
-  const told = list.access === undefined || keys.length < slice.take;
-  return { keys, total: told ? part.total : undefined };
+export async function findPart<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+): Promise<Part<Shown>> {
+  const part = await findInReadingOrder(database, list, slice);
+  return slice.position?.side === 'before' ? { ...part, entries: part.entries.toReversed() } : part;
+}
+
+async function findInReadingOrder<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+): Promise<Part<Shown>> {
+  if (list.checked.length === 0) return read(database, list, slice);
+  const certain = list.checked.filter(({ few }) => few);
+  if (certain.length > 0) return gather(database, list, slice, split(list, certain));
+  if (!list.access) return search(database, list, slice);
+  const few = await gatherReadable(database, list, slice, list.access);
+  if (few) return few;
+  const part = await search(database, list, slice);
+  return { ...part, total: tellsEnd(part, slice) ? part.total : undefined };
 }
 
 /**
@@ -44,20 +61,46 @@ export async function countList(database: Queryable, { access, ...list }: List):
   return { count: matched, exact: looked <= COUNTED };
 }
 
-async function read(database: Queryable, list: List, slice: Slice): Promise<Part> {
-  const keys = await readOn(database, list, slice);
-  const ended = keys.length < slice.take && (keys.length > 0 || slice.skip === 0);
-  return { keys, total: ended ? countedFromStart(slice, slice.skip + keys.length) : undefined };
+async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Part<Shown>> {
+  const entries = await readOn(database, list, slice);
+  const ended = entries.length < slice.take && (entries.length > 0 || slice.skip === 0);
+  return { entries, total: ended ? countedFromStart(slice, slice.skip + entries.length) : undefined };
 }
 
-async function search(database: Queryable, list: List, slice: Slice): Promise<Part> {
-  const certain = list.checked.filter(({ few }) => few);
-  if (certain.length > 0) return gather(database, list, slice, split(list, certain));
+/**
+ * Gathers all rows that somebody may read, when these are few: most of what an order meets would be other people's.
+ *
+ * @returns undefined when they are many
+ */
+async function gatherReadable<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+  access: Expression<SqlBool>,
+): Promise<Part<Shown> | undefined> {
+  const estimated = await estimate(database, { ...list, served: [access], checked: [] });
+  if (estimated > FEW) return undefined;
+  const others = [...list.served, ...list.checked.map(({ test }) => test)].filter((test) => test !== access);
+  const found = await gatherFew(database, list, slice, { drivers: [access], others, most: FEW });
+  if (!found) return undefined;
+  const told = found.met <= COUNTED || tellsEnd(found.part, slice);
+  return { ...found.part, total: told ? found.part.total : undefined };
+}
+
+/**
+ * Whether a part shows where its list ends. Somebody who may not read everything hears of the length then, and as far
+ * as `countList` tells it: by which way a page was found depends on rows that they must not know of.
+ */
+function tellsEnd({ entries }: Part, { take }: Slice): boolean {
+  return entries.length < take;
+}
+
+async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Part<Shown>> {
   const wanted = slice.skip + slice.take;
   const budget = Math.max(GLANCE, Math.min(wanted, COUNTED) * GLANCE_PER_ROW);
   const first = await look(database, list, slice, budget);
-  if (first.looked < budget) return { keys: first.keys, total: countedFromStart(slice, first.matched) };
-  if (first.matched >= wanted) return { keys: first.keys, total: undefined };
+  if (first.looked < budget) return { entries: first.entries, total: countedFromStart(slice, first.matched) };
+  if (first.matched >= wanted) return { entries: first.entries, total: undefined };
   const { cheapest, rare } = drivers(list, first);
   const few = Math.max(FEW, wanted);
   const goOn = (density: number) => walkOn(database, list, slice, { ...first, density });
@@ -68,14 +111,14 @@ async function search(database: Queryable, list: List, slice: Slice): Promise<Pa
   const density = (await estimate(database, list)) / first.tableSize;
   return (
     (await goOn(density)) ??
-    (await gatherFew(database, list, slice, { ...cheapest, most: few })) ??
+    (await gatherFew(database, list, slice, { ...cheapest, most: few }))?.part ??
     (density < few / first.tableSize ? await goOn(few / first.tableSize) : undefined) ??
     (await gather(database, list, slice, rare))
   );
 }
 
 /** Which tests to find rows by: rare ones, and of these at first those whose index costs little. */
-function drivers(list: List, { passed, looked }: Look): Record<'cheapest' | 'rare', Drivers> {
+function drivers(list: List, { passed, looked }: Look<unknown>): Record<'cheapest' | 'rare', Drivers> {
   const { checked } = list;
   const least = Math.min(...passed);
   const rare = checked.filter((_, i) => {
@@ -101,22 +144,24 @@ function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
  * @param start what the first look has found, and which share of the rows seems to match
  * @returns undefined when that does not lead to the end of the slice
  */
-async function walkOn(
+async function walkOn<Shown>(
   database: Queryable,
-  list: List,
+  list: List<Shown>,
   slice: Slice,
-  start: Look & { density: number },
-): Promise<Part | undefined> {
+  start: Look<Shown> & { density: number },
+): Promise<Part<Shown> | undefined> {
   const { last, density, tableSize } = start;
   const ahead = (slice.skip + slice.take - start.matched) / density;
   if (!last || !(ahead <= density * tableSize)) return undefined;
   const rest = {
     position: { side: slice.position?.side ?? ('after' as const), key: last },
     skip: Math.max(0, slice.skip - start.matched),
-    take: slice.take - start.keys.length,
+    take: slice.take - start.entries.length,
   };
-  const keys = await walk(database, list, rest, Math.ceil(ahead * PATIENCE) + GLANCE);
-  return keys.length < rest.take ? undefined : { keys: [...start.keys, ...keys], total: undefined };
+  const entries = await walk(database, list, rest, Math.ceil(ahead * PATIENCE) + GLANCE);
+  return entries.length < rest.take
+    ? undefined
+    : { entries: [...start.entries, ...entries], total: undefined };
 }
 
 /** What has been counted from a place within the list on says nothing about its length. */

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import { all, isReversed, keyOf, placeOf, type Row, sortColumns } from './clauses.ts';
+import { all, entryOf, isReversed, placeOf, type Row, sortColumns, withShown } from './clauses.ts';
 import type { List, Part, Slice } from './list.ts';
 import { orderBy, selectKey } from './order.ts';
 
@@ -16,28 +16,33 @@ export interface Drivers {
  * Finds rows by the indexes of some tests, the drivers, makes the other ones in these rows, counts what is left and
  * sorts it.
  */
-export async function gather(database: Queryable, list: List, slice: Slice, tests: Drivers): Promise<Part> {
+export async function gather<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+  tests: Drivers,
+): Promise<Part<Shown>> {
   return (await gatherUpTo(database, list, slice, tests, undefined)).part;
 }
 
-/** The same, given up when the drivers leave more than `most` rows. */
-export async function gatherFew(
+/** The same, given up when the drivers leave more than `most` rows; and how many they left. */
+export async function gatherFew<Shown>(
   database: Queryable,
-  list: List,
+  list: List<Shown>,
   slice: Slice,
   { most, ...tests }: Drivers & { most: number },
-): Promise<Part | undefined> {
-  const { met, part } = await gatherUpTo(database, list, slice, tests, most + 1);
-  return met > most ? undefined : part;
+): Promise<{ met: number; part: Part<Shown> } | undefined> {
+  const found = await gatherUpTo(database, list, slice, tests, most + 1);
+  return found.met > most ? undefined : found;
 }
 
-async function gatherUpTo(
+async function gatherUpTo<Shown>(
   database: Queryable,
-  list: List,
+  list: List<Shown>,
   slice: Slice,
   { drivers, others }: Drivers,
   most: number | undefined,
-): Promise<{ met: number; part: Part }> {
+): Promise<{ met: number; part: Part<Shown> }> {
   const { columns, order } = sortColumns(list.order);
   // Materialized, the query for the rows is planned as if all of them were wanted, and stops all the same. What is
   // tested in its columns cannot tempt the planner to read one more index.
@@ -49,10 +54,11 @@ async function gatherUpTo(
       SELECT ${selectKey(order)}, row_number() OVER () AS place FROM (
         SELECT * FROM gathered WHERE ${all([sql<SqlBool>`fits`, ...placeOf(order, slice)])}
         ${orderBy(order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}) AS sorted)
-    SELECT page.*, counted.* FROM (
-      SELECT count(*) AS met, count(*) FILTER (WHERE fits) AS count FROM gathered) AS counted LEFT JOIN page ON true
+    SELECT * FROM (
+      SELECT count(*) AS met, count(*) FILTER (WHERE fits) AS count FROM gathered) AS counted
+    LEFT JOIN (${withShown(list, sql`SELECT * FROM page`)}) ON true
     ORDER BY place`.execute(database);
   const { met = 0, count = 0 } = rows[0] ?? {};
-  const keys = rows.filter(({ place }) => place !== null).map((row) => keyOf(order, row));
-  return { met, part: { keys, total: { count, exact: true } } };
+  const entries = rows.filter(({ place }) => place !== null).map((row) => entryOf(list, row));
+  return { met, part: { entries, total: { count, exact: true } } };
 }

@@ -10,11 +10,13 @@ export interface Check {
   few?: boolean;
 }
 
-/** A sorted and filtered table. */
-export interface List {
+/** A sorted and filtered table, with what is shown of each row. */
+export interface List<Shown = unknown> {
   table: 'events' | 'series';
   /** Ends with the identifier. */
   order: Order;
+  /** Selects what is shown of the row with an identifier. */
+  shown(id: Expression<string>): Expression<Shown>;
   /** What the index of the order serves by itself: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];
   /** What the rows somebody may see have in common, also among the tests; undefined for whoever may see all. */
@@ -38,10 +40,16 @@ export interface Total {
   exact: boolean;
 }
 
+/** A row of a list. */
+export interface Entry<Shown> {
+  key: Key;
+  shown: Shown;
+}
+
 /** A part of a list. */
-export interface Part {
-  /** The keys of its rows, in the order of the list; each ends with the row's identifier. */
-  keys: Key[];
+export interface Part<Shown = unknown> {
+  /** In the order of the list. */
+  entries: Entry<Shown>[];
   /** What finding them has told of the length of the whole list; undefined for nothing. */
   total: Total | undefined;
 }

@@ -1,22 +1,37 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import { all, isReversed, keyOf, placeOf, type Row, sortColumns } from './clauses.ts';
-import type { List, Slice } from './list.ts';
+import { all, entryOf, isReversed, placeOf, type Row, sortColumns, withShown } from './clauses.ts';
+import type { Entry, List, Slice } from './list.ts';
 import { type Key, orderBy, selectKey } from './order.ts';
 
 /** Reads the index of the order from the wanted place on. */
-export async function readOn(database: Queryable, list: List, slice: Slice): Promise<Key[]> {
-  const { rows } = await sql<Row>`
+export async function readOn<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+): Promise<Entry<Shown>[]> {
+  const page = sql`
     SELECT ${selectKey(list.order)} FROM ${sql.table(list.table)}
     WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
-    ${orderBy(list.order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}`.execute(database);
-  return rows.map((row) => keyOf(list.order, row));
+    ${orderBy(list.order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}`;
+  return pageOf(database, list, page);
+}
+
+async function pageOf<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  page: RawBuilder<unknown>,
+): Promise<Entry<Shown>[]> {
+  const { rows } = await sql<Row>`
+    SELECT * FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
+    ORDER BY place`.execute(database);
+  return rows.map((row) => entryOf(list, row));
 }
 
 /** What looking at the first rows of an order has told. */
-export interface Look {
+export interface Look<Shown> {
   /** Those of the slice. */
-  keys: Key[];
+  entries: Entry<Shown>[];
   matched: number;
   looked: number;
   /** How many rows passed each of the tests. */
@@ -28,7 +43,12 @@ export interface Look {
 }
 
 /** Looks at so many rows in their order, makes all tests in each, and keeps those of the slice. */
-export async function look(database: Queryable, list: List, slice: Slice, budget: number): Promise<Look> {
+export async function look<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+  budget: number,
+): Promise<Look<Shown>> {
   const tests = list.checked.map(({ test }) => test);
   const results = tests.map((_, i) => sql.ref(`t${i}`));
   const { columns, order } = sortColumns(list.order);
@@ -44,33 +64,42 @@ export async function look(database: Queryable, list: List, slice: Slice, budget
       FROM (SELECT *, ${sql.join(results, sql` AND `)} AS fits FROM walked) AS judged),
     marked AS (
       SELECT *, fits AND matched > ${slice.skip} AND matched <= ${slice.skip + slice.take} AS wanted FROM counted)
-    SELECT ${selectKey(order)}, looked, matched, wanted,
+    SELECT page.*, shown.*,
       (SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = ${list.table}::regclass) AS size,
       (SELECT ARRAY[${sql.join(results.map((result) => sql`count(*) FILTER (WHERE ${result})`))}]::float8[] FROM walked)
         AS passed
-    FROM marked WHERE wanted OR looked = (SELECT count(*) FROM walked)
+    FROM ${withShown(
+      list,
+      sql`SELECT ${selectKey(order)}, looked, matched, wanted FROM marked
+        WHERE wanted OR looked = (SELECT count(*) FROM walked)`,
+    )}
     ORDER BY looked`.execute(database);
   const last = rows.at(-1);
   return {
-    keys: rows.filter((row) => row.wanted).map((row) => keyOf(list.order, row)),
+    entries: rows.filter((row) => row.wanted).map((row) => entryOf(list, row)),
     matched: last?.matched ?? 0,
     looked: last?.looked ?? 0,
     passed: last?.passed ?? [],
-    last: last && keyOf(list.order, last),
+    last: last && entryOf(list, last).key,
     tableSize: last?.size ?? 0,
   };
 }
 
 /** Walks an order until the slice is full, past so many rows at most. */
-export async function walk(database: Queryable, list: List, slice: Slice, budget: number): Promise<Key[]> {
+export async function walk<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+  budget: number,
+): Promise<Entry<Shown>[]> {
   const { columns, order } = sortColumns(list.order);
-  const { rows } = await sql<Row>`
+  const page = sql`
     SELECT ${selectKey(order)} FROM (
       SELECT ${columns}, ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
       WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
       ${orderBy(list.order, isReversed(slice))} LIMIT ${budget}) AS walked
-    WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`.execute(database);
-  return rows.map((row) => keyOf(list.order, row));
+    WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`;
+  return pageOf(database, list, page);
 }
 
 /** How many rows a list has by the planner's estimate. */

@@ -1,5 +1,6 @@
 import { type Action, mayAccess } from '../../access/acl.queries.ts';
 import type { Principal } from '../../access/principal.ts';
+import type { Queryable } from '../../database/kysely.ts';
 import { listOf } from '../../database/list/condition.ts';
 import type { List } from '../../database/list/list.ts';
 import type { Order } from '../../database/list/order.ts';
@@ -9,11 +10,13 @@ import { parseFilters } from '../../http/list/filter-grammar.ts';
 import { conditionsOf, type Filter } from '../../http/list/filter-set.ts';
 import { isStandard } from '../../http/list/sort-grammar.ts';
 import { type ApiVersion, atLeast } from '../../http/version.ts';
+import { type EventRow, shownEvent } from '../queries.ts';
 import { EVENT_FILTERS } from './filters.ts';
 import { EVENT_SORTS } from './sorts.ts';
 
 /** What a request for events asks for. */
 export interface EventListRequest {
+  database: Queryable;
   principal: Principal;
   /** What the principal must be allowed to do with each event. */
   action: Action;
@@ -28,12 +31,20 @@ export interface EventListRequest {
  *
  * @throws {HttpError} 400 for a filter that cannot be read
  */
-export function eventList({ principal, action, filters, order, version }: EventListRequest): List {
+export function eventList({
+  database,
+  principal,
+  action,
+  filters,
+  order,
+  version,
+}: EventListRequest): List<EventRow> {
   const counted = offers(version, 'eventParameters', 'repeatedFilter') ? filters : filters.slice(0, 1);
   const colons = offers(version, 'filterGrammar', 'colonsInValues');
   return listOf({
     table: 'events',
     order,
+    shown: (id) => shownEvent(database, id),
     isDefaultOrder: isStandard(order, EVENT_SORTS),
     groups: parseFilters(counted, { colons }).map((parts) =>
       conditionsOf(parts, (name) => findFilter(name, version)),

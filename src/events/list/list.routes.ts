@@ -8,7 +8,6 @@ import type { CatalogSet } from '../../metadata/catalogs.ts';
 import type { PublicationAddresses } from '../../publications/index.ts';
 import { loadExtras } from '../extras.ts';
 import { eventJson } from '../json.ts';
-import { findEvents } from '../queries.ts';
 import { EventListQuery } from '../query.schemas.ts';
 import { eventList } from './event-list.ts';
 import { EVENT_SORTS } from './sorts.ts';
@@ -28,14 +27,13 @@ export function eventListRoutes({ database, catalogs, ...addresses }: EventListD
     const action = query.onlyWithWriteAccess ? 'write' : 'read';
     const order = orderOf(parseSort(c.req.query('sort')), EVENT_SORTS);
     const filters = c.req.queries('filter') ?? [];
-    const list = eventList({ principal, action, filters, order, version });
+    const list = eventList({ database, principal, action, filters, order, version });
     const page = parsePage(c.req.query(), order, undefined);
     return answerList(c, `${addresses.publicUrl}/api/events`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
       count: () => countList(database, list),
-      load: async (ids) => {
-        const events = await findEvents(database, ids, principal, action);
+      json: async (events) => {
         const extras = await loadExtras(database, events, query, { ...addresses, version, catalogs });
         return events.map((event) => eventJson(event, version, extras(event.id)));
       },

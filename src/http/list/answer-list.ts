@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Part, Slice, Total } from '../../database/list/list.ts';
+import type { Entry, Part, Slice, Total } from '../../database/list/list.ts';
 import type { Key, Order } from '../../database/list/order.ts';
 import { mediaType, versionedJson } from '../version.ts';
 import { streamedArray } from './json-stream.ts';
@@ -10,13 +10,13 @@ import type { PageRequest } from './page-request.ts';
 const BATCH = 500;
 
 /** Where the rows of a list come from. */
-export interface ListSource {
+export interface ListSource<Shown> {
   order: Order;
-  find(slice: Slice): Promise<Part>;
+  find(slice: Slice): Promise<Part<Shown>>;
   /** The length of the list, as far as counting it costs little. */
   count(): Promise<Total>;
-  /** The JSON of rows, in the order of their identifiers; those that are gone meanwhile are left out. */
-  load(ids: string[]): Promise<unknown[]>;
+  /** The JSON of rows. */
+  json(rows: Shown[]): Promise<unknown[]>;
 }
 
 /**
@@ -25,11 +25,11 @@ export interface ListSource {
  *
  * @param url of the list, as clients address it, without its query
  */
-export async function answerList(
+export async function answerList<Shown>(
   c: Context,
   url: string,
   page: PageRequest,
-  source: ListSource,
+  source: ListSource<Shown>,
 ): Promise<Response> {
   const { offset, position } = page;
   const backwards = position?.side === 'before';
@@ -45,23 +45,23 @@ export async function answerList(
       ? source.find({ position, skip: offset + limit - 1, take: 2 })
       : undefined,
   ]);
-  const more = part.keys.length > size;
-  const keys = backwards ? part.keys.slice(-size) : part.keys.slice(0, size);
+  const more = part.entries.length > size;
+  const entries = backwards ? part.entries.slice(-size) : part.entries.slice(0, size);
   const streamed = more && limit > BATCH;
-  const [rows, counted] = await Promise.all([source.load(idsOf(keys)), part.total ?? source.count()]);
+  const [rows, counted] = await Promise.all([source.json(shownOf(entries)), part.total ?? source.count()]);
   const headers = pageHeaders(url, new URL(c.req.url).searchParams, {
     page,
     order: source.order,
-    first: keys[0],
-    last: end?.keys[0] ?? keys.at(-1),
+    first: entries[0]?.key,
+    last: (end?.entries[0] ?? entries.at(-1))?.key,
     more: {
       before: backwards ? more : position !== undefined || offset > 0,
-      after: backwards || (streamed ? (end?.keys.length ?? 0) > 1 : more),
+      after: backwards || (streamed ? (end?.entries.length ?? 0) > 1 : more),
     },
-    total: part.keys.length > 0 ? atLeast(counted, offset + part.keys.length) : counted,
+    total: part.entries.length > 0 ? atLeast(counted, offset + part.entries.length) : counted,
   });
   if (!streamed) return versionedJson(c, rows, 200, headers);
-  const batches = restOf(source, { rows, last: keys.at(-1), left: limit - keys.length });
+  const batches = restOf(source, { rows, last: entries.at(-1)?.key, left: limit - entries.length });
   return c.body(
     streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list broke off')),
     200,
@@ -69,18 +69,18 @@ export async function answerList(
   );
 }
 
-async function* restOf(
-  source: ListSource,
+async function* restOf<Shown>(
+  source: ListSource<Shown>,
   start: { rows: unknown[]; last: Key | undefined; left: number },
 ): AsyncGenerator<unknown[]> {
   yield start.rows;
   let { last, left } = start;
   while (last && left > 0) {
     const take = Math.min(left, BATCH);
-    const { keys } = await source.find({ position: { side: 'after', key: last }, skip: 0, take });
-    yield await source.load(idsOf(keys));
-    left -= keys.length;
-    last = keys.length < take ? undefined : keys.at(-1);
+    const { entries } = await source.find({ position: { side: 'after', key: last }, skip: 0, take });
+    yield await source.json(shownOf(entries));
+    left -= entries.length;
+    last = entries.length < take ? undefined : entries.at(-1)?.key;
   }
 }
 
@@ -89,6 +89,6 @@ function atLeast(total: Total, seen: number): Total {
   return total.count < seen ? { count: seen, exact: false } : total;
 }
 
-function idsOf(keys: readonly Key[]): string[] {
-  return keys.map((key) => key.at(-1) ?? '');
+function shownOf<Shown>(entries: readonly Entry<Shown>[]): Shown[] {
+  return entries.map(({ shown }) => shown);
 }

@@ -6,7 +6,6 @@ import { answerList } from '../../http/list/answer-list.ts';
 import { parsePage } from '../../http/list/page-request.ts';
 import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
 import { seriesListJson } from '../json.ts';
-import { findManySeries } from '../queries.ts';
 import { SeriesListQuery } from '../query.schemas.ts';
 import { seriesList } from './series-list.ts';
 import { SERIES_SORTS } from './sorts.ts';
@@ -29,17 +28,15 @@ export function seriesListRoutes({ publicUrl, database }: SeriesListDependencies
     const query = SeriesListQuery.parse(c.req.query());
     const action = query.onlyWithWriteAccess ? 'write' : 'read';
     const order = orderOf(parseSort(c.req.query('sort')), SERIES_SORTS);
-    const list = seriesList({ principal, action, filter: c.req.query('filter'), order, version });
+    const list = seriesList({ database, principal, action, filter: c.req.query('filter'), order, version });
     const page = parsePage(c.req.query(), order, DEFAULT_LIMIT);
     return answerList(c, `${publicUrl}/api/series`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
       count: () => countList(database, list),
-      load: async (ids) => {
-        const [series, acls] = await Promise.all([
-          findManySeries(database, ids, principal, action),
-          query.withacl ? aclsOf(database, 'series', ids) : undefined,
-        ]);
+      json: async (series) => {
+        const ids = series.map(({ id }) => id);
+        const acls = query.withacl ? await aclsOf(database, 'series', ids) : undefined;
         return series.map((each) => seriesListJson(each, version, acls && { acl: acls.get(each.id) ?? [] }));
       },
     });

@@ -1,6 +1,8 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { Principal } from '../../../src/access/principal.ts';
+import type { Queryable } from '../../../src/database/kysely.ts';
 import { countList, findPart } from '../../../src/database/list/find.ts';
+import type { List } from '../../../src/database/list/list.ts';
 import { createPool } from '../../../src/database/pool.ts';
 import type { DB } from '../../../src/database/schema.ts';
 import { eventList } from '../../../src/events/list/event-list.ts';
@@ -20,7 +22,7 @@ export async function plansOf(databaseUrl: string, list: ListCase): Promise<stri
     log: ({ query }) => void queries.push(query),
   });
   try {
-    const asked = listOfCase(list);
+    const asked = listOfCase(database, list);
     const { total } = await findPart(database, asked, { skip: 0, take: PAGE + 1 });
     if (!total) await countList(database, asked);
     const texts = [`=== ${labelOf(list)}`];
@@ -38,7 +40,7 @@ export async function plansOf(databaseUrl: string, list: ListCase): Promise<stri
   }
 }
 
-function listOfCase({ table, filter, sort, person }: ListCase) {
+function listOfCase(database: Queryable, { table, filter, sort, person }: ListCase): List {
   const principal = new Principal({
     username: 'bench',
     name: '',
@@ -46,7 +48,7 @@ function listOfCase({ table, filter, sort, person }: ListCase) {
     provider: '',
     roles: new Set(PEOPLE[person] ?? ['ROLE_ADMIN']),
   });
-  const request = { principal, action: 'read', version: NEWEST_VERSION } as const;
+  const request = { database, principal, action: 'read', version: NEWEST_VERSION } as const;
   if (table === 'series') {
     return seriesList({ ...request, filter, order: orderOf(parseSort(sort), SERIES_SORTS) });
   }

@@ -1,6 +1,6 @@
 /**
  * Hono alone over the same server and the same pool, asking what Inlet asks for one event and for a page of events, and
- * nothing else. A process of its own, answering tasks (see `helper-process.ts`).
+ * nothing else, or any other query it is given. A process of its own, answering tasks (see `helper-process.ts`).
  */
 import { Hono } from 'hono';
 import { sql } from 'kysely';
@@ -26,7 +26,8 @@ const app = new Hono()
     const limit = Number(c.req.query('limit'));
     const { rows } = await sql`${EVENT} ORDER BY start_date DESC, id DESC LIMIT ${limit}`.execute(database);
     return c.json(rows);
-  });
+  })
+  .get('/sql', async (c) => c.json((await pool.query(JSON.parse(c.req.query('query') ?? ''))).rows));
 const server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
 
 await serveTasks(async () => ({ port: server.port }));

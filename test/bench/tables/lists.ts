@@ -8,6 +8,7 @@ import { type ListCase, labelOf, listCases, PAGE, PEOPLE } from '../lists/cases.
 import { listDatabase, SMALL } from '../lists/databases.ts';
 import { type DeepRow, handWritten } from '../lists/hand-written.ts';
 import { plansOf } from '../lists/plans.ts';
+import { startBareHono } from '../setup/bare-hono.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import { type Row, ratios, summary, type Table } from '../support/figures.ts';
@@ -21,9 +22,10 @@ const WARM_UP = 16;
 /** A way of asking that takes this many times the best one in its first run is not measured on. */
 const HOPELESS = 3;
 
-/** A database, an API on it and a connection of one's own to it. */
+/** A database, an API on it, Hono alone on it and a connection of one's own to it. */
 interface Side {
   api: ApiAddress;
+  bare: ApiAddress;
   client: pg.Client;
   deep: DeepRow | undefined;
 }
@@ -42,6 +44,7 @@ export async function measureLists(bench: Bench, onRound: (round: number) => voi
     const best = async () => Math.min(...(await inTurn(queries, (query) => timeQuery(large.client, query))));
     const measurements = {
       sql: best,
+      bare: async () => Math.min(...(await inTurn(queries, (query) => timeBare(large, query, agent)))),
       inlet: () => timePage(large, list, agent),
       small: () => timePage(small, list, agent),
     };
@@ -56,7 +59,9 @@ export async function measureLists(bench: Bench, onRound: (round: number) => voi
         figures: {
           page: { unit: 'fine ms', samples: times.inlet },
           SQL: { unit: 'fine ms', samples: times.sql },
-          'of SQL': { unit: 'ratio', samples: ratios(times.inlet, times.sql), aim: { atMost: 1.5 } },
+          'bare Hono': { unit: 'fine ms', samples: times.bare },
+          'of bare Hono': { unit: 'ratio', samples: ratios(times.inlet, times.bare), aim: { atMost: 1.5 } },
+          'of SQL': { unit: 'ratio', samples: ratios(times.inlet, times.sql) },
           'of 10,000': { unit: 'ratio', samples: ratios(times.inlet, times.small), aim: { atMost: 2 } },
         },
       },
@@ -72,7 +77,8 @@ export async function measureLists(bench: Bench, onRound: (round: number) => voi
     title: `Pages of ${PAGE} out of ${events} events and ${Math.ceil(events / 10)} series`,
     notes: [
       'page: the whole request over HTTP, one after the other. SQL: the best hand-written query for the same rows on',
-      'one connection, without HTTP, accounts, totals and JSON. of 10,000: the same request to a database of that size.',
+      'one connection, without HTTP, accounts, totals and JSON. bare Hono: a handler that sends the rows of that query.',
+      'of 10,000: the same request to a database of that size.',
       `The slowest: ${slowest.map(({ list }) => labelOf(list)).join('; ')}.`,
     ],
     rows: measured.map(({ row }) => row),
@@ -81,6 +87,7 @@ export async function measureLists(bench: Bench, onRound: (round: number) => voi
 
 async function openSide(bench: Bench, url: string): Promise<Side> {
   const { api } = await startInlet(bench, 'api', { DATABASE_URL: url });
+  const { api: bare } = await startBareHono(bench, url);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   bench.cleanup.add(() => client.end().catch(() => undefined));
@@ -88,7 +95,7 @@ async function openSide(bench: Bench, url: string): Promise<Side> {
     `SELECT start_date, id FROM events ORDER BY start_date DESC, id DESC
      LIMIT 1 OFFSET (SELECT count(*) * 9 / 10 FROM events)`,
   );
-  return { api, client, deep: rows[0] };
+  return { api, bare, client, deep: rows[0] };
 }
 
 /** Lets every connection of the pool meet every table: the first queries of each take many times as long. */
@@ -100,6 +107,15 @@ async function warmUp(api: ApiAddress): Promise<void> {
   });
   await Promise.all(paths.map((path) => ask(api, path, { agent })));
   agent.destroy();
+}
+
+async function timeBare({ bare }: Side, { text, values }: pg.QueryConfig, agent: Agent): Promise<number> {
+  const query = encodeURIComponent(JSON.stringify({ text, values }));
+  const started = performance.now();
+  const { status } = await ask(bare, `/sql?query=${query}`, { agent });
+  const ms = performance.now() - started;
+  if (status !== 200) throw new Error(`Hono alone answered ${status}.`);
+  return ms;
 }
 
 async function timePage({ api, deep }: Side, list: ListCase, agent: Agent): Promise<number> {

@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { listDatabase } from '../lists/databases.ts';
+import { startBareHono } from '../setup/bare-hono.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import { type Row, ratios, type Table } from '../support/figures.ts';
-import { startHelper } from '../support/helper-process.ts';
 import { ask } from '../support/http-client.ts';
 import { CLIENTS, requestRate } from '../support/request-rate.ts';
 import { alternate } from '../support/rounds.ts';
@@ -16,28 +15,21 @@ export async function measureThroughput(bench: Bench, onRound: (round: number) =
   const { quick, events, rounds = quick ? 1 : ROUNDS } = bench.options;
   const url = await listDatabase(bench, events);
   const inlet = await startInlet(bench, 'api', { DATABASE_URL: url });
-  const helper = startHelper<object, { port: number }>(
-    bench.runtime,
-    fileURLToPath(new URL('./bare-hono.process.ts', import.meta.url)),
-    { ...bench.env, DATABASE_URL: url },
-  );
-  const stopBare = bench.cleanup.add(helper.stop);
-  const { port } = await helper.run({});
-  const bare = { ...inlet.api, url: `http://127.0.0.1:${port}` };
+  const bare = await startBareHono(bench, url);
   const list = `/api/events?limit=${PAGE}`;
   const [first] = JSON.parse((await ask(inlet.api, list)).body);
   const single = `/api/events/${first.identifier}`;
   const rates = await alternate(
     rounds,
     {
-      bareSingle: () => requestRate(bare, single, {}, 200),
+      bareSingle: () => requestRate(bare.api, single, {}, 200),
       single: () => requestRate(inlet.api, single, {}, 200),
-      bareList: () => requestRate(bare, list, {}, 200),
+      bareList: () => requestRate(bare.api, list, {}, 200),
       list: () => requestRate(inlet.api, list, {}, 200),
     },
     onRound,
   );
-  for (const stop of [inlet.stop, stopBare]) await stop();
+  for (const { stop } of [inlet, bare]) await stop();
   const row = (label: string, samples: number[], alone: number[]): Row => ({
     label,
     figures: {
