@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { mayAccess } from '../access/acl.queries.ts';
 import { listOf } from '../database/list/condition.ts';
-import { countList, findPart } from '../database/list/find.ts';
+import { findPart } from '../database/list/find.ts';
 import { answerList } from '../http/list/answer-list.ts';
 import type { FilterPart } from '../http/list/filter-grammar.ts';
 import { conditionsOf } from '../http/list/filter-set.ts';
@@ -56,7 +56,6 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
     return answerList(c, `${publicUrl}${path}`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
-      count: () => countList(database, list),
       json: async (rows) => rows.map((series) => seriesListJson(series, version)),
     });
   });

@@ -1,7 +1,7 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import { type Drivers, gather, gatherFew } from './gather.ts';
-import type { Check, List, Part, Slice, Total } from './list.ts';
+import type { Check, Entry, List, Part, Slice, Total } from './list.ts';
 import { countAmong, estimate, type Look, look, readOn, walk } from './read.ts';
 
 /** At most so many rows are looked at only to be counted. */
@@ -15,8 +15,16 @@ const FEW = 5000;
 const RARE = 0.05;
 /** So many matches among the first rows tell how many there are; fewer may be luck. */
 const TELLING = 3;
-/** Walking on ends at this many times the rows it should have taken. */
+/** A walk ends at this many times the rows it should have taken. */
 const PATIENCE = 1.5;
+/** So many walks, each told better by the one before how far it has to go. */
+const TRIES = 3;
+
+/** A part whose length may be unknown. */
+interface Found<Shown> {
+  entries: Entry<Shown>[];
+  total?: Total | undefined;
+}
 
 /**
  * Finds a part of a list without scanning the table, whatever the filters are. Where the index of the order serves all
@@ -30,41 +38,37 @@ export async function findPart<Shown>(
   list: List<Shown>,
   slice: Slice,
 ): Promise<Part<Shown>> {
-  const part = await findInReadingOrder(database, list, slice);
-  return slice.position?.side === 'before' ? { ...part, entries: part.entries.toReversed() } : part;
+  const { entries, total } = await findInReadingOrder(database, list, slice);
+  return {
+    entries: slice.position?.side === 'before' ? entries.toReversed() : entries,
+    total: total ?? { count: slice.position ? entries.length : slice.skip + entries.length, exact: false },
+  };
 }
 
 async function findInReadingOrder<Shown>(
   database: Queryable,
   list: List<Shown>,
   slice: Slice,
-): Promise<Part<Shown>> {
+): Promise<Found<Shown>> {
   if (list.checked.length === 0) return read(database, list, slice);
   const certain = list.checked.filter(({ few }) => few);
   if (certain.length > 0) return gather(database, list, slice, split(list, certain));
   if (!list.access) return search(database, list, slice);
   const few = await gatherReadable(database, list, slice, list.access);
   if (few) return few;
-  const part = await search(database, list, slice);
-  return { ...part, total: tellsEnd(part, slice) ? part.total : undefined };
+  const found = await search(database, list, slice);
+  return { ...found, total: tellsEnd(found, slice) ? found.total : undefined };
 }
 
-/**
- * The length of a list, as far as counting it costs little: exact when the table, or what somebody may see of it, is
- * small. What they may not see has no part in it.
- */
-export async function countList(database: Queryable, { access, ...list }: List): Promise<Total> {
-  const among = access
-    ? { ...list, served: [access], checked: [...list.served.map((test) => ({ test })), ...list.checked] }
-    : list;
-  const { looked, matched } = await countAmong(database, among, COUNTED + 1);
-  return { count: matched, exact: looked <= COUNTED };
-}
-
-async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Part<Shown>> {
-  const entries = await readOn(database, list, slice);
-  const ended = entries.length < slice.take && (entries.length > 0 || slice.skip === 0);
-  return { entries, total: ended ? countedFromStart(slice, slice.skip + entries.length) : undefined };
+async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
+  const { entries, counted } = await readOn(database, list, slice, COUNTED + 1);
+  const count = counted ?? (await countAmong(database, list, COUNTED + 1)).matched;
+  if (count <= COUNTED) return { entries, total: { count, exact: true } };
+  const ended = tellsEnd({ entries }, slice) && entries.length > 0;
+  return {
+    entries,
+    total: ended ? countedFromStart(slice, slice.skip + entries.length) : { count, exact: false },
+  };
 }
 
 /**
@@ -77,7 +81,7 @@ async function gatherReadable<Shown>(
   list: List<Shown>,
   slice: Slice,
   access: Expression<SqlBool>,
-): Promise<Part<Shown> | undefined> {
+): Promise<Found<Shown> | undefined> {
   const estimated = await estimate(database, { ...list, served: [access], checked: [] });
   if (estimated > FEW) return undefined;
   const others = [...list.served, ...list.checked.map(({ test }) => test)].filter((test) => test !== access);
@@ -88,25 +92,38 @@ async function gatherReadable<Shown>(
 }
 
 /**
- * Whether a part shows where its list ends. Somebody who may not read everything hears of the length then, and as far
- * as `countList` tells it: by which way a page was found depends on rows that they must not know of.
+ * Whether a part shows where its list ends. Somebody who may not read everything hears of the length then, and when what
+ * they may read is little: the way by which a page is found depends on rows that they must not know of.
  */
-function tellsEnd({ entries }: Part, { take }: Slice): boolean {
+function tellsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice): boolean {
   return entries.length < take;
 }
 
-async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Part<Shown>> {
+async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
   const wanted = slice.skip + slice.take;
   const budget = Math.max(GLANCE, Math.min(wanted, COUNTED) * GLANCE_PER_ROW);
   const first = await look(database, list, slice, budget);
   if (first.looked < budget) return { entries: first.entries, total: countedFromStart(slice, first.matched) };
-  if (first.matched >= wanted) return { entries: first.entries, total: undefined };
+  const found: Found<Shown> =
+    first.matched >= wanted ? { entries: first.entries } : await searchOn(database, list, slice, first);
+  if (found.total || first.tableSize > COUNTED) return found;
+  const { looked, matched } = await countAmong(database, list, COUNTED + 1);
+  return { ...found, total: { count: matched, exact: looked <= COUNTED } };
+}
+
+/** Finds what the first look has not. */
+async function searchOn<Shown>(
+  database: Queryable,
+  list: List<Shown>,
+  slice: Slice,
+  first: Look<Shown>,
+): Promise<Found<Shown>> {
   const { cheapest, rare } = drivers(list, first);
-  const few = Math.max(FEW, wanted);
+  const few = Math.max(FEW, slice.skip + slice.take);
   const goOn = (density: number) => walkOn(database, list, slice, { ...first, density });
   if (first.matched >= TELLING) {
-    const part = await goOn((first.matched - Math.sqrt(first.matched)) / first.looked);
-    return part ?? gather(database, list, slice, rare);
+    const found = await goOn(densityOf(first.matched, first.looked));
+    return found ?? gather(database, list, slice, rare);
   }
   const density = (await estimate(database, list)) / first.tableSize;
   return (
@@ -139,7 +156,7 @@ function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
 }
 
 /**
- * Goes on from where the first look ended, unless sorting all matches promises to be cheaper.
+ * Goes on from where the first look ended, as long as sorting all matches does not promise to be cheaper.
  *
  * @param start what the first look has found, and which share of the rows seems to match
  * @returns undefined when that does not lead to the end of the slice
@@ -149,19 +166,30 @@ async function walkOn<Shown>(
   list: List<Shown>,
   slice: Slice,
   start: Look<Shown> & { density: number },
-): Promise<Part<Shown> | undefined> {
-  const { last, density, tableSize } = start;
-  const ahead = (slice.skip + slice.take - start.matched) / density;
-  if (!last || !(ahead <= density * tableSize)) return undefined;
+): Promise<Found<Shown> | undefined> {
+  const { last, tableSize } = start;
+  if (!last) return undefined;
   const rest = {
     position: { side: slice.position?.side ?? ('after' as const), key: last },
     skip: Math.max(0, slice.skip - start.matched),
     take: slice.take - start.entries.length,
   };
-  const entries = await walk(database, list, rest, Math.ceil(ahead * PATIENCE) + GLANCE);
-  return entries.length < rest.take
-    ? undefined
-    : { entries: [...start.entries, ...entries], total: undefined };
+  let { density } = start;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const ahead = (rest.skip + rest.take) / density;
+    if (!(ahead <= density * tableSize)) return undefined;
+    const budget = Math.ceil(ahead * PATIENCE) + GLANCE;
+    const entries = await walk(database, list, rest, budget);
+    if (entries.length === rest.take) return { entries: [...start.entries, ...entries] };
+    if (entries.length < TELLING) return undefined;
+    density = densityOf(rest.skip + entries.length, budget);
+  }
+  return undefined;
+}
+
+/** Which share of the rows matches, cautiously. */
+function densityOf(matched: number, looked: number): number {
+  return (matched - Math.sqrt(matched)) / looked;
 }
 
 /** What has been counted from a place within the list on says nothing about its length. */

@@ -50,6 +50,6 @@ export interface Entry<Shown> {
 export interface Part<Shown = unknown> {
   /** In the order of the list. */
   entries: Entry<Shown>[];
-  /** What finding them has told of the length of the whole list; undefined for nothing. */
-  total: Total | undefined;
+  /** The length of the whole list, as far as finding the part has told it. */
+  total: Total;
 }

@@ -1,31 +1,30 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import { all, entryOf, isReversed, placeOf, type Row, sortColumns, withShown } from './clauses.ts';
 import type { Entry, List, Slice } from './list.ts';
 import { type Key, orderBy, selectKey } from './order.ts';
 
-/** Reads the index of the order from the wanted place on. */
+/**
+ * Reads the index of the order from the wanted place on.
+ *
+ * @param most count up to so many rows of the list; undefined when there is no row to tell it with
+ */
 export async function readOn<Shown>(
   database: Queryable,
   list: List<Shown>,
   slice: Slice,
-): Promise<Entry<Shown>[]> {
+  most: number,
+): Promise<{ entries: Entry<Shown>[]; counted: number | undefined }> {
   const page = sql`
     SELECT ${selectKey(list.order)} FROM ${sql.table(list.table)}
     WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
     ${orderBy(list.order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}`;
-  return pageOf(database, list, page);
-}
-
-async function pageOf<Shown>(
-  database: Queryable,
-  list: List<Shown>,
-  page: RawBuilder<unknown>,
-): Promise<Entry<Shown>[]> {
-  const { rows } = await sql<Row>`
-    SELECT * FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
+  const { rows } = await sql<Row & { counted: number }>`
+    SELECT *, (SELECT count(*) FROM (
+      SELECT FROM ${sql.table(list.table)} WHERE ${all(list.served)} LIMIT ${most}) AS counted) AS counted
+    FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
     ORDER BY place`.execute(database);
-  return rows.map((row) => entryOf(list, row));
+  return { entries: rows.map((row) => entryOf(list, row)), counted: rows[0]?.counted };
 }
 
 /** What looking at the first rows of an order has told. */
@@ -99,7 +98,10 @@ export async function walk<Shown>(
       WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
       ${orderBy(list.order, isReversed(slice))} LIMIT ${budget}) AS walked
     WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`;
-  return pageOf(database, list, page);
+  const { rows } = await sql<Row>`
+    SELECT * FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
+    ORDER BY place`.execute(database);
+  return rows.map((row) => entryOf(list, row));
 }
 
 /** How many rows a list has by the planner's estimate. */

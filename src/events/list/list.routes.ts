@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { Database } from '../../database/kysely.ts';
-import { countList, findPart } from '../../database/list/find.ts';
+import { findPart } from '../../database/list/find.ts';
 import { answerList } from '../../http/list/answer-list.ts';
 import { parsePage } from '../../http/list/page-request.ts';
 import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
@@ -32,7 +32,6 @@ export function eventListRoutes({ database, catalogs, ...addresses }: EventListD
     return answerList(c, `${addresses.publicUrl}/api/events`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
-      count: () => countList(database, list),
       json: async (events) => {
         const extras = await loadExtras(database, events, query, { ...addresses, version, catalogs });
         return events.map((event) => eventJson(event, version, extras(event.id)));

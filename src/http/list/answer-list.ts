@@ -13,8 +13,6 @@ const BATCH = 500;
 export interface ListSource<Shown> {
   order: Order;
   find(slice: Slice): Promise<Part<Shown>>;
-  /** The length of the list, as far as counting it costs little. */
-  count(): Promise<Total>;
   /** The JSON of rows. */
   json(rows: Shown[]): Promise<unknown[]>;
 }
@@ -48,7 +46,7 @@ export async function answerList<Shown>(
   const more = part.entries.length > size;
   const entries = backwards ? part.entries.slice(-size) : part.entries.slice(0, size);
   const streamed = more && limit > BATCH;
-  const [rows, counted] = await Promise.all([source.json(shownOf(entries)), part.total ?? source.count()]);
+  const rows = await source.json(shownOf(entries));
   const headers = pageHeaders(url, new URL(c.req.url).searchParams, {
     page,
     order: source.order,
@@ -58,7 +56,7 @@ export async function answerList<Shown>(
       before: backwards ? more : position !== undefined || offset > 0,
       after: backwards || (streamed ? (end?.entries.length ?? 0) > 1 : more),
     },
-    total: part.entries.length > 0 ? atLeast(counted, offset + part.entries.length) : counted,
+    total: part.entries.length > 0 ? atLeast(part.total, offset + part.entries.length) : part.total,
   });
   if (!streamed) return versionedJson(c, rows, 200, headers);
   const batches = restOf(source, { rows, last: entries.at(-1)?.key, left: limit - entries.length });

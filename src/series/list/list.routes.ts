@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { aclsOf } from '../../access/acl.queries.ts';
 import type { Database } from '../../database/kysely.ts';
-import { countList, findPart } from '../../database/list/find.ts';
+import { findPart } from '../../database/list/find.ts';
 import { answerList } from '../../http/list/answer-list.ts';
 import { parsePage } from '../../http/list/page-request.ts';
 import { orderOf, parseSort } from '../../http/list/sort-grammar.ts';
@@ -33,7 +33,6 @@ export function seriesListRoutes({ publicUrl, database }: SeriesListDependencies
     return answerList(c, `${publicUrl}/api/series`, page, {
       order,
       find: (slice) => findPart(database, list, slice),
-      count: () => countList(database, list),
       json: async (series) => {
         const ids = series.map(({ id }) => id);
         const acls = query.withacl ? await aclsOf(database, 'series', ids) : undefined;
