@@ -3,7 +3,7 @@ import { requireAccess } from '../access/acl.queries.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/kysely.ts';
 import { badRequest, HttpError, notFound } from '../http/errors.ts';
-import { type FilePart, type FormLimits, readForm } from '../http/multipart.ts';
+import { type FilePart, isMultipart, readForm, recordingForm } from '../http/multipart.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { UnknownField } from '../metadata/refusals.ts';
 import { parseEventParts } from './event-parts.ts';
@@ -15,24 +15,16 @@ export interface UpdateDependencies {
   catalogs: CatalogSet;
 }
 
-const FIELD_BYTES = 2 ** 20;
-
 /** `POST /api/events/{id}`: metadata and ACL of an event, in one multipart form. Files in it are read and dropped. */
 export function eventUpdateRoutes({ config, database, catalogs }: UpdateDependencies): Hono {
-  const limits: FormLimits = {
-    fieldBytes: FIELD_BYTES,
-    fields: 20,
-    files: 10,
-    fileBytes: config.maxUploadBytes,
-    idleMs: config.uploadIdleMs,
-  };
+  const limits = recordingForm(config);
   return new Hono({ strict: false }).post('/api/events/:id', async (c) => {
     const { principal, version } = c.var;
     const id = c.req.param('id');
     try {
       // Before the body is read: a refusal then costs the client nothing.
       await requireAccess(database, 'events', principal, id, 'write');
-      if (!isMultipart(c.req.header('Content-Type'))) throw badRequest('No multipart content');
+      if (!isMultipart(c.req.header('Content-Type') ?? '')) throw badRequest('No multipart content');
       const fields = await readForm(c.req.raw, limits, drop);
       const parts = parseEventParts(fields, { catalogs, version, purpose: 'update' });
       await updateEvent(id, parts, { database, catalogs, principal });
@@ -43,10 +35,6 @@ export function eventUpdateRoutes({ config, database, catalogs }: UpdateDependen
     }
     return c.body(null, 204);
   });
-}
-
-function isMultipart(contentType: string | undefined): boolean {
-  return /^multipart\/form-data\s*(;|$)/i.test(contentType ?? '');
 }
 
 async function drop({ stream }: FilePart): Promise<void> {

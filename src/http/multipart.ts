@@ -13,6 +13,17 @@ export interface FormLimits {
   idleMs: number;
 }
 
+/** The limits of a form with recordings in it. */
+export function recordingForm(config: { maxUploadBytes: number; uploadIdleMs: number }): FormLimits {
+  return {
+    fieldBytes: 2 ** 20,
+    fields: 20,
+    files: 10,
+    fileBytes: config.maxUploadBytes,
+    idleMs: config.uploadIdleMs,
+  };
+}
+
 /** A file part as it arrives. The stream must be consumed, or fails when the form does. */
 export interface FilePart {
   /** The name of the form field. */

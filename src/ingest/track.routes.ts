@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/kysely.ts';
 import { HttpError } from '../http/errors.ts';
-import type { FormLimits } from '../http/multipart.ts';
+import { type FormLimits, recordingForm } from '../http/multipart.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { addTrack, requireIdleEvent } from './add-track.ts';
@@ -18,17 +18,9 @@ export interface TrackDependencies {
   staging: StagingLedger;
 }
 
-const FIELD_BYTES = 2 ** 20;
-
 /** `POST /api/events/{id}/track`: captions and other tracks for an event that is there already. */
 export function trackRoutes(deps: TrackDependencies): Hono {
-  const limits: FormLimits = {
-    fieldBytes: FIELD_BYTES,
-    fields: 20,
-    files: 10,
-    fileBytes: deps.config.maxUploadBytes,
-    idleMs: deps.config.uploadIdleMs,
-  };
+  const limits = recordingForm(deps.config);
   return new Hono({ strict: false }).post('/api/events/:id/track', (c) =>
     answerUpload(c, async () => {
       const { principal, log } = c.var;

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
-import type { FormLimits } from '../http/multipart.ts';
+import { type FormLimits, recordingForm } from '../http/multipart.ts';
 import { versionedJson } from '../http/version.ts';
 import type { Idempotency, RememberContent } from '../idempotency/idempotency.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
@@ -24,17 +24,9 @@ export interface UploadDependencies {
   catalogs: CatalogSet;
 }
 
-const FIELD_BYTES = 2 ** 20;
-
 /** `POST /api/events`: a recording comes in. */
 export function uploadRoutes(deps: UploadDependencies): Hono {
-  const limits: FormLimits = {
-    fieldBytes: FIELD_BYTES,
-    fields: 20,
-    files: 10,
-    fileBytes: deps.config.maxUploadBytes,
-    idleMs: deps.config.uploadIdleMs,
-  };
+  const limits = recordingForm(deps.config);
   return new Hono({ strict: false }).post('/api/events', (c) =>
     answerUpload(c, () =>
       deps.idempotency.carryOut(c, {
