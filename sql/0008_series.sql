@@ -15,9 +15,7 @@ ALTER TABLE series
   ADD COLUMN IF NOT EXISTS contributors  text[] NOT NULL DEFAULT '{}',
   ADD COLUMN IF NOT EXISTS publishers    text[] NOT NULL DEFAULT '{}',
   -- Free pairs of strings; `theme` among them.
-  ADD COLUMN IF NOT EXISTS properties    jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(properties) = 'object'),
-  -- Whether an ACL was ever stored: an empty one is not the same as none.
-  ADD COLUMN IF NOT EXISTS acl_defined   boolean NOT NULL DEFAULT false;
+  ADD COLUMN IF NOT EXISTS properties    jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(properties) = 'object');
 
 -- Catalogs beside the default one: field id to value.
 CREATE TABLE IF NOT EXISTS series_catalogs (

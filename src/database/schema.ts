@@ -118,7 +118,6 @@ export interface Publication {
 }
 
 export interface Series {
-  acl_defined: Generated<boolean>;
   contributors: Generated<string[]>;
   created: Generated<Timestamp>;
   creator: Generated<string>;

@@ -1,13 +1,11 @@
 import { Hono } from 'hono';
-import { aclsOf } from '../access/acl.queries.ts';
+import { aclsOf, requireAccess } from '../access/acl.queries.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { offers } from '../http/api-changes.ts';
-import { notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
 import { mediaType, versionedJson } from '../http/version.ts';
 import { parseSeriesAcl, replaceSeriesAcl } from './change-acl.ts';
-import { findSeries } from './queries.ts';
 import { Override } from './series.schemas.ts';
 
 /** `/api/series/{id}/acl`: who may read and write a series, and those of its events that have no ACL of their own. */
@@ -16,9 +14,7 @@ export function seriesAclRoutes({ database }: { database: Database }): Hono {
 
   app.get('/api/series/:id/acl', async (c) => {
     const id = c.req.param('id');
-    const series = await findSeries(database, id, c.var.principal);
-    if (!series) throw notFound(`Cannot find a series with id '${id}'.`);
-    if (!series.acl_defined) throw notFound(`Acl for series with id '${id}' is not defined.`);
+    await requireAccess(database, 'series', c.var.principal, id, 'read');
     return versionedJson(c, (await aclsOf(database, 'series', [id])).get(id) ?? []);
   });
 

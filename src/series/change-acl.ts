@@ -33,7 +33,6 @@ export async function replaceSeriesAcl(
 ): Promise<void> {
   await lockSeries(trx, principal, id, notFound().message);
   await replaceAcl(trx, 'series', id, entries);
-  await trx.updateTable('series').set({ acl_defined: true }).where('id', '=', id).execute();
   if (override) await dropEventAcls(trx, principal, id);
 }
 

@@ -16,8 +16,8 @@ import { Theme } from './series.schemas.ts';
 export interface NewSeries {
   /** By flavor. */
   metadata: Map<string, CatalogValues>;
-  /** Undefined when none was sent. */
-  acl: AclEntry[] | undefined;
+  /** Empty when none was sent. */
+  acl: AclEntry[];
   /** Digits. */
   theme: string | undefined;
 }
@@ -33,7 +33,7 @@ export function parseNewSeries(fields: ReadonlyMap<string, string>, catalogs: Ca
   const metadata = parseCatalogs(text, catalogs);
   const theme = checked(Theme, fields.get('theme') ?? '');
   const aclText = fields.get('acl') ?? '';
-  const acl = aclText.trim() === '' ? undefined : parseStrictAcl(aclText);
+  const acl = aclText.trim() === '' ? [] : parseStrictAcl(aclText);
   requireValues(metadata, catalogs);
   return { metadata, acl, theme };
 }
@@ -61,7 +61,6 @@ export async function createSeries(
       ...seriesColumns(values),
       id,
       creator: principal.username,
-      acl_defined: acl !== undefined,
       properties: JSON.stringify(theme === undefined ? {} : { theme }),
     })
     .onConflict((taken) => taken.column('id').doNothing())
@@ -69,7 +68,7 @@ export async function createSeries(
     .executeTakeFirst();
   if (!inserted) throw await refuseTaken(trx, id, principal);
   if (chosen) await requireEvents(trx, id, principal);
-  if (acl) await replaceAcl(trx, 'series', id, acl);
+  await replaceAcl(trx, 'series', id, acl);
   await saveCatalogs(trx, id, new Map(Object.entries(further)), catalogs);
   return id;
 }

@@ -9,7 +9,7 @@ import { SHOWN_COLUMNS } from './json.ts';
 export function findSeries(db: Queryable, id: string, principal: Principal) {
   return db
     .selectFrom('series')
-    .select([...SHOWN_COLUMNS, 'acl_defined'])
+    .select(SHOWN_COLUMNS)
     .where('id', '=', id)
     .where(mayAccess('series', principal, 'read'))
     .executeTakeFirst();

@@ -18,12 +18,7 @@ export const SERIES_ACCESS: readonly Endpoint[] = [
     summary: "Read a series' access control list",
     description: 'It also holds for those of its events that have no entries of their own.',
     answers: { 200: { description: 'The list.', body: Acl, example: ACL } },
-    refusals: {
-      404: [
-        `Cannot find a series with id '${SERIES_ID}'.`,
-        `Acl for series with id '${SERIES_ID}' is not defined.`,
-      ],
-    },
+    refusals: { 404: `Cannot find a series with id '${SERIES_ID}'.` },
   },
   {
     method: 'put',

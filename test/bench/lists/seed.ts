@@ -61,9 +61,9 @@ async function makeWords(database: Kysely<DB>): Promise<void> {
 async function insertSeries(database: Kysely<DB>, count: number): Promise<void> {
   await sql`
     INSERT INTO series (id, title, description, subjects, language, rights_holder, license, organizers, contributors,
-      publishers, creator, created, acl_defined, read_roles, search_text)
+      publishers, creator, created, read_roles, search_text)
     SELECT id, title, description, subjects, language, rights_holder, license, organizers, contributors, publishers,
-      creator, created, true, ${roles('chance', sql`created`)}, searchable(id, title, description, array_to_string(subjects, ' '), language,
+      creator, created, ${roles('chance', sql`created`)}, searchable(id, title, description, array_to_string(subjects, ' '), language,
         rights_holder, license, array_to_string(organizers, ' '), array_to_string(contributors, ' '),
         array_to_string(publishers, ' '), creator)
     FROM (
