@@ -1,7 +1,8 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Event } from '../database/schema.ts';
-import { badRequest } from '../http/errors.ts';
-import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
+import type { CatalogValues } from '../metadata/catalog.ts';
+import { columnsOf, listIn, textIn } from '../metadata/columns.ts';
+import { unparsableMetadata } from '../metadata/refusals.ts';
 import { formatDuration, parseDuration } from '../metadata/time.ts';
 import { creationOf, formatHours, startAfter, startOfNew } from './start.ts';
 
@@ -44,23 +45,23 @@ export function newEventColumns(
   values: CatalogValues,
   now: Date,
 ): MetadataColumns & Pick<Insertable<Event>, 'created' | 'publisher'> {
-  const start = startOfNew(text(values, 'startDate'), text(values, 'startTime'), now);
+  const start = startOfNew(textIn(values, 'startDate'), textIn(values, 'startTime'), now);
   return {
-    title: text(values, 'title'),
-    description: text(values, 'description'),
-    language: text(values, 'language'),
-    rights_holder: text(values, 'rightsHolder'),
-    license: text(values, 'license'),
-    location: text(values, 'location'),
-    source: text(values, 'source'),
-    subjects: list(values, 'subjects'),
-    presenters: list(values, 'creator'),
-    contributors: list(values, 'contributor'),
+    title: textIn(values, 'title'),
+    description: textIn(values, 'description'),
+    language: textIn(values, 'language'),
+    rights_holder: textIn(values, 'rightsHolder'),
+    license: textIn(values, 'license'),
+    location: textIn(values, 'location'),
+    source: textIn(values, 'source'),
+    subjects: listIn(values, 'subjects'),
+    presenters: listIn(values, 'creator'),
+    contributors: listIn(values, 'contributor'),
     series_id: chosenSeries(values) ?? null,
     start_date: start,
-    duration: durationOf(text(values, 'duration')),
-    created: creationOf(text(values, 'created'), start),
-    publisher: text(values, 'publisher'),
+    duration: durationOf(textIn(values, 'duration')),
+    created: creationOf(textIn(values, 'created'), start),
+    publisher: textIn(values, 'publisher'),
   };
 }
 
@@ -73,18 +74,19 @@ export function newEventColumns(
  */
 export function changedColumns(values: CatalogValues, current: MetadataColumns): Updateable<Event> {
   const changes: Updateable<Event> = {};
-  for (const [id, column] of pairs(TEXTS)) {
-    if (values.has(id) && text(values, id) !== current[column]) changes[column] = text(values, id);
+  for (const [id, column] of columnsOf(TEXTS)) {
+    if (values.has(id) && textIn(values, id) !== current[column]) changes[column] = textIn(values, id);
   }
-  for (const [id, column] of pairs(LISTS)) {
-    if (values.has(id) && !sameItems(list(values, id), current[column])) changes[column] = list(values, id);
+  for (const [id, column] of columnsOf(LISTS)) {
+    if (values.has(id) && !sameItems(listIn(values, id), current[column]))
+      changes[column] = listIn(values, id);
   }
   const series = chosenSeries(values);
   if (series !== undefined && series !== current.series_id) changes.series_id = series;
-  const start = startAfter(text(values, 'startDate'), text(values, 'startTime'), current.start_date);
+  const start = startAfter(textIn(values, 'startDate'), textIn(values, 'startTime'), current.start_date);
   if (start.getTime() !== current.start_date.getTime()) changes.start_date = start;
-  if (values.has('duration') && text(values, 'duration') !== formatHours(current.duration)) {
-    const duration = durationOf(text(values, 'duration'));
+  if (values.has('duration') && textIn(values, 'duration') !== formatHours(current.duration)) {
+    const duration = durationOf(textIn(values, 'duration'));
     if (duration !== current.duration) changes.duration = duration;
   }
   return changes;
@@ -95,8 +97,8 @@ export function episodeValues(
   event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created' | 'publisher'>,
 ): CatalogValues {
   const values: CatalogValues = new Map();
-  for (const [id, column] of pairs(TEXTS)) values.set(id, event[column]);
-  for (const [id, column] of pairs(LISTS)) values.set(id, event[column]);
+  for (const [id, column] of columnsOf(TEXTS)) values.set(id, event[column]);
+  for (const [id, column] of columnsOf(LISTS)) values.set(id, event[column]);
   return values
     .set('isPartOf', event.series_id ?? '')
     .set('startDate', event.start_date.toISOString())
@@ -108,31 +110,18 @@ export function episodeValues(
 
 /** The series that the values put an event into; null takes it out of its series, undefined says nothing of it. */
 export function chosenSeries(values: CatalogValues): string | null | undefined {
-  return values.has('isPartOf') ? text(values, 'isPartOf') || null : undefined;
+  return values.has('isPartOf') ? textIn(values, 'isPartOf') || null : undefined;
 }
 
 /** The identifier a client chose, if it did. @throws {HttpError} 400 */
 export function chosenIdentifier(values: CatalogValues): string | undefined {
-  const id = text(values, 'identifier');
+  const id = textIn(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
-  throw badRequest(
-    `Unable to parse event metadata because: 'the value of 'identifier' is ${JSON.stringify(id.slice(0, 200))}; allowed is 1 to 255 letters, digits and . _ ~ : @ -, not dots alone'`,
+  throw unparsableMetadata(
+    'event',
+    `the value of 'identifier' is ${JSON.stringify(id.slice(0, 200))}; allowed is 1 to 255 letters, digits and . _ ~ : @ -, not dots alone`,
   );
-}
-
-function pairs<T extends Record<string, string>>(fields: T): [id: keyof T & string, column: T[keyof T]][] {
-  return Object.entries(fields) as [keyof T & string, T[keyof T]][];
-}
-
-function text(values: CatalogValues, id: string): string {
-  const value: FieldValue = values.get(id) ?? '';
-  return Array.isArray(value) ? value.join(', ') : value.trim();
-}
-
-function list(values: CatalogValues, id: string): string[] {
-  const value = values.get(id) ?? [];
-  return Array.isArray(value) ? value : [value].filter((item) => item !== '');
 }
 
 function sameItems(a: readonly string[], b: readonly string[]): boolean {
@@ -143,7 +132,8 @@ function durationOf(value: string): number | null {
   if (value === '') return null;
   const duration = parseDuration(value);
   if (duration !== undefined) return duration;
-  throw badRequest(
-    `Unable to parse event metadata because: 'the value of 'duration' is ${JSON.stringify(value.slice(0, 200))}; allowed is a duration such as 01:30:00'`,
+  throw unparsableMetadata(
+    'event',
+    `the value of 'duration' is ${JSON.stringify(value.slice(0, 200))}; allowed is a duration such as 01:30:00`,
   );
 }

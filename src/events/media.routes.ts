@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
 import { requireAccess } from '../access/acl.queries.ts';
 import type { Database } from '../database/kysely.ts';
+import { isUuid } from '../database/uuid.ts';
 import { notFound } from '../http/errors.ts';
 import { versionedJson } from '../http/version.ts';
 import { serveFile } from '../publications/index.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import { trackJson } from './media-json.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `/api/events/{id}/media`: the tracks clients sent, and the bytes of each. */
 export function eventMediaRoutes({
@@ -41,7 +40,7 @@ export function eventMediaRoutes({
     const { id, trackId } = c.req.param();
     await requireAccess(database, 'events', c.var.principal, id, 'read');
     const missing = notFound(`Unable to find track with id '${trackId}' in event with id '${id}'`);
-    if (!UUID.test(trackId)) throw missing;
+    if (!isUuid(trackId)) throw missing;
     const track = await database
       .selectFrom('tracks')
       .select(['object_key', 'filename', 'mediatype', 'size', 'sha256'])

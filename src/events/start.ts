@@ -1,4 +1,4 @@
-import { badRequest } from '../http/errors.ts';
+import { unparsableMetadata } from '../metadata/refusals.ts';
 import { formatDuration, parseInstant, parseTime } from '../metadata/time.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -72,7 +72,8 @@ function at(day: Date, sinceMidnight: number): Date {
 }
 
 function unparsable(id: string, value: string, allowed: string) {
-  return badRequest(
-    `Unable to parse event metadata because: 'the value of '${id}' is ${JSON.stringify(value.slice(0, 200))}; allowed is ${allowed}'`,
+  return unparsableMetadata(
+    'event',
+    `the value of '${id}' is ${JSON.stringify(value.slice(0, 200))}; allowed is ${allowed}`,
   );
 }

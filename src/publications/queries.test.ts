@@ -69,7 +69,7 @@ test('a recording comes with its catalog, also when its series is gone', async (
     elements: [],
   });
   await db.database.deleteFrom('series').execute();
-  expect(await findRecording(db.database, id)).toMatchObject({ id, series_title: null });
+  expect(await findRecording(db.database, id)).toMatchObject({ id, series_title: '' });
 });
 
 test('what is no identifier of a publication finds nothing', async () => {

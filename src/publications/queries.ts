@@ -3,9 +3,8 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
+import { isUuid } from '../database/uuid.ts';
 import type { Publication, PublishedAddress } from './model.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * The publications of many events in one query: each event's by channel, none for an event that has none or does not
@@ -27,10 +26,9 @@ export async function publicationsOfEvents(
 
 /** What a watch page shows: a publication with its event's catalog and the title of its series. */
 export async function findRecording(database: Queryable, publicationId: string) {
-  if (!UUID.test(publicationId)) return undefined;
+  if (!isUuid(publicationId)) return undefined;
   return await publications(database)
     .innerJoin('events', 'events.id', 'publications.event_id')
-    .leftJoin('series', 'series.id', 'events.series_id')
     .select([
       'events.title',
       'events.presenters',
@@ -39,7 +37,7 @@ export async function findRecording(database: Queryable, publicationId: string) 
       'events.duration',
       'events.rights_holder',
       'events.license',
-      'series.title as series_title',
+      'events.series_title',
     ])
     .where('publications.id', '=', publicationId)
     .executeTakeFirst();
@@ -50,7 +48,7 @@ export async function findPublishedFile(
   database: Queryable,
   address: { publicationId: string; elementId: string; filename: string },
 ) {
-  if (!UUID.test(address.publicationId) || !UUID.test(address.elementId)) return undefined;
+  if (!isUuid(address.publicationId) || !isUuid(address.elementId)) return undefined;
   const file = await database
     .selectFrom('publication_elements')
     .select(['object_key', 'filename', 'mediatype', 'size', 'sha256'])
@@ -67,7 +65,7 @@ export async function mayReadPublished(
   principal: Principal,
   { publicationId, elementId, filename }: PublishedAddress,
 ): Promise<boolean> {
-  if (!UUID.test(publicationId)) return false;
+  if (!isUuid(publicationId)) return false;
   const publication = await database
     .selectFrom('publications')
     .innerJoin('events', 'events.id', 'publications.event_id')

@@ -1,6 +1,7 @@
 import type { Selectable, Updateable } from 'kysely';
 import type { Series } from '../database/schema.ts';
-import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
+import type { CatalogValues } from '../metadata/catalog.ts';
+import { columnsOf, listIn, textIn } from '../metadata/columns.ts';
 import { excerpt, unparsableMetadata } from '../metadata/refusals.ts';
 
 const TEXTS = {
@@ -29,13 +30,11 @@ export type MetadataColumns = Pick<Updateable<Series>, MetadataColumn>;
 /** The columns that the given values of `dublincore/series` change; fields that only the server sets change nothing. */
 export function seriesColumns(values: CatalogValues): MetadataColumns {
   const columns: MetadataColumns = {};
-  for (const [id, column] of pairs(TEXTS)) {
-    const value = values.get(id);
-    if (value !== undefined) columns[column] = text(value);
+  for (const [id, column] of columnsOf(TEXTS)) {
+    if (values.has(id)) columns[column] = textIn(values, id);
   }
-  for (const [id, column] of pairs(LISTS)) {
-    const value = values.get(id);
-    if (value !== undefined) columns[column] = list(value);
+  for (const [id, column] of columnsOf(LISTS)) {
+    if (values.has(id)) columns[column] = listIn(values, id);
   }
   return columns;
 }
@@ -45,30 +44,18 @@ export function seriesValues(
   series: Pick<Selectable<Series>, 'id' | 'creator' | MetadataColumn>,
 ): CatalogValues {
   const values: CatalogValues = new Map();
-  for (const [id, column] of pairs(TEXTS)) values.set(id, series[column]);
-  for (const [id, column] of pairs(LISTS)) values.set(id, series[column]);
+  for (const [id, column] of columnsOf(TEXTS)) values.set(id, series[column]);
+  for (const [id, column] of columnsOf(LISTS)) values.set(id, series[column]);
   return values.set('createdBy', series.creator).set('identifier', series.id);
 }
 
 /** The identifier a client chose, if it did. @throws {HttpError} 400 */
 export function chosenIdentifier(values: CatalogValues): string | undefined {
-  const id = text(values.get('identifier') ?? '').trim();
+  const id = textIn(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
   throw unparsableMetadata(
     'series',
     `the value of 'identifier' is ${JSON.stringify(excerpt(id))}; allowed are 1 to 255 letters, digits and . _ ~ : @ -`,
   );
-}
-
-function pairs<T extends Record<string, string>>(fields: T): [id: keyof T & string, column: T[keyof T]][] {
-  return Object.entries(fields) as [keyof T & string, T[keyof T]][];
-}
-
-function text(value: FieldValue): string {
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
-function list(value: FieldValue): string[] {
-  return Array.isArray(value) ? value : [value].filter((item) => item !== '');
 }

@@ -50,7 +50,7 @@ function recording(...elements: PublicationElement[]): PublishedRecording {
     duration: null,
     rights_holder: '',
     license: '',
-    series_title: null,
+    series_title: '',
     elements,
   };
 }
