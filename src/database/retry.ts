@@ -29,7 +29,8 @@ export async function inTransaction<T>(
   }
 }
 
-function mayPass(error: unknown): boolean {
+/** Whether the same transaction may succeed when it is tried again. */
+export function mayPass(error: unknown): boolean {
   if (error instanceof Outdated) return true;
   return error instanceof Error && 'code' in error && GIVEN_UP.has(String(error.code));
 }

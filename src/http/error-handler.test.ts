@@ -28,6 +28,11 @@ beforeAll(async () => {
   app.get('/down', () => {
     throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' });
   });
+  app.get('/given-up', async () => {
+    await sql`DO $$ BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = 'deadlock_detected'; END $$`.execute(
+      db.database,
+    );
+  });
   app.get('/stored/:text', async (c) => {
     const { rows } = await sql`SELECT ${c.req.param('text')}::text AS text`.execute(db.database);
     return c.json(rows);
@@ -64,6 +69,12 @@ test('an unexpected error tells the log everything and the client the request id
 
 test('exceptions of Hono keep status and message', async () => {
   expect(await ask('/hono')).toMatchObject({ status: 400, text: 'Malformed.' });
+});
+
+test('a transaction given up in favour of another may be tried again', async () => {
+  const { status, headers, text } = await ask('/given-up');
+  expect([status, text]).toEqual([503, 'Others are changing the same at this moment.']);
+  expect(headers.get('Retry-After')).toBe('5');
 });
 
 test('a database that is away is said so', async () => {

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { mayPass } from '../database/retry.ts';
 import { ClientGone } from './body.ts';
 import { isDatabaseOutage } from './database-outage.ts';
 import { HttpError, notFound, SENTENCE } from './errors.ts';
@@ -52,6 +53,11 @@ function translate(error: Error, requestId: string): HttpError {
   }
   if (isDatabaseOutage(error)) {
     return new HttpError(503, 'The database does not answer.', { 'Retry-After': RETRY_SECONDS });
+  }
+  if (mayPass(error)) {
+    return new HttpError(503, 'Others are changing the same at this moment.', {
+      'Retry-After': RETRY_SECONDS,
+    });
   }
   if ('code' in error && UNSTORABLE_TEXT.has(String(error.code))) {
     return new HttpError(400, 'The request holds a character that cannot be stored.');
