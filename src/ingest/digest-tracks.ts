@@ -26,7 +26,7 @@ export async function digestTracks(request: Request, limits: FormLimits): Promis
   const files: NonNullable<RequestContent['files']>[number][] = [];
   let started = 0;
   const fields = await readForm(request, limits, async ({ field, filename, stream }) => {
-    const name = filename.trim() === '' ? undefined : FLAVORS[field];
+    const name = filename.trim() !== '' && Object.hasOwn(FLAVORS, field) ? FLAVORS[field] : undefined;
     const index = name ? started++ : 0;
     const hash = createHash('sha256');
     let size = 0;

@@ -67,6 +67,17 @@ test('the same upload with the same key gets the first answer again and stores n
   expect(stored).toBe(1);
 });
 
+test.each(['constructor', '__proto__', 'attachment'])(
+  'a file in the part %s counts for nothing',
+  async (field) => {
+    const key = newKey();
+    const first = await send(key);
+    expect(first.status).toBe(201);
+    const again = await send(key, [...PARTS, file(field, 'b.pdf', bytes(1000))]);
+    expect(again).toEqual({ ...first, replayed: 'true' });
+  },
+);
+
 test('without a key every upload is a new event', async () => {
   const answers = [await post(app, PARTS), await post(app, PARTS)];
   const [first, second] = await Promise.all(answers.map((answer) => answer.text()));
