@@ -62,6 +62,9 @@ const Environment = z.object({
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
   SHUTDOWN_SECONDS: integer(1, 3600).default(30),
+  SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
+  SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
+  RECORDING_GRACE_SECONDS: integer(0, 31_536_000).default(86_400),
   URL_SIGNING_SECRET: text.optional(),
   URL_SIGNING_KEY_ID: z
     .string()
@@ -95,6 +98,16 @@ export interface JwtConfig {
   claims: { roles: string; username: string };
 }
 
+/** What may be scheduled, and for how long a recording is awaited. */
+export interface SchedulingConfig {
+  /** What has to lie between two recordings of one agent. */
+  minGapMs: number;
+  /** Events that one recurrence rule may create. */
+  maxOccurrences: number;
+  /** After its end a recording that has not come by then is taken for missed. */
+  recordingGraceMs: number;
+}
+
 /** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */
 export interface Config {
   host: string;
@@ -115,6 +128,7 @@ export interface Config {
   uploadIdleMs: number;
   /** How long a process may take to stop after the first signal. */
   shutdownMs: number;
+  scheduling: SchedulingConfig;
   /** `ttlSeconds`: how long a signed address is good unless the client says otherwise. */
   urlSigning: { keyId: string; secret: string; ttlSeconds: number } | undefined;
   /** Bearer tokens of an identity provider; none are taken when undefined. */
@@ -155,6 +169,11 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
+    scheduling: {
+      minGapMs: v.SCHEDULE_MIN_GAP_SECONDS * 1000,
+      maxOccurrences: v.SCHEDULE_MAX_OCCURRENCES,
+      recordingGraceMs: v.RECORDING_GRACE_SECONDS * 1000,
+    },
     urlSigning: v.URL_SIGNING_SECRET
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,

@@ -32,6 +32,17 @@ export interface Account {
   username: string;
 }
 
+export interface CaptureAgent {
+  configuration: Generated<Json>;
+  id: string;
+  inputs: Generated<string[]>;
+  known_since: Generated<Timestamp>;
+  seen_at: Timestamp | null;
+  state: Generated<string>;
+  time_zone: Generated<string>;
+  url: Generated<string>;
+}
+
 export interface EventAcl {
   action: string;
   allow: boolean;
@@ -47,6 +58,7 @@ export interface EventCatalog {
 }
 
 export interface Event {
+  agent_id: Generated<string>;
   archive_version: Generated<number>;
   contributors: Generated<string[]>;
   created: Timestamp;
@@ -63,13 +75,17 @@ export interface Event {
   processing_state: Generated<string>;
   publisher: Generated<string>;
   read_roles: Generated<string[]>;
+  recording_state: Generated<string>;
   rights_holder: Generated<string>;
   search_text: Generated<string>;
   series_id: string | null;
   series_title: Generated<string>;
   source: Generated<string>;
   start_date: Timestamp;
+  status: Generated<string>;
   subjects: Generated<string[]>;
+  technical_end: Generated<Timestamp>;
+  technical_start: Generated<Timestamp>;
   title: Generated<string>;
   write_roles: Generated<string[]>;
 }
@@ -115,6 +131,22 @@ export interface Publication {
   id: string;
   mediatype: string;
   published_at: Generated<Timestamp>;
+}
+
+export interface Schedule {
+  agent_id: string;
+  allow_conflict: Generated<boolean>;
+  changed_at: Generated<Timestamp>;
+  claimed: Generated<string>;
+  configuration: Generated<Json>;
+  end_date: Timestamp;
+  event_id: string;
+  gap_ms: Generated<number>;
+  inputs: Generated<string[]>;
+  occupied: Generated<string>;
+  recording_state: Generated<string>;
+  start_date: Timestamp;
+  workflow: string;
 }
 
 export interface Series {
@@ -214,12 +246,14 @@ export interface Workflow {
 
 export interface DB {
   accounts: Account;
+  capture_agents: CaptureAgent;
   event_acl: EventAcl;
   event_catalogs: EventCatalog;
   events: Event;
   idempotency_keys: IdempotencyKey;
   publication_elements: PublicationElement;
   publications: Publication;
+  schedules: Schedule;
   series: Series;
   series_acl: SeriesAcl;
   series_catalogs: SeriesCatalog;
