@@ -44,13 +44,16 @@ CREATE TABLE IF NOT EXISTS schedules (
 );
 -- Recordings that may turn out never to have come.
 CREATE INDEX IF NOT EXISTS schedules_awaited ON schedules (end_date) WHERE recording_state = '';
-CREATE INDEX IF NOT EXISTS schedules_sharing ON schedules (agent_id) WHERE claimed <> tstzmultirange(occupied);
+CREATE INDEX IF NOT EXISTS schedules_sharing ON schedules USING gist (agent_id, occupied)
+  WHERE claimed <> tstzmultirange(occupied);
 
 CREATE OR REPLACE FUNCTION claim_time() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.occupied := tstzrange(NEW.start_date, NEW.end_date + make_interval(secs => NEW.gap_ms / 1000.0));
   NEW.claimed := tstzmultirange(NEW.occupied);
   IF NEW.allow_conflict THEN
+    -- Whoever gives up time of the agent waits; what others have claimed then holds until the transaction ends.
+    PERFORM FROM capture_agents WHERE id = NEW.agent_id FOR NO KEY UPDATE;
     NEW.claimed := NEW.claimed - coalesce((SELECT range_agg(part) FROM schedules AS other, unnest(other.claimed) AS part
       WHERE other.agent_id = NEW.agent_id AND other.event_id <> NEW.event_id AND other.claimed && NEW.claimed), '{}');
   END IF;
@@ -65,6 +68,8 @@ CREATE OR REPLACE FUNCTION hand_on_time(agent text, freed tstzmultirange) RETURN
 DECLARE
   sharing text;
 BEGIN
+  -- Nobody may come to share the time unseen meanwhile.
+  PERFORM FROM capture_agents WHERE id = agent FOR NO KEY UPDATE;
   FOR sharing IN SELECT event_id FROM schedules
     WHERE agent_id = agent AND claimed <> tstzmultirange(occupied) AND occupied && freed ORDER BY start_date, event_id
   LOOP
@@ -74,8 +79,12 @@ END $$;
 
 CREATE OR REPLACE FUNCTION schedule_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- Of an event that is only about to be written, the event's own trigger takes care.
-  UPDATE events SET agent_id = agent_id WHERE id = coalesce(NEW.event_id, OLD.event_id);
+  -- Of an event that is only about to be written, the event's own trigger takes care. Where others hand on time, events
+  -- are left alone: they are locked before agents.
+  IF TG_OP <> 'UPDATE' OR (OLD.event_id, OLD.agent_id, OLD.start_date, OLD.end_date, OLD.recording_state)
+      <> (NEW.event_id, NEW.agent_id, NEW.start_date, NEW.end_date, NEW.recording_state) THEN
+    UPDATE events SET agent_id = agent_id WHERE id IN (OLD.event_id, NEW.event_id);
+  END IF;
   IF TG_OP = 'DELETE' THEN
     PERFORM hand_on_time(OLD.agent_id, OLD.claimed);
   ELSIF TG_OP = 'UPDATE' AND OLD.agent_id <> NEW.agent_id THEN
@@ -127,9 +136,22 @@ CREATE OR REPLACE TRIGGER events_scheduled BEFORE INSERT OR UPDATE OF id, agent_
   FOR EACH ROW EXECUTE FUNCTION show_schedule();
 UPDATE events SET agent_id = '';
 
+-- All lock in one order: event, agent, schedule. Without this a deletion would come to the agent last.
+CREATE OR REPLACE FUNCTION lock_agent_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM capture_agents WHERE id = OLD.agent_id FOR NO KEY UPDATE;
+  RETURN OLD;
+END $$;
+CREATE OR REPLACE TRIGGER events_unscheduled BEFORE DELETE ON events
+  FOR EACH ROW WHEN (OLD.agent_id <> '') EXECUTE FUNCTION lock_agent_of_event();
+
 DROP INDEX IF EXISTS events_of_processing_state;
 CREATE INDEX IF NOT EXISTS events_of_status ON events (status, start_date, id);
 CREATE INDEX IF NOT EXISTS events_by_technical_start ON events (technical_start, id);
 CREATE INDEX IF NOT EXISTS events_by_technical_end ON events (technical_end, id);
 CREATE INDEX IF NOT EXISTS events_of_agent ON events (agent_id, start_date, id) WHERE agent_id <> '';
 CREATE INDEX IF NOT EXISTS events_of_agent_by_technical_start ON events (agent_id, technical_start) WHERE agent_id <> '';
+
+-- What belongs to an event may be written before it: the row of the event, with all that it shows, is then written once.
+ALTER TABLE event_acl ALTER CONSTRAINT event_acl_event_id_fkey DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE event_catalogs ALTER CONSTRAINT event_catalogs_event_id_fkey DEFERRABLE INITIALLY DEFERRED;

@@ -15,12 +15,13 @@ import { eventListRoutes } from './events/list/list.routes.ts';
 import { eventMediaRoutes } from './events/media.routes.ts';
 import { eventMetadataRoutes } from './events/metadata.routes.ts';
 import { eventPublicationRoutes } from './events/publications.routes.ts';
-import { eventUpdateRoutes } from './events/update.routes.ts';
+import { eventSchedulingRoutes } from './events/scheduling.routes.ts';
 import { assembleApp } from './http/app.ts';
 import { baseRoutes } from './http/base.routes.ts';
 import { healthRoutes } from './http/health.routes.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { trackRoutes } from './ingest/track.routes.ts';
+import { eventUpdateRoutes } from './ingest/update.routes.ts';
 import { uploadRoutes } from './ingest/upload.routes.ts';
 import { listProviderRoutes } from './metadata/listproviders.routes.ts';
 import { docsRoutes } from './openapi/docs/docs.routes.ts';
@@ -30,6 +31,8 @@ import { signRoutes } from './publications/sign.routes.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
 import { watchRoutes } from './publications/watch.routes.ts';
 import { dashboardRoutes } from './queue/dashboard.ts';
+import { agentRoutes } from './scheduling/agents/agents.routes.ts';
+import { agentReportRoutes } from './scheduling/agents/report.routes.ts';
 import { seriesAclRoutes } from './series/acl.routes.ts';
 import { seriesListRoutes } from './series/list/list.routes.ts';
 import { seriesMetadataRoutes } from './series/metadata.routes.ts';
@@ -62,6 +65,7 @@ export async function createApp(context: Context): Promise<Hono> {
     log,
     guards: [
       { path: '/api/*', middleware: [signIn, requireUrlRole(), runAs(directory)] },
+      { path: '/capture-admin/*', middleware: [signIn, requireUrlRole()] },
       { path: '/admin/*', middleware: [signIn, requireAdmin()] },
     ],
     routes: [
@@ -84,19 +88,22 @@ export async function createApp(context: Context): Promise<Hono> {
       }),
       eventListRoutes({ publicUrl, signer, database, catalogs: catalogs.event }),
       eventRoutes({ publicUrl, signer, database, staging, catalogs: catalogs.event }),
-      eventUpdateRoutes({ config, database, catalogs: catalogs.event }),
+      eventUpdateRoutes({ config, database, storage, staging, definitions, catalogs: catalogs.event }),
+      eventSchedulingRoutes({ config, database }),
       eventAclRoutes({ database }),
       eventMetadataRoutes({ database, catalogs: catalogs.event }),
       eventPublicationRoutes({ publicUrl, signer, database }),
       eventMediaRoutes({ publicUrl, database, storage }),
       signRoutes({ publicUrl, signer, database }),
-      trackRoutes({ config, database, storage, staging }),
+      trackRoutes({ config, database, storage, staging, definitions }),
       seriesListRoutes({ publicUrl, database }),
       seriesSearchRoutes({ publicUrl, database }),
       seriesRoutes({ publicUrl, database, idempotency, catalogs: catalogs.series }),
       seriesMetadataRoutes({ database, catalogs: catalogs.series }),
       seriesAclRoutes({ database }),
       seriesPropertiesRoutes({ database }),
+      agentRoutes({ publicUrl, database }),
+      agentReportRoutes({ database }),
       listProviderRoutes({ lists: catalogs.lists }),
       workflowRoutes({ database }),
       workflowAdminRoutes({ database }),

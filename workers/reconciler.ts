@@ -1,5 +1,6 @@
 import type { Database } from '../src/database/kysely.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
+import { markMissedRecordings } from '../src/scheduling/missed-recordings.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
@@ -9,15 +10,21 @@ import { removeAbandonedFolders } from './work-folders.ts';
 const LOST_CHECK_MS = 3_000;
 const SWEEP_MS = 5_000;
 const KEYS_SWEEP_MS = 60_000;
+const MISSED_CHECK_MS = 60_000;
 
-/** Puts right what killed processes left: operations without a worker, staged objects, working folders; and what is only kept for a time. */
+/**
+ * Puts right what killed processes left: operations without a worker, staged objects, working folders; what is only
+ * kept for a time; and recordings that never came.
+ */
 export function startReconciler(options: {
   database: Database;
   staging: StagingLedger;
   workDir: string;
+  /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
+  recordingGraceMs: number;
   log: Logger;
 }): { close(): Promise<void> } {
-  const { database, staging, workDir, log } = options;
+  const { database, staging, workDir, recordingGraceMs, log } = options;
   const loops = [
     periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
       const recovered = await recoverLostOperations(database);
@@ -30,6 +37,10 @@ export function startReconciler(options: {
       await removeAbandonedFolders(workDir);
     }),
     periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () => sweepIdempotencyKeys(database)),
+    periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
+      const missed = await markMissedRecordings(database, recordingGraceMs);
+      if (missed > 0) log.warn({ events: missed }, 'recordings of scheduled events never came');
+    }),
   ];
   return {
     close: async () => {

@@ -17,6 +17,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
     concurrency: config.workerConcurrency,
+    recordingGraceMs: config.scheduling.recordingGraceMs,
   });
   log.info(
     { worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind },

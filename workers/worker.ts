@@ -23,6 +23,7 @@ export interface WorkerOptions {
   publicUrl: string;
   dataDir: string;
   concurrency: number;
+  recordingGraceMs: number;
   log: Logger;
 }
 

@@ -78,20 +78,25 @@ export async function aclsOf(
   return acls;
 }
 
-/** Replaces the ACL of an event or a series; one entry for each pair of role and action. */
+/**
+ * Replaces the ACL of an event or a series, or of several; one entry for each pair of role and action.
+ *
+ * @param owners identifiers
+ */
 export async function replaceAcl(
   trx: Transaction,
   resource: Resource,
-  id: string,
+  owners: string | readonly string[],
   entries: readonly AclEntry[],
 ): Promise<void> {
   const { table, owner } = STORED[resource];
-  await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ${id}`.execute(trx);
+  const ids = [owners].flat();
+  await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids})`.execute(trx);
   if (entries.length === 0) return;
   await sql`
     INSERT INTO ${sql.table(table)} (${sql.ref(owner)}, position, role, action, allow)
-    SELECT ${id}, position, role, action, allow
-    FROM ROWS FROM (unnest(${entries.map(({ role }) => role)}::text[]),
+    SELECT id, position, role, action, allow
+    FROM unnest(${ids}::text[]) AS id, ROWS FROM (unnest(${entries.map(({ role }) => role)}::text[]),
                     unnest(${entries.map(({ action }) => action)}::text[]),
                     unnest(${entries.map(({ allow }) => allow)}::boolean[]))
       WITH ORDINALITY AS entry (role, action, allow, position)`.execute(trx);

@@ -52,6 +52,10 @@ const RULES: readonly UrlRule[] = [
   { paths: ['/api/series/*/properties'], roles: viewAndEdit('SERIES_PROPERTIES') },
   { paths: ['/api/security/sign'], roles: { POST: api('SECURITY_EDIT') } },
   { paths: ['/api/agents', '/api/agents/*'], roles: { GET: api('CAPTURE_AGENTS_VIEW') } },
+  {
+    paths: ['/capture-admin/agents/*', '/capture-admin/agents/*/configuration'],
+    roles: { POST: ['ROLE_CAPTURE_AGENT'] },
+  },
   { paths: ['/api/workflows', '/api/workflows/*'], roles: createToDelete('WORKFLOW_INSTANCE') },
   {
     paths: ['/api/workflow-definitions', '/api/workflow-definitions/*'],

@@ -1,6 +1,5 @@
 import { type AclEntry, parseAcl } from '../access/acl.ts';
 import { offers } from '../http/api-changes.ts';
-import { badRequest } from '../http/errors.ts';
 import type { ApiVersion } from '../http/version.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
@@ -13,6 +12,8 @@ export interface EventParts {
   /** Values by flavor. */
   catalogs: Map<string, CatalogValues> | undefined;
   processing: Processing | undefined;
+  /** Scheduling information as text; what it may say differs between a new event and one that is there. */
+  scheduling: string | undefined;
 }
 
 /**
@@ -28,26 +29,13 @@ export function parseEventParts(
 ): EventParts {
   const part = (name: string) => fields.get(name)?.trim() || undefined;
   const [acl, metadata, processing] = [part('acl'), part('metadata'), part('processing')];
-  const parts = {
+  const scheduling = offers(options.version, 'eventParameters', 'scheduling')
+    ? part('scheduling')
+    : undefined;
+  return {
     acl: acl === undefined ? undefined : parseAcl(acl),
     catalogs: metadata === undefined ? undefined : parseCatalogs(metadata, options.catalogs, options.purpose),
     processing: processing === undefined ? undefined : parseProcessing(processing),
+    scheduling,
   };
-  const scheduling = part('scheduling');
-  if (scheduling !== undefined && offers(options.version, 'eventParameters', 'scheduling')) {
-    throw notScheduling(scheduling);
-  }
-  return parts;
-}
-
-function notScheduling(text: string) {
-  try {
-    const json: unknown = JSON.parse(text);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
-      return badRequest("Scheduled events are not supported yet: leave out the part 'scheduling'.");
-    }
-  } catch {
-    // Answered like any other text that is no object.
-  }
-  return badRequest('Unable to parse scheduling information');
 }

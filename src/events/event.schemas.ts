@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { Acl } from '../access/acl.schemas.ts';
+import { INTRODUCED } from '../http/api-changes.ts';
 import { Instant } from '../http/schemas.ts';
 import { CatalogJson } from '../metadata/schemas.ts';
 import { Publications } from '../publications/publication.schemas.ts';
+import { Scheduling } from '../scheduling/scheduling.schemas.ts';
 import { ProcessingState } from '../workflows/workflow.schemas.ts';
+
+/** What becomes of an event, in the usual order, and what may go wrong with it. */
+const STATUSES = [
+  ...['SCHEDULED', 'RECORDING', 'INGESTING', 'PENDING', 'PROCESSING', 'PAUSED', 'PROCESSED'],
+  ...['RECORDING_FAILURE', 'PROCESSING_FAILURE', 'PROCESSING_CANCELLED'],
+];
 
 /** An event, in lists and by itself. */
 export const Event = z
@@ -24,24 +32,38 @@ export const Event = z
     series: z.string().describe('Title of its series.'),
     created: Instant,
     start: Instant,
-    duration: z.int().nullable().describe('In milliseconds.'),
+    duration: z
+      .int()
+      .nullable()
+      .optional()
+      .describe('In milliseconds. Before 1.4.0 `start` and `duration` are those of the scheduled recording.'),
     processing_state: ProcessingState,
     status: z
       .string()
-      .describe('A key for translation.')
-      .meta({ pattern: '^EVENTS\\.EVENTS\\.STATUS\\.[A-Z_]+$' }),
+      .describe(`A key for translation. After the prefix it is ${STATUSES.join(', ')}.`)
+      .meta({ pattern: `^EVENTS\\.EVENTS\\.STATUS\\.(${STATUSES.join('|')})$` }),
     publication_status: z.array(z.string()).describe('Channels on which it is published.'),
     has_previews: z.boolean().describe('Whether a video editor can open it.'),
     archive_version: z.int().optional().describe('Grows with every change of what is archived.'),
     acl: Acl.optional().describe('With `withacl`.'),
     metadata: z.array(CatalogJson).optional().describe('With `withmetadata`.'),
     publications: Publications.optional().describe('With `withpublications`.'),
-    scheduling: z.object({}).optional().describe('With `withscheduling`; empty for what is not scheduled.'),
+    scheduling: z
+      .union([Scheduling, z.strictObject({})])
+      .optional()
+      .describe('With `withscheduling`; empty for what is not scheduled.'),
   })
-  .meta({ id: 'Event', 'x-part': 'eventFields' });
+  .meta({
+    id: 'Event',
+    'x-part': 'eventFields',
+    'x-required-since': { duration: INTRODUCED.eventTimes.bibliographic },
+  });
 export type EventJson = z.infer<typeof Event>;
 
 export const Events = z.array(Event).meta({ id: 'Events' });
 
 /** What creating something answers. */
 export const Created = z.object({ identifier: z.string() }).meta({ id: 'Created' });
+
+/** What creating several events answers, in chronological order. */
+export const CreatedEvents = z.array(Created).meta({ id: 'CreatedEvents' });

@@ -1,8 +1,12 @@
 import { aclsOf } from '../access/acl.queries.ts';
 import type { Queryable } from '../database/kysely.ts';
+import { offers } from '../http/api-changes.ts';
 import type { ApiVersion } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '../publications/index.ts';
+import { scheduleJson } from '../scheduling/json.ts';
+import type { Schedule } from '../scheduling/schedule.ts';
+import { schedulesOf } from '../scheduling/schedules.queries.ts';
 import type { EventExtras } from './json.ts';
 import { metadataOfEvents } from './metadata.ts';
 import type { EventRow } from './queries.ts';
@@ -21,15 +25,18 @@ export async function loadExtras(
   { version, catalogs, ...addresses }: PublicationAddresses & { version: ApiVersion; catalogs: CatalogSet },
 ): Promise<(eventId: string) => EventExtras> {
   const eventIds = events.map(({ id }) => id);
-  const [acls, metadata, publications] = await Promise.all([
+  const withSchedules = query.withscheduling && offers(version, 'eventParameters', 'withscheduling');
+  const [acls, metadata, publications, schedules] = await Promise.all([
     query.withacl ? aclsOf(database, 'events', eventIds) : undefined,
     query.withmetadata ? metadataOfEvents(database, events, catalogs, 'withmetadata') : undefined,
     query.withpublications ? publicationsOfEvents(database, eventIds) : undefined,
+    withSchedules ? schedulesOf(database, eventIds) : undefined,
   ]);
+  const schedulingOf = (schedule: Schedule | undefined) => (schedule ? scheduleJson(schedule) : {});
   return (eventId) => ({
     ...(acls && { acl: acls.get(eventId) ?? [] }),
     ...(metadata && { metadata: metadata.get(eventId) ?? [] }),
-    ...(query.withscheduling && { scheduling: {} }),
+    ...(schedules && { scheduling: schedulingOf(schedules.get(eventId)) }),
     ...(publications && {
       publications: publicationsJson(publications.get(eventId) ?? [], { version, query }, addresses),
     }),

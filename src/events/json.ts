@@ -1,11 +1,11 @@
-import { fieldsOf } from '../http/api-changes.ts';
+import { fieldsOf, offers } from '../http/api-changes.ts';
 import type { ApiVersion } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
 import type { publicationsJson } from '../publications/index.ts';
 import type { ProcessingState } from '../workflows/workflow.schemas.ts';
 import type { EventJson } from './event.schemas.ts';
 import type { EventRow } from './queries.ts';
-import { eventStatus } from './status.ts';
+import { shownStatus } from './status.ts';
 
 /** What a request wants beside the event itself. */
 export interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'scheduling'> {
@@ -14,7 +14,7 @@ export interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'sched
 
 /** An event in the contract's JSON (compatibility 3.1). */
 export function eventJson(event: EventRow, version: ApiVersion, extras: EventExtras = {}) {
-  return fieldsOf(version, 'eventFields', { ...fields(event), ...extras });
+  return fieldsOf(version, 'eventFields', { ...fields(event), ...times(event, version), ...extras });
 }
 
 function fields(event: EventRow) {
@@ -34,12 +34,22 @@ function fields(event: EventRow) {
     is_part_of: event.series_id ?? '',
     series: event.series_title,
     source: event.source,
-    status: eventStatus(event.processing_state),
+    status: shownStatus(event.status),
     publication_status: event.channels,
     processing_state: event.processing_state as ProcessingState,
-    start: formatInstant(event.start_date),
-    duration: event.duration,
     subjects: event.subjects,
     title: event.title,
-  } satisfies EventJson;
+  } satisfies Omit<EventJson, 'start'>;
+}
+
+/** When the event takes place or, in versions of old, when it is recorded. */
+function times(event: EventRow, version: ApiVersion): Pick<EventJson, 'start' | 'duration'> {
+  if (offers(version, 'eventTimes', 'bibliographic')) {
+    return { start: formatInstant(event.start_date), duration: event.duration };
+  }
+  const { agent_id, technical_start: start, technical_end: end } = event;
+  return {
+    start: formatInstant(start),
+    ...(agent_id !== '' && { duration: end.getTime() - start.getTime() }),
+  };
 }

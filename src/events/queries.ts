@@ -42,6 +42,10 @@ const SHOWN_COLUMNS = [
   'events.creator',
   'events.archive_version',
   'events.processing_state',
+  'events.status',
+  'events.agent_id',
+  'events.technical_start',
+  'events.technical_end',
 ] as const;
 
 function eventRows(database: Queryable) {

@@ -25,9 +25,9 @@ export const INTRODUCED = {
     source: '1.1.0',
     status: '1.1.0',
     scheduling: '1.1.0',
-    // Before, it was the technical duration, which only a scheduled event has.
-    duration: '1.4.0',
   },
+  /** Before, `start` and `duration` were those of the recording, so that only scheduled events had a duration. */
+  eventTimes: { bibliographic: '1.4.0' },
   eventParameters: {
     withscheduling: '1.1.0',
     scheduling: '1.1.0',

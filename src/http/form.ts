@@ -22,8 +22,17 @@ const LIMITS: FormLimits = {
 export async function readFields(request: Request): Promise<Map<string, string>> {
   const body = await readBody(request);
   if (body.length === 0) return new Map();
-  const type = request.headers.get('content-type') ?? '';
-  return isMultipart(type) ? await readMultipart(body, type) : await readUrlencoded(body, type);
+  return fieldsOf(body, request.headers.get('content-type') ?? '');
+}
+
+/**
+ * The last value of each field of a form whose body has been read.
+ *
+ * @param type the content type of the request
+ * @throws {HttpError} 400 for a form that cannot be read
+ */
+export function fieldsOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
+  return isMultipart(type) ? readMultipart(body, type) : readUrlencoded(body, type);
 }
 
 /** By the parser of uploads: Deno's own takes a form that was cut short, without the part that is missing. */
@@ -43,7 +52,13 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
   return fields;
 }
 
-async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * A whole request body of up to 1 MiB; empty for a request without one.
+ *
+ * @throws {HttpError} 408 when the client sends no more, 413 for a body that is too large
+ * @throws {ClientGone} when the connection breaks
+ */
+export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (!request.body) return new Uint8Array();
   const body = new BodyReader(request.body, IDLE_MS);
   const chunks: Uint8Array[] = [];

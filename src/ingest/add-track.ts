@@ -5,11 +5,14 @@ import type { Principal } from '../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { countVersion, lockEvent } from '../events/lock-event.ts';
+import { recordingProgress } from '../events/recording.ts';
 import { conflict } from '../http/errors.ts';
 import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
 import { isActive } from '../workflows/states.ts';
 import { CAPTIONS_TYPE } from './captions.ts';
+import { insertTracks } from './insert-tracks.ts';
 import type { ReceivedFile } from './receive-files.ts';
+import { type RecordingSource, startRecorded } from './start-recorded.ts';
 import type { TrackRequest } from './track-request.ts';
 
 /** What captions hold; of anything else inspection finds out. */
@@ -33,7 +36,7 @@ export async function requireIdleEvent(db: Queryable, principal: Principal, even
 /**
  * Gives an event another track, or takes tracks from it, in one transaction, which also takes the new object off the
  * staging ledger and enters those of the tracks that go. A workflow that starts meanwhile waits, and then works with
- * the new tracks; another upload waits as well.
+ * the new tracks; another upload waits as well. The recording that a scheduled event awaited starts its workflow.
  *
  * @param file absent to remove tracks only
  * @returns how many tracks went
@@ -43,18 +46,31 @@ export async function addTrack(
   eventId: string,
   request: TrackRequest,
   file: ReceivedFile | undefined,
-  { principal, database, staging }: { principal: Principal; database: Database; staging: StagingLedger },
+  deps: RecordingSource & { database: Database; staging: StagingLedger },
 ): Promise<number> {
+  const { principal, database, staging } = deps;
   return inTransaction(database, async (trx) => {
     refuseWhileProcessed(await lockEvent(trx, eventId, principal, { missing: missing(eventId) }));
+    const isAwaited =
+      file !== undefined &&
+      !isCaptions(request, file) &&
+      (await recordingProgress(trx, eventId)) === 'awaited';
     const removed = request.overwriteExisting ? await removeReplaced(trx, eventId, request) : 0;
     if (file) {
-      await insertTrack(trx, eventId, request, file);
+      const { flavor, tags } = request;
+      const facts = file.mediatype === CAPTIONS_TYPE ? WITHOUT_MEDIA : {};
+      await insertTracks(trx, eventId, [{ ...file, ...facts, id: randomUUID(), flavor, tags }]);
       await staging.commit(trx, [file.objectKey]);
     }
+    if (isAwaited) await startRecorded(trx, eventId, deps);
     if (file || removed > 0) await countVersion(trx, eventId);
     return removed;
   });
+}
+
+/** Whether a file is neither to be seen nor to be heard. */
+function isCaptions({ flavor }: TrackRequest, { mediatype }: ReceivedFile): boolean {
+  return mediatype === CAPTIONS_TYPE || flavor.startsWith('captions/');
 }
 
 function missing(eventId: string): string {
@@ -82,33 +98,4 @@ async function removeReplaced(
     rows.map(({ object_key }) => object_key),
   );
   return rows.length;
-}
-
-async function insertTrack(
-  trx: Transaction,
-  eventId: string,
-  { flavor, tags }: TrackRequest,
-  file: ReceivedFile,
-): Promise<void> {
-  const { next } = await trx
-    .selectFrom('tracks')
-    .select(sql<number>`coalesce(max(position) + 1, 0)`.as('next'))
-    .where('event_id', '=', eventId)
-    .executeTakeFirstOrThrow();
-  await trx
-    .insertInto('tracks')
-    .values({
-      id: randomUUID(),
-      event_id: eventId,
-      position: next,
-      flavor,
-      tags,
-      filename: file.filename,
-      mediatype: file.mediatype,
-      object_key: file.objectKey,
-      size: file.size,
-      sha256: file.sha256,
-      ...(file.mediatype === CAPTIONS_TYPE && WITHOUT_MEDIA),
-    })
-    .execute();
 }

@@ -24,6 +24,9 @@ export interface ReceivedFile {
 /** Tells a media type by the first bytes of a file. */
 export type DetectMediaType = (head: Uint8Array) => string;
 
+/** Whether a file that is wanted is taken; the form is refused when that rejects. */
+export type AdmitFile = () => Promise<boolean>;
+
 /** Object storage failed in the middle of an upload; `cause` says how. */
 export class StorageRefused extends Error {
   override name = 'StorageRefused';
@@ -40,6 +43,7 @@ export interface ReceivedForm {
  * pass. Whatever goes wrong, nothing that was stored stays.
  *
  * @param wanted the form fields whose files are stored; other files are read and dropped
+ * @param deps.admits asked before a wanted file is stored: one that is not taken is dropped as well
  * @throws {HttpError} what the client did wrong
  * @throws {ClientGone} when it went away
  */
@@ -51,7 +55,8 @@ export async function receiveFiles(
     storage,
     staging,
     detect = detectMediaType,
-  }: { storage: ObjectStorage; staging: StagingLedger; detect?: DetectMediaType },
+    admits = async () => true,
+  }: { storage: ObjectStorage; staging: StagingLedger; detect?: DetectMediaType; admits?: AdmitFile },
 ): Promise<ReceivedForm> {
   const expectedBytes = Number(request.headers.get('content-length')) || limits.fileBytes;
   const staged: string[] = [];
@@ -61,6 +66,7 @@ export async function receiveFiles(
     const fields = await readForm(request, limits, async (part) => {
       // Forms of web pages send a nameless empty part for each file that was not chosen.
       if (!wanted.includes(part.field) || part.filename.trim() === '') return drain(part.stream);
+      if (!(await admits())) return drain(part.stream);
       // Parts are handled in turn, but may overlap at their ends.
       const index = started++;
       const objectKey = await staging.stage('track');

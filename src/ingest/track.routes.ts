@@ -5,6 +5,7 @@ import { HttpError } from '../http/errors.ts';
 import { type FormLimits, recordingForm } from '../http/multipart.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
+import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import { addTrack, requireIdleEvent } from './add-track.ts';
 import { answerUpload, finishUpload } from './answer-upload.ts';
 import { detectTrackType } from './captions.ts';
@@ -16,14 +17,18 @@ export interface TrackDependencies {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
+  definitions: WorkflowDefinitions;
 }
 
-/** `POST /api/events/{id}/track`: captions and other tracks for an event that is there already. */
+/**
+ * `POST /api/events/{id}/track`: captions and other tracks for an event that is there already, also the recording of a
+ * scheduled one.
+ */
 export function trackRoutes(deps: TrackDependencies): Hono {
   const limits = recordingForm(deps.config);
   return new Hono({ strict: false }).post('/api/events/:id/track', (c) =>
     answerUpload(c, async () => {
-      const { principal, log } = c.var;
+      const { principal, requestId, log } = c.var;
       const eventId = c.req.param('id');
       // Before the body is read: a refusal then costs the client nothing.
       await requireIdleEvent(deps.database, principal, eventId);
@@ -35,7 +40,7 @@ export function trackRoutes(deps: TrackDependencies): Hono {
           if (more.length > 0) throw cannotAdd('the form holds more than one file in the part track.');
           if (!file && !request.overwriteExisting)
             throw cannotAdd('the form holds no file in the part track.');
-          return addTrack(eventId, request, file, { principal, ...deps });
+          return addTrack(eventId, request, file, { principal, requestId, ...deps });
         },
         () => deps.staging.discard(files.map(({ objectKey }) => objectKey)),
       );

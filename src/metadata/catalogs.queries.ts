@@ -29,18 +29,23 @@ export async function storedCatalogs(
   return catalogs;
 }
 
-/** Stores the given fields of an extended catalog; the others stay as they are. */
+/**
+ * Stores the given fields of an extended catalog of an event or a series, or of several; the others stay as they are.
+ *
+ * @param owners identifiers
+ */
 export async function saveCatalog(
   trx: Transaction,
   resource: CatalogOwner,
-  id: string,
+  owners: string | readonly string[],
   flavor: string,
   values: CatalogValues,
 ): Promise<void> {
   const { table, owner } = STORED[resource];
   await sql`
     INSERT INTO ${sql.table(table)} AS stored (${sql.ref(owner)}, flavor, fields)
-    VALUES (${id}, ${flavor}, ${JSON.stringify(Object.fromEntries(values))}::jsonb)
+    SELECT id, ${flavor}, ${JSON.stringify(Object.fromEntries(values))}::jsonb
+    FROM unnest(${[owners].flat()}::text[]) AS id
     ON CONFLICT (${sql.ref(owner)}, flavor) DO UPDATE SET fields = stored.fields || excluded.fields`.execute(
     trx,
   );

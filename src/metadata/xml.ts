@@ -10,6 +10,11 @@ const ESCAPES: Record<string, string> = {
   '\r': '&#13;',
 };
 
+/** Whether XML 1.0 can hold every character of a text. */
+export function isXmlText(text: string): boolean {
+  return text.search(ILLEGAL) < 0;
+}
+
 /** A text as it stands in an XML element or attribute. Characters that XML 1.0 cannot hold are left out. */
 export function xmlText(text: string): string {
   return text.replace(ILLEGAL, '').replace(/[&<>"\r]/g, (character) => ESCAPES[character] ?? character);

@@ -3,6 +3,7 @@ import { createDocument, createSchema, type ZodOpenApiPathsObject } from 'zod-op
 import { LenientAcl, StrictAcl } from '../access/acl.schemas.ts';
 import { NEWEST_VERSION } from '../http/version.ts';
 import { CatalogsRequest, FieldsRequest } from '../metadata/schemas.ts';
+import { NewScheduling, SchedulingUpdate } from '../scheduling/scheduling.schemas.ts';
 import { PropertiesRequest } from '../series/properties.schemas.ts';
 import { Processing } from '../workflows/processing.schemas.ts';
 import { TAGS } from './endpoint.ts';
@@ -36,7 +37,16 @@ export function buildDocument() {
       paths,
       components: {
         // Named by fields that hold JSON as text.
-        schemas: sent(LenientAcl, StrictAcl, CatalogsRequest, FieldsRequest, Processing, PropertiesRequest),
+        schemas: sent(
+          LenientAcl,
+          StrictAcl,
+          CatalogsRequest,
+          FieldsRequest,
+          Processing,
+          PropertiesRequest,
+          NewScheduling,
+          SchedulingUpdate,
+        ),
         securitySchemes: {
           basic: { type: 'http', scheme: 'basic', description: 'An account of Inlet.' },
           bearer: {

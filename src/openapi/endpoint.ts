@@ -8,9 +8,11 @@ export const TAGS = {
   'Event access': 'Which role may read and change an event.',
   'Event metadata': 'The metadata catalogs of an event, field by field.',
   'Event media': 'Tracks, and what is published.',
+  'Event scheduling': 'When events are recorded, and by which capture agent.',
   Series: 'What belongs together, such as the lectures of a course.',
   'Series access': 'Which role may read and change a series.',
   'Series metadata': 'The metadata catalogs of a series, field by field.',
+  'Capture agents': 'What records in the rooms, and how it reports itself.',
   Workflows: 'How the processing of an event goes on.',
   'List providers': 'Values for fields with a fixed set of them.',
   Security: 'Signed addresses.',
@@ -45,6 +47,8 @@ export interface Form {
   encoding: 'any' | 'multipart';
   /** The fields of one whole request. Files are left out. */
   example: Readonly<Record<string, string>>;
+  /** What may be sent in place of the form, by media type. */
+  bodies?: Readonly<Record<string, { schema: z.ZodType; example: unknown }>>;
 }
 
 export interface Answer {
@@ -57,4 +61,6 @@ export interface Answer {
   binary?: boolean;
   /** Whether its media type is `application/json` in every version. */
   plain?: boolean;
+  /** Of an answer that is text instead of JSON. */
+  mediaType?: 'text/plain; charset=utf-8' | 'text/xml; charset=utf-8';
 }

@@ -11,7 +11,7 @@ export const EVENT_LIST_QUERY = z.object({
     .union([z.string(), z.array(z.string())])
     .optional()
     .meta({
-      description: `${filterHelp('eventFilters', EVENT_FILTERS)} Of several parameters \`filter\` any must match. \`start\` and \`technical_start\` take a period of time, \`from/to\`.`,
+      description: `${filterHelp('eventFilters', EVENT_FILTERS)} Of several parameters \`filter\` any must match. \`start\` and \`technical_start\` take a period of time, \`from/to\`, both included; \`agent_id\` is the capture agent that is to record, and \`technical_start\` when.`,
       example: `is_part_of:4fd0a1b2-91f4-4a55-9d0e-6f8f0a7c3b12,textFilter:sequences`,
     }),
   sort: sortParameter(EVENT_SORTS, 'start_date:DESC,title:ASC'),

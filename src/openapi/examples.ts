@@ -1,8 +1,10 @@
 /** Identifiers that belong together throughout the examples. */
 export const EVENT_ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
+export const NEXT_EVENT_ID = 'c2a7e5d0-3f64-4b18-9d25-7e1b8a6f0c94';
 export const SERIES_ID = '4fd0a1b2-91f4-4a55-9d0e-6f8f0a7c3b12';
 export const PUBLICATION_ID = '9a6c2f54-1f0a-4c39-b7d5-2e8d4f6a1c03';
 export const TRACK_ID = '5d2e8b71-64c3-4e0f-9a1b-c7f0d3a95e48';
+export const AGENT_ID = 'room-1';
 export const BASE_URL = 'https://inlet.example.org';
 
 export const ACL = [
@@ -189,3 +191,22 @@ export const WORKFLOW = {
   creator: 'video-team',
   state: 'paused',
 };
+
+export const AGENT = {
+  agent_id: AGENT_ID,
+  status: 'idle',
+  inputs: ['camera', 'screen'],
+  update: '2026-10-12T08:15:00Z',
+  url: 'http://room-1.example.org:8000',
+};
+
+export const SCHEDULING = {
+  agent_id: AGENT_ID,
+  start: '2026-10-12T08:15:00Z',
+  end: '2026-10-12T09:45:00Z',
+  inputs: ['camera', 'screen'],
+};
+
+export const CONFLICTS = [
+  { start: '2026-10-12T09:00:00Z', end: '2026-10-12T10:30:00Z', title: 'Algebra I, lecture 1' },
+];

@@ -18,9 +18,10 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   const { method, path, tag, summary, description, query, headers, form, open } = endpoint;
   const since = endpointIntroducedBy(path);
   const parameters = pathParameters(path);
+  const refusals = refusalsOf(endpoint);
   const answers = Object.entries(endpoint.answers).map(([status, answer]) => [
     status,
-    responseOf(answer, endpoint),
+    withContent(responseOf(answer, endpoint), refusals[status]),
   ]);
   return {
     operationId: operationId(method, path),
@@ -35,7 +36,7 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
       ...(headers && { header: headers }),
     },
     ...(form && { requestBody: requestBody(form) }),
-    responses: { ...Object.fromEntries(answers), ...refusalsOf(endpoint) },
+    responses: { ...refusals, ...Object.fromEntries(answers) },
   };
 }
 
@@ -48,13 +49,14 @@ function operationId(method: string, path: string): string {
   return method + words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
 }
 
-function requestBody({ schema, encoding, example }: Form): ZodOpenApiRequestBodyObject {
+function requestBody({ schema, encoding, example, bodies }: Form): ZodOpenApiRequestBodyObject {
   const content = { schema: withExamples(schema, example), example };
   return {
     required: true,
     content: {
       ...(encoding === 'any' && { 'application/x-www-form-urlencoded': content }),
       'multipart/form-data': content,
+      ...bodies,
     },
   };
 }
@@ -81,9 +83,23 @@ function responseOf(answer: Answer, { path }: Endpoint): ZodOpenApiResponseObjec
   };
 }
 
+/** A response that may be a sentence as well. */
+function withContent(
+  response: ZodOpenApiResponseObject,
+  refusal: ZodOpenApiResponseObject | undefined,
+): ZodOpenApiResponseObject {
+  if (!refusal) return response;
+  return { ...response, content: { ...response.content, ...refusal.content } };
+}
+
 /** One media type for each version that has the endpoint; the example is of the newest. */
-function contentOf({ plain, example }: Answer, schema: NonNullable<Answer['body']>, path: string) {
+function contentOf(
+  { plain, mediaType: text, example }: Answer,
+  schema: NonNullable<Answer['body']>,
+  path: string,
+) {
   const media: ZodOpenApiMediaTypeObject = { schema };
+  if (text) return { [text]: { ...media, example } };
   if (plain) return { 'application/json': { ...media, example } };
   const versions = NEWEST_FIRST.filter((version) => atLeast(version, endpointIntroducedBy(path)));
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { IdempotencyKey } from '../idempotency/key.ts';
-import { BASE_URL, EVENT_ID, PUBLICATION_ID, SERIES_ID, TRACK_ID } from './examples.ts';
+import { AGENT_ID, BASE_URL, EVENT_ID, PUBLICATION_ID, SERIES_ID, TRACK_ID } from './examples.ts';
 
 /** What may stand in a path between braces. */
 const IN_PATHS: Readonly<Record<string, z.ZodString>> = {
@@ -8,6 +8,7 @@ const IN_PATHS: Readonly<Record<string, z.ZodString>> = {
   series_id: text('Identifier of the series.', SERIES_ID),
   publication_id: text('Identifier of the publication.', PUBLICATION_ID),
   track_id: text('Identifier of the track.', TRACK_ID),
+  agent_id: text('Name of the capture agent.', AGENT_ID),
   workflow_id: text('Number of the workflow.', '42').meta({ override: { type: 'integer' } }),
   action: text('What the entry allows.', 'read'),
   role: text('The role that may do it.', 'ROLE_STUDENT'),

@@ -71,7 +71,8 @@ export async function explainingConflicts<T>(
       if (!(error instanceof Overlap)) throw error;
       const conflicts = await conflictsWith(database, principal, error.claim);
       if (conflicts.length > 0) throw new ScheduleConflict(conflicts);
-      if (attempt === ATTEMPTS) throw new Outdated('What stands in the way keeps changing.', { cause: error });
+      if (attempt === ATTEMPTS)
+        throw new Outdated('What stands in the way keeps changing.', { cause: error });
     }
   }
 }
@@ -79,7 +80,7 @@ export async function explainingConflicts<T>(
 /** What a claim conflicts with: recordings of others, and those of its own that overlap one another. */
 export async function conflictsWith(db: Queryable, principal: Principal, claim: Claim): Promise<Conflict[]> {
   const conflicts = [...overlapsWithin(claim), ...(await conflictsWithOthers(db, principal, claim))];
-  return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime());
+  return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime() || a.end.getTime() - b.end.getTime());
 }
 
 function overlapsWithin({ occurrences, gapMs }: Claim): Conflict[] {
@@ -95,17 +96,17 @@ function overlapsWithin({ occurrences, gapMs }: Claim): Conflict[] {
 
 async function conflictsWithOthers(db: Queryable, principal: Principal, claim: Claim): Promise<Conflict[]> {
   const { agentId, gapMs, occurrences } = claim;
+  // All that is wanted as one multirange: joined with many periods, every schedule of the agent would be read.
   const { rows } = await sql<Conflict>`
     WITH wanted AS (
-      SELECT tstzrange(start_date, end_date + make_interval(secs => ${gapMs / 1000})) AS occupied
+      SELECT range_agg(tstzrange(start_date, end_date + make_interval(secs => ${gapMs / 1000}))) AS occupied
       FROM unnest(${occurrences.map(({ start }) => start)}::timestamptz[],
         ${occurrences.map(({ end }) => end)}::timestamptz[]) AS occurrence (start_date, end_date)
     ), conflicting AS (
-      SELECT event_id FROM wanted JOIN schedules
-        ON agent_id = ${agentId} AND claimed && tstzmultirange(wanted.occupied)
+      SELECT event_id FROM schedules WHERE agent_id = ${agentId} AND claimed && (SELECT occupied FROM wanted)
       UNION
-      SELECT event_id FROM wanted JOIN schedules ON agent_id = ${agentId}
-        AND claimed <> tstzmultirange(schedules.occupied) AND schedules.occupied && wanted.occupied
+      SELECT event_id FROM schedules WHERE agent_id = ${agentId}
+        AND claimed <> tstzmultirange(occupied) AND occupied && (SELECT occupied FROM wanted)
     )
     SELECT schedules.start_date AS start, schedules.end_date AS "end",
       CASE WHEN ${mayAccess('events', principal, 'read')} THEN events.title ELSE '' END AS title

@@ -1,12 +1,19 @@
 import { formatInstant } from '../metadata/time.ts';
 import type { Schedule } from './schedule.ts';
 
-/** Scheduling information as the API shows it (contract 4.5); without inputs when there are none. */
+/**
+ * Scheduling information as the API shows it (contract 4.5); without inputs when there are none. Times have milliseconds
+ * when they are not whole seconds, so that what was read may be written back.
+ */
 export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
   return {
     agent_id: agentId,
-    start: formatInstant(start),
-    end: formatInstant(end),
+    start: formatExactly(start),
+    end: formatExactly(end),
     ...(inputs.length > 0 && { inputs }),
   };
+}
+
+function formatExactly(date: Date): string {
+  return date.getUTCMilliseconds() === 0 ? formatInstant(date) : date.toISOString();
 }

@@ -37,7 +37,5 @@ export function awaitsRecording(event: {
   processing_state: string;
 }): boolean {
   const state = event.recording_state as RecordingState;
-  return (
-    event.agent_id !== '' && event.processing_state === '' && (state === '' || state.endsWith('_error'))
-  );
+  return event.agent_id !== '' && event.processing_state === '' && (state === '' || state.endsWith('_error'));
 }

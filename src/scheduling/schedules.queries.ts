@@ -27,22 +27,18 @@ export interface NewSchedules {
  * circles; that no two recordings overlap is up to the constraint of the table alone.
  */
 export async function lockAgents(trx: Transaction, ids: readonly string[]): Promise<void> {
-  const lock = () =>
-    trx
-      .selectFrom('capture_agents')
-      .select('id')
-      .where('id', 'in', ids)
-      .orderBy('id')
-      .forNoKeyUpdate()
-      .execute();
-  const wanted = new Set(ids);
-  if ((await lock()).length === wanted.size) return;
+  // Those that are new come first, in order: whoever waits for one of them holds none that is older.
+  await sql`
+    INSERT INTO capture_agents (id) SELECT DISTINCT id FROM unnest(${[...ids]}::text[]) AS wanted (id)
+    WHERE NOT EXISTS (SELECT FROM capture_agents AS known WHERE known.id = wanted.id)
+    ORDER BY id ON CONFLICT (id) DO NOTHING`.execute(trx);
   await trx
-    .insertInto('capture_agents')
-    .values([...wanted].sort().map((id) => ({ id })))
-    .onConflict((known) => known.doNothing())
+    .selectFrom('capture_agents')
+    .select('id')
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forNoKeyUpdate()
     .execute();
-  await lock();
 }
 
 /**
@@ -105,13 +101,14 @@ export async function changeSchedule(
 /** Whether two schedules want the same time of the same agent. */
 export function isSamePlace(a: Schedule, b: Schedule): boolean {
   return (
-    a.agentId === b.agentId &&
-    a.start.getTime() === b.start.getTime() &&
-    a.end.getTime() === b.end.getTime()
+    a.agentId === b.agentId && a.start.getTime() === b.start.getTime() && a.end.getTime() === b.end.getTime()
   );
 }
 
-/** Replaces what is to be done with the recording of a scheduled event once it comes. */
+/**
+ * Replaces what is to be done with the recording of a scheduled event once it comes. What moves the schedule in the same
+ * transaction comes before: agents are locked before schedules.
+ */
 export async function changeProcessing(
   trx: Transaction,
   eventId: string,

@@ -5,6 +5,7 @@ import { showLogsOnFailure, startServer, type TestServer } from '../support/serv
 import { available, SERVICES, type Services } from './services.ts';
 import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from './suite.ts';
 import { access } from './suites/access.ts';
+import { agents } from './suites/agents.ts';
 import { deletion } from './suites/deletion.ts';
 import { forms } from './suites/forms.ts';
 import { interruptions } from './suites/interruptions.ts';
@@ -14,17 +15,20 @@ import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
 import { refusals } from './suites/refusals.ts';
+import { scheduling } from './suites/scheduling.ts';
 import { wire } from './suites/wire.ts';
 
 const SUITES: readonly Suite[] = [
   publishing,
   processing,
+  scheduling,
   forms,
   refusals,
   wire,
   limits,
   interruptions,
   access,
+  agents,
   reading,
   deletion,
   logs,

@@ -63,10 +63,11 @@ const BAD: [
   ['processing without a workflow', field('processing', '{}'), PROCESSED],
   ['processing', field('processing', '{"workflow":"fast"}'), PROCESSED],
   ['scheduling that is no JSON', field('scheduling', '{'), 'Unable to parse scheduling information'],
+  ['scheduling without an end', field('scheduling', '{}'), "Either 'end' or 'duration' must be specified"],
   [
-    'scheduling, which is not there yet',
-    field('scheduling', '{"agent_id":"hall"}'),
-    "Scheduled events are not supported yet: leave out the part 'scheduling'.",
+    'scheduling of an event that was never scheduled',
+    field('scheduling', '{"agent_id":"hall","start":"2030-01-07T09:00:00Z","duration":1000}'),
+    "The part 'scheduling' is for events that are scheduled; this one is not.",
   ],
 ];
 

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Entry, List, Slice } from './list.ts';
-import { beyond, type Order } from './order.ts';
+import { beyond, type Order, orderBy, type Term } from './order.ts';
 
 /** The columns of a key, as `selectKey` names them. */
 export type Row = Record<`k${number}`, string>;
@@ -23,6 +23,21 @@ export function sortColumns(order: Order): { columns: RawBuilder<unknown>; order
 /** The condition that leads to the place of a slice. */
 export function placeOf(order: Order, { position }: Slice): RawBuilder<SqlBool>[] {
   return position ? [beyond(order, position)] : [];
+}
+
+/** `ORDER BY` for rows of the table, as only the index that serves them has it. */
+export function servedOrder({ order, constant }: List, slice: Slice): RawBuilder<unknown> {
+  return orderBy([...constantTerm(order, constant), ...order], isReversed(slice));
+}
+
+/** The same for rows of which any will do. */
+export function anyOrder({ order, constant }: List): RawBuilder<unknown> {
+  return constant ? orderBy(constantTerm(order, constant)) : sql``;
+}
+
+function constantTerm([first]: Order, expression: List['constant']): Term[] {
+  if (!first || !expression) return [];
+  return [{ name: '', kind: 'text', expression: sql`${expression}`, descending: first.descending }];
 }
 
 /** Whether a slice has to be read from its end. */

@@ -8,8 +8,14 @@ export interface Condition extends Check {
    * How an index has the matches in the default order of the list: those of one value, or a stretch of the order
    * itself. Without it, every row has to be looked at.
    */
-  inDefaultOrder?: 'value' | 'stretch';
+  inDefaultOrder?: Serving;
+  /** The same in the orders of other criteria, by their names. */
+  inOrderOf?: Readonly<Record<string, Serving>>;
+  /** The column of a value. */
+  column?: Expression<unknown>;
 }
+
+type Serving = 'value' | 'stretch';
 
 /** What makes a list of a table. */
 export interface ListParts<Shown> {
@@ -24,20 +30,52 @@ export interface ListParts<Shown> {
   access: Expression<SqlBool> | undefined;
 }
 
+/** A column that has a value, where an index has the rows of each value in the default order. */
+export function hasValue(column: Expression<unknown>, value: string): Condition {
+  // As a list of one. A column that the planner knows to be constant it takes out of the order, and then it may walk an
+  // index of that order alone, past all rows that have another value: with many at its beginning, for ever.
+  return { test: sql`${column} = ANY(ARRAY[${value}]::text[])`, inDefaultOrder: 'value', column };
+}
+
 /** Makes a list, and finds out which of the conditions an index can serve. */
 export function listOf<Shown>({ isDefaultOrder, groups, access, ...rest }: ListParts<Shown>): List<Shown> {
   const conditions: Condition[] = groups.length > 1 ? [anyOf(groups)] : groups.flat();
-  const value = conditions.find(({ inDefaultOrder }) => inDefaultOrder === 'value');
-  const isServed = (each: Condition) =>
-    isDefaultOrder && (each === value || each.inDefaultOrder === 'stretch');
+  const name = isDefaultOrder ? DEFAULT : onlyCriterion(rest.order);
+  const serving = (each: Condition) => (name === undefined ? undefined : servings(each)[name]);
+  const value = conditions.find((each) => serving(each) === 'value');
+  const isServed = (each: Condition) => each === value || serving(each) === 'stretch';
   const served = conditions.filter(isServed);
   const checked = conditions.filter((each) => !isServed(each));
   return {
     ...rest,
     access,
     served: served.map(({ test }) => test),
-    checked: [...(access ? [{ test: access }] : []), ...checked],
+    constant: value?.column,
+    checked: [
+      ...(access ? [{ test: access }] : []),
+      ...checked.map((each) => ({ ...each, amongServed: value !== undefined && isStretchOf(value, each) })),
+    ],
   };
+}
+
+/** Stands for the default order; no criterion is called so. */
+const DEFAULT = '';
+
+/** The name of what a list is sorted by, apart from the identifier; undefined when it is more than one thing. */
+function onlyCriterion([first, ...others]: Order): string | undefined {
+  return others.length === 1 ? first?.name : undefined;
+}
+
+function servings({ inDefaultOrder, inOrderOf }: Condition): Readonly<Record<string, Serving>> {
+  return { ...inOrderOf, ...(inDefaultOrder && { [DEFAULT]: inDefaultOrder }) };
+}
+
+/** Whether an index that has the matches of a value has them in an order of which a condition is a stretch. */
+function isStretchOf(value: Condition, condition: Condition): boolean {
+  const of = servings(value);
+  return Object.entries(servings(condition)).some(
+    ([name, serving]) => serving === 'stretch' && of[name] === 'value',
+  );
 }
 
 function anyOf(groups: readonly (readonly Condition[])[]): Condition {

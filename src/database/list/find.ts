@@ -28,8 +28,8 @@ interface Found<Shown> {
 
 /**
  * Finds a part of a list without scanning the table, whatever the filters are. Where the index of the order serves all
- * of them, it is read from the wanted place on; somebody who may read few rows has these gathered. Otherwise a first
- * look at some rows in order tells whether much matches, or else the planner's estimate does: then walking on fills the
+ * of them, it is read from the wanted place on; somebody who may read few rows has these gathered, and so has whoever
+ * wants a value's stretch of another order, if that is short. Otherwise a first look at some rows in order tells whether much matches, or else the planner's estimate does: then walking on fills the
  * page. When little does, the indexes of the filters give all matches, and these are sorted. The planner, left alone,
  * takes matches for spread evenly over the order, and scans where they are not.
  */
@@ -100,6 +100,11 @@ function tellsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice)
 }
 
 async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
+  const amongServed = list.checked.filter((check) => check.amongServed);
+  if (amongServed.length > 0) {
+    const found = await gatherFew(database, list, slice, { ...split(list, amongServed), most: COUNTED });
+    if (found) return found.part;
+  }
   const wanted = slice.skip + slice.take;
   const budget = Math.max(GLANCE, Math.min(wanted, COUNTED) * GLANCE_PER_ROW);
   const first = await look(database, list, slice, budget);

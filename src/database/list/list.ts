@@ -8,17 +8,21 @@ export interface Check {
   costly?: boolean;
   /** Whether its matches are few, whatever it asks for. */
   few?: boolean;
+  /** Whether an index has its matches among the rows that are served, though not in the order of the list. */
+  amongServed?: boolean;
 }
 
 /** A sorted and filtered table, with what is shown of each row. */
 export interface List<Shown = unknown> {
-  table: 'events' | 'series';
+  table: 'events' | 'series' | 'capture_agents';
   /** Ends with the identifier. */
   order: Order;
   /** Selects what is shown of the row with an identifier. */
   shown(id: Expression<string>): Expression<Shown>;
   /** What the index of the order serves by itself: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];
+  /** A column that is alike in all rows that are served, and by which their index begins. */
+  constant?: Expression<unknown> | undefined;
   /** What the rows somebody may see have in common, also among the tests; undefined for whoever may see all. */
   access?: Expression<SqlBool> | undefined;
   /** What has to be looked up in each row; none when all rows that are met belong to the list. */

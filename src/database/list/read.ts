@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import { all, entryOf, isReversed, placeOf, type Row, sortColumns, withShown } from './clauses.ts';
+import { all, anyOrder, entryOf, placeOf, type Row, servedOrder, sortColumns, withShown } from './clauses.ts';
 import type { Entry, List, Slice } from './list.ts';
-import { type Key, orderBy, selectKey } from './order.ts';
+import { type Key, selectKey } from './order.ts';
 
 /**
  * Reads the index of the order from the wanted place on.
@@ -18,10 +18,10 @@ export async function readOn<Shown>(
   const page = sql`
     SELECT ${selectKey(list.order)} FROM ${sql.table(list.table)}
     WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
-    ${orderBy(list.order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}`;
+    ${servedOrder(list, slice)} LIMIT ${slice.take} OFFSET ${slice.skip}`;
   const { rows } = await sql<Row & { counted: number }>`
     SELECT *, (SELECT count(*) FROM (
-      SELECT FROM ${sql.table(list.table)} WHERE ${all(list.served)} LIMIT ${most}) AS counted) AS counted
+      SELECT FROM ${sql.table(list.table)} WHERE ${all(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted) AS counted
     FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
     ORDER BY place`.execute(database);
   return { entries: rows.map((row) => entryOf(list, row)), counted: rows[0]?.counted };
@@ -57,7 +57,7 @@ export async function look<Shown>(
     WITH walked AS MATERIALIZED (
       SELECT ${columns}, ${sql.join(tests.map((test, i) => sql`${test} AS ${results[i]}`))}
       FROM ${sql.table(list.table)} WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
-      ${orderBy(list.order, isReversed(slice))} LIMIT ${budget}),
+      ${servedOrder(list, slice)} LIMIT ${budget}),
     counted AS (
       SELECT *, row_number() OVER () AS looked, count(*) FILTER (WHERE fits) OVER (ROWS UNBOUNDED PRECEDING) AS matched
       FROM (SELECT *, ${sql.join(results, sql` AND `)} AS fits FROM walked) AS judged),
@@ -96,7 +96,7 @@ export async function walk<Shown>(
     SELECT ${selectKey(order)} FROM (
       SELECT ${columns}, ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
       WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
-      ${orderBy(list.order, isReversed(slice))} LIMIT ${budget}) AS walked
+      ${servedOrder(list, slice)} LIMIT ${budget}) AS walked
     WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`;
   const { rows } = await sql<Row>`
     SELECT * FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
@@ -121,6 +121,6 @@ export async function countAmong(
   const { rows } = await sql<{ looked: number; matched: number }>`
     SELECT count(*) AS looked, count(*) FILTER (WHERE fits) AS matched FROM (
       SELECT ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
-      WHERE ${all(list.served)} LIMIT ${most}) AS counted`.execute(database);
+      WHERE ${all(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted`.execute(database);
   return rows[0] ?? { looked: 0, matched: 0 };
 }

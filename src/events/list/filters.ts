@@ -1,16 +1,16 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { containsWords } from '../../database/list/condition.ts';
+import { type Condition, containsWords, hasValue } from '../../database/list/condition.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { Filter } from '../../http/list/filter-set.ts';
 import { endOf, parseInstant, parseWords } from '../../http/list/values.ts';
-import { statesOf } from '../status.ts';
+import { storedStatus } from '../status.ts';
 
 const column = (name: string) => sql.ref(`events.${name}`);
 const nothing = sql<SqlBool>`false`;
 
 /** A column that is equal to the value; an index has its events by their start. */
 const equals = (name: string): Filter => ({
-  condition: ([value]) => ({ test: sql`${column(name)} = ${value}`, inDefaultOrder: 'value' }),
+  condition: ([value]) => hasValue(column(name), value),
 });
 
 /** A list one element of which is equal to one of the values. */
@@ -18,8 +18,8 @@ const holds = (name: string): Filter => ({
   condition: (values) => ({ test: sql`${column(name)} && ${[...values]}::text[]` }),
 });
 
-/** A start within a period, both ends included. */
-const startWithin = (filter: string): Filter => ({
+/** A moment within a period, both ends included. */
+const within = (filter: string, name: string, serving: Omit<Condition, 'test'>): Filter => ({
   condition: ([value]) => {
     const ends = value.split('/');
     if (ends.length !== 2) throw unparsable(filter, 'The date range string is malformed');
@@ -27,10 +27,7 @@ const startWithin = (filter: string): Filter => ({
     const [from, end] = [parseInstant(first), endOf(last)];
     if (!from) throw unparsable(filter, 'Unable to parse from date parameter');
     if (!end) throw unparsable(filter, 'Unable to parse to date parameter');
-    return {
-      test: sql`(events.start_date >= ${from} AND events.start_date < ${end})`,
-      inDefaultOrder: 'stretch',
-    };
+    return { test: sql`(${column(name)} >= ${from} AND ${column(name)} < ${end})`, ...serving };
   },
 });
 
@@ -56,17 +53,21 @@ export const EVENT_FILTERS: Readonly<Record<string, Filter>> = {
   created: { condition: ([value]) => ({ test: createdAt(value) }) },
   status: {
     condition: ([value]) => {
-      const [state, ...others] = statesOf(value);
-      if (state === undefined) return { test: nothing };
-      if (others.length > 0)
-        return { test: sql`events.processing_state = ANY(${[state, ...others]}::text[])` };
-      return { test: sql`events.processing_state = ${state}`, inDefaultOrder: 'value' };
+      const status = storedStatus(value);
+      if (status === undefined) return { test: nothing };
+      return hasValue(column('status'), status);
     },
   },
-  start: startWithin('start'),
-  // Until events are scheduled, nothing is recorded at another time than the catalog says, nor by an agent.
-  technical_start: startWithin('technical_start'),
-  agent_id: { condition: () => ({ test: nothing }) },
+  start: within('start', 'start_date', { inDefaultOrder: 'stretch' }),
+  technical_start: within('technical_start', 'technical_start', {
+    inOrderOf: { technical_start: 'stretch' },
+  }),
+  agent_id: {
+    condition: ([value]) => ({
+      ...hasValue(column('agent_id'), value),
+      inOrderOf: { technical_start: 'value' },
+    }),
+  },
   textFilter: {
     repeated: 'first',
     condition: ([value]) => ({

@@ -14,12 +14,12 @@ const text = (name: string, column: string): Criterion => ({
 });
 
 const START = instant('start_date', 'start_date');
-const END = instant('end_date', 'end_date');
-/** Until events are scheduled, nothing is recorded at another time than the catalog says. */
-const TECHNICAL_START = START;
-const TECHNICAL_END = END;
+const TECHNICAL_START = instant('technical_start', 'technical_start');
 
-/** What events can be sorted by (compatibility 3.3): newest start first by default. Each has an index (sql/0009). */
+/**
+ * What events can be sorted by (compatibility 3.3): newest start first by default. Each has an index (sql/0009,
+ * sql/0012).
+ */
 export const EVENT_SORTS: Sorts = {
   criteria: {
     title: text('title', 'title'),
@@ -30,10 +30,10 @@ export const EVENT_SORTS: Sorts = {
     },
     start_date: START,
     date: START,
-    end_date: END,
+    end_date: instant('end_date', 'end_date'),
     technical_start: TECHNICAL_START,
     technical_date: TECHNICAL_START,
-    technical_end: TECHNICAL_END,
+    technical_end: instant('technical_end', 'technical_end'),
     workflow_state: { name: 'workflow_state', expression: sql.ref('events.processing_state'), kind: 'text' },
     series_name: text('series_name', 'series_title'),
     location: text('location', 'location'),

@@ -44,7 +44,7 @@ export const EVENT_MEDIA: readonly Endpoint[] = [
     tag: 'Event media',
     summary: 'Add a track to an event',
     description:
-      'Captions, for example. No workflow is started. With `overwriteExisting` and without a file, the matching tracks are removed.',
+      'Captions, for example. No workflow is started, unless it is the recording that a scheduled event awaited. With `overwriteExisting` and without a file, the matching tracks are removed.',
     form: {
       encoding: 'multipart',
       schema: TrackForm.extend({

@@ -1,7 +1,9 @@
 import type { Endpoint } from '../endpoint.ts';
+import { AGENTS } from './agents.ts';
 import { BASE } from './base.ts';
 import { EVENT_ACCESS } from './event-access.ts';
 import { EVENT_MEDIA } from './event-media.ts';
+import { EVENT_SCHEDULING } from './event-scheduling.ts';
 import { EVENTS } from './events.ts';
 import { HEALTH } from './health.ts';
 import { INFO } from './info.ts';
@@ -21,9 +23,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...EVENT_ACCESS,
   ...EVENT_METADATA,
   ...EVENT_MEDIA,
+  ...EVENT_SCHEDULING,
   ...SERIES_ENDPOINTS,
   ...SERIES_ACCESS,
   ...SERIES_METADATA,
+  ...AGENTS,
   ...WORKFLOWS,
   ...LIST_PROVIDERS,
   ...SECURITY,

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
-import { containsWords } from '../../database/list/condition.ts';
+import { containsWords, hasValue } from '../../database/list/condition.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { Filter } from '../../http/list/filter-set.ts';
 import { endOf, parseInstant, parseWords } from '../../http/list/values.ts';
@@ -11,7 +11,7 @@ const column = (name: string) => sql.ref(`series.${name}`);
 
 /** A column that is equal to the value; an index has its series by their creation. */
 const equals = (name: string): Filter => ({
-  condition: ([value]) => ({ test: sql`${column(name)} = ${value}`, inDefaultOrder: 'value' }),
+  condition: ([value]) => hasValue(column(name), value),
 });
 
 /** A list one element of which is equal to one of the values. */

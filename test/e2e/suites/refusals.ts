@@ -60,9 +60,9 @@ const REFUSALS: [string, Record<string, unknown>, string | RegExp][] = [
     'Unable to parse processing configuration',
   ],
   [
-    'scheduling, which is not there yet',
+    'scheduling without an end',
     { scheduling: { agent_id: 'hall', start: '2026-04-13T08:15:00Z' }, acl: null },
-    "Scheduled events are not supported yet: leave out the part 'scheduling'.",
+    "Either 'end' or 'duration' must be specified",
   ],
   ['scheduling that is no JSON', { scheduling: '{', acl: null }, 'Unable to parse scheduling information'],
   [

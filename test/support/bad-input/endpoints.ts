@@ -2,20 +2,26 @@ import { randomUUID } from 'node:crypto';
 import type { Endpoint } from '../../../src/openapi/endpoint.ts';
 import { ENDPOINTS } from '../../../src/openapi/endpoints/index.ts';
 import type { TestApp } from '../app.ts';
-import { insertEvent, insertPublication } from '../publication.ts';
+import { insertPublication } from '../publication.ts';
+import { insertScheduled } from '../scheduled-event.ts';
 import { createSeries } from '../series.ts';
 
 /** What the paths of endpoints can name. */
 export type Names = Readonly<Record<string, string>>;
 
-/** An event with a publication, and a series, for requests that shall get as far as they can. */
+/** An event that is to be recorded and has a publication, and a series, for requests that shall get as far as they can. */
 export async function prepare(app: TestApp): Promise<Names> {
-  const event_id = await insertEvent(app.database);
+  const event_id = await insertScheduled(app.database, {
+    agent_id: 'room 7',
+    start: '2030-01-07T09:00:00Z',
+    end: '2030-01-07T10:00:00Z',
+  });
   return {
     event_id,
     series_id: await createSeries(app),
     publication_id: await insertPublication(app.database, event_id),
     track_id: randomUUID(),
+    agent_id: 'room-1',
     workflow_id: '1',
     action: 'read',
     role: 'ROLE_X',

@@ -28,6 +28,7 @@ function multipart(path: string, parts: readonly Part[], headers: Record<string,
 const METADATA_VIEWS = ['', '?type=dublincore/episode', '?type=dublincore/series', '?type=license/episode'];
 const ACL = '[{"allow":true,"action":"read","role":"ROLE_USER"}]';
 const FIELDS = '[{"id":"title","value":"taken"}]';
+const SCHEDULING = '{"agent_id":"taken","start":"2031-01-01T08:00:00Z","duration":3600000}';
 const EVENT_METADATA = catalogOf({ title: 'taken' }, 'dublincore/episode');
 const SERIES_METADATA = catalogOf({ title: 'taken' });
 const NEW_EVENT = [field('acl', ACL), field('processing', '{"workflow":"schedule-and-upload"}')];
@@ -80,6 +81,8 @@ export const CASES: Readonly<Record<string, Asks>> = {
     multipart(`/api/events/${event}`, [field('acl', ACL)]),
     multipart(`/api/events/${event}`, [field('processing', '{"workflow":"retract"}')]),
     multipart(`/api/events/${event}`, []),
+    multipart(`/api/events/${event}`, [field('scheduling', SCHEDULING)]),
+    multipart(`/api/events/${event}`, [file('presenter', 'a.mp4', bytes(100))]),
     urlencoded('POST', `/api/events/${event}`, { metadata: EVENT_METADATA }),
   ],
   'DELETE /api/events/:id': ({ event }) => [{ path: `/api/events/${event}`, init: { method: 'DELETE' } }],
@@ -113,6 +116,11 @@ export const CASES: Readonly<Record<string, Asks>> = {
     get(`/api/events/${event}/publications/${publication}?sign=true`),
   'GET /api/events/:id/media': ({ event }) => get(`/api/events/${event}/media`),
   'GET /api/events/:id/media/:trackId': ({ event, track }) => get(`/api/events/${event}/media/${track}`),
+  'GET /api/events/:id/scheduling': ({ event }) => get(`/api/events/${event}/scheduling`),
+  'PUT /api/events/:id/scheduling': ({ event }) => [
+    urlencoded('PUT', `/api/events/${event}/scheduling`, { scheduling: SCHEDULING }),
+    urlencoded('PUT', `/api/events/${event}/scheduling`, { scheduling: SCHEDULING, allowConflict: 'true' }),
+  ],
   'POST /api/events/:id/track': ({ event }) => [
     multipart(`/api/events/${event}/track`, [
       field('flavor', 'presenter/source'),
@@ -154,6 +162,15 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'GET /api/series/:id/properties': ({ series }) => get(`/api/series/${series}/properties`),
   'PUT /api/series/:id/properties': ({ series, property }) => [
     urlencoded('PUT', `/api/series/${series}/properties`, { properties: `{"${property}":"taken"}` }),
+  ],
+
+  'GET /api/agents': () => get('/api/agents', '/api/agents?limit=1', '/api/agents?offset=1'),
+  'GET /api/agents/:id': ({ channel }) => get(`/api/agents/${channel}`),
+  'POST /capture-admin/agents/:name': ({ channel }) => [
+    urlencoded('POST', `/capture-admin/agents/${channel}`, { state: 'idle' }),
+  ],
+  'POST /capture-admin/agents/:name/configuration': ({ channel }) => [
+    urlencoded('POST', `/capture-admin/agents/${channel}/configuration`, { configuration: '{}' }),
   ],
 
   'GET /api/workflows/:id': ({ workflow }) =>

@@ -3,7 +3,7 @@ import { EVENT_SORTS } from '../../../src/events/list/sorts.ts';
 import type { Sorts } from '../../../src/http/list/sort-grammar.ts';
 import { SERIES_FILTERS } from '../../../src/series/list/filters.ts';
 import { SERIES_SORTS } from '../../../src/series/list/sorts.ts';
-import type { Target } from './target.ts';
+import { AGENT, type Target } from './target.ts';
 
 const DIRECTIONS = ['ASC', 'DESC'];
 const EVENT_EXTRAS =
@@ -20,7 +20,7 @@ export function eventFilters({ event, series, start, eventWords, seriesWords }: 
     series_name: seriesWords.title,
     created: start.replace('.000Z', 'Z'),
     status: 'EVENTS.EVENTS.STATUS.PROCESSING',
-    agent_id: eventWords.location,
+    agent_id: AGENT,
     start: period,
     technical_start: period,
   };

@@ -9,7 +9,7 @@ import { bytes } from '../bytes.ts';
 import { field, file } from '../form.ts';
 import { insertElement } from '../publication.ts';
 import { send } from '../series.ts';
-import type { Target } from './target.ts';
+import { AGENT, type Target } from './target.ts';
 
 /** Catalogs beside the default ones, for events and for series. @returns the folder that defines them */
 export async function extendedCatalogs(): Promise<string> {
@@ -60,7 +60,29 @@ export async function make(
   ];
   const event = await post(app, recording, { Authorization });
   expect(event.status, await event.text()).toBe(201);
+  await schedule(app, target);
   await publish(app, target);
+}
+
+/** As if it had been recorded by the capture agent that records everybody's events. */
+async function schedule({ database }: TestApp, { event, start }: Target): Promise<void> {
+  await database
+    .insertInto('capture_agents')
+    .values({ id: AGENT })
+    .onConflict((known) => known.doNothing())
+    .execute();
+  await database
+    .insertInto('schedules')
+    .values({
+      event_id: event,
+      agent_id: AGENT,
+      start_date: new Date(start),
+      end_date: new Date(Date.parse(start) + 60_000),
+      allow_conflict: true,
+      recording_state: 'upload_finished',
+      workflow: 'schedule-and-upload',
+    })
+    .execute();
 }
 
 /** What a worker would do, and identifiers that are known beforehand. */

@@ -27,6 +27,9 @@ export interface Target {
   start: string;
 }
 
+/** The capture agent of all targets: who may see agents sees them all. */
+export const AGENT = 'Hall of everybody';
+
 export const EVENT_WORDS = [
   ...['title', 'description', 'subject', 'rightsholder', 'license', 'language', 'location', 'source'],
   ...['presenters', 'contributors', 'remarks'],

@@ -1,0 +1,47 @@
+import type { Principal } from '../access/principal.ts';
+import type { Queryable, Transaction } from '../database/kysely.ts';
+import { type RecordingProgress, recordingProgress } from '../events/recording.ts';
+import { conflict, notFound } from '../http/errors.ts';
+import { noteRecording, processingOf } from '../scheduling/schedules.queries.ts';
+import type { WorkflowDefinitions } from '../workflows/definitions.ts';
+import { startWorkflow } from '../workflows/start.ts';
+
+/** Who brought a recording, with which request, and which workflows there are. */
+export interface RecordingSource {
+  principal: Principal;
+  requestId: string;
+  definitions: WorkflowDefinitions;
+}
+
+/**
+ * How far the recording of an event is that another comes for.
+ *
+ * @throws {HttpError} 409 for a scheduled event whose recording has begun or come: it is never replaced
+ */
+export async function refuseSecondRecording(
+  db: Queryable,
+  eventId: string,
+): Promise<Exclude<RecordingProgress, 'begun'>> {
+  const progress = await recordingProgress(db, eventId);
+  if (progress === undefined) throw notFound(`Cannot find an event with id '${eventId}'.`);
+  if (progress !== 'begun') return progress;
+  throw conflict(`The recording of the event '${eventId}' has come already.`);
+}
+
+/** Starts what is to be done with the recording of a scheduled event, which has just got its tracks. */
+export async function startRecorded(
+  trx: Transaction,
+  eventId: string,
+  { principal, requestId, definitions }: RecordingSource,
+): Promise<void> {
+  const processing = await processingOf(trx, eventId);
+  if (!processing) throw new Error(`The event ${eventId} has no schedule.`);
+  await noteRecording(trx, eventId, 'upload_finished');
+  await startWorkflow(trx, {
+    eventId,
+    definition: definitions.resolve(processing.workflow),
+    configuration: processing.configuration,
+    creator: principal.username,
+    requestId,
+  });
+}

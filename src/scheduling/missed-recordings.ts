@@ -1,0 +1,41 @@
+import { sql } from 'kysely';
+import type { Database } from '../database/kysely.ts';
+import { inTransaction } from '../database/retry.ts';
+import { hasMedia } from './recorded.ts';
+
+const BATCH = 500;
+
+/**
+ * Marks scheduled events whose recording never came: over for longer than the grace period, as are their last changes,
+ * and nothing known of a recording. They can still be moved, and a recording that comes late is taken.
+ *
+ * Events and schedules that somebody else has locked, such as for a recording that is just coming in, are left for the
+ * next time.
+ *
+ * @returns how many there were
+ */
+export async function markMissedRecordings(database: Database, graceMs: number): Promise<number> {
+  let marked = 0;
+  for (;;) {
+    const batch = await markBatch(database, graceMs);
+    marked += batch;
+    if (batch < BATCH) return marked;
+  }
+}
+
+async function markBatch(database: Database, graceMs: number): Promise<number> {
+  const past = sql`now() - make_interval(secs => ${graceMs / 1000})`;
+  const missed = await inTransaction(database, (trx) =>
+    sql`
+      WITH missed AS (
+        SELECT schedules.event_id FROM schedules JOIN events ON events.id = schedules.event_id
+        WHERE schedules.recording_state = '' AND schedules.end_date < ${past} AND schedules.changed_at < ${past}
+          AND events.processing_state = '' AND NOT ${hasMedia(sql.ref('events.id'))}
+        ORDER BY schedules.end_date LIMIT ${BATCH}
+        FOR UPDATE OF events, schedules SKIP LOCKED
+      )
+      UPDATE schedules SET recording_state = 'capture_error' FROM missed
+      WHERE schedules.event_id = missed.event_id`.execute(trx),
+  );
+  return Number(missed.numAffectedRows ?? 0);
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '../../src/telemetry.ts';
+import { operations } from '../../workers/operations/index.ts';
+import { Runner } from '../../workers/runner.ts';
+import type { TestApp } from './app.ts';
+import { testTools } from './clips.ts';
+
+/** Runs what is ready of an event's workflow with the real tools, as workers do, until nothing is. */
+export async function processEvent({ database, context }: TestApp, eventId: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-process-'));
+  const runner = new Runner({
+    worker: 'test',
+    database,
+    storage: context.storage,
+    staging: context.staging,
+    tools: await testTools(),
+    publicUrl: context.config.publicUrl,
+    workDir: folder,
+    operations,
+    log: silentLogger,
+  });
+  const ready = database
+    .selectFrom('workflow_operations')
+    .innerJoin('workflows', 'workflows.id', 'workflow_operations.workflow_id')
+    .select('workflow_operations.id')
+    .where('event_id', '=', eventId)
+    .where('workflow_operations.state', '=', 'ready');
+  try {
+    for (let next = await ready.executeTakeFirst(); next; next = await ready.executeTakeFirst()) {
+      await runner.run(next.id, () => undefined);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

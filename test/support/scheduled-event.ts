@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import type { Database } from '../../src/database/kysely.ts';
+import type { Event, Schedule } from '../../src/database/schema.ts';
+import { insertEvent } from './publication.ts';
+
+/** When an event is to be recorded, and what else a test says of it. */
+export type ScheduleValues = Pick<Insertable<Schedule>, 'agent_id'> & {
+  start: string;
+  end: string;
+} & Partial<Pick<Insertable<Schedule>, 'inputs' | 'recording_state'>>;
+
+/** An event with a schedule, as creating it leaves both in the database, and what `values` changes of the event. */
+export async function insertScheduled(
+  database: Database,
+  { agent_id, start, end, ...schedule }: ScheduleValues,
+  values: Partial<Insertable<Event>> = {},
+): Promise<string> {
+  const id = values.id ?? randomUUID();
+  const [start_date, end_date] = [new Date(start), new Date(end)];
+  await database.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('capture_agents')
+      .values({ id: agent_id })
+      .onConflict((known) => known.doNothing())
+      .execute();
+    await trx
+      .insertInto('schedules')
+      .values({ event_id: id, agent_id, start_date, end_date, workflow: 'schedule-and-upload', ...schedule })
+      .execute();
+    await insertEvent(trx, {
+      location: agent_id,
+      start_date,
+      created: start_date,
+      duration: end_date.getTime() - start_date.getTime(),
+      ...values,
+      id,
+    });
+  });
+  return id;
+}

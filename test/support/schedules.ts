@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { Principal } from '../../src/access/principal.ts';
+import type { Database, Transaction } from '../../src/database/kysely.ts';
+import { changeSchedule, insertSchedules, scheduleOf } from '../../src/scheduling/schedules.queries.ts';
+import { insertEvent } from './publication.ts';
+
+const MORNING = Date.UTC(2030, 0, 7, 8);
+
+/** A moment, in minutes after the morning on which all of these schedules lie. */
+export const minute = (minutes: number): Date => new Date(MORNING + minutes * 60_000);
+
+/** What is to be recorded, in minutes. */
+export interface Slot {
+  agentId: string;
+  from: number;
+  to: number;
+  gap?: number;
+  allowConflict?: boolean;
+  title?: string;
+}
+
+/** What the constraint says. */
+export const REFUSED = { code: '23P01', constraint: 'schedules_do_not_conflict' };
+
+export const admin = new Principal({
+  username: 'admin',
+  name: '',
+  email: '',
+  provider: 'inlet',
+  roles: new Set(['ROLE_ADMIN']),
+});
+
+export async function makeKnown(database: Database, agentId: string): Promise<void> {
+  await sql`INSERT INTO capture_agents (id) VALUES (${agentId}) ON CONFLICT DO NOTHING`.execute(database);
+}
+
+/** Writes a schedule of a known agent by bare SQL, and its event after it. @returns the event's identifier */
+export async function storeBare(database: Database, slot: Slot): Promise<string> {
+  const eventId = randomUUID();
+  await database.transaction().execute(async (trx) => {
+    await sql`
+      INSERT INTO schedules (event_id, agent_id, start_date, end_date, gap_ms, allow_conflict, workflow)
+      VALUES (${eventId}, ${slot.agentId}, ${minute(slot.from)}, ${minute(slot.to)}, ${(slot.gap ?? 0) * 60_000},
+        ${slot.allowConflict ?? false}, 'publish')`.execute(trx);
+    await insertEvent(trx, { id: eventId, title: slot.title ?? 'Lecture' });
+  });
+  return eventId;
+}
+
+/** Schedules recordings of one agent together, as the application does. @returns the events' identifiers */
+export async function scheduleTogether(
+  trx: Transaction,
+  agentId: string,
+  periods: readonly { from: number; to: number }[],
+  gap = 0,
+): Promise<string[]> {
+  const occurrences = periods.map(({ from, to }) => ({
+    eventId: randomUUID(),
+    title: 'Lecture',
+    start: minute(from),
+    end: minute(to),
+  }));
+  const processing = { workflow: 'publish', configuration: {} };
+  await insertSchedules(trx, { agentId, inputs: [], occurrences, processing, gapMs: gap * 60_000 });
+  for (const { eventId } of occurrences) await insertEvent(trx, { id: eventId });
+  return occurrences.map(({ eventId }) => eventId);
+}
+
+/** Moves a schedule as the application does: with its event locked. */
+export async function move(trx: Transaction, eventId: string, to: Partial<Slot>): Promise<void> {
+  await sql`SELECT FROM events WHERE id = ${eventId} FOR UPDATE`.execute(trx);
+  const schedule = await scheduleOf(trx, eventId);
+  if (!schedule) throw new Error('There is nothing to move.');
+  const moved = {
+    ...schedule,
+    agentId: to.agentId ?? schedule.agentId,
+    start: to.from === undefined ? schedule.start : minute(to.from),
+    end: to.to === undefined ? schedule.end : minute(to.to),
+  };
+  const { gap = 0, allowConflict = false, title = 'Lecture' } = to;
+  await changeSchedule(trx, schedule, moved, { title, gapMs: gap * 60_000, allowConflict });
+}
+
+export async function deleteScheduled(database: Database | Transaction, eventId: string): Promise<void> {
+  await database.deleteFrom('events').where('id', '=', eventId).execute();
+}
+
+/** What each event has claimed of an agent, as `from-to` in minutes. */
+export async function claims(database: Database, agentId: string): Promise<Record<string, string>> {
+  const { rows } = await sql<{ event_id: string; claimed: string }>`
+    SELECT event_id, coalesce((SELECT string_agg(
+      extract(epoch FROM lower(part) - ${minute(0)}::timestamptz)::int / 60 || '-' ||
+      extract(epoch FROM upper(part) - ${minute(0)}::timestamptz)::int / 60, ' ' ORDER BY part)
+      FROM unnest(claimed) AS part), '') AS claimed
+    FROM schedules WHERE agent_id = ${agentId}`.execute(database);
+  return Object.fromEntries(rows.map(({ event_id, claimed }) => [event_id, claimed]));
+}
+
+/** Agents of which somebody has claimed what another one has, or of whose occupied time something is unclaimed. */
+export async function misclaimed(database: Database): Promise<string[]> {
+  const { rows } = await sql<{ agent_id: string }>`
+    SELECT one.agent_id FROM schedules AS one JOIN schedules AS other USING (agent_id)
+    WHERE one.event_id <> other.event_id AND one.claimed && other.claimed
+    UNION
+    SELECT agent_id FROM (SELECT agent_id, range_agg(occupied) AS occupied FROM schedules GROUP BY agent_id) AS taken
+    LEFT JOIN (SELECT agent_id, range_agg(part) AS claimed FROM schedules, unnest(claimed) AS part GROUP BY agent_id)
+      AS had USING (agent_id)
+    WHERE occupied IS DISTINCT FROM claimed`.execute(database);
+  return rows.map(({ agent_id }) => agent_id);
+}
