@@ -11,6 +11,7 @@ import { measureLists } from './tables/lists.ts';
 import { measureMemory } from './tables/memory.ts';
 import { measurePoll } from './tables/poll.ts';
 import { measureQueue } from './tables/queue.ts';
+import { measureScheduling } from './tables/scheduling.ts';
 import { measureThroughput } from './tables/throughput.ts';
 import { measureUpload } from './tables/upload.ts';
 import { measureWorkflow } from './tables/workflow.ts';
@@ -24,6 +25,7 @@ const MEASURES: Record<TableName, Measure> = {
   queue: measureQueue,
   poll: measurePoll,
   lists: measureLists,
+  scheduling: measureScheduling,
   throughput: measureThroughput,
 };
 

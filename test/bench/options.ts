@@ -2,7 +2,16 @@ import { parseArgs } from 'node:util';
 import type { Runtime } from '../../src/cli/role.ts';
 
 /** The tables, in the order in which they are measured. */
-export const TABLES = ['upload', 'memory', 'workflow', 'queue', 'poll', 'lists', 'throughput'] as const;
+export const TABLES = [
+  'upload',
+  'memory',
+  'workflow',
+  'queue',
+  'poll',
+  'lists',
+  'scheduling',
+  'throughput',
+] as const;
 export type TableName = (typeof TABLES)[number];
 
 /** What a run measures, and how thoroughly. */
@@ -12,7 +21,7 @@ export interface BenchOptions {
   rounds: number | undefined;
   /** Bytes of one upload in the table `upload`. */
   size: number;
-  /** Events in the table `lists`, and a tenth as many series. */
+  /** Events in the tables `lists` and `throughput`, with a tenth as many series, and in `scheduling`. */
   events: number;
   /** Beginning of the names of databases that are filled once and kept; without it they are dropped. */
   keep: string | undefined;
@@ -33,8 +42,8 @@ export const USAGE = `npm run bench -- [OPTION...]
   --only NAME,...    tables to measure: ${TABLES.join(', ')}; all without it
   --rounds N         how often each comparison is repeated
   --size SIZE        size of one upload in the table "upload": 512MiB, 1GiB, ...
-  --events N         events in the table "lists" (1000000)
-  --keep NAME        keep the filled databases NAME_<events>, or use them when they are there
+  --events N         events in the tables "lists", "scheduling" and "throughput" (1000000)
+  --keep NAME        keep the filled databases NAME_..., or use them when they are there
   --plans FILE       write the plans of the five slowest lists
   --runtime NAME     deno (default) or node
   --s3, --redis      bring a local S3 or Redis server along (redis-server must be installed)

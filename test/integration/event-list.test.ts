@@ -179,6 +179,9 @@ describe('the filter', () => {
     'filter=title:%00',
     'filter=textFilter:a%00b',
     'filter=presenters:%00',
+    'filter=agent_id:%00',
+    `filter=status:${STATUS}%00`,
+    'filter=technical_start:%00/%00',
     `filter=${'identifier:x,'.repeat(1001)}`,
     `filter=textFilter:${Array.from({ length: 21 }, (_, i) => i).join('+')}`,
     'cursor=x',
@@ -199,6 +202,9 @@ describe('the filter', () => {
     'filter=title:%ED%A0%80',
     'unknown=1&filter=title:%22%27;--',
     `filter=title:${'x'.repeat(5000)}`,
+    `filter=agent_id:${'x'.repeat(5000)}`,
+    `filter=status:${STATUS}${'x'.repeat(5000)}`,
+    'filter=agent_id:%ED%A0%80',
     `filter=identifier:${'x,identifier:'.repeat(900)}x`,
   ])('%s finds nothing and breaks nothing', async (query) => expect(await list(query)).toBe(''));
 });

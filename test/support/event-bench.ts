@@ -2,10 +2,12 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createTestApp, type TestApp } from './app.ts';
 import { giveAcl, licenseCatalog } from './event-writes.ts';
 import { insertEvent } from './publication.ts';
+import { insertScheduled, type ScheduleValues } from './scheduled-event.ts';
+import { newAgent } from './scheduling.ts';
 import { ace, type SentAce, send } from './series.ts';
 
 const RIGHTS = ['VIEW', 'CREATE', 'EDIT', 'DELETE'].flatMap((right) =>
-  ['', '_ACL', '_METADATA'].map((part) => `ROLE_API_EVENTS${part}_${right}`),
+  ['', '_ACL', '_METADATA', '_SCHEDULING', '_TRACK'].map((part) => `ROLE_API_EVENTS${part}_${right}`),
 );
 
 /** An Authorization header. */
@@ -13,6 +15,9 @@ export type Account = { Authorization: string };
 
 /** What an event of the bench allows unless a test says otherwise. */
 export const BENCH_ACL = [ace('ROLE_READER'), ace('ROLE_WRITER'), ace('ROLE_WRITER', 'write')];
+
+/** When an event of the bench is to be recorded unless a test says otherwise. */
+export const BENCH_PERIOD = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
 
 /** A field of a catalog as the API shows it. */
 export interface ShownField {
@@ -60,6 +65,17 @@ export class EventBench {
     acl: readonly SentAce[] = BENCH_ACL,
   ): Promise<string> {
     const id = await insertEvent(this.app.database, values);
+    await giveAcl(this.app, id, acl);
+    return id;
+  }
+
+  /** An event that is to be recorded, on an agent of its own unless it says otherwise. */
+  async scheduled(
+    { agent_id = newAgent(), ...schedule }: Partial<ScheduleValues> = {},
+    values: Parameters<typeof insertScheduled>[2] = {},
+    acl: readonly SentAce[] = BENCH_ACL,
+  ): Promise<string> {
+    const id = await insertScheduled(this.app.database, { agent_id, ...BENCH_PERIOD, ...schedule }, values);
     await giveAcl(this.app, id, acl);
     return id;
   }

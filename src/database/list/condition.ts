@@ -33,7 +33,7 @@ export interface ListParts<Shown> {
 /** A column that has a value, where an index has the rows of each value in the default order. */
 export function hasValue(column: Expression<unknown>, value: string): Condition {
   // As a list of one. A column that the planner knows to be constant it takes out of the order, and then it may walk an
-  // index of that order alone, past all rows that have another value: with many at its beginning, for ever.
+  // index of that order alone, past all rows that have another value: with many of them at its beginning, for long.
   return { test: sql`${column} = ANY(ARRAY[${value}]::text[])`, inDefaultOrder: 'value', column };
 }
 

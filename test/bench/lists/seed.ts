@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../src/database/kysely.ts';
 import type { DB } from '../../../src/database/schema.ts';
+import { withoutIndexesAndTriggers } from '../setup/bulk.ts';
 
 /** The roles of the person who may read one event in a thousand: spread over all years, or nothing but the oldest. */
 export const SPREAD_ROLE = 'ROLE_BENCH_SPREAD';
@@ -18,7 +19,7 @@ export async function seedLists(database: Database, events: number): Promise<voi
     await sql`SELECT setseed(0.42)`.execute(connection);
     await sql`SET synchronous_commit = off`.execute(connection);
     await sql`SET maintenance_work_mem = '512MB'`.execute(connection);
-    await withoutIndexesAndTriggers(connection, async () => {
+    await withoutIndexesAndTriggers(connection, ['events', 'series', 'event_acl', 'series_acl'], async () => {
       await makeWords(connection);
       await insertSeries(connection, Math.ceil(events / 10));
       await insertEvents(connection, events);
@@ -30,20 +31,6 @@ export async function seedLists(database: Database, events: number): Promise<voi
   for (const table of ['events', 'series', 'event_acl', 'series_acl', 'publications']) {
     await sql`VACUUM (ANALYZE) ${sql.table(table)}`.execute(database);
   }
-}
-
-async function withoutIndexesAndTriggers(database: Kysely<DB>, work: () => Promise<void>): Promise<void> {
-  const { rows } = await sql<{ name: string; definition: string }>`
-    SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
-    WHERE indrelid IN ('events'::regclass, 'series'::regclass) AND NOT indisunique`.execute(database);
-  const tables = ['events', 'series', 'event_acl', 'series_acl'];
-  for (const table of tables)
-    await sql`ALTER TABLE ${sql.table(table)} DISABLE TRIGGER USER`.execute(database);
-  for (const { name } of rows) await sql`DROP INDEX ${sql.raw(name)}`.execute(database);
-  await work();
-  for (const { definition } of rows) await sql.raw(definition).execute(database);
-  for (const table of tables)
-    await sql`ALTER TABLE ${sql.table(table)} ENABLE TRIGGER USER`.execute(database);
 }
 
 /** Gives a word made of syllables; some words come often, most seldom. */
@@ -90,10 +77,11 @@ async function insertEvents(database: Kysely<DB>, count: number): Promise<void> 
   await sql`
     INSERT INTO events (id, title, description, subjects, language, rights_holder, license, presenters, contributors,
       location, source, publisher, series_id, start_date, created, duration, creator, processing_state, end_date,
-      series_title, read_roles, write_roles, search_text)
+      technical_start, technical_end, series_title, read_roles, write_roles, search_text)
     SELECT made.id, made.title, made.description, made.subjects, made.language, made.rights_holder, made.license,
       presenters, made.contributors, location, source, publisher, series_id, start_date, start_date, duration,
-      made.creator, processing_state, start_date + make_interval(secs => duration / 1000), coalesce(series.title, ''),
+      made.creator, processing_state, start_date + make_interval(secs => duration / 1000), start_date,
+      start_date + make_interval(secs => duration / 1000), coalesce(series.title, ''),
       ${roles('made.chance', sql`start_date`)}, ARRAY['ROLE_COURSE_' || floor(made.chance * 5000) || '_TEACHER'],
       searchable(made.id, made.title, made.description, array_to_string(made.subjects, ' '), made.language,
         made.rights_holder, made.license, array_to_string(presenters, ' '), array_to_string(made.contributors, ' '),

@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { applyMigrations } from '../../../src/cli/migrations.ts';
 import { startEmbedded } from '../../../src/database/embedded/start.ts';
+import { pendingMigrations } from '../../../src/database/migrate.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 
 /** Says of a database that it is complete. */
-const FILLED = 'filled for the benchmark of lists';
+const FILLED = 'filled for the benchmark';
 
 /**
  * A new database with all tables, beside the configured one, which itself is not touched; on the embedded server
@@ -44,7 +45,7 @@ export async function serverVersion(url: string): Promise<string> {
 /**
  * A database with all tables, filled, beside another one.
  *
- * @param keep whether one of an earlier run is used, and this one stays for later runs
+ * @param keep whether one of an earlier run is used, unless its tables are outdated, and this one stays for later runs
  * @param fill puts something into a new one
  * @returns its URL
  */
@@ -55,7 +56,9 @@ export async function filledDatabase(
 ): Promise<string> {
   const url = new URL(server);
   url.pathname = `/${name}`;
-  if (keep && (await isFilled(server, name))) return url.toString();
+  if (keep && (await isFilled(server, name)) && (await pendingMigrations(url.toString())).length === 0) {
+    return url.toString();
+  }
   await onServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   await onServer(server, `CREATE DATABASE ${name}`);
   if (!keep) cleanup.add(async () => void (await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`)));

@@ -22,6 +22,8 @@ export interface NewEvent {
   workflow: string;
   configuration?: Record<string, string>;
   track?: TrackSource;
+  /** When and by which agent it is to be recorded. */
+  scheduling?: Record<string, unknown>;
 }
 
 export interface Answer {
@@ -44,23 +46,24 @@ export function cheapTrack(bytes: number): TrackSource {
   return { bytes, filename: 'recording.mp4', content: () => cheapBytes(bytes) };
 }
 
-/**
- * `POST /api/events` as clients do it: one multipart request of a known length.
- *
- * @returns the event's identifier
- */
+/** Creates an event. @returns its identifier */
 export async function postEvent(api: ApiAddress, event: NewEvent, agent?: Agent): Promise<string> {
+  const { status, body } = await sendEvent(api, event, agent);
+  if (status !== 201) throw new Error(`POST /api/events answered ${status}: ${body}`);
+  return JSON.parse(body).identifier;
+}
+
+/** `POST /api/events` as clients do it: one multipart request of a known length. */
+export async function sendEvent(api: ApiAddress, event: NewEvent, agent?: Agent): Promise<Answer> {
   const boundary = `bench-${randomUUID()}`;
   const { head, tail } = formAround(boundary, event);
   const length = head.length + (event.track?.bytes ?? 0) + tail.length;
   const headers = { 'Content-Type': `multipart/form-data; boundary=${boundary}`, 'Content-Length': length };
-  const answer = await ask(api, '/api/events', { method: 'POST', headers, agent }, async function* () {
+  return ask(api, '/api/events', { method: 'POST', headers, agent }, async function* () {
     yield head;
     if (event.track) yield* event.track.content();
     yield tail;
   });
-  if (answer.status !== 201) throw new Error(`POST /api/events answered ${answer.status}: ${answer.body}`);
-  return JSON.parse(answer.body).identifier;
 }
 
 /** One request; `body` is streamed with back-pressure. */
@@ -92,11 +95,12 @@ export async function ask(
   return answer.value;
 }
 
-function formAround(boundary: string, { workflow, configuration = {}, track }: NewEvent) {
+function formAround(boundary: string, { workflow, configuration = {}, track, scheduling }: NewEvent) {
   const fields = {
     acl: [],
     metadata: [{ flavor: 'dublincore/episode', fields: [{ id: 'title', value: 'Benchmark' }] }],
     processing: { workflow, configuration },
+    ...(scheduling && { scheduling }),
   };
   const head = Object.entries(fields).map(
     ([name, value]) =>

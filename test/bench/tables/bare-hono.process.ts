@@ -7,15 +7,12 @@ import { sql } from 'kysely';
 import { createDatabase } from '../../../src/database/kysely.ts';
 import { createPool } from '../../../src/database/pool.ts';
 import { serve } from '../../../src/http/serve.ts';
+import { COLUMNS } from '../lists/columns.ts';
 import { serveTasks } from '../support/helper-process.ts';
 
 const pool = createPool(process.env.DATABASE_URL ?? '', { max: 14, onError: () => undefined });
 const database = createDatabase(pool);
-const EVENT = sql`SELECT id, title, description, subjects, language, rights_holder, license, presenters, contributors,
-  location, source, publisher, series_id, series_title, start_date, created, duration, creator, archive_version,
-  processing_state, ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel) AS channels,
-  EXISTS (SELECT FROM publication_elements WHERE event_id = events.id AND publication_id IS NOT NULL
-    AND flavor LIKE '%/preview') AS has_previews FROM events`;
+const EVENT = sql.raw(`SELECT ${COLUMNS.events} FROM events`);
 
 const app = new Hono()
   .get('/api/events/:id', async (c) => {
