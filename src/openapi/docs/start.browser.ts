@@ -5,7 +5,7 @@ interface SwaggerUi {
 
 interface Operation {
   parameters?: { required?: boolean; schema: { example?: unknown } }[];
-  requestBody?: { content: Record<string, { schema: { properties: Record<string, object> } }> };
+  requestBody?: { content: Record<string, { schema: { properties?: Record<string, object> } }> };
 }
 
 /**
@@ -29,7 +29,7 @@ export async function startReference(): Promise<void> {
     // Examples are what is filled in; nobody wants somebody else's filter or key.
     for (const { required, schema } of parameters) if (!required) delete schema.example;
     for (const { schema } of Object.values(requestBody?.content ?? {})) {
-      for (const field of Object.values(schema.properties)) {
+      for (const field of Object.values(schema.properties ?? {})) {
         // The package takes every text of some media type for a file.
         if ('contentMediaType' in field && field.contentMediaType === 'application/json') {
           delete field.contentMediaType;
