@@ -97,6 +97,13 @@ END $$;
 CREATE OR REPLACE TRIGGER schedules_changed AFTER INSERT OR UPDATE OR DELETE ON schedules
   FOR EACH ROW EXECUTE FUNCTION schedule_changed();
 
+-- Whether a track is to be seen or heard: what workflows process, and what counts as the recording of an event. The
+-- type of a file that is not recognised says nothing; then it is what its flavor promises.
+ALTER TABLE tracks ADD COLUMN IF NOT EXISTS is_media boolean NOT NULL GENERATED ALWAYS AS (
+  flavor NOT LIKE 'captions/%' AND (mediatype LIKE 'audio/%' OR mediatype LIKE 'video/%' OR mediatype = 'application/mxf'
+    OR mediatype = 'application/octet-stream'
+      AND flavor IN ('presenter/source', 'presentation/source', 'presenter-audio/source'))) STORED;
+
 -- What lists show, filter and sort by, beside the event's row. Kept by a trigger; nobody else writes them.
 ALTER TABLE events
   -- Empty for an event that was never scheduled.

@@ -197,6 +197,7 @@ export interface Track {
   has_audio: boolean | null;
   has_video: boolean | null;
   id: string;
+  is_media: Generated<boolean>;
   mediatype: string;
   object_key: string;
   position: number;

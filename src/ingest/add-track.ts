@@ -12,7 +12,7 @@ import { isActive } from '../workflows/states.ts';
 import { CAPTIONS_TYPE } from './captions.ts';
 import { insertTracks } from './insert-tracks.ts';
 import type { ReceivedFile } from './receive-files.ts';
-import { type RecordingSource, startRecorded } from './start-recorded.ts';
+import { type RecordingSource, refuseSecondRecording, startRecorded } from './start-recorded.ts';
 import type { TrackRequest } from './track-request.ts';
 
 /** What captions hold; of anything else inspection finds out. */
@@ -36,7 +36,8 @@ export async function requireIdleEvent(db: Queryable, principal: Principal, even
 /**
  * Gives an event another track, or takes tracks from it, in one transaction, which also takes the new object off the
  * staging ledger and enters those of the tracks that go. A workflow that starts meanwhile waits, and then works with
- * the new tracks; another upload waits as well. The recording that a scheduled event awaited starts its workflow.
+ * the new tracks; another upload waits as well. The recording that a scheduled event awaited starts its workflow, and is
+ * not replaced afterwards.
  *
  * @param file absent to remove tracks only
  * @returns how many tracks went
@@ -51,26 +52,20 @@ export async function addTrack(
   const { principal, database, staging } = deps;
   return inTransaction(database, async (trx) => {
     refuseWhileProcessed(await lockEvent(trx, eventId, principal, { missing: missing(eventId) }));
-    const isAwaited =
-      file !== undefined &&
-      !isCaptions(request, file) &&
-      (await recordingProgress(trx, eventId)) === 'awaited';
-    const removed = request.overwriteExisting ? await removeReplaced(trx, eventId, request) : 0;
+    const before = await recordingProgress(trx, eventId);
+    const removed = request.overwriteExisting ? await removeReplaced(trx, eventId, request) : [];
     if (file) {
+      if (removed.some(({ is_media }) => is_media)) await refuseSecondRecording(trx, eventId);
       const { flavor, tags } = request;
       const facts = file.mediatype === CAPTIONS_TYPE ? WITHOUT_MEDIA : {};
       await insertTracks(trx, eventId, [{ ...file, ...facts, id: randomUUID(), flavor, tags }]);
       await staging.commit(trx, [file.objectKey]);
     }
-    if (isAwaited) await startRecorded(trx, eventId, deps);
-    if (file || removed > 0) await countVersion(trx, eventId);
-    return removed;
+    const isRecording = before === 'awaited' && (await recordingProgress(trx, eventId)) === 'begun';
+    if (isRecording) await startRecorded(trx, eventId, deps);
+    if (file || removed.length > 0) await countVersion(trx, eventId);
+    return removed.length;
   });
-}
-
-/** Whether a file is neither to be seen nor to be heard. */
-function isCaptions({ flavor }: TrackRequest, { mediatype }: ReceivedFile): boolean {
-  return mediatype === CAPTIONS_TYPE || flavor.startsWith('captions/');
 }
 
 function missing(eventId: string): string {
@@ -88,14 +83,14 @@ async function removeReplaced(
   trx: Transaction,
   eventId: string,
   { flavor, tags }: TrackRequest,
-): Promise<number> {
+): Promise<{ is_media: boolean }[]> {
   const languages = tags.filter((tag) => tag.startsWith('lang:'));
   let replaced = trx.deleteFrom('tracks').where('event_id', '=', eventId).where('flavor', '=', flavor);
   if (languages.length > 0) replaced = replaced.where('tags', '&&', sql<string[]>`${languages}::text[]`);
-  const rows = await replaced.returning('object_key').execute();
+  const rows = await replaced.returning(['object_key', 'is_media']).execute();
   await releaseObjects(
     trx,
     rows.map(({ object_key }) => object_key),
   );
-  return rows.length;
+  return rows;
 }

@@ -9,6 +9,7 @@ import { newAgent, update } from '../support/scheduling.ts';
 
 const bench = EventBench.forThisFile();
 
+const SRT = Buffer.from('1\n00:00:00,000 --> 00:00:01,000\nHello\n');
 const VTT = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
 
 const scheduled = (recording_state = '') =>
@@ -60,11 +61,10 @@ describe('POST /api/events/{id}/track for an event that awaits its recording', (
   test.each([
     ['WebVTT', 'captions/source', VTT],
     ['WebVTT under another flavor', 'presenter/source', VTT],
-    [
-      'captions of another kind',
-      'captions/delivery',
-      Buffer.from('1\n00:00:00,000 --> 00:00:01,000\nHello\n'),
-    ],
+    ['captions of another kind', 'captions/delivery', SRT],
+    ['captions that are not recognised', 'subtitles/source', SRT],
+    ['slides as a document', 'presentation/pdf', Buffer.from('%PDF-1.7\n')],
+    ['a picture', 'presenter/thumbnail', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
   ])('%s starts nothing: the recording is awaited as before, and taken then', async (_, flavor, content) => {
     const id = await scheduled();
     expect((await track(id, flavor, content)).status).toBe(200);
@@ -144,6 +144,38 @@ describe('POST /api/events/{id}/track for a scheduled event whose recording has 
     ]);
     expect(await workflows(id)).toHaveLength(1);
     expect((await event(id)).processing_state).toBe('SUCCEEDED');
+  });
+
+  test('409 for one that is to replace it, which stays; captions are replaced', async () => {
+    const id = await scheduled();
+    await track(id, 'captions/source', VTT);
+    await track(id, 'presenter/source');
+    const { database } = bench.app;
+    await database
+      .updateTable('events')
+      .set({ processing_state: 'SUCCEEDED' })
+      .where('id', '=', id)
+      .execute();
+    const [first] = await database
+      .selectFrom('tracks')
+      .selectAll()
+      .where('flavor', '=', 'presenter/source')
+      .where('event_id', '=', id)
+      .execute();
+    const overwrite: [string, string][] = [['overwriteExisting', 'true']];
+    expect(await track(id, 'presenter/source', bytes(500), overwrite)).toMatchObject({
+      status: 409,
+      text: `The recording of the event '${id}' has come already.`,
+    });
+    expect((await track(id, 'captions/source', VTT, overwrite)).status).toBe(200);
+    const kept = await database
+      .selectFrom('tracks')
+      .selectAll()
+      .where('event_id', '=', id)
+      .where('flavor', '=', 'presenter/source')
+      .execute();
+    expect(kept).toEqual([first]);
+    expect(await flavors(id)).toHaveLength(2);
   });
 
   test('an update with a recording is refused', async () => {

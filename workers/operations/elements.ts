@@ -13,14 +13,13 @@ export interface SourceTrack {
   object_key: string;
 }
 
-/** The tracks of an event that are to be seen or heard, in order; captions are neither. */
+/** The tracks of an event that are to be seen or heard, in order; captions and documents are neither. */
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
   return database
     .selectFrom('tracks')
     .select(['id', 'position', 'flavor', 'object_key'])
     .where('event_id', '=', eventId)
-    .where('mediatype', '<>', 'text/vtt')
-    .where('flavor', 'not like', 'captions/%')
+    .where('is_media', '=', true)
     .orderBy('position')
     .execute();
 }
