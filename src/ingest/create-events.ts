@@ -8,7 +8,7 @@ import { requireSeries } from '../events/require-series.ts';
 import { saveCatalog } from '../metadata/catalogs.queries.ts';
 import { explainingConflicts } from '../scheduling/conflicts.ts';
 import { requireAgent } from '../scheduling/require-agent.ts';
-import { insertSchedules } from '../scheduling/schedules.queries.ts';
+import { insertSchedules } from '../scheduling/write-schedules.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import { startWorkflow } from '../workflows/start.ts';

@@ -27,7 +27,7 @@ export async function planRecordings(
   const { agentId, inputs, start, end, durationMs, rrule } = parseNewScheduling(text);
   if (rrule === undefined) return { agentId, inputs, periods: [{ start, end }], recurring: false };
   const timeZone = await timeZoneOf(database, agentId);
-  const starts = occurrencesOf({ rule: rrule, start, end, durationMs, timeZone, maxOccurrences });
+  const starts = occurrencesOf({ rule: rrule, start, end, timeZone, maxOccurrences });
   const periods = starts.map((start) => ({ start, end: new Date(start.getTime() + durationMs) }));
   return { agentId, inputs, periods, recurring: true };
 }

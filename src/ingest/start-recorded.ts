@@ -2,7 +2,8 @@ import type { Principal } from '../access/principal.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import { type RecordingProgress, recordingProgress } from '../events/recording.ts';
 import { conflict, notFound } from '../http/errors.ts';
-import { noteRecording, processingOf } from '../scheduling/schedules.queries.ts';
+import { processingOf } from '../scheduling/schedules.queries.ts';
+import { noteRecording } from '../scheduling/write-schedules.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import { startWorkflow } from '../workflows/start.ts';
 
@@ -26,6 +27,17 @@ export async function refuseSecondRecording(
   if (progress === undefined) throw notFound(`Cannot find an event with id '${eventId}'.`);
   if (progress !== 'begun') return progress;
   throw conflict(`The recording of the event '${eventId}' has come already.`);
+}
+
+/**
+ * Refuses a recording that was taken in for a scheduled event which is there no more in that way.
+ *
+ * @throws {HttpError} 409, also as `refuseSecondRecording`
+ */
+export async function requireAwaited(db: Queryable, eventId: string): Promise<void> {
+  if ((await refuseSecondRecording(db, eventId)) === 'awaited') return;
+  // Deleted meanwhile, and created anew.
+  throw conflict(`The event '${eventId}' is not scheduled any more.`);
 }
 
 /** Starts what is to be done with the recording of a scheduled event, which has just got its tracks. */

@@ -6,7 +6,7 @@ import { explainingConflicts } from '../scheduling/conflicts.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { insertTracks } from './insert-tracks.ts';
 import type { ReceivedTrack } from './receive-tracks.ts';
-import { type RecordingSource, refuseSecondRecording, startRecorded } from './start-recorded.ts';
+import { type RecordingSource, requireAwaited, startRecorded } from './start-recorded.ts';
 
 export interface EventUpdate {
   id: string;
@@ -20,7 +20,7 @@ export interface EventUpdate {
  * workflow that was stored with the schedule.
  *
  * @throws {HttpError} 404 and 401 as `lockEvent`, 400 for a part that cannot be applied, 409 when another recording was
- * there first
+ * there first or the event is not scheduled any more
  * @throws {ScheduleConflict} when something else is to be recorded then
  */
 export async function updateEvent(
@@ -31,7 +31,7 @@ export async function updateEvent(
   await explainingConflicts(database, principal, async (trx) => {
     const joining = seriesToJoin(parts.catalogs ?? new Map(), catalogs);
     const event = await lockEvent(trx, id, principal, { joining });
-    if (tracks.length > 0) await refuseSecondRecording(trx, id);
+    if (tracks.length > 0) await requireAwaited(trx, id);
     const changed = await applyParts(trx, event, parts, deps);
     if (tracks.length > 0) {
       await insertTracks(trx, id, tracks);

@@ -3,6 +3,7 @@ import { counts } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
 import { traceOf } from '../support/event-writes.ts';
+import { eventually } from '../support/eventually.ts';
 import { field, file, form, type Part } from '../support/form.ts';
 import { update } from '../support/scheduling.ts';
 import { catalogOf } from '../support/series.ts';
@@ -79,6 +80,23 @@ describe('a second recording of a scheduled event', () => {
     const stored = await counts(bench.app);
     const named = await bench.app.database.selectFrom('tracks').select('object_key').execute();
     expect(stored).toMatchObject({ staged: 0, stored: named.length });
+  });
+
+  test('is refused as well when its event has given way to one that is not scheduled', async () => {
+    const id = await scheduled();
+    const before = await counts(bench.app);
+    const answer = await updateAround(bench.app, id, [metadata({ title: 'Loser' }), camera()], async () => {
+      // The event was found to await its recording, which is being stored.
+      await eventually(async () => expect((await counts(bench.app)).staged).toBe(before.staged + 1));
+      await bench.app.database.deleteFrom('events').where('id', '=', id).execute();
+      await bench.event({ id });
+    });
+    expect([answer.status, await answer.text()]).toEqual([
+      409,
+      `The event '${id}' is not scheduled any more.`,
+    ]);
+    expect([await tracks(id), (await event(id)).title]).toEqual([[], 'Lecture']);
+    expect(await counts(bench.app)).toEqual(before);
   });
 
   test('of ten at once one is taken whole, and nothing of the others stays', async () => {
