@@ -3,8 +3,9 @@ import type { Transaction } from '../database/kysely.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import { periodOf, type SchedulingChange } from '../scheduling/parse.ts';
 import { requireAgent } from '../scheduling/require-agent.ts';
-import type { Schedule } from '../scheduling/schedule.ts';
-import { changeSchedule, isSamePlace, scheduleOf } from '../scheduling/schedules.queries.ts';
+import { isSamePlace, type Schedule } from '../scheduling/schedule.ts';
+import { scheduleOf } from '../scheduling/schedules.queries.ts';
+import { changeSchedule } from '../scheduling/write-schedules.ts';
 import type { LockedEvent } from './lock-event.ts';
 import { recordingProgress } from './recording.ts';
 

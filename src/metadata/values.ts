@@ -4,7 +4,8 @@ import { excerpt } from './refusals.ts';
 import { parseDate, parseDuration, parseInstant, parseTime } from './time.ts';
 
 /** Texts are indexed, and PostgreSQL's indexes hold no longer ones. */
-const TEXT_BYTES = 2000;
+/** How long a text may be, in bytes of UTF-8: it is indexed. */
+export const TEXT_BYTES = 2000;
 const LONG_TEXT_BYTES = 100_000;
 const LIST_ITEMS = 1000;
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { versionedJson } from '../http/version.ts';
-import { formatInstant } from '../metadata/time.ts';
 import { ScheduleConflict } from './conflicts.ts';
+import { conflictJson } from './json.ts';
 
 /** Answers a request that schedules; conflicts are the one refusal that is not a sentence (contract 2.11). */
 export async function answerConflicts(c: Context, schedule: () => Promise<Response>): Promise<Response> {
@@ -9,11 +9,6 @@ export async function answerConflicts(c: Context, schedule: () => Promise<Respon
     return await schedule();
   } catch (error) {
     if (!(error instanceof ScheduleConflict)) throw error;
-    const conflicts = error.conflicts.map(({ start, end, title }) => ({
-      start: formatInstant(start),
-      end: formatInstant(end),
-      title,
-    }));
-    return versionedJson(c, conflicts, 409);
+    return versionedJson(c, error.conflicts.map(conflictJson), 409);
   }
 }

@@ -3,7 +3,7 @@ import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import { inTransaction, Outdated } from '../database/retry.ts';
-import type { Period } from './schedule.ts';
+import type { Occurrence, Period } from './schedule.ts';
 
 /** A recording that stands in the way of another. */
 export interface Conflict extends Period {
@@ -17,7 +17,7 @@ export interface Claim {
   /** What has to lie between two recordings, in milliseconds. */
   gapMs: number;
   /** Chronological. */
-  occurrences: readonly (Period & { eventId: string; title: string })[];
+  occurrences: readonly Occurrence[];
 }
 
 /** The database refused a claim: somebody has the time already, or the claim overlaps itself. The transaction is over. */

@@ -1,4 +1,5 @@
 import { formatInstant } from '../metadata/time.ts';
+import type { Conflict } from './conflicts.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
@@ -14,6 +15,12 @@ export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
   };
 }
 
+/** What stands in the way of a recording, as the API shows it (contract 2.11). */
+export function conflictJson({ start, end, title }: Conflict) {
+  return { start: formatExactly(start), end: formatExactly(end), title };
+}
+
+/** A moment in the contract's form, with milliseconds when it is not a whole second. */
 function formatExactly(date: Date): string {
   return date.getUTCMilliseconds() === 0 ? formatInstant(date) : date.toISOString();
 }

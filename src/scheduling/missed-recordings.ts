@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/kysely.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { hasMedia } from './recorded.ts';
 
@@ -17,25 +17,24 @@ const BATCH = 500;
 export async function markMissedRecordings(database: Database, graceMs: number): Promise<number> {
   let marked = 0;
   for (;;) {
-    const batch = await markBatch(database, graceMs);
+    const batch = await inTransaction(database, (trx) => markMissedBatch(trx, graceMs));
     marked += batch;
     if (batch < BATCH) return marked;
   }
 }
 
-async function markBatch(database: Database, graceMs: number): Promise<number> {
+/** Marks some of them. @returns how many; `BATCH` when there may be more */
+export async function markMissedBatch(trx: Transaction, graceMs: number): Promise<number> {
   const past = sql`now() - make_interval(secs => ${graceMs / 1000})`;
-  const missed = await inTransaction(database, (trx) =>
-    sql`
-      WITH missed AS (
-        SELECT schedules.event_id FROM schedules JOIN events ON events.id = schedules.event_id
-        WHERE schedules.recording_state = '' AND schedules.end_date < ${past} AND schedules.changed_at < ${past}
-          AND events.processing_state = '' AND NOT ${hasMedia(sql.ref('events.id'))}
-        ORDER BY schedules.end_date LIMIT ${BATCH}
-        FOR UPDATE OF events, schedules SKIP LOCKED
-      )
-      UPDATE schedules SET recording_state = 'capture_error' FROM missed
-      WHERE schedules.event_id = missed.event_id`.execute(trx),
-  );
+  const missed = await sql`
+    WITH missed AS (
+      SELECT schedules.event_id FROM schedules JOIN events ON events.id = schedules.event_id
+      WHERE schedules.recording_state = '' AND schedules.end_date < ${past} AND schedules.changed_at < ${past}
+        AND events.processing_state = '' AND NOT ${hasMedia(sql.ref('events.id'))}
+      ORDER BY schedules.end_date LIMIT ${BATCH}
+      FOR UPDATE OF events, schedules SKIP LOCKED
+    )
+    UPDATE schedules SET recording_state = 'capture_error' FROM missed
+    WHERE schedules.event_id = missed.event_id`.execute(trx);
   return Number(missed.numAffectedRows ?? 0);
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
+import type { Period } from './schedule.ts';
 import { LONGEST_MS, MOMENT, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
 
 /** What a client asks for in the part `scheduling` of a new event. */
@@ -22,11 +23,6 @@ export interface SchedulingChange {
   end?: Date;
   durationMs?: number;
   inputs?: string[];
-}
-
-interface Period {
-  start: Date;
-  end: Date;
 }
 
 /**

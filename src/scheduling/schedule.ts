@@ -4,6 +4,12 @@ export interface Period {
   end: Date;
 }
 
+/** A recording that is to be scheduled, and the title its event has or will have. */
+export interface Occurrence extends Period {
+  eventId: string;
+  title: string;
+}
+
 /** What a capture agent is to record for an event. */
 export interface Schedule extends Period {
   eventId: string;
@@ -38,4 +44,11 @@ export function awaitsRecording(event: {
 }): boolean {
   const state = event.recording_state as RecordingState;
   return event.agent_id !== '' && event.processing_state === '' && (state === '' || state.endsWith('_error'));
+}
+
+/** Whether two schedules want the same time of the same agent. */
+export function isSamePlace(a: Schedule, b: Schedule): boolean {
+  return (
+    a.agentId === b.agentId && a.start.getTime() === b.start.getTime() && a.end.getTime() === b.end.getTime()
+  );
 }

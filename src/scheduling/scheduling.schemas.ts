@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Instant } from '../http/schemas.ts';
 import { parseInstant } from '../metadata/time.ts';
+import { isName, MAX_NAME } from './name.ts';
 
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2199;
@@ -9,8 +9,6 @@ export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${FIRST
 /** How long one recording may take: 30 days. */
 export const LONGEST_MS = 30 * 86_400_000;
 const MOST_INPUTS = 100;
-/** Neither blank nor with characters that nobody can see. */
-const NAME = /^(?!\s*$)[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /** A moment in UTC, with milliseconds when it is not a whole second. */
 const ExactInstant = z
@@ -37,8 +35,8 @@ export const Conflicts = z
   .array(
     z
       .object({
-        start: Instant,
-        end: Instant,
+        start: ExactInstant,
+        end: ExactInstant,
         title: z.string().describe('Empty when the event is not for the account to see.'),
       })
       .meta({ id: 'Conflict' }),
@@ -125,7 +123,7 @@ function moment(field: 'start' | 'end') {
 }
 
 function name(error: (issue: { input?: unknown }) => string) {
-  return z.string({ error }).regex(NAME, { error });
+  return z.string({ error }).refine(isName, { error });
 }
 
 function refuseDuration({ input }: { input?: unknown }): string {
@@ -133,11 +131,11 @@ function refuseDuration({ input }: { input?: unknown }): string {
 }
 
 function refuseInputs(): string {
-  return `Unable to parse the field 'inputs'; allowed is a list of up to ${MOST_INPUTS} names with 1 to 255 characters, not all blank and none of them a control character`;
+  return `Unable to parse the field 'inputs'; allowed is a list of up to ${MOST_INPUTS} names with 1 to ${MAX_NAME} characters, not all blank and none of them a control character`;
 }
 
 function refuseAgent({ input }: { input?: unknown }): string {
-  return `Unable to parse device: the value of 'agent_id' is ${shown(input)}; allowed are 1 to 255 characters, not all blank and none of them a control character`;
+  return `Unable to parse device: the value of 'agent_id' is ${shown(input)}; allowed are 1 to ${MAX_NAME} characters, not all blank and none of them a control character`;
 }
 
 /** What can be as deep as JSON is not shown. */

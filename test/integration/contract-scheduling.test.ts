@@ -134,6 +134,18 @@ describe('conflict entries (2.11)', () => {
   });
 });
 
+test('conflict entries have milliseconds, as the scheduling of the event has, when it does not start at a whole second', async () => {
+  const scheduling = {
+    agent_id: newAgent(),
+    start: '2030-01-07T09:00:00.250Z',
+    end: '2030-01-07T10:00:00.500Z',
+  };
+  const id = await schedule(app, scheduling);
+  expect(await read(id)).toEqual(scheduling);
+  const answer = await post(app, scheduledFields(scheduling));
+  expect(await answer.json()).toEqual([{ start: scheduling.start, end: scheduling.end, title: 'Lecture' }]);
+});
+
 describe('POST /api/events with scheduling (4.1)', () => {
   test('one event: 201, Location and its identifier', async () => {
     const answer = await post(app, scheduledFields({ agent_id: newAgent(), start: START, end: END }));

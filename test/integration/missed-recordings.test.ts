@@ -86,6 +86,25 @@ test('one whose recording has begun, come or failed is left alone', async () => 
   expect(await event(recorded)).toMatchObject({ status: 'EVENTS.EVENTS.STATUS.PENDING' });
 });
 
+test('one that is processed or has media is left alone, whatever is known of its recording', async () => {
+  const processed = await scheduled(30);
+  const { database } = app;
+  await database
+    .updateTable('events')
+    .set({ processing_state: 'PAUSED' })
+    .where('id', '=', processed)
+    .execute();
+  const recorded = await scheduled(30);
+  await update(app, recorded, [file('presenter', 'a.mp4', bytes(1000))]);
+  await database.updateTable('events').set({ processing_state: '' }).where('id', '=', recorded).execute();
+  await database
+    .updateTable('schedules')
+    .set({ recording_state: '' })
+    .where('event_id', '=', recorded)
+    .execute();
+  expect(await mark()).toBe(0);
+});
+
 test('workers look for them by themselves', async () => {
   const id = await scheduled(30);
   const { database, context } = app;
@@ -171,11 +190,4 @@ test('an event that somebody is changing is left for the next time', async () =>
     expect(await mark()).toBe(0);
   });
   expect(await mark()).toBe(1);
-});
-
-test('the search is by the index of awaited recordings, and reads no schedule that is to come', async () => {
-  const { rows } = await sql<{ 'QUERY PLAN': string }>`
-    EXPLAIN SELECT event_id FROM schedules WHERE recording_state = '' AND end_date < now() - interval '1 day'
-    ORDER BY end_date LIMIT 500`.execute(app.database);
-  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('schedules_awaited');
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RecordingState } from '../../src/scheduling/schedule.ts';
-import { noteRecording } from '../../src/scheduling/schedules.queries.ts';
+import { noteRecording } from '../../src/scheduling/write-schedules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertEvent } from '../support/publication.ts';
 import { makeKnown, minute, move, storeBare } from '../support/schedules.ts';

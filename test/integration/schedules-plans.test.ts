@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/database/kysely.ts';
 import type { DB } from '../../src/database/schema.ts';
 import { conflictsWith } from '../../src/scheduling/conflicts.ts';
+import { markMissedBatch } from '../../src/scheduling/missed-recordings.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { admin, deleteScheduled, minute, move, scheduleTogether } from '../support/schedules.ts';
 
@@ -109,6 +110,13 @@ describe('with many schedules of many agents, none reads them all:', () => {
     expect(reads.rows).toBeGreaterThan(0);
     expect(reads.rows).toBeLessThan(MOST * size);
   });
+});
+
+test('looking for recordings that never came reads no schedule that is to come', async () => {
+  const reads = await readsOf((trx) => markMissedBatch(trx, 0));
+  expect(reads.whole).toBe(0);
+  // The planner itself looks up the ends of an index.
+  expect(reads.rows).toBeLessThan(MOST);
 });
 
 test.each([

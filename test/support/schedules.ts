@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Principal } from '../../src/access/principal.ts';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
-import { changeSchedule, insertSchedules, scheduleOf } from '../../src/scheduling/schedules.queries.ts';
+import { scheduleOf } from '../../src/scheduling/schedules.queries.ts';
+import { changeSchedule, insertSchedules } from '../../src/scheduling/write-schedules.ts';
 import { insertEvent } from './publication.ts';
 
 const MORNING = Date.UTC(2030, 0, 7, 8);

@@ -29,9 +29,10 @@ interface Found<Shown> {
 /**
  * Finds a part of a list without scanning the table, whatever the filters are. Where the index of the order serves all
  * of them, it is read from the wanted place on; somebody who may read few rows has these gathered, and so has whoever
- * wants a value's stretch of another order, if that is short. Otherwise a first look at some rows in order tells whether much matches, or else the planner's estimate does: then walking on fills the
- * page. When little does, the indexes of the filters give all matches, and these are sorted. The planner, left alone,
- * takes matches for spread evenly over the order, and scans where they are not.
+ * wants a value's stretch of another order, if that is short. Otherwise a first look at some rows in order tells
+ * whether much matches, or else the planner's estimate does: then walking on fills the page. When little does, the
+ * indexes of the filters give all matches, and these are sorted. The planner, left alone, takes matches for spread
+ * evenly over the order, and scans where they are not.
  */
 export async function findPart<Shown>(
   database: Queryable,

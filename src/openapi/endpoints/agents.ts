@@ -19,7 +19,7 @@ const CONFIGURATION_XML = `<?xml version="1.0" encoding="UTF-8" standalone="no"?
 </properties>
 `;
 const NO_NAME =
-  'The name of the capture agent is ""; allowed are 1 to 255 characters, none of them a control character.';
+  'The name of the capture agent is ""; allowed are 1 to 255 characters, not all blank, none of them a control character, and neither . nor ..';
 /** What every signed in request may meet beside what it is refused for. */
 const ANYWHERE = {
   401: ['User name or password is wrong.', 'The Authorization header is not one of HTTP Basic.'],

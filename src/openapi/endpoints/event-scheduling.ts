@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { INTRODUCED } from '../../http/api-changes.ts';
 import { jsonText } from '../../http/schemas.ts';
-import { Conflicts, Scheduling, SchedulingUpdate } from '../../scheduling/scheduling.schemas.ts';
+import { Conflicts, MOMENT, Scheduling, SchedulingUpdate } from '../../scheduling/scheduling.schemas.ts';
 import type { Answer, Endpoint } from '../endpoint.ts';
 import { CONFLICTS, EVENT_ID, SCHEDULING } from '../examples.ts';
 import { TAGGED_HEADERS } from '../parameters.ts';
@@ -10,7 +10,7 @@ const MISSING = `Unable to find event with id '${EVENT_ID}'`;
 
 /** Why scheduling information of an event that is there may be refused. */
 export const UNPARSABLE_SCHEDULING = [
-  'Unparsable date in scheduling information',
+  `Unparsable date in scheduling information: the value of 'start' is "2030-02-30T09:00:00Z"; allowed is ${MOMENT}`,
   "Either 'end' or 'duration' must be specified",
   "Scheduling can't be changed for events whose recording has begun.",
 ];

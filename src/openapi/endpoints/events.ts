@@ -27,9 +27,9 @@ const UNSCHEDULABLE = [
   'Unable to parse scheduling information',
   "Either 'end' or 'duration' must be specified",
   "'start', 'end' and 'duration' must be specified when 'rrule' is specified",
-  "Invalid RRule: the value of 'FREQ' is 'SECONDLY'; allowed is DAILY, WEEKLY, MONTHLY or YEARLY",
+  "Invalid RRule: FREQ=SECONDLY: FREQ is 'SECONDLY'; allowed is DAILY, WEEKLY, MONTHLY or YEARLY",
   'The date range provided did not include any events',
-  'Unable to parse device: the value of \'agent_id\' is ""; allowed are 1 to 255 characters, none of them a control character',
+  "Unable to parse device: the value of 'agent_id' is missing; allowed are 1 to 255 characters, not all blank and none of them a control character",
   "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
 ];
 
@@ -137,7 +137,7 @@ export const EVENTS: readonly Endpoint[] = [
         ...UNSCHEDULABLE,
       ],
       408: 'Nothing was received for 60 seconds.',
-      409: 'An event with this identifier exists.',
+      409: `An event with the identifier '${EVENT_ID}' exists already.`,
       413: 'The file is larger than 107374182400 bytes.',
       415: 'The content type must be multipart/form-data.',
       422: 'The Idempotency-Key has been used for another request.',

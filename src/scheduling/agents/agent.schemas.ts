@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { Instant } from '../../http/schemas.ts';
+import { isName, MAX_NAME } from '../name.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;
-const MAX_NAME = 255;
 const MAX_ADDRESS = 2000;
 const MAX_SHOWN = 100;
+/** Dots are taken out of addresses on their way. */
+const DOTS = /^\.{1,2}$/;
 const CONTROL = /\p{Cc}/u;
 
 /** What a capture agent can say of itself. */
@@ -17,9 +19,9 @@ export const AgentState = z.enum(STATES, {
 export type AgentState = z.infer<typeof AgentState>;
 
 /** The name under which a capture agent reports itself; it may hold slashes. */
-export const AgentName = z.string().refine((name) => name !== '' && isPlain(name, MAX_NAME), {
+export const AgentName = z.string().refine((name) => isName(name) && !DOTS.test(name), {
   error: ({ input }) =>
-    `The name of the capture agent is ${quoted(input)}; allowed are 1 to ${MAX_NAME} characters, none of them a control character.`,
+    `The name of the capture agent is ${quoted(input)}; allowed are 1 to ${MAX_NAME} characters, not all blank, none of them a control character, and neither . nor ..`,
 });
 
 /** What a capture agent reports. */

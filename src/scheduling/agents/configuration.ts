@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checked } from '../../http/check.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { isXmlText } from '../../metadata/xml.ts';
+import { isName, MAX_NAME } from '../name.ts';
 import { isTimeZone } from '../recurrence/time-zone.ts';
 import { quoted } from './agent.schemas.ts';
 import { parsePropertiesXml } from './properties-xml.ts';
@@ -90,7 +91,12 @@ function checkedValue(key: string, value: unknown): string {
 
 function inputsOf(properties: ReadonlyMap<string, string>): string[] {
   const names = (properties.get(INPUTS) ?? '').split(',').map((name) => name.trim());
-  return [...new Set(names)].filter((name) => name !== '');
+  const inputs = [...new Set(names)].filter((name) => name !== '');
+  const wrong = inputs.find((name) => !isName(name));
+  if (wrong === undefined) return inputs;
+  throw badRequest(
+    `The property ${INPUTS} holds the name ${quoted(wrong)}; allowed are 1 to ${MAX_NAME} characters, none of them a control character.`,
+  );
 }
 
 function timeZoneOf(properties: ReadonlyMap<string, string>): string {

@@ -13,8 +13,8 @@ function starts(
 ): string[] {
   const period = { start: new Date(start), end: new Date(end) };
   const text = `${rule};BYHOUR=9;BYMINUTE=30`;
-  return occurrencesOf({ ...period, rule: text, durationMs: 60_000, timeZone: 'UTC', maxOccurrences }).map(
-    (date) => date.toISOString(),
+  return occurrencesOf({ ...period, rule: text, timeZone: 'UTC', maxOccurrences }).map((date) =>
+    date.toISOString(),
   );
 }
 const days = (...args: Parameters<typeof starts>) => starts(...args).map((text) => text.slice(0, 10));

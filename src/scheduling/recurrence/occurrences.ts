@@ -12,8 +12,6 @@ export interface Recurrence {
   rule: string;
   start: Date;
   end: Date;
-  /** Of each recording. It has no say in when they start. */
-  durationMs: number;
   /** IANA name of the zone whose clocks they follow when these change. */
   timeZone: string;
   maxOccurrences: number;

@@ -7,8 +7,8 @@ function starts(timeZone: string, from: string, days: number, time: string, rule
   const end = new Date(start.getTime() + days * 86_400_000 - 1);
   const [hour, minute] = time.split(':').map(Number);
   const text = `${rule};BYHOUR=${hour};BYMINUTE=${minute}`;
-  return occurrencesOf({ rule: text, start, end, durationMs: 1, timeZone, maxOccurrences: 1000 }).map(
-    (date) => date.toISOString().slice(0, 16),
+  return occurrencesOf({ rule: text, start, end, timeZone, maxOccurrences: 1000 }).map((date) =>
+    date.toISOString().slice(0, 16),
   );
 }
 

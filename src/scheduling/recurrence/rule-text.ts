@@ -26,10 +26,10 @@ export class RuleText {
 
   /** @throws {HttpError} 400 for a text that is no list of known parts, each at most once */
   constructor(text: string) {
-    this.#text = text;
+    this.#text = text.trim();
     if (text.length > LONGEST) throw this.invalid(`an rrule may have ${LONGEST} characters`);
-    if (!/^[\x20-\x7e]*$/.test(text)) throw this.invalid('an rrule is one line of ASCII characters');
-    for (const part of text.toUpperCase().replace(PREFIX, '').split(';')) {
+    if (!/^[\x20-\x7e]*$/.test(this.#text)) throw this.invalid('an rrule is one line of ASCII characters');
+    for (const part of this.#text.toUpperCase().replace(PREFIX, '').split(';')) {
       const [, name, value] = PART.exec(part) ?? [];
       if (!name || !value) throw this.invalid("an rrule consists of parts NAME=VALUE with ';' between them");
       if (!NAMES.includes(name))
