@@ -35,10 +35,10 @@ export async function insertRecordings(client: pg.Client, { agent, periods }: Wa
 export async function findConflicts(client: pg.Client, { agent, periods }: Wanted): Promise<number> {
   const { rows } = await client.query(
     `SELECT schedules.start_date, schedules.end_date, title
-     FROM unnest($2::timestamptz[], $3::timestamptz[]) AS wanted (start_date, end_date)
-     JOIN schedules ON agent_id = $1
-       AND claimed && tstzmultirange(tstzrange(wanted.start_date, wanted.end_date))
-     JOIN events ON events.id = event_id ORDER BY schedules.start_date`,
+     FROM schedules JOIN events ON events.id = event_id
+     WHERE schedules.agent_id = $1 AND claimed && (SELECT range_agg(tstzrange(start_date, end_date))
+       FROM unnest($2::timestamptz[], $3::timestamptz[]) AS wanted (start_date, end_date))
+     ORDER BY schedules.start_date`,
     [agent, periods.map(({ start }) => start), periods.map(({ end }) => end)],
   );
   return rows.length;
