@@ -1,15 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expect, test } from 'vitest';
+import { databaseForThisFile } from '../support/database.ts';
 import { claims, deleteScheduled, makeKnown, misclaimed, move, storeBare } from '../support/schedules.ts';
 import { newAgent } from '../support/scheduling.ts';
 import { Timetable } from '../support/timetable.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.close());
+const db = databaseForThisFile();
 
 const place = {
   room: fc.nat({ max: 1 }),

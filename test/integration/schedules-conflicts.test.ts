@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { anonymous } from '../../src/access/principal.ts';
 import {
   type Claim,
@@ -6,10 +6,11 @@ import {
   explainingConflicts,
   refusingOverlaps,
 } from '../../src/scheduling/conflicts.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseForThisFile } from '../support/database.ts';
 import {
   admin,
   deleteScheduled,
+  knownAgent,
   makeKnown,
   minute,
   move,
@@ -19,15 +20,10 @@ import {
 } from '../support/schedules.ts';
 import { newAgent } from '../support/scheduling.ts';
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let agentId: string;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.close());
 beforeEach(async () => {
-  agentId = newAgent();
-  await makeKnown(db.database, agentId);
+  agentId = await knownAgent(db.database);
 });
 
 const store = (from: number, to: number, title: string, slot: Partial<Slot> = {}) =>

@@ -1,19 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { databaseForThisFile } from '../support/database.ts';
 import { insertEvent } from '../support/publication.ts';
-import { claims, deleteScheduled, makeKnown, minute, REFUSED, storeBare } from '../support/schedules.ts';
+import { claims, deleteScheduled, knownAgent, minute, REFUSED, storeBare } from '../support/schedules.ts';
 import { newAgent } from '../support/scheduling.ts';
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let agentId: string;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.close());
 beforeEach(async () => {
-  agentId = newAgent();
-  await makeKnown(db.database, agentId);
+  agentId = await knownAgent(db.database);
 });
 
 const store = (from: number, to: number, gap = 0) => storeBare(db.database, { agentId, from, to, gap });
@@ -69,8 +64,7 @@ test('recordings may touch', async () => {
 
 test('a recording of another agent never conflicts', async () => {
   await store(60, 120);
-  agentId = newAgent();
-  await makeKnown(db.database, agentId);
+  agentId = await knownAgent(db.database);
   await store(60, 120);
   expect(await stored()).toEqual(['60-120']);
 });

@@ -1,21 +1,16 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { RecordingState } from '../../src/scheduling/schedule.ts';
 import { noteRecording } from '../../src/scheduling/write-schedules.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseForThisFile } from '../support/database.ts';
 import { insertEvent } from '../support/publication.ts';
-import { makeKnown, minute, move, storeBare } from '../support/schedules.ts';
+import { knownAgent, minute, move, storeBare } from '../support/schedules.ts';
 import { newAgent } from '../support/scheduling.ts';
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let agentId: string;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.close());
 beforeEach(async () => {
-  agentId = newAgent();
-  await makeKnown(db.database, agentId);
+  agentId = await knownAgent(db.database);
 });
 
 const scheduled = () => storeBare(db.database, { agentId, from: 60, to: 120 });

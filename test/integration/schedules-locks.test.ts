@@ -1,31 +1,25 @@
 import { type RawBuilder, sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Transaction } from '../../src/database/kysely.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseForThisFile } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   claims,
   deleteScheduled,
-  makeKnown,
+  knownAgent,
   misclaimed,
   move,
   REFUSED,
   storeBare,
 } from '../support/schedules.ts';
-import { newAgent } from '../support/scheduling.ts';
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let agentId: string;
 let first: string;
 /** Shares the second half of the first. */
 let second: string;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.close());
 beforeEach(async () => {
-  agentId = newAgent();
-  await makeKnown(db.database, agentId);
+  agentId = await knownAgent(db.database);
   first = await storeBare(db.database, { agentId, from: 60, to: 120 });
   second = await storeBare(db.database, { agentId, from: 90, to: 150, allowConflict: true });
 });

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { databaseForThisFile } from '../support/database.ts';
 import {
   claims,
   deleteScheduled,
-  makeKnown,
+  knownAgent,
   misclaimed,
   move,
   REFUSED,
   type Slot,
   storeBare,
 } from '../support/schedules.ts';
-import { newAgent } from '../support/scheduling.ts';
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let agentId: string;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.close());
 beforeEach(async () => {
-  agentId = newAgent();
-  await makeKnown(db.database, agentId);
+  agentId = await knownAgent(db.database);
 });
 
 const store = (from: number, to: number, slot: Partial<Slot> = {}) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/kysely.ts';
 import { createPool } from '../../src/database/pool.ts';
 
@@ -23,6 +23,27 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     close: async () => {
       await pool.end();
       await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+/** A database of its own for the file that calls this at its top; to be used in its tests and hooks only. */
+export function databaseForThisFile(): Pick<TestDatabase, 'url' | 'database'> {
+  let created: TestDatabase | undefined;
+  beforeAll(async () => {
+    created = await createTestDatabase();
+  });
+  afterAll(() => created?.close());
+  const get = () => {
+    if (!created) throw new Error('The database is there when tests run, not yet when they are described.');
+    return created;
+  };
+  return {
+    get url() {
+      return get().url;
+    },
+    get database() {
+      return get().database;
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../src/database/kysely.ts';
 import { scheduleOf } from '../../src/scheduling/schedules.queries.ts';
 import { changeSchedule, insertSchedules } from '../../src/scheduling/write-schedules.ts';
 import { insertEvent } from './publication.ts';
+import { newAgent } from './scheduling.ts';
 
 const MORNING = Date.UTC(2030, 0, 7, 8);
 
@@ -34,6 +35,13 @@ export const admin = new Principal({
 
 export async function makeKnown(database: Database, agentId: string): Promise<void> {
   await sql`INSERT INTO capture_agents (id) VALUES (${agentId}) ON CONFLICT DO NOTHING`.execute(database);
+}
+
+/** Makes an agent known that nothing is scheduled on. @returns its identifier */
+export async function knownAgent(database: Database): Promise<string> {
+  const agentId = newAgent();
+  await makeKnown(database, agentId);
+  return agentId;
 }
 
 /** Writes a schedule of a known agent by bare SQL, and its event after it. @returns the event's identifier */
