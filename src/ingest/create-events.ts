@@ -8,16 +8,15 @@ import { requireSeries } from '../events/require-series.ts';
 import { saveCatalog } from '../metadata/catalogs.queries.ts';
 import { explainingConflicts } from '../scheduling/conflicts.ts';
 import { requireAgent } from '../scheduling/require-agent.ts';
-import { insertSchedules } from '../scheduling/write-schedules.ts';
+import { insertSchedules, noteRecording } from '../scheduling/write-schedules.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
-import { startWorkflow } from '../workflows/start.ts';
 import type { EventRequest } from './event-request.ts';
 import { insertEvents, requireFreeIdentifier } from './insert-events.ts';
 import { insertTracks } from './insert-tracks.ts';
 import type { ReceivedTrack } from './receive-tracks.ts';
 import { occurrencesIn, scheduledColumns } from './scheduled-events.ts';
-import { startRecorded } from './start-recorded.ts';
+import { startProcessing } from './start-recorded.ts';
 
 export interface NewEvents {
   request: EventRequest;
@@ -80,16 +79,8 @@ export async function createEvents(
         trx,
         tracks.map(({ objectKey }) => objectKey),
       );
-      if (recordings) await startRecorded(trx, eventId, { principal, requestId, definitions });
-      else {
-        await startWorkflow(trx, {
-          eventId,
-          definition: definitions.resolve(processing.workflow),
-          configuration: processing.configuration,
-          creator: principal.username,
-          requestId,
-        });
-      }
+      if (recordings) await noteRecording(trx, eventId, 'upload_finished');
+      await startProcessing(trx, eventId, processing, { principal, requestId, definitions });
     }
     await beforeCommit?.(trx, ids);
   });

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../http/errors.ts';
 import { processingOf } from '../scheduling/schedules.queries.ts';
 import { noteRecording } from '../scheduling/write-schedules.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
+import type { Processing } from '../workflows/processing.ts';
 import { startWorkflow } from '../workflows/start.ts';
 
 /** Who brought a recording, with which request, and which workflows there are. */
@@ -44,15 +45,25 @@ export async function requireAwaited(db: Queryable, eventId: string): Promise<vo
 export async function startRecorded(
   trx: Transaction,
   eventId: string,
-  { principal, requestId, definitions }: RecordingSource,
+  source: RecordingSource,
 ): Promise<void> {
   const processing = await processingOf(trx, eventId);
   if (!processing) throw new Error(`The event ${eventId} has no schedule.`);
   await noteRecording(trx, eventId, 'upload_finished');
+  await startProcessing(trx, eventId, processing, source);
+}
+
+/** Starts the processing of an event that has its tracks. */
+export async function startProcessing(
+  trx: Transaction,
+  eventId: string,
+  { workflow, configuration }: Processing,
+  { principal, requestId, definitions }: RecordingSource,
+): Promise<void> {
   await startWorkflow(trx, {
     eventId,
-    definition: definitions.resolve(processing.workflow),
-    configuration: processing.configuration,
+    definition: definitions.resolve(workflow),
+    configuration,
     creator: principal.username,
     requestId,
   });

@@ -38,6 +38,13 @@ const flavors = async (id: string) => {
     .where('event_id', '=', id);
   return (await rows.orderBy('position').execute()).map(({ position, flavor }) => [position, flavor]);
 };
+/** Ends the workflow of an event. */
+const finish = (id: string) =>
+  bench.app.database
+    .updateTable('events')
+    .set({ processing_state: 'SUCCEEDED' })
+    .where('id', '=', id)
+    .execute();
 const workflows = (id: string) =>
   bench.app.database.selectFrom('workflows').select('definition').where('event_id', '=', id).execute();
 
@@ -131,12 +138,7 @@ describe('POST /api/events/{id}/track for a scheduled event whose recording has 
   test('then another track beside the first, and no workflow', async () => {
     const id = await scheduled();
     await track(id, 'presenter/source');
-    const { database } = bench.app;
-    await database
-      .updateTable('events')
-      .set({ processing_state: 'SUCCEEDED' })
-      .where('id', '=', id)
-      .execute();
+    await finish(id);
     expect((await track(id, 'presenter/source')).status).toBe(200);
     expect(await flavors(id)).toEqual([
       [0, 'presenter/source'],
@@ -150,12 +152,8 @@ describe('POST /api/events/{id}/track for a scheduled event whose recording has 
     const id = await scheduled();
     await track(id, 'captions/source', VTT);
     await track(id, 'presenter/source');
+    await finish(id);
     const { database } = bench.app;
-    await database
-      .updateTable('events')
-      .set({ processing_state: 'SUCCEEDED' })
-      .where('id', '=', id)
-      .execute();
     const [first] = await database
       .selectFrom('tracks')
       .selectAll()
