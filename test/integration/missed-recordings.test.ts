@@ -171,18 +171,6 @@ test('several reconcilers at once mark each of many events once', async () => {
   expect(await failed.execute()).toHaveLength(1200);
 });
 
-test('a recording that is just coming in is neither held up nor marked', async () => {
-  const id = await scheduled(30);
-  const rounds = await Promise.all([
-    update(app, id, [file('presenter', 'a.mp4', bytes(200_000))]).then(({ status }) => status),
-    ...Array.from({ length: 8 }, mark),
-  ]);
-  expect(rounds[0]).toBe(204);
-  expect(await event(id)).toMatchObject({ status: 'EVENTS.EVENTS.STATUS.PENDING' });
-  const schedule = app.database.selectFrom('schedules').select('recording_state').where('event_id', '=', id);
-  expect(await schedule.executeTakeFirst()).toEqual({ recording_state: 'upload_finished' });
-});
-
 test('an event that somebody is changing is left for the next time', async () => {
   const id = await scheduled(30);
   await app.database.transaction().execute(async (trx) => {
