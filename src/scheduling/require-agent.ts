@@ -1,7 +1,6 @@
 import type { Queryable } from '../database/kysely.ts';
 import { badRequest } from '../http/errors.ts';
-
-const MAX_SHOWN = 200;
+import { quoted } from './quoted.ts';
 
 /**
  * Refuses an agent that nothing can be scheduled on. Scheduling makes unknown ones known, but none with a slash: only
@@ -19,6 +18,6 @@ export async function requireAgent(db: Queryable, agentId: string): Promise<void
     .executeTakeFirst();
   if (known) return;
   throw badRequest(
-    `Unable to parse device: the value of 'agent_id' is ${JSON.stringify(agentId.slice(0, MAX_SHOWN))}; no capture agent of that name is known, and allowed for a new one is a name without slashes`,
+    `Unable to parse device: the value of 'agent_id' is ${quoted(agentId)}; no capture agent of that name is known, and allowed for a new one is a name without slashes`,
   );
 }

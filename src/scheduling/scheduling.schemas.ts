@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseInstant } from '../metadata/time.ts';
 import { isName, MAX_NAME } from './name.ts';
+import { quoted } from './quoted.ts';
 
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2199;
@@ -109,7 +110,7 @@ export const NewScheduling = z
 /** An instant; the database and the contract could hold others, people hardly mean them. */
 function moment(field: 'start' | 'end') {
   const error = ({ input }: { input?: unknown }) =>
-    `Unparsable date in scheduling information: the value of '${field}' is ${shown(input)}; allowed is ${MOMENT}`;
+    `Unparsable date in scheduling information: the value of '${field}' is ${quoted(input)}; allowed is ${MOMENT}`;
   return z
     .string({ error })
     .meta({ format: 'date-time' })
@@ -127,7 +128,7 @@ function name(error: (issue: { input?: unknown }) => string) {
 }
 
 function refuseDuration({ input }: { input?: unknown }): string {
-  return `Invalid format of field 'duration': the value is ${shown(input)}; allowed is a whole number of milliseconds from 1 to ${LONGEST_MS}`;
+  return `Invalid format of field 'duration': the value is ${quoted(input)}; allowed is a whole number of milliseconds from 1 to ${LONGEST_MS}`;
 }
 
 function refuseInputs(): string {
@@ -135,12 +136,5 @@ function refuseInputs(): string {
 }
 
 function refuseAgent({ input }: { input?: unknown }): string {
-  return `Unable to parse device: the value of 'agent_id' is ${shown(input)}; allowed are 1 to ${MAX_NAME} characters, not all blank and none of them a control character`;
-}
-
-/** What can be as deep as JSON is not shown. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 100));
-  if (value === undefined) return 'missing';
-  return typeof value === 'object' ? 'a list or an object' : String(value);
+  return `Unable to parse device: the value of 'agent_id' is ${quoted(input)}; allowed are 1 to ${MAX_NAME} characters, not all blank and none of them a control character`;
 }

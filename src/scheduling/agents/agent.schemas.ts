@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Instant } from '../../http/schemas.ts';
 import { isName, MAX_NAME } from '../name.ts';
+import { quoted } from '../quoted.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;
 const MAX_ADDRESS = 2000;
-const MAX_SHOWN = 100;
 /** Dots are taken out of addresses on their way. */
 const DOTS = /^\.{1,2}$/;
 const CONTROL = /\p{Cc}/u;
@@ -60,9 +60,4 @@ export const AgentList = z.array(Agent).meta({ id: 'CaptureAgentList' });
 
 function isPlain(text: string, most: number): boolean {
   return text.length <= 2 * most && [...text].length <= most && text.isWellFormed() && !CONTROL.test(text);
-}
-
-/** The beginning of what a client sent, as it may stand in a sentence to it. */
-export function quoted(input: unknown): string {
-  return JSON.stringify(String(input).slice(0, MAX_SHOWN).toWellFormed());
 }
