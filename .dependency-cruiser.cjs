@@ -1,6 +1,6 @@
 /** Arrows between the rooms; see "How it is built" in README.md. */
 const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
-const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publications', 'series', 'scheduling', 'events', 'ingest'];
+const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publications', 'series', 'recordings', 'events', 'ingest'];
 const room = (...names) => `^src/(${names.join('|')})/`;
 const COMPOSITION = '^(src/(context|app|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 

@@ -1,6 +1,6 @@
 import type { Database } from '../src/database/kysely.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
-import { markMissedRecordings } from '../src/scheduling/missed-recordings.ts';
+import { markMissedRecordings } from '../src/recordings/state.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';

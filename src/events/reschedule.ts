@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../database/kysely.ts';
 import { badRequest, notFound } from '../http/errors.ts';
-import { periodOf, type SchedulingChange } from '../scheduling/parse.ts';
-import { requireAgent } from '../scheduling/require-agent.ts';
-import { isSamePlace, type Schedule } from '../scheduling/schedule.ts';
-import { scheduleOf } from '../scheduling/schedules.queries.ts';
-import { changeSchedule } from '../scheduling/write-schedules.ts';
+import { requireAgent } from '../recordings/agents/require-agent.ts';
+import { periodOf, type SchedulingChange } from '../recordings/schedules/parse.ts';
+import { isSamePlace, type Schedule } from '../recordings/schedules/schedule.ts';
+import { scheduleOf } from '../recordings/schedules/schedules.queries.ts';
+import { changeSchedule } from '../recordings/schedules/write-schedules.ts';
+import { recordingProgress } from '../recordings/state.ts';
 import type { LockedEvent } from './lock-event.ts';
-import { recordingProgress } from './recording.ts';
 
 /**
  * Gives a scheduled event another time, agent or inputs; what is not given stays. With time and agent go the start, the

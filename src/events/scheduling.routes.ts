@@ -7,11 +7,11 @@ import { conditionalJson } from '../http/conditional-json.ts';
 import { badRequest } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
 import { TextFlag } from '../http/query.schemas.ts';
-import { answerConflicts } from '../scheduling/answer-conflicts.ts';
-import { explainingConflicts } from '../scheduling/conflicts.ts';
-import { scheduleJson } from '../scheduling/json.ts';
-import { parseSchedulingChange } from '../scheduling/parse.ts';
-import { scheduleOf } from '../scheduling/schedules.queries.ts';
+import { answerConflicts } from '../recordings/answer-conflicts.ts';
+import { explainingConflicts } from '../recordings/conflicts.ts';
+import { scheduleJson } from '../recordings/schedules/json.ts';
+import { parseSchedulingChange } from '../recordings/schedules/parse.ts';
+import { scheduleOf } from '../recordings/schedules/schedules.queries.ts';
 import { countVersion, lockEvent } from './lock-event.ts';
 import { reschedule } from './reschedule.ts';
 

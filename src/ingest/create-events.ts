@@ -6,9 +6,10 @@ import type { Database, Transaction } from '../database/kysely.ts';
 import { namedPresenters } from '../events/presenters.ts';
 import { requireSeries } from '../events/require-series.ts';
 import { saveCatalog } from '../metadata/catalogs.queries.ts';
-import { explainingConflicts } from '../scheduling/conflicts.ts';
-import { requireAgent } from '../scheduling/require-agent.ts';
-import { insertSchedules, noteRecording } from '../scheduling/write-schedules.ts';
+import { requireAgent } from '../recordings/agents/require-agent.ts';
+import { explainingConflicts } from '../recordings/conflicts.ts';
+import { insertSchedules } from '../recordings/schedules/write-schedules.ts';
+import { advanceRecording } from '../recordings/state.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import type { EventRequest } from './event-request.ts';
@@ -79,7 +80,7 @@ export async function createEvents(
         trx,
         tracks.map(({ objectKey }) => objectKey),
       );
-      if (recordings) await noteRecording(trx, eventId, 'upload_finished');
+      if (recordings) await advanceRecording(trx, eventId, { kind: 'recorded' });
       await startProcessing(trx, eventId, processing, { principal, requestId, definitions });
     }
     await beforeCommit?.(trx, ids);

@@ -7,8 +7,8 @@ import type { ApiVersion } from '../http/version.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { requireValues } from '../metadata/parse.ts';
+import { planRecordings, type RecordingPlan } from '../recordings/schedules/plan.ts';
 import type { Processing } from '../workflows/processing.ts';
-import { planRecordings, type RecordingPlan } from './plan-recordings.ts';
 import { requireReasonable } from './require-reasonable.ts';
 
 /** What a client asks for beside the tracks. */

@@ -1,6 +1,6 @@
 import type { AclEntry } from '../access/acl.ts';
 import { badRequest } from '../http/errors.ts';
-import type { RecordingPlan } from './plan-recordings.ts';
+import type { RecordingPlan } from '../recordings/schedules/plan.ts';
 
 /** ACL entries that one request may write, those of all its events together. */
 const MAX_ENTRIES = 100_000;

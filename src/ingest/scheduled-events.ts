@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest } from '../http/errors.ts';
 import { TEXT_BYTES } from '../metadata/values.ts';
-import type { Occurrence } from '../scheduling/schedule.ts';
+import type { RecordingPlan } from '../recordings/schedules/plan.ts';
+import type { Occurrence } from '../recordings/schedules/schedule.ts';
 import type { OwnColumns } from './insert-events.ts';
-import type { RecordingPlan } from './plan-recordings.ts';
 
 /**
  * The recordings of a plan with their events' identifiers and titles. Those that a rule gave are numbered from 1, with

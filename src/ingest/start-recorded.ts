@@ -1,9 +1,8 @@
 import type { Principal } from '../access/principal.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import { type RecordingProgress, recordingProgress } from '../events/recording.ts';
 import { conflict, notFound } from '../http/errors.ts';
-import { processingOf } from '../scheduling/schedules.queries.ts';
-import { noteRecording } from '../scheduling/write-schedules.ts';
+import { processingOf } from '../recordings/schedules/schedules.queries.ts';
+import { advanceRecording, type RecordingProgress, recordingProgress } from '../recordings/state.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import type { Processing } from '../workflows/processing.ts';
 import { startWorkflow } from '../workflows/start.ts';
@@ -49,7 +48,7 @@ export async function startRecorded(
 ): Promise<void> {
   const processing = await processingOf(trx, eventId);
   if (!processing) throw new Error(`The event ${eventId} has no schedule.`);
-  await noteRecording(trx, eventId, 'upload_finished');
+  await advanceRecording(trx, eventId, { kind: 'recorded' });
   await startProcessing(trx, eventId, processing, source);
 }
 

@@ -2,7 +2,7 @@ import type { Database } from '../database/kysely.ts';
 import { type ApplyOptions, applyParts, type UpdateParts } from '../events/apply-parts.ts';
 import { countVersion, lockEvent } from '../events/lock-event.ts';
 import { seriesToJoin } from '../events/write-metadata.ts';
-import { explainingConflicts } from '../scheduling/conflicts.ts';
+import { explainingConflicts } from '../recordings/conflicts.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { insertTracks } from './insert-tracks.ts';
 import type { ReceivedTrack } from './receive-tracks.ts';

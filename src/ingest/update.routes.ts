@@ -9,8 +9,8 @@ import { type FormLimits, isMultipart, recordingForm } from '../http/multipart.t
 import type { ApiVersion } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { UnknownField } from '../metadata/refusals.ts';
-import { answerConflicts } from '../scheduling/answer-conflicts.ts';
-import { parseSchedulingChange } from '../scheduling/parse.ts';
+import { answerConflicts } from '../recordings/answer-conflicts.ts';
+import { parseSchedulingChange } from '../recordings/schedules/parse.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';

@@ -6,7 +6,7 @@ import { type FormLimits, recordingForm } from '../http/multipart.ts';
 import { versionedJson } from '../http/version.ts';
 import type { Idempotency, RememberContent } from '../idempotency/idempotency.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
-import { answerConflicts } from '../scheduling/answer-conflicts.ts';
+import { answerConflicts } from '../recordings/answer-conflicts.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';

@@ -5,7 +5,7 @@ import {
   conflictsWith,
   explainingConflicts,
   refusingOverlaps,
-} from '../../src/scheduling/conflicts.ts';
+} from '../../src/recordings/conflicts.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import {
   admin,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Queryable } from '../database/kysely.ts';
-import type { Processing } from '../workflows/processing.ts';
+import type { Queryable } from '../../database/kysely.ts';
+import type { Processing } from '../../workflows/processing.ts';
 import type { Schedule } from './schedule.ts';
 
 /** What is to be done with the recording of a scheduled event; undefined for an event that is not scheduled. */

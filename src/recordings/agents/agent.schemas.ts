@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Instant } from '../../http/schemas.ts';
-import { isName, MAX_NAME } from '../name.ts';
-import { quoted } from '../quoted.ts';
+import { isName, MAX_NAME, quoted } from './names.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;
 const MAX_ADDRESS = 2000;

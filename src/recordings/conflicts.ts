@@ -3,7 +3,7 @@ import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import { inTransaction, Outdated } from '../database/retry.ts';
-import type { Occurrence, Period } from './schedule.ts';
+import type { Occurrence, Period } from './schedules/schedule.ts';
 
 /** A recording that stands in the way of another. */
 export interface Conflict extends Period {

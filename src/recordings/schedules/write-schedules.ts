@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { Transaction } from '../database/kysely.ts';
-import type { Processing } from '../workflows/processing.ts';
-import { refusingOverlaps } from './conflicts.ts';
-import { isSamePlace, type Occurrence, type RecordingState, type Schedule } from './schedule.ts';
+import type { Transaction } from '../../database/kysely.ts';
+import type { Processing } from '../../workflows/processing.ts';
+import { refusingOverlaps } from '../conflicts.ts';
+import { advanceRecording } from '../state.ts';
+import { isSamePlace, type Occurrence, type Schedule } from './schedule.ts';
 
 /** Recordings of one agent that are scheduled together. */
 export interface NewSchedules {
@@ -85,11 +86,11 @@ export async function changeSchedule(
         end_date: end,
         gap_ms: gapMs,
         allow_conflict: allowConflict,
-        recording_state: '',
       }),
     })
     .where('event_id', '=', from.eventId);
   await refusingOverlaps({ agentId, gapMs, occurrences: [{ ...to, title }] }, () => change.execute());
+  if (moves) await advanceRecording(trx, from.eventId, { kind: 'moved' });
 }
 
 /**
@@ -104,15 +105,6 @@ export async function changeProcessing(
   await trx
     .updateTable('schedules')
     .set({ workflow, configuration: JSON.stringify(configuration) })
-    .where('event_id', '=', eventId)
-    .execute();
-}
-
-/** Notes how far the recording of a scheduled event is. */
-export async function noteRecording(trx: Transaction, eventId: string, state: RecordingState): Promise<void> {
-  await trx
-    .updateTable('schedules')
-    .set({ recording_state: state })
     .where('event_id', '=', eventId)
     .execute();
 }

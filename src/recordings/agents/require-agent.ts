@@ -1,6 +1,6 @@
-import type { Queryable } from '../database/kysely.ts';
-import { badRequest } from '../http/errors.ts';
-import { quoted } from './quoted.ts';
+import type { Queryable } from '../../database/kysely.ts';
+import { badRequest } from '../../http/errors.ts';
+import { quoted } from './names.ts';
 
 /**
  * Refuses an agent that nothing can be scheduled on. Scheduling makes unknown ones known, but none with a slash: only

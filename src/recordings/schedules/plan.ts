@@ -1,8 +1,8 @@
-import type { Queryable } from '../database/kysely.ts';
-import { timeZoneOf } from '../scheduling/agents/agents.queries.ts';
-import { parseNewScheduling } from '../scheduling/parse.ts';
-import { occurrencesOf } from '../scheduling/recurrence/occurrences.ts';
-import type { Period } from '../scheduling/schedule.ts';
+import type { Queryable } from '../../database/kysely.ts';
+import { timeZoneOf } from '../agents/agents.queries.ts';
+import { occurrencesOf } from '../recurrence/occurrences.ts';
+import { parseNewScheduling } from './parse.ts';
+import type { Period } from './schedule.ts';
 
 /** What an agent is to record for new events. */
 export interface RecordingPlan {

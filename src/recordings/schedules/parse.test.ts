@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HttpError } from '../http/errors.ts';
+import { HttpError } from '../../http/errors.ts';
 import { parseNewScheduling, parseSchedulingChange, periodOf } from './parse.ts';
 
 const NEW = { agent_id: 'room 1', start: '2030-01-31T09:00:00Z' };

@@ -1,5 +1,5 @@
-import { formatInstant } from '../metadata/time.ts';
-import type { Conflict } from './conflicts.ts';
+import { formatInstant } from '../../metadata/time.ts';
+import type { Conflict } from '../conflicts.ts';
 import type { Schedule } from './schedule.ts';
 
 /**

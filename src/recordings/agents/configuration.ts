@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { checked } from '../../http/check.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { isXmlText } from '../../metadata/xml.ts';
-import { isName, MAX_NAME } from '../name.ts';
-import { quoted } from '../quoted.ts';
 import { isTimeZone } from '../recurrence/time-zone.ts';
+import { isName, MAX_NAME, quoted } from './names.ts';
 import { parsePropertiesXml } from './properties-xml.ts';
 
 const MAX_BYTES = 64 * 1024;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { parseInstant } from '../metadata/time.ts';
-import { isName, MAX_NAME } from './name.ts';
-import { quoted } from './quoted.ts';
+import { parseInstant } from '../../metadata/time.ts';
+import { isName, MAX_NAME, quoted } from '../agents/names.ts';
 
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2199;

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { versionedJson } from '../http/version.ts';
 import { ScheduleConflict } from './conflicts.ts';
-import { conflictJson } from './json.ts';
+import { conflictJson } from './schedules/json.ts';
 
 /** Answers a request that schedules; conflicts are the one refusal that is not a sentence (contract 2.11). */
 export async function answerConflicts(c: Context, schedule: () => Promise<Response>): Promise<Response> {

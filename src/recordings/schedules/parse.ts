@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { badRequest } from '../http/errors.ts';
+import { badRequest } from '../../http/errors.ts';
 import type { Period } from './schedule.ts';
 import { LONGEST_MS, MOMENT, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
 
