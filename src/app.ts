@@ -20,9 +20,9 @@ import { assembleApp } from './http/app.ts';
 import { baseRoutes } from './http/base.routes.ts';
 import { healthRoutes } from './http/health.routes.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
-import { trackRoutes } from './ingest/track.routes.ts';
-import { eventUpdateRoutes } from './ingest/update.routes.ts';
-import { uploadRoutes } from './ingest/upload.routes.ts';
+import { eventCreationRoutes } from './ingest/external-api/create.routes.ts';
+import { trackRoutes } from './ingest/external-api/track.routes.ts';
+import { eventUpdateRoutes } from './ingest/external-api/update.routes.ts';
 import { listProviderRoutes } from './metadata/listproviders.routes.ts';
 import { docsRoutes } from './openapi/docs/docs.routes.ts';
 import { openApiRoutes } from './openapi/openapi.routes.ts';
@@ -77,7 +77,7 @@ export async function createApp(context: Context): Promise<Hono> {
       new Hono({ strict: false })
         .route('/api', baseRoutes({ publicUrl }))
         .route('/api/info', infoRoutes({ publicUrl })),
-      uploadRoutes({
+      eventCreationRoutes({
         config,
         database,
         storage,

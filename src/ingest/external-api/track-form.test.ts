@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTrackRequest } from './track-request.ts';
+import { parseTrackRequest } from './track-form.ts';
 
 const parse = (fields: Record<string, string>) => parseTrackRequest(new Map(Object.entries(fields)));
 

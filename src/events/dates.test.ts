@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatHours, startAfter, startOfNew } from './start.ts';
+import { formatHours, startAfter, startOfNew } from './dates.ts';
 
 const NOW = new Date('2026-04-13T08:15:42.123Z');
 

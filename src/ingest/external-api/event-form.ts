@@ -1,10 +1,20 @@
-import { type AclEntry, parseAcl } from '../access/acl.ts';
-import { offers } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
-import type { CatalogValues } from '../metadata/catalog.ts';
-import type { CatalogSet } from '../metadata/catalogs.ts';
-import { parseCatalogs } from '../metadata/parse.ts';
-import { type Processing, parseProcessing } from '../workflows/processing.ts';
+import { randomUUID } from 'node:crypto';
+import { type AclEntry, parseAcl } from '../../access/acl.ts';
+import type { NewTrack } from '../../events/tracks.ts';
+import { offers } from '../../http/api-changes.ts';
+import type { ApiVersion } from '../../http/version.ts';
+import type { CatalogValues } from '../../metadata/catalog.ts';
+import type { CatalogSet } from '../../metadata/catalogs.ts';
+import { parseCatalogs } from '../../metadata/parse.ts';
+import { type Processing, parseProcessing } from '../../workflows/processing.ts';
+import type { ReceivedFile } from '../receive-form.ts';
+
+/** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
+export const FLAVORS: Readonly<Record<string, string>> = {
+  presenter: 'presenter/source',
+  presentation: 'presentation/source',
+  audio: 'presenter-audio/source',
+};
 
 /** What a form that creates or updates an event holds beside files. Of the parts that are not there nothing is changed. */
 export interface EventParts {
@@ -16,6 +26,12 @@ export interface EventParts {
   scheduling: string | undefined;
 }
 
+/** How the fields of an event's form are read. */
+export interface PartOptions {
+  catalogs: CatalogSet;
+  version: ApiVersion;
+}
+
 /**
  * Reads the parts `acl`, `metadata`, `processing` and `scheduling`; an empty one counts as absent, and others are
  * ignored. Version 1.0.0 does not know `scheduling`.
@@ -25,7 +41,7 @@ export interface EventParts {
  */
 export function parseEventParts(
   fields: ReadonlyMap<string, string>,
-  options: { catalogs: CatalogSet; version: ApiVersion; purpose: 'create' | 'update' },
+  options: PartOptions & { purpose: 'create' | 'update' },
 ): EventParts {
   const part = (name: string) => fields.get(name)?.trim() || undefined;
   const [acl, metadata, processing] = [part('acl'), part('metadata'), part('processing')];
@@ -38,4 +54,9 @@ export function parseEventParts(
     processing: processing === undefined ? undefined : parseProcessing(processing),
     scheduling,
   };
+}
+
+/** The tracks in the files of an event's form, in the order of their parts. */
+export function tracksOf(files: readonly ReceivedFile[]): NewTrack[] {
+  return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor: FLAVORS[field] ?? field }));
 }

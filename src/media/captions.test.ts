@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectTrackType } from './captions.ts';
+import { detectTrackType } from './signature.ts';
 
 const type = (text: string) => detectTrackType(Buffer.from(text));
 

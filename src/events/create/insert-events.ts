@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
-import type { Transaction } from '../database/kysely.ts';
-import type { Event } from '../database/schema.ts';
-import { conflict } from '../http/errors.ts';
+import type { Transaction } from '../../database/kysely.ts';
+import type { Event } from '../../database/schema.ts';
+import { conflict } from '../../http/errors.ts';
 
 /** What sets new events of one request apart. */
 export type OwnColumns = Required<
