@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import { ClientGone } from '../../http/body.ts';
 import { HttpError } from '../../http/errors.ts';
 import { answerConflicts } from '../../recordings/answer-conflicts.ts';
+import { StorageRefused } from '../../storage/put-measured.ts';
 import { StagingExpired } from '../../storage/staging.ts';
-import { StorageRefused } from '../store-file.ts';
 
 /**
  * Answers a request that brings files and has failed: also when the client goes away, the storage takes nothing, or

@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/kysely.ts';
 import { badRequest } from '../../http/errors.ts';
-import { recordingForm } from '../../http/multipart.ts';
 import { versionedJson } from '../../http/version.ts';
 import type { RequestContent } from '../../idempotency/fingerprint.ts';
 import type { Idempotency, RememberContent } from '../../idempotency/idempotency.ts';
@@ -28,31 +27,27 @@ export interface CreateDependencies {
   catalogs: CatalogSet;
 }
 
+const FORM: FormOptions = { wanted: Object.keys(FLAVORS) };
+
 /** `POST /api/events`: a recording comes in, or is scheduled. */
 export function eventCreationRoutes(deps: CreateDependencies): Hono {
-  const form: FormOptions = { limits: recordingForm(deps.config), wanted: Object.keys(FLAVORS) };
   return new Hono({ strict: false }).post('/api/events', (c) =>
     deps.idempotency
       .carryOut(c, {
-        compare: async () => contentOf(await digestForm(c.req.raw, form)),
-        create: (remember) => create(c, form, deps, remember),
+        compare: async () => contentOf(await digestForm(c.req.raw, FORM, deps.config)),
+        create: (remember) => create(c, deps, remember),
       })
       .catch((error) => answerFailure(c, error)),
   );
 }
 
-async function create(
-  c: Context,
-  form: FormOptions,
-  deps: CreateDependencies,
-  remember: RememberContent,
-): Promise<Response> {
+async function create(c: Context, deps: CreateDependencies, remember: RememberContent): Promise<Response> {
   const { principal, requestId, version, log } = c.var;
   const { config, database, catalogs } = deps;
   const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
   const started = performance.now();
   const answer = (ids: readonly string[]) => answerCreated(c, ids, config.publicUrl);
-  return receiveForm(c.req.raw, form, deps, async ({ fields, files }) => {
+  return receiveForm(c.req.raw, FORM, deps, async ({ fields, files }) => {
     const tracks = tracksOf(files);
     const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
     if (events.recordings?.recurring && tracks.length > 0) throw severalEvents();

@@ -8,7 +8,6 @@ import { inTransaction } from '../../database/retry.ts';
 import type { NewTrack } from '../../events/tracks.ts';
 import type { Refusals } from '../../events/update/refusals.ts';
 import { conflict, HttpError, notFound } from '../../http/errors.ts';
-import { recordingForm } from '../../http/multipart.ts';
 import { detectTrackType } from '../../media/signature.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
@@ -33,32 +32,23 @@ const REFUSALS = {
   processing: (id) => conflict(`Cannot update while a workflow is running on event '${id}'`),
 } satisfies Partial<Refusals>;
 
+const FORM: FormOptions = { wanted: ['track'], detect: detectTrackType, reword };
+
 /**
  * `POST /api/events/{id}/track`: captions and other tracks for an event that is there already, also the recording of a
  * scheduled one. A workflow that starts meanwhile waits, and then works with the new tracks.
  */
 export function trackRoutes(deps: TrackDependencies): Hono {
-  const form: FormOptions = {
-    limits: recordingForm(deps.config),
-    wanted: ['track'],
-    detect: detectTrackType,
-    reword,
-  };
   return new Hono({ strict: false }).post('/api/events/:id/track', (c) =>
-    addTrack(c, c.req.param('id'), form, deps).catch((error) => answerFailure(c, error)),
+    addTrack(c, c.req.param('id'), deps).catch((error) => answerFailure(c, error)),
   );
 }
 
-async function addTrack(
-  c: Context,
-  id: string,
-  form: FormOptions,
-  deps: TrackDependencies,
-): Promise<Response> {
+async function addTrack(c: Context, id: string, deps: TrackDependencies): Promise<Response> {
   const { principal, requestId, log } = c.var;
   // Before the body is read: a refusal then costs the client nothing.
   await requireIdleEvent(deps.database, principal, id);
-  return receiveForm(c.req.raw, form, deps, async ({ fields, files }) => {
+  return receiveForm(c.req.raw, FORM, deps, async ({ fields, files }) => {
     const request = parseTrackRequest(fields);
     const tracks = tracksOf(files, request);
     const replaced = request.overwriteExisting ? request : undefined;

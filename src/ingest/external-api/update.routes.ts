@@ -5,7 +5,7 @@ import type { Database } from '../../database/kysely.ts';
 import { refuseSecondRecording } from '../../events/update/tracks.ts';
 import type { EventEdits } from '../../events/update/update-event.ts';
 import { badRequest, HttpError, notFound } from '../../http/errors.ts';
-import { type FormLimits, isMultipart, recordingForm } from '../../http/multipart.ts';
+import { isMultipart } from '../../http/multipart.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';
 import { UnknownField } from '../../metadata/refusals.ts';
 import { explainingConflicts } from '../../recordings/conflicts.ts';
@@ -33,26 +33,18 @@ export interface UpdateDependencies {
  * Only a scheduled event takes files, once; of all others they are read and dropped.
  */
 export function eventUpdateRoutes(deps: UpdateDependencies): Hono {
-  const limits = recordingForm(deps.config);
   return new Hono({ strict: false }).post('/api/events/:id', (c) =>
-    update(c, c.req.param('id'), limits, deps).catch((error) =>
-      answerFailure(c, ownWords(error, c.req.param('id'))),
-    ),
+    update(c, c.req.param('id'), deps).catch((error) => answerFailure(c, ownWords(error, c.req.param('id')))),
   );
 }
 
-async function update(
-  c: Context,
-  id: string,
-  limits: FormLimits,
-  deps: UpdateDependencies,
-): Promise<Response> {
+async function update(c: Context, id: string, deps: UpdateDependencies): Promise<Response> {
   const { principal, requestId, version, log } = c.var;
   const { config, database, catalogs } = deps;
   // Before the body is read: a refusal then costs the client nothing.
   await requireAccess(database, 'events', principal, id, 'write');
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw badRequest('No multipart content');
-  return receiveForm(c.req.raw, formOf(database, id, limits), deps, async ({ fields, files }) => {
+  return receiveForm(c.req.raw, formOf(database, id), deps, async ({ fields, files }) => {
     const tracks = tracksOf(files);
     const gapMs = config.scheduling.minGapMs;
     const edits = parseEdits(fields, { catalogs, version, gapMs });
@@ -69,10 +61,10 @@ async function update(
 }
 
 /** A recording is taken for an event that awaits one; asked at the first file, for all of them. */
-function formOf(database: Database, id: string, limits: FormLimits): FormOptions {
+function formOf(database: Database, id: string): FormOptions {
   let awaited: Promise<boolean> | undefined;
   const isAwaited = async () => (await refuseSecondRecording(database, id)) === 'awaited';
-  return { limits, wanted: Object.keys(FLAVORS), admits: () => (awaited ??= isAwaited()) };
+  return { wanted: Object.keys(FLAVORS), admits: () => (awaited ??= isAwaited()) };
 }
 
 function parseEdits(
