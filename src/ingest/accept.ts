@@ -1,10 +1,12 @@
 import type { Transaction } from '../database/kysely.ts';
 import { createEvents } from '../events/create/create-events.ts';
+import type { NewTrack } from '../events/tracks.ts';
 import { updateEvent } from '../events/update/update-event.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import type { Processing } from '../workflows/processing.ts';
 import { startProcessing } from '../workflows/start.ts';
+import { takeDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 
 /** What became of an intake. */
@@ -21,6 +23,7 @@ export interface Accepted {
  * in `explainingConflicts`, or in `inTransaction` when it schedules nothing.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
+ * @throws {DraftGone} when its draft has been accepted or discarded, or has expired
  * @throws {Overlap} when something else is to be recorded at that time
  * @throws {StagingExpired} when one of the objects has been swept
  */
@@ -29,8 +32,9 @@ export async function accept(
   intake: Intake,
   { staging, definitions }: { staging: StagingLedger; definitions: WorkflowDefinitions },
 ): Promise<Accepted> {
-  const { principal, requestId, tracks } = intake;
-  const { processing, ...accepted } = await write(trx, intake);
+  const { principal, requestId, draft, tracks } = intake;
+  const drafted = draft ? await takeDraft(trx, { ...draft, principal }) : [];
+  const { processing, ...accepted } = await write(trx, intake, [...drafted, ...tracks]);
   await staging.commit(
     trx,
     tracks.map(({ objectKey }) => objectKey),
@@ -44,7 +48,8 @@ export async function accept(
 
 async function write(
   trx: Transaction,
-  { target, tracks, principal }: Intake,
+  { target, principal }: Intake,
+  tracks: readonly NewTrack[],
 ): Promise<Accepted & { processing: Processing | undefined }> {
   if (target.kind === 'new') {
     const made = await createEvents(trx, target.events, tracks, { principal, gapMs: target.gapMs });

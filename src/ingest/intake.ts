@@ -13,6 +13,8 @@ export interface Intake {
   target: NewTarget | ExistingTarget;
   /** Stored and staged by this process. */
   tracks: readonly NewTrack[];
+  /** Whose tracks come before them; accepted, it is gone. */
+  draft?: { id: string; door: string };
 }
 
 /** Events that are to be made of it. */
