@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { eventAclRoutes } from './events/acl.routes.ts';
 import { eventRoutes } from './events/events.routes.ts';
 import { eventListRoutes } from './events/list/list.routes.ts';
-import { eventMediaRoutes } from './events/media.routes.ts';
+import { eventMediaRoutes } from './events/media/media.routes.ts';
 import { eventMetadataRoutes } from './events/metadata.routes.ts';
 import { eventPublicationRoutes } from './events/publications.routes.ts';
 import { eventSchedulingRoutes } from './events/scheduling.routes.ts';

@@ -1,5 +1,5 @@
 import { unparsableMetadata } from '../metadata/refusals.ts';
-import { formatDuration, parseInstant, parseTime } from '../metadata/time.ts';
+import { formatDuration, parseDateTime, parseTime } from '../metadata/time.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WITHOUT_SECONDS = /^(\d{2}:\d{2})Z?$/;
@@ -50,7 +50,7 @@ function dayOf(date: string): { day: Date; time: number | undefined } | undefine
 
 function instantOf(id: string, text: string, allowed: string): Date | undefined {
   if (text === '') return undefined;
-  const instant = parseInstant(text);
+  const instant = parseDateTime(text);
   // A time zone can carry the first and the last day out of what has four digits.
   if (instant && instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999) return instant;
   throw unparsable(id, text, allowed);

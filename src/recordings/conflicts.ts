@@ -12,7 +12,7 @@ export interface Conflict extends Period {
 }
 
 /** The time that somebody wants of an agent. */
-export interface Claim {
+export interface TimeClaim {
   agentId: string;
   /** What has to lie between two recordings, in milliseconds. */
   gapMs: number;
@@ -23,8 +23,8 @@ export interface Claim {
 /** The database refused a claim: somebody has the time already, or the claim overlaps itself. The transaction is over. */
 class Overlap extends Error {
   override name = 'Overlap';
-  readonly claim: Claim;
-  constructor(claim: Claim, cause: unknown) {
+  readonly claim: TimeClaim;
+  constructor(claim: TimeClaim, cause: unknown) {
     super(`Something else is to be recorded on '${claim.agentId}'.`, { cause });
     this.claim = claim;
   }
@@ -44,7 +44,7 @@ const EXCLUSION_VIOLATION = '23P01';
 const ATTEMPTS = 10;
 
 /** Runs a statement that schedules. @throws {Overlap} when the constraint of the table refuses the claim */
-export async function refusingOverlaps<T>(claim: Claim, statement: () => Promise<T>): Promise<T> {
+export async function refusingOverlaps<T>(claim: TimeClaim, statement: () => Promise<T>): Promise<T> {
   try {
     return await statement();
   } catch (error) {
@@ -78,12 +78,16 @@ export async function explainingConflicts<T>(
 }
 
 /** What a claim conflicts with: recordings of others, and those of its own that overlap one another. */
-export async function conflictsWith(db: Queryable, principal: Principal, claim: Claim): Promise<Conflict[]> {
+export async function conflictsWith(
+  db: Queryable,
+  principal: Principal,
+  claim: TimeClaim,
+): Promise<Conflict[]> {
   const conflicts = [...overlapsWithin(claim), ...(await conflictsWithOthers(db, principal, claim))];
   return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime() || a.end.getTime() - b.end.getTime());
 }
 
-function overlapsWithin({ occurrences, gapMs }: Claim): Conflict[] {
+function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
   const found = new Set<Conflict>();
   let latest: Conflict | undefined;
   for (const { start, end, title } of occurrences) {
@@ -94,7 +98,11 @@ function overlapsWithin({ occurrences, gapMs }: Claim): Conflict[] {
   return [...found];
 }
 
-async function conflictsWithOthers(db: Queryable, principal: Principal, claim: Claim): Promise<Conflict[]> {
+async function conflictsWithOthers(
+  db: Queryable,
+  principal: Principal,
+  claim: TimeClaim,
+): Promise<Conflict[]> {
   const { agentId, gapMs, occurrences } = claim;
   // All that is wanted as one multirange: joined with many periods, every schedule of the agent would be read.
   const { rows } = await sql<Conflict>`

@@ -30,7 +30,7 @@ export interface SchedulingChange {
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5)
  */
 export function parseNewScheduling(text: string): NewScheduling {
-  const sent = fieldsOf(text, 'Unable to parse scheduling information');
+  const sent = filledFields(text, 'Unable to parse scheduling information');
   const { start, end, duration, inputs = [], rrule } = read(NewTimes, sent);
   if (rrule !== undefined && !(start && end && duration)) {
     throw badRequest("'start', 'end' and 'duration' must be specified when 'rrule' is specified");
@@ -51,7 +51,7 @@ export function parseNewScheduling(text: string): NewScheduling {
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5 and 3.12)
  */
 export function parseSchedulingChange(text: string, options: { unreadable: string }): SchedulingChange {
-  const sent = fieldsOf(text, options.unreadable);
+  const sent = filledFields(text, options.unreadable);
   const { start, end, duration, inputs } = read(ChangedTimes, sent);
   if ('rrule' in sent) throw badRequest("'rrule' is allowed for new events only");
   requireOneEnd(end, duration);
@@ -81,7 +81,7 @@ const NewTimes = NewFields.omit({ agent_id: true }).partial({ start: true });
 const ChangedTimes = SchedulingUpdate.omit({ agent_id: true });
 
 /** The fields that hold anything. @throws {HttpError} 400 */
-function fieldsOf(text: string, unreadable: string): Record<string, unknown> {
+function filledFields(text: string, unreadable: string): Record<string, unknown> {
   const json = jsonOf(text);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw badRequest(unreadable);
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ''));

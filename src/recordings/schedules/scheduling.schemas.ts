@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseInstant } from '../../metadata/time.ts';
+import { parseDateTime } from '../../metadata/time.ts';
 import { isName, MAX_NAME, quoted } from '../agents/names.ts';
 
 const FIRST_YEAR = 1970;
@@ -114,7 +114,7 @@ function moment(field: 'start' | 'end') {
     .string({ error })
     .meta({ format: 'date-time' })
     .transform((text, context) => {
-      const instant = text.includes('T') ? parseInstant(text) : undefined;
+      const instant = text.includes('T') ? parseDateTime(text) : undefined;
       const year = instant?.getUTCFullYear() ?? 0;
       if (instant && year >= FIRST_YEAR && year <= LAST_YEAR) return instant;
       context.addIssue(error({ input: text }));

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
-import { requireAccess } from '../access/acl.queries.ts';
-import type { Database } from '../database/kysely.ts';
-import { isUuid } from '../database/uuid.ts';
-import { notFound } from '../http/errors.ts';
-import { versionedJson } from '../http/version.ts';
-import { serveFile } from '../publications/index.ts';
-import type { ObjectStorage } from '../storage/port.ts';
-import { trackJson } from './media-json.ts';
+import { requireAccess } from '../../access/acl.queries.ts';
+import type { Database } from '../../database/kysely.ts';
+import { isUuid } from '../../database/uuid.ts';
+import { notFound } from '../../http/errors.ts';
+import { versionedJson } from '../../http/version.ts';
+import { serveFile } from '../../publications/index.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import { trackJson } from './json.ts';
 
 /** `/api/events/{id}/media`: the tracks clients sent, and the bytes of each. */
 export function eventMediaRoutes({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseInstant } from './instant.ts';
+import { parseValidUntil } from './valid-until.ts';
 
 test.each([
   ['2026-04-13T08:15:30Z', '2026-04-13T08:15:30.000Z'],
@@ -10,7 +10,7 @@ test.each([
   ['2026-04-13', '2026-04-13T00:00:00.000Z'],
   ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
 ])('%s is %s', (text, expected) => {
-  expect(parseInstant(text)?.toISOString()).toBe(expected);
+  expect(parseValidUntil(text)?.toISOString()).toBe(expected);
 });
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
   '1776068130',
   '2026-04-13T08:15:30Z\u0000',
 ])('%j is no moment', (text) => {
-  expect(parseInstant(text)).toBeUndefined();
+  expect(parseValidUntil(text)).toBeUndefined();
 });

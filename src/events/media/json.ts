@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
-import type { Track } from '../database/schema.ts';
-import { fieldsOf } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
-import type { AudioStream, MediaStream, VideoStream } from '../media/streams.ts';
+import type { Track } from '../../database/schema.ts';
+import { fieldsOf } from '../../http/api-changes.ts';
+import type { ApiVersion } from '../../http/version.ts';
+import type { AudioStream, MediaStream, VideoStream } from '../../media/streams.ts';
 import type { StreamJson, TrackJson } from './track.schemas.ts';
 
 /** T where null stands for what is not known. */

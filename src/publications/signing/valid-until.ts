@@ -3,8 +3,8 @@ import { parseDate } from '../../metadata/time.ts';
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-/** The moment of an ISO 8601 date, with or without a time and an offset (UTC without one); undefined for others. */
-export function parseInstant(text: string): Date | undefined {
+/** Until when an address may be used: an ISO 8601 date, with or without a time and an offset (UTC without one); undefined for others. */
+export function parseValidUntil(text: string): Date | undefined {
   const [, day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', offset = 'Z'] =
     INSTANT.exec(text.trim()) ?? [];
   const midnight = parseDate(day);
