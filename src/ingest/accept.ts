@@ -56,11 +56,8 @@ async function write(
     return { ...made, removed: 0 };
   }
   const { id, edits, takes, refusals = {} } = target;
-  const edited = await updateEvent(
-    trx,
-    id,
-    { ...edits, tracks: { ...takes, tracks } },
-    { principal, refusals },
-  );
+  const bringsNothing = takes.kind === 'recording' && tracks.length === 0;
+  const all = bringsNothing ? edits : { ...edits, tracks: { ...takes, tracks } };
+  const edited = await updateEvent(trx, id, all, { principal, refusals });
   return { ids: [id], ...edited };
 }

@@ -30,7 +30,7 @@ export interface ExistingTarget {
   kind: 'existing';
   id: string;
   edits: Omit<EventEdits, 'tracks'>;
-  /** What the tracks are to the event. */
+  /** What the tracks are to the event; as its recording there may be none. */
   takes: TrackPurpose;
   /** What the door says where `POST /api/events/{id}` says something else. */
   refusals?: Partial<Refusals>;

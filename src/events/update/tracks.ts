@@ -12,7 +12,7 @@ import type { Refusals } from './refusals.ts';
 
 /** What tracks that come are to an event. */
 export type TrackPurpose =
-  /** The recording that a scheduled event awaits; without any, nothing comes. */
+  /** The recording that a scheduled event awaits; at least one. */
   | { kind: 'recording' }
   /** They stand beside those that are there, or in place of some; while a workflow is active, none may come or go. */
   | { kind: 'tracks'; replaced: ReplacedTracks | undefined };
@@ -63,7 +63,7 @@ export async function requireEditable(
     if (isActive(event.processing_state)) throw refusals.processing(event.id);
     return;
   }
-  if (edit.tracks.length === 0 || (await refuseSecondRecording(trx, event.id)) === 'awaited') return;
+  if ((await refuseSecondRecording(trx, event.id)) === 'awaited') return;
   // Deleted meanwhile, and created anew.
   throw conflict(`The event '${event.id}' is not scheduled any more.`);
 }
@@ -87,9 +87,8 @@ export async function editTracks(
   }
   await insertTracks(trx, event.id, edit.tracks);
   const recorded =
-    edit.kind === 'recording'
-      ? edit.tracks.length > 0
-      : before === 'awaited' && (await recordingProgress(trx, event.id)) === 'begun';
+    edit.kind === 'recording' ||
+    (before === 'awaited' && (await recordingProgress(trx, event.id)) === 'begun');
   if (recorded) await advanceRecording(trx, event.id, { kind: 'recorded' });
   return { removed: removed.length, processing: recorded ? await processingOf(trx, event.id) : undefined };
 }
