@@ -1,6 +1,7 @@
 /** Arrows between the rooms; see "How it is built" in README.md. */
 const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
-const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publications', 'series', 'scheduling', 'events', 'ingest'];
+// Series come after events: who overrides their access control lists edits events.
+const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'];
 const room = (...names) => `^src/(${names.join('|')})/`;
 const COMPOSITION = '^(src/(context|app|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 

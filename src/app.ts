@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { eventAclRoutes } from './events/acl.routes.ts';
 import { eventRoutes } from './events/events.routes.ts';
 import { eventListRoutes } from './events/list/list.routes.ts';
-import { eventMediaRoutes } from './events/media.routes.ts';
+import { eventMediaRoutes } from './events/media/media.routes.ts';
 import { eventMetadataRoutes } from './events/metadata.routes.ts';
 import { eventPublicationRoutes } from './events/publications.routes.ts';
 import { eventSchedulingRoutes } from './events/scheduling.routes.ts';
@@ -20,9 +20,9 @@ import { assembleApp } from './http/app.ts';
 import { baseRoutes } from './http/base.routes.ts';
 import { healthRoutes } from './http/health.routes.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
-import { trackRoutes } from './ingest/track.routes.ts';
-import { eventUpdateRoutes } from './ingest/update.routes.ts';
-import { uploadRoutes } from './ingest/upload.routes.ts';
+import { eventCreationRoutes } from './ingest/external-api/create.routes.ts';
+import { trackRoutes } from './ingest/external-api/track.routes.ts';
+import { eventUpdateRoutes } from './ingest/external-api/update.routes.ts';
 import { listProviderRoutes } from './metadata/listproviders.routes.ts';
 import { docsRoutes } from './openapi/docs/docs.routes.ts';
 import { openApiRoutes } from './openapi/openapi.routes.ts';
@@ -31,8 +31,8 @@ import { signRoutes } from './publications/sign.routes.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
 import { watchRoutes } from './publications/watch.routes.ts';
 import { dashboardRoutes } from './queue/dashboard.ts';
-import { agentRoutes } from './scheduling/agents/agents.routes.ts';
-import { agentReportRoutes } from './scheduling/agents/report.routes.ts';
+import { agentRoutes } from './recordings/agents/agents.routes.ts';
+import { agentReportRoutes } from './recordings/agents/report.routes.ts';
 import { seriesAclRoutes } from './series/acl.routes.ts';
 import { seriesListRoutes } from './series/list/list.routes.ts';
 import { seriesMetadataRoutes } from './series/metadata.routes.ts';
@@ -77,7 +77,7 @@ export async function createApp(context: Context): Promise<Hono> {
       new Hono({ strict: false })
         .route('/api', baseRoutes({ publicUrl }))
         .route('/api/info', infoRoutes({ publicUrl })),
-      uploadRoutes({
+      eventCreationRoutes({
         config,
         database,
         storage,

@@ -1,6 +1,7 @@
 import type { Database } from '../src/database/kysely.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
-import { markMissedRecordings } from '../src/scheduling/missed-recordings.ts';
+import { expireDrafts } from '../src/ingest/drafts.ts';
+import { markMissedRecordings } from '../src/recordings/state.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
@@ -10,6 +11,7 @@ import { removeAbandonedFolders } from './work-folders.ts';
 const LOST_CHECK_MS = 3_000;
 const SWEEP_MS = 5_000;
 const KEYS_SWEEP_MS = 60_000;
+const DRAFTS_SWEEP_MS = 60_000;
 const MISSED_CHECK_MS = 60_000;
 
 /**
@@ -37,6 +39,10 @@ export function startReconciler(options: {
       await removeAbandonedFolders(workDir);
     }),
     periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () => sweepIdempotencyKeys(database)),
+    periodically('sweep of drafts', DRAFTS_SWEEP_MS, log, async () => {
+      const expired = await expireDrafts(database);
+      if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');
+    }),
     periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
       const missed = await markMissedRecordings(database, recordingGraceMs);
       if (missed > 0) log.warn({ events: missed }, 'recordings of scheduled events never came');

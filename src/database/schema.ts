@@ -43,6 +43,27 @@ export interface CaptureAgent {
   url: Generated<string>;
 }
 
+export interface Draft {
+  created_at: Generated<Timestamp>;
+  door: string;
+  expires_at: Timestamp;
+  id: string;
+  owner: string;
+}
+
+export interface DraftTrack {
+  draft_id: string;
+  filename: string;
+  flavor: string;
+  id: string;
+  mediatype: string;
+  object_key: string;
+  position: number;
+  sha256: string;
+  size: number;
+  tags: Generated<string[]>;
+}
+
 export interface EventAcl {
   action: string;
   allow: boolean;
@@ -248,6 +269,8 @@ export interface Workflow {
 export interface DB {
   accounts: Account;
   capture_agents: CaptureAgent;
+  draft_tracks: DraftTrack;
+  drafts: Draft;
   event_acl: EventAcl;
   event_catalogs: EventCatalog;
   events: Event;

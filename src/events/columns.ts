@@ -4,7 +4,7 @@ import type { CatalogValues } from '../metadata/catalog.ts';
 import { columnsOf, listIn, textIn } from '../metadata/columns.ts';
 import { unparsableMetadata } from '../metadata/refusals.ts';
 import { formatDuration, parseDuration } from '../metadata/time.ts';
-import { creationOf, formatHours, startAfter, startOfNew } from './start.ts';
+import { creationOf, formatHours, startAfter, startOfNew } from './dates.ts';
 
 const TEXTS = {
   title: 'title',

@@ -4,7 +4,7 @@ import { INTRODUCED } from '../http/api-changes.ts';
 import { Instant } from '../http/schemas.ts';
 import { CatalogJson } from '../metadata/schemas.ts';
 import { Publications } from '../publications/publication.schemas.ts';
-import { Scheduling } from '../scheduling/scheduling.schemas.ts';
+import { Scheduling } from '../recordings/schedules/scheduling.schemas.ts';
 import { ProcessingState } from '../workflows/workflow.schemas.ts';
 
 /** What becomes of an event, in the usual order, and what may go wrong with it. */

@@ -6,15 +6,14 @@ import { badRequest, forbidden, notFound } from '../http/errors.ts';
 import { readFields } from '../http/form.ts';
 import { versionedJson } from '../http/version.ts';
 import type { MetadataCatalog } from '../metadata/catalog.ts';
-import { deleteCatalog } from '../metadata/catalogs.queries.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { fieldsJson } from '../metadata/json.ts';
 import { parseFieldEntries, readFieldEntries } from '../metadata/parse-fields.ts';
 import { CatalogType } from '../metadata/schemas.ts';
-import { countVersion, lockEvent } from './lock-event.ts';
 import { isLocked, metadataOfEvents, valuesOfEvents } from './metadata.ts';
 import { findEvent } from './queries.ts';
-import { seriesToJoin, writeMetadata } from './write-metadata.ts';
+import type { MetadataEdit } from './update/metadata.ts';
+import { updateEvent } from './update/update-event.ts';
 
 export interface MetadataDependencies {
   database: Database;
@@ -48,10 +47,8 @@ export function eventMetadataRoutes({ database, catalogs }: MetadataDependencies
     const catalog = findCatalog(type, id, catalogs);
     const values = readFieldEntries(entries, catalog, { resource: 'event', id, flavor: type });
     const given = new Map([[catalog.flavor, values]]);
-    await inTransaction(database, async (trx) => {
-      const event = await lockEvent(trx, id, principal, { joining: seriesToJoin(given, catalogs) });
-      if (await writeMetadata(trx, event, given, { principal, catalogs })) await countVersion(trx, id);
-    });
+    const metadata: MetadataEdit = { kind: 'values', given, catalogs };
+    await inTransaction(database, (trx) => updateEvent(trx, id, { metadata }, { principal }));
     return c.body(null, 204);
   });
 
@@ -61,17 +58,11 @@ export function eventMetadataRoutes({ database, catalogs }: MetadataDependencies
     const type = c.req.query('type')?.trim() ?? '';
     await requireAccess(database, 'events', principal, id, 'read');
     requireFlavor(type);
-    const catalog = catalogs.find(type);
-    if (catalog === catalogs.common) {
+    if (catalogs.find(type) === catalogs.common) {
       throw forbidden(`Unable to delete mandatory metadata catalog with type '${type}' for event '${id}'`);
     }
-    await inTransaction(database, async (trx) => {
-      await lockEvent(trx, id, principal);
-      if (!catalog || !(await deleteCatalog(trx, 'events', id, catalog.flavor))) {
-        throw notFound(`Cannot find a catalog with flavor '${type}' for event with id '${id}'.`);
-      }
-      await countVersion(trx, id);
-    });
+    const metadata: MetadataEdit = { kind: 'remove', flavor: type, catalogs };
+    await inTransaction(database, (trx) => updateEvent(trx, id, { metadata }, { principal }));
     return c.body(null, 204);
   });
 

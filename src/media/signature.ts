@@ -3,9 +3,13 @@ import { frameSequenceType } from './frame-sequence.ts';
 /** What bytes are that no recording starts with. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
+/** The media type of captions: spoken text as a player shows it. */
+export const CAPTIONS_TYPE = 'text/vtt';
+
 /** How many bytes `detectMediaType` looks at; fewer are fine. */
 export const HEAD_BYTES = 65_536;
 
+const WEBVTT = /^\uFEFF?WEBVTT(?=[ \t\r\n]|$)/;
 const EBML_DOCTYPE = [0x42, 0x82];
 const ASF_HEADER = [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11, 0xa6, 0xd9];
 const MXF_PARTITION = [0x06, 0x0e, 0x2b, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0d, 0x01, 0x02, 0x01, 0x01];
@@ -30,6 +34,12 @@ export function detectMediaType(head: Uint8Array): string {
     frameSequenceType(head) ??
     UNKNOWN_TYPE
   );
+}
+
+/** Decides the media type of a track, which may hold captions in place of sound and pictures. */
+export function detectTrackType(head: Uint8Array): string {
+  const start = new TextDecoder('utf-8', { ignoreBOM: true }).decode(head.subarray(0, 16));
+  return WEBVTT.test(start) ? CAPTIONS_TYPE : detectMediaType(head);
 }
 
 function isoType(head: Uint8Array): string | undefined {

@@ -1,5 +1,5 @@
 import type { CatalogValues, FieldValue, MetadataCatalog, MetadataField } from './catalog.ts';
-import { formatInstant, parseDuration, parseInstant } from './time.ts';
+import { formatInstant, parseDateTime, parseDuration } from './time.ts';
 import { xmlText } from './xml.ts';
 
 const NAMESPACES = [
@@ -44,7 +44,7 @@ function termsOf(field: MetadataField, value: FieldValue, duration: number | und
 }
 
 function instantTerms(value: string, term: (date: Date) => Term): Term[] {
-  const date = parseInstant(value);
+  const date = parseDateTime(value);
   return date ? [term(date)] : [];
 }
 

@@ -1,6 +1,6 @@
 import type { CatalogValues, FieldType, FieldValue, MetadataCatalog, MetadataField } from './catalog.ts';
 import type { CatalogJson, FieldJson } from './schemas.ts';
-import { formatDuration, parseDuration, parseInstant, parseTime } from './time.ts';
+import { formatDuration, parseDateTime, parseDuration, parseTime } from './time.ts';
 
 const LOCKED = 'EVENTS.EVENTS.DETAILS.METADATA.LOCKED.RUNNING';
 const DAY_MS = 86_400_000;
@@ -73,7 +73,7 @@ function valueJson(
     case 'boolean':
       return text === '' ? '' : text === 'true';
     case 'date':
-      return parseInstant(text)?.toISOString() ?? '';
+      return parseDateTime(text)?.toISOString() ?? '';
     case 'start_date':
       return form === 'metadata' ? (start?.toISOString().slice(0, 10) ?? '') : (start?.toISOString() ?? '');
     case 'start_time':
@@ -102,7 +102,7 @@ function startOf(catalog: MetadataCatalog, values: CatalogValues): Date | undefi
     const value = field && values.get(field.id);
     return typeof value === 'string' ? value : '';
   };
-  const date = parseInstant(text('start_date'));
+  const date = parseDateTime(text('start_date'));
   const time = parseTime(text('start_time'));
   if (!date || time === undefined) return date;
   return new Date(Math.floor(date.getTime() / DAY_MS) * DAY_MS + time);

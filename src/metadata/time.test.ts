@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, parseDate, parseDuration, parseInstant, parseTime } from './time.ts';
+import { formatDuration, parseDate, parseDateTime, parseDuration, parseTime } from './time.ts';
 
 test.each([
   ['2026-01-31', '2026-01-31T00:00:00.000Z'],
@@ -8,7 +8,7 @@ test.each([
   ['2026-01-31T00:30:00+01:00', '2026-01-30T23:30:00.000Z'],
   [' 2024-02-29 ', '2024-02-29T00:00:00.000Z'],
 ])('%s is an instant, in UTC unless it says otherwise', (text, instant) => {
-  expect(parseInstant(text)?.toISOString()).toBe(instant);
+  expect(parseDateTime(text)?.toISOString()).toBe(instant);
 });
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
   '12026-01-31',
   '',
 ])('%s is no instant', (text) => {
-  expect(parseInstant(text)).toBeUndefined();
+  expect(parseDateTime(text)).toBeUndefined();
 });
 
 test('a day is read whatever time follows it, a time whatever its Z', () => {

@@ -32,14 +32,14 @@ export function parseDuration(text: string): number | undefined {
   return ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number((match[4] ?? '').padEnd(3, '0'));
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 
 /** A date and time in ISO 8601, in UTC unless it says otherwise, or midnight UTC of a date; undefined for anything else. */
-export function parseInstant(text: string): Date | undefined {
+export function parseDateTime(text: string): Date | undefined {
   const word = text.trim();
   const day = parseDate(word);
   if (!day || !word.includes('T')) return day;
-  if (!INSTANT.test(word)) return undefined;
+  if (!DATE_TIME.test(word)) return undefined;
   const instant = new Date(/(?:Z|[+-]\d{2}:?\d{2})$/.test(word) ? word : `${word}Z`);
   return Number.isNaN(instant.getTime()) ? undefined : instant;
 }

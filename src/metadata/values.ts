@@ -1,7 +1,7 @@
 import { badRequest, type HttpError } from '../http/errors.ts';
 import { type FieldType, type FieldValue, type MetadataField, takesList } from './catalog.ts';
 import { excerpt } from './refusals.ts';
-import { parseDate, parseDuration, parseInstant, parseTime } from './time.ts';
+import { parseDate, parseDateTime, parseDuration, parseTime } from './time.ts';
 
 /** Texts are indexed, and PostgreSQL's indexes hold no longer ones. */
 /** How long a text may be, in bytes of UTF-8: it is indexed. */
@@ -25,7 +25,7 @@ interface Shape {
 const SHAPES: Partial<Record<FieldType, Shape>> = {
   boolean: { fits: (text) => text === 'true' || text === 'false', allowed: 'true or false' },
   number: { fits: (text) => /^-?\d{1,18}$/.test(text), allowed: 'a whole number of up to 18 digits' },
-  date: { fits: (text) => parseInstant(text) !== undefined, allowed: 'a date such as 2026-01-31T13:30:00Z' },
+  date: { fits: (text) => parseDateTime(text) !== undefined, allowed: 'a date such as 2026-01-31T13:30:00Z' },
   start_date: { fits: (text) => parseDate(text) !== undefined, allowed: 'a date such as 2026-01-31' },
   start_time: { fits: (text) => parseTime(text) !== undefined, allowed: 'a time in UTC such as 13:30:00Z' },
   duration: { fits: (text) => parseDuration(text) !== undefined, allowed: 'a duration such as 01:30:00' },
@@ -71,7 +71,7 @@ function readText(field: MetadataField, value: unknown, reading: Reading): strin
 
 /** What follows the day counts only when both together are an instant. */
 function dayOrInstant(word: string): string {
-  return parseInstant(word) ? word : word.slice(0, 10);
+  return parseDateTime(word) ? word : word.slice(0, 10);
 }
 
 /** A text with commas between its items, or a list after all. */

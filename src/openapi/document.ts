@@ -3,7 +3,7 @@ import { createDocument, createSchema, type ZodOpenApiPathsObject } from 'zod-op
 import { LenientAcl, StrictAcl } from '../access/acl.schemas.ts';
 import { NEWEST_VERSION } from '../http/version.ts';
 import { CatalogsRequest, FieldsRequest } from '../metadata/schemas.ts';
-import { NewScheduling, SchedulingUpdate } from '../scheduling/scheduling.schemas.ts';
+import { NewScheduling, SchedulingUpdate } from '../recordings/schedules/scheduling.schemas.ts';
 import { PropertiesRequest } from '../series/properties.schemas.ts';
 import { Processing } from '../workflows/processing.schemas.ts';
 import { TAGS } from './endpoint.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Instant } from '../http/schemas.ts';
-import { parseInstant } from './signing/instant.ts';
 import { canonicalAddress } from './signing/ip-address.ts';
+import { parseValidUntil } from './signing/valid-until.ts';
 
 const NO_URL = "Query parameter 'url' is mandatory";
 
@@ -9,7 +9,7 @@ const NO_URL = "Query parameter 'url' is mandatory";
 export const SignForm = z.object({
   url: z.string({ error: NO_URL }).trim().min(1, { error: NO_URL }).describe('The address.'),
   'valid-until': read(
-    parseInstant,
+    parseValidUntil,
     "Query parameter 'valid-until' is not a valid ISO-8601 date string",
   ).describe('Until when it may be used; ISO 8601.'),
   'valid-source': read(canonicalAddress, "Query parameter 'valid-source' is not a valid IP address").describe(

@@ -1,7 +1,8 @@
-import { mayAccess, replaceAcl } from '../access/acl.queries.ts';
+import { replaceAcl } from '../access/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { dropAclsOfSeries } from '../events/update/acl.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import { lockSeries } from './queries.ts';
 
@@ -33,25 +34,7 @@ export async function replaceSeriesAcl(
 ): Promise<void> {
   await lockSeries(trx, principal, id, notFound().message);
   await replaceAcl(trx, 'series', id, entries);
-  if (override) await dropEventAcls(trx, principal, id);
-}
-
-async function dropEventAcls(trx: Transaction, principal: Principal, seriesId: string): Promise<void> {
-  const dropped = await trx
-    .deleteFrom('event_acl')
-    .using('events')
-    .whereRef('event_acl.event_id', '=', 'events.id')
-    .where('events.series_id', '=', seriesId)
-    .where(mayAccess('events', principal, 'write'))
-    .returning('event_acl.event_id')
-    .execute();
-  const eventIds = [...new Set(dropped.map(({ event_id }) => event_id))];
-  // Each has another ACL now, which counts as another version of it.
-  await trx
-    .updateTable('events')
-    .set((eb) => ({ archive_version: eb('archive_version', '+', 1) }))
-    .where('id', '=', (eb) => eb.fn.any(eb.val(eventIds)))
-    .execute();
+  if (override) await dropAclsOfSeries(trx, id, principal);
 }
 
 function isList(text: string): boolean {

@@ -17,7 +17,8 @@ export class StagingExpired extends Error {
 /**
  * The staging ledger: objects that no committed row owns. An object is entered before its first byte is stored and
  * leaves in the transaction that commits the row naming it, so whatever a killed process leaves behind is known.
- * One ledger per process; `owner` is unique to it.
+ * One ledger per process; `owner` is unique to it. An object that is stored and has to outlive the process is handed to
+ * an owner of another kind, which says itself when it expires (`handToOwner`).
  *
  * An object may be removed only once its entry has no owner. The owner leaves in a transaction of its own, which
  * either waits for a commit under way and then finds no entry, or makes that commit fail.
@@ -64,7 +65,30 @@ export class StagingLedger {
       .where('owner', '=', this.#owner)
       .returning('object_key')
       .execute();
-    if (taken.length !== new Set(keys).size) throw new StagingExpired('A staged object has been swept.');
+    requireAll(keys, taken);
+  }
+
+  /**
+   * Hands objects that are stored to another owner, which is no process: from then on they live until `expiresAt`,
+   * whatever becomes of this process. See `commitOwned`, `extendOwned` and `releaseOwned`.
+   *
+   * @param owner a name that no process has
+   * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
+   */
+  async handToOwner(
+    trx: Transaction,
+    keys: readonly string[],
+    { owner, expiresAt }: { owner: string; expiresAt: Date },
+  ): Promise<void> {
+    if (keys.length === 0) return;
+    const handed = await trx
+      .updateTable('staging')
+      .set({ owner, expires_at: expiresAt })
+      .where('object_key', 'in', keys)
+      .where('owner', '=', this.#owner)
+      .returning('object_key')
+      .execute();
+    requireAll(keys, handed);
   }
 
   /**
@@ -143,6 +167,50 @@ export class StagingLedger {
     await this.#disown(keys);
     for (const key of keys) this.#undiscarded.delete(key);
   }
+}
+
+/**
+ * Takes all objects of an owner that is no process off the ledger, as `StagingLedger.commit` does with a process's.
+ *
+ * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
+ */
+export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
+  const taken = await trx.deleteFrom('staging').where('owner', '=', owner).returning('object_key').execute();
+  requireAll(keys, taken);
+}
+
+/**
+ * Lets the objects of an owner that is no process expire at another time.
+ *
+ * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
+ */
+export async function extendOwned(
+  trx: Transaction,
+  owner: string,
+  keys: readonly string[],
+  expiresAt: Date,
+): Promise<void> {
+  const extended = await trx
+    .updateTable('staging')
+    .set({ expires_at: expiresAt })
+    .where('owner', '=', owner)
+    .returning('object_key')
+    .execute();
+  requireAll(keys, extended);
+}
+
+/** Gives up the objects of an owner that is no process: the sweep removes them soon after the commit. */
+export async function releaseOwned(trx: Transaction, owner: string): Promise<void> {
+  await trx
+    .updateTable('staging')
+    .set({ owner: null, expires_at: sql<Date>`now()` })
+    .where('owner', '=', owner)
+    .execute();
+}
+
+function requireAll(keys: readonly string[], found: readonly { object_key: string }[]): void {
+  const there = new Set(found.map(({ object_key }) => object_key));
+  if (!keys.every((key) => there.has(key))) throw new StagingExpired('A staged object has been swept.');
 }
 
 /**

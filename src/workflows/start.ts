@@ -1,6 +1,9 @@
+import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { advance } from './advance.ts';
 import type { WorkflowDefinition } from './definition.ts';
+import type { WorkflowDefinitions } from './definitions.ts';
+import type { Processing } from './processing.ts';
 
 /** What a new workflow instance is about. */
 export interface WorkflowStart {
@@ -10,6 +13,24 @@ export interface WorkflowStart {
   configuration: Readonly<Record<string, string>>;
   creator: string;
   requestId: string;
+}
+
+/** Who asks for the processing of an event, with which request, and which workflows there are. */
+export interface ProcessingSource {
+  principal: Principal;
+  requestId: string;
+  definitions: WorkflowDefinitions;
+}
+
+/** Starts the processing of an event that has its tracks. A workflow nobody knows stands for the usual one. */
+export async function startProcessing(
+  trx: Transaction,
+  eventId: string,
+  { workflow, configuration }: Processing,
+  { principal, requestId, definitions }: ProcessingSource,
+): Promise<void> {
+  const definition = definitions.resolve(workflow);
+  await startWorkflow(trx, { eventId, definition, configuration, creator: principal.username, requestId });
 }
 
 /**

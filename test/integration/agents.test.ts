@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { timeZoneOf } from '../../src/scheduling/agents/agents.queries.ts';
+import { timeZoneOf } from '../../src/recordings/agents/agents.queries.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { send } from '../support/series.ts';
 

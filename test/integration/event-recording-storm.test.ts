@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { markMissedRecordings } from '../../src/scheduling/missed-recordings.ts';
+import { markMissedRecordings } from '../../src/recordings/state.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
 import { field, file, form } from '../support/form.ts';

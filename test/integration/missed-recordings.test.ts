@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { markMissedRecordings } from '../../src/scheduling/missed-recordings.ts';
+import { markMissedRecordings } from '../../src/recordings/state.ts';
 import { startReconciler } from '../../workers/reconciler.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';

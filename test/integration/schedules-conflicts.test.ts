@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { anonymous } from '../../src/access/principal.ts';
 import {
-  type Claim,
   conflictsWith,
   explainingConflicts,
   refusingOverlaps,
-} from '../../src/scheduling/conflicts.ts';
+  type TimeClaim,
+} from '../../src/recordings/conflicts.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import {
   admin,
@@ -30,7 +30,7 @@ const store = (from: number, to: number, title: string, slot: Partial<Slot> = {}
   storeBare(db.database, { agentId, from, to, title, ...slot });
 const shown = (from: number, to: number, title: string) => ({ start: minute(from), end: minute(to), title });
 
-function claimOf(periods: readonly (readonly [number, number])[], gap = 0, eventId = 'new'): Claim {
+function claimOf(periods: readonly (readonly [number, number])[], gap = 0, eventId = 'new'): TimeClaim {
   const occurrences = periods.map(([from, to], index) => ({ ...shown(from, to, `New ${index}`), eventId }));
   return { agentId, gapMs: gap * 60_000, occurrences };
 }

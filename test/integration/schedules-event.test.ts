@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import type { RecordingState } from '../../src/scheduling/schedule.ts';
-import { noteRecording } from '../../src/scheduling/write-schedules.ts';
+import { advanceRecording, type RecordingState } from '../../src/recordings/state.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { insertEvent } from '../support/publication.ts';
 import { knownAgent, minute, move, storeBare } from '../support/schedules.ts';
@@ -109,7 +108,7 @@ test('what an event shows of its schedule cannot be written by hand', async () =
   expect(await shown(id)).toEqual(AWAITED());
 });
 
-test.each<[RecordingState, string]>([
+test.each<[Exclude<RecordingState, ''>, string]>([
   ['capturing', 'RECORDING'],
   ['capture_finished', 'RECORDING'],
   ['capture_error', 'RECORDING_FAILURE'],
@@ -121,13 +120,15 @@ test.each<[RecordingState, string]>([
   ['upload_error', 'RECORDING_FAILURE'],
 ])('an event whose recording is known as %s has the status %s', async (state, status) => {
   const id = await scheduled();
-  await db.database.transaction().execute((trx) => noteRecording(trx, id, state));
+  await db.database.transaction().execute((trx) => advanceRecording(trx, id, { kind: 'reported', state }));
   expect(await shown(id)).toEqual({ ...AWAITED(), recording_state: state, status });
 });
 
 test('what was known of a recording is forgotten when its schedule is moved, and only then', async () => {
   const id = await scheduled();
-  await db.database.transaction().execute((trx) => noteRecording(trx, id, 'capture_error'));
+  await db.database
+    .transaction()
+    .execute((trx) => advanceRecording(trx, id, { kind: 'reported', state: 'capture_error' }));
   await db.database.transaction().execute((trx) => move(trx, id, {}));
   expect(await shown(id)).toMatchObject({ recording_state: 'capture_error' });
   await db.database.transaction().execute((trx) => move(trx, id, { to: 130 }));

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/database/kysely.ts';
 import type { DB } from '../../src/database/schema.ts';
-import { conflictsWith } from '../../src/scheduling/conflicts.ts';
-import { markMissedBatch } from '../../src/scheduling/missed-recordings.ts';
+import { conflictsWith } from '../../src/recordings/conflicts.ts';
+import { markMissedBatch } from '../../src/recordings/state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { admin, deleteScheduled, minute, move, scheduleTogether } from '../support/schedules.ts';
 

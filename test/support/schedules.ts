@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Principal } from '../../src/access/principal.ts';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
-import { scheduleOf } from '../../src/scheduling/schedules.queries.ts';
-import { changeSchedule, insertSchedules } from '../../src/scheduling/write-schedules.ts';
+import { scheduleOf } from '../../src/recordings/schedules/schedules.queries.ts';
+import { changeSchedule, insertSchedules } from '../../src/recordings/schedules/write-schedules.ts';
 import { insertEvent } from './publication.ts';
 import { newAgent } from './scheduling.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../../http/list/page-request.ts';
 import { TextByName } from '../../http/schemas.ts';
-import { Agent, AgentList, AgentReport } from '../../scheduling/agents/agent.schemas.ts';
+import { Agent, AgentList, AgentReport } from '../../recordings/agents/agent.schemas.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { AGENT, AGENT_ID } from '../examples.ts';
 import { LIST_HEADERS } from '../list-parameters.ts';

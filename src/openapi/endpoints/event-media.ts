@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Tracks } from '../../events/track.schemas.ts';
-import { TrackForm } from '../../ingest/track.schemas.ts';
+import { Tracks } from '../../events/media/track.schemas.ts';
+import { TrackForm } from '../../ingest/external-api/track-form.ts';
 import { Publication, Publications } from '../../publications/publication.schemas.ts';
 import { PublicationQuery, PublicationsQuery } from '../../publications/query.schemas.ts';
 import type { Endpoint } from '../endpoint.ts';

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { INTRODUCED } from '../../http/api-changes.ts';
 import { jsonText } from '../../http/schemas.ts';
-import { Conflicts, MOMENT, Scheduling, SchedulingUpdate } from '../../scheduling/scheduling.schemas.ts';
+import {
+  Conflicts,
+  MOMENT,
+  Scheduling,
+  SchedulingUpdate,
+} from '../../recordings/schedules/scheduling.schemas.ts';
 import type { Answer, Endpoint } from '../endpoint.ts';
 import { CONFLICTS, EVENT_ID, SCHEDULING } from '../examples.ts';
 import { TAGGED_HEADERS } from '../parameters.ts';

@@ -5,7 +5,7 @@ import { EventQuery } from '../../events/query.schemas.ts';
 import { INTRODUCED } from '../../http/api-changes.ts';
 import { jsonText } from '../../http/schemas.ts';
 import { CatalogsRequest } from '../../metadata/schemas.ts';
-import { NewScheduling, SchedulingUpdate } from '../../scheduling/scheduling.schemas.ts';
+import { NewScheduling, SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
 import { Processing } from '../../workflows/processing.schemas.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { EVENT_LIST_QUERY } from '../event-parameters.ts';

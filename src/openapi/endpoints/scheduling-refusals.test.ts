@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseNewScheduling, parseSchedulingChange } from '../../scheduling/parse.ts';
-import { occurrencesOf } from '../../scheduling/recurrence/occurrences.ts';
+import { occurrencesOf } from '../../recordings/recurrence/occurrences.ts';
+import { parseNewScheduling, parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { EVENT_SCHEDULING } from './event-scheduling.ts';
 import { EVENTS } from './events.ts';
 

@@ -1,0 +1,94 @@
+import { aclsOf, mayAccess, replaceAcl } from '../../access/acl.queries.ts';
+import { MAX_ENTRIES } from '../../access/acl.schemas.ts';
+import type { AclEntry } from '../../access/acl.ts';
+import type { Principal } from '../../access/principal.ts';
+import type { Transaction } from '../../database/kysely.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import { isActive } from '../../workflows/states.ts';
+import { countVersion, type LockedEvent } from './lock-event.ts';
+import type { Refusals } from './refusals.ts';
+
+/** What is to become of an event's own access control list. */
+export type AclEdit =
+  | { kind: 'replace'; entries: readonly AclEntry[] }
+  /** An entry for the same pair of action and role, whatever it says, gives way to this one. */
+  | { kind: 'add'; entry: AclEntry }
+  | { kind: 'remove'; action: string; role: string };
+
+/**
+ * Changes the access control list of a locked event. While a workflow is active it stays as it is.
+ *
+ * @returns whether that changed anything
+ * @throws {HttpError} 404 for an entry that is not there, 400 for one more than there may be
+ */
+export async function editAcl(
+  trx: Transaction,
+  event: LockedEvent,
+  edit: AclEdit,
+  refusals: Refusals,
+): Promise<boolean> {
+  const current = (await aclsOf(trx, 'events', [event.id])).get(event.id) ?? [];
+  const edited = entriesAfter(edit, current);
+  if (isActive(event.processing_state)) throw refusals.processing(event.id);
+  if (current.length === edited.length && current.every((entry, i) => isSame(entry, edited[i]))) return false;
+  await replaceAcl(trx, 'events', event.id, edited);
+  return true;
+}
+
+/**
+ * Takes their own access control lists from the events of a locked series, so that they follow the series; those the
+ * principal may not write keep them. Each has another list then, which counts as another version of it.
+ */
+export async function dropAclsOfSeries(
+  trx: Transaction,
+  seriesId: string,
+  principal: Principal,
+): Promise<void> {
+  const dropped = await trx
+    .deleteFrom('event_acl')
+    .using('events')
+    .whereRef('event_acl.event_id', '=', 'events.id')
+    .where('events.series_id', '=', seriesId)
+    .where(mayAccess('events', principal, 'write'))
+    .returning('event_acl.event_id')
+    .execute();
+  await countVersion(
+    trx,
+    dropped.map(({ event_id }) => event_id),
+  );
+}
+
+function entriesAfter(edit: AclEdit, current: readonly AclEntry[]): readonly AclEntry[] {
+  switch (edit.kind) {
+    case 'replace':
+      return edit.entries;
+    case 'add':
+      return withEntry(current, edit.entry);
+    case 'remove':
+      return withoutEntry(current, edit);
+  }
+}
+
+function withEntry(acl: readonly AclEntry[], entry: AclEntry): AclEntry[] {
+  if (!acl.some((each) => isAbout(each, entry))) {
+    if (acl.length < MAX_ENTRIES) return [...acl, entry];
+    throw badRequest(`An access control list has at most ${MAX_ENTRIES} entries.`);
+  }
+  return acl.map((each) => (isAbout(each, entry) ? entry : each));
+}
+
+function withoutEntry(acl: readonly AclEntry[], pair: { action: string; role: string }): AclEntry[] {
+  const rest = acl.filter((entry) => !isAbout(entry, pair));
+  if (rest.length < acl.length) return rest;
+  throw notFound(
+    `Unable to find an access control entry with action '${pair.action}' and role '${pair.role}'`,
+  );
+}
+
+function isAbout(entry: AclEntry, { action, role }: { action: string; role: string }): boolean {
+  return entry.action === action && entry.role === role;
+}
+
+function isSame(a: AclEntry, b: AclEntry | undefined): boolean {
+  return b !== undefined && isAbout(a, b) && a.allow === b.allow;
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import type { Queryable, Transaction } from '../../database/kysely.ts';
+import { conflict, notFound } from '../../http/errors.ts';
+import { processingOf } from '../../recordings/schedules/schedules.queries.ts';
+import { advanceRecording, type RecordingProgress, recordingProgress } from '../../recordings/state.ts';
+import { releaseObjects } from '../../storage/staging.ts';
+import type { Processing } from '../../workflows/processing.ts';
+import { isActive } from '../../workflows/states.ts';
+import { insertTracks, type NewTrack } from '../tracks.ts';
+import type { LockedEvent } from './lock-event.ts';
+import type { Refusals } from './refusals.ts';
+
+/** What tracks that come are to an event. */
+export type TrackPurpose =
+  /** The recording that a scheduled event awaits; at least one. */
+  | { kind: 'recording' }
+  /** They stand beside those that are there, or in place of some; while a workflow is active, none may come or go. */
+  | { kind: 'tracks'; replaced: ReplacedTracks | undefined };
+
+/** What is to become of an event's tracks. */
+export type TrackEdit = TrackPurpose & { tracks: readonly NewTrack[] };
+
+/** Of one flavor several languages may stand side by side: a tag `lang:` says which of them is meant. */
+export interface ReplacedTracks {
+  flavor: string;
+  tags: readonly string[];
+}
+
+export interface EditedTracks {
+  /** How many tracks went. */
+  removed: number;
+  /** What is to be done now that the event has got the recording it awaited; undefined when it has not. */
+  processing: Processing | undefined;
+}
+
+/**
+ * How far the recording of an event is that another comes for.
+ *
+ * @throws {HttpError} 409 for a scheduled event whose recording has begun or come: it is never replaced
+ */
+export async function refuseSecondRecording(
+  db: Queryable,
+  eventId: string,
+): Promise<Exclude<RecordingProgress, 'begun'>> {
+  const progress = await recordingProgress(db, eventId);
+  if (progress === undefined) throw notFound(`Cannot find an event with id '${eventId}'.`);
+  if (progress !== 'begun') return progress;
+  throw conflict(`The recording of the event '${eventId}' has come already.`);
+}
+
+/**
+ * Refuses an edit of tracks that the event cannot take now. Comes before anything is changed.
+ *
+ * @throws {HttpError} 409 for a recording that nobody awaits
+ */
+export async function requireEditable(
+  trx: Transaction,
+  event: LockedEvent,
+  edit: TrackEdit,
+  refusals: Refusals,
+): Promise<void> {
+  if (edit.kind === 'tracks') {
+    if (isActive(event.processing_state)) throw refusals.processing(event.id);
+    return;
+  }
+  if ((await refuseSecondRecording(trx, event.id)) === 'awaited') return;
+  // Deleted meanwhile, and created anew.
+  throw conflict(`The event '${event.id}' is not scheduled any more.`);
+}
+
+/**
+ * Gives a locked event more tracks, or takes some from it; their objects are released. A scheduled event that awaited
+ * its recording has it then if these are to be seen or heard.
+ *
+ * @throws {HttpError} 409 for a track that would replace the recording of a scheduled event
+ */
+export async function editTracks(
+  trx: Transaction,
+  event: LockedEvent,
+  edit: TrackEdit,
+): Promise<EditedTracks> {
+  const before = await recordingProgress(trx, event.id);
+  const removed =
+    edit.kind === 'tracks' && edit.replaced ? await removeTracks(trx, event.id, edit.replaced) : [];
+  if (edit.tracks.length > 0 && removed.some(({ is_media }) => is_media)) {
+    await refuseSecondRecording(trx, event.id);
+  }
+  await insertTracks(trx, event.id, edit.tracks);
+  const recorded =
+    edit.kind === 'recording' ||
+    (before === 'awaited' && (await recordingProgress(trx, event.id)) === 'begun');
+  if (recorded) await advanceRecording(trx, event.id, { kind: 'recorded' });
+  return { removed: removed.length, processing: recorded ? await processingOf(trx, event.id) : undefined };
+}
+
+async function removeTracks(
+  trx: Transaction,
+  eventId: string,
+  { flavor, tags }: ReplacedTracks,
+): Promise<{ is_media: boolean }[]> {
+  const languages = tags.filter((tag) => tag.startsWith('lang:'));
+  let replaced = trx.deleteFrom('tracks').where('event_id', '=', eventId).where('flavor', '=', flavor);
+  if (languages.length > 0) replaced = replaced.where('tags', '&&', sql<string[]>`${languages}::text[]`);
+  const rows = await replaced.returning(['object_key', 'is_media']).execute();
+  await releaseObjects(
+    trx,
+    rows.map(({ object_key }) => object_key),
+  );
+  return rows;
+}

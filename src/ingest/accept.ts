@@ -1,0 +1,63 @@
+import type { Transaction } from '../database/kysely.ts';
+import { createEvents } from '../events/create/create-events.ts';
+import type { NewTrack } from '../events/tracks.ts';
+import { updateEvent } from '../events/update/update-event.ts';
+import type { StagingLedger } from '../storage/staging.ts';
+import type { WorkflowDefinitions } from '../workflows/definitions.ts';
+import type { Processing } from '../workflows/processing.ts';
+import { startProcessing } from '../workflows/start.ts';
+import { takeDraft } from './drafts.ts';
+import type { Intake } from './intake.ts';
+
+/** What became of an intake. */
+export interface Accepted {
+  /** The events that it made or changed, in chronological order. */
+  ids: string[];
+  /** How many tracks gave way to those that came. */
+  removed: number;
+}
+
+/**
+ * Makes or completes events of what has come in, starts their processing when there is something to process, and takes
+ * the objects off the staging ledger: all in one transaction, of which the queue hears only through the database. Run it
+ * in `explainingConflicts`, or in `inTransaction` when it schedules nothing.
+ *
+ * @throws {HttpError} as `createEvents` and `updateEvent`
+ * @throws {DraftGone} when its draft has been accepted or discarded, or has expired
+ * @throws {Overlap} when something else is to be recorded at that time
+ * @throws {StagingExpired} when one of the objects has been swept
+ */
+export async function accept(
+  trx: Transaction,
+  intake: Intake,
+  { staging, definitions }: { staging: StagingLedger; definitions: WorkflowDefinitions },
+): Promise<Accepted> {
+  const { principal, requestId, draft, tracks } = intake;
+  const drafted = draft ? await takeDraft(trx, { ...draft, principal }) : [];
+  const { processing, ...accepted } = await write(trx, intake, [...drafted, ...tracks]);
+  await staging.commit(
+    trx,
+    tracks.map(({ objectKey }) => objectKey),
+  );
+  if (processing) {
+    for (const id of accepted.ids)
+      await startProcessing(trx, id, processing, { principal, requestId, definitions });
+  }
+  return accepted;
+}
+
+async function write(
+  trx: Transaction,
+  { target, principal }: Intake,
+  tracks: readonly NewTrack[],
+): Promise<Accepted & { processing: Processing | undefined }> {
+  if (target.kind === 'new') {
+    const made = await createEvents(trx, target.events, tracks, { principal, gapMs: target.gapMs });
+    return { ...made, removed: 0 };
+  }
+  const { id, edits, takes, refusals = {} } = target;
+  const bringsNothing = takes.kind === 'recording' && tracks.length === 0;
+  const all = bringsNothing ? edits : { ...edits, tracks: { ...takes, tracks } };
+  const edited = await updateEvent(trx, id, all, { principal, refusals });
+  return { ids: [id], ...edited };
+}

@@ -1,0 +1,39 @@
+import type { Context } from 'hono';
+import { ClientGone } from '../../http/body.ts';
+import { HttpError } from '../../http/errors.ts';
+import { answerConflicts } from '../../recordings/answer-conflicts.ts';
+import { StorageRefused } from '../../storage/put-measured.ts';
+import { StagingExpired } from '../../storage/staging.ts';
+
+/**
+ * Answers a request that brings files and has failed: also when the client goes away, the storage takes nothing, or
+ * what is scheduled conflicts with other recordings.
+ *
+ * @throws whatever every endpoint answers alike
+ */
+export function answerFailure(c: Context, error: unknown): Response {
+  const { log } = c.var;
+  if (error instanceof ClientGone) {
+    log.info('the client went away in the middle of an upload; nothing is kept');
+    return c.body(null, 400, { Connection: 'close' });
+  }
+  if (error instanceof StorageRefused) {
+    log.error({ err: error.cause }, 'object storage refused a recording');
+    throw storageAnswer(error.cause);
+  }
+  if (error instanceof StagingExpired) {
+    log.error({ err: error }, 'a recording was swept before it was complete');
+    throw storageAnswer(error);
+  }
+  return answerConflicts(c, error);
+}
+
+function storageAnswer(cause: unknown): HttpError {
+  const full = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
+  return full
+    ? new HttpError(507, 'There is no room left to store the recording.', { Connection: 'close' })
+    : new HttpError(503, 'The recording could not be stored. Try again later.', {
+        Connection: 'close',
+        'Retry-After': '30',
+      });
+}

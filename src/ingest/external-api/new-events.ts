@@ -1,0 +1,60 @@
+import type { AclEntry } from '../../access/acl.ts';
+import type { Queryable } from '../../database/kysely.ts';
+import { chosenIdentifier, newEventColumns } from '../../events/columns.ts';
+import type { NewEvents } from '../../events/create/create-events.ts';
+import { badRequest } from '../../http/errors.ts';
+import { requireValues } from '../../metadata/parse.ts';
+import { planRecordings, type RecordingPlan } from '../../recordings/schedules/plan.ts';
+import { type PartOptions, parseEventParts } from './event-form.ts';
+
+/** ACL entries that one request may write, those of all its events together. */
+const MAX_ENTRIES = 100_000;
+/** Characters of metadata, configuration and inputs that one request may write, those of all its events together. */
+const MAX_CHARACTERS = 2_000_000;
+const COPIED = ['metadata', 'processing', 'scheduling'];
+
+/**
+ * Reads the form fields of new events. Contents are looked at before completeness, as the reference does
+ * (compatibility 3.5); other fields are ignored, and an empty one counts as absent.
+ *
+ * @throws {HttpError} 400 with the sentences clients know
+ */
+export async function parseNewEvents(
+  fields: ReadonlyMap<string, string>,
+  options: PartOptions & { database: Queryable; maxOccurrences: number },
+): Promise<NewEvents> {
+  const parts = parseEventParts(fields, { ...options, purpose: 'create' });
+  const { acl, catalogs, processing, scheduling } = parts;
+  const episode = catalogs?.get(options.catalogs.common.flavor) ?? new Map();
+  const id = chosenIdentifier(episode);
+  const columns = newEventColumns(episode, new Date());
+  const recordings = scheduling === undefined ? undefined : await planRecordings(scheduling, options);
+  if (!acl) throw badRequest('No access control list available to create new event.');
+  if (!catalogs) throw badRequest('No metadata list available to create new event.');
+  if (!processing) throw badRequest('No processing metadata available to create new event.');
+  if (!processing.workflow) throw badRequest('No workflow template in metadata');
+  requireValues(catalogs, options.catalogs);
+  if (recordings) requireReasonable(recordings, { acl, fields });
+  const extended = [...catalogs].filter(([flavor]) => flavor !== options.catalogs.common.flavor);
+  return { id, columns, catalogs: new Map(extended), acl, processing, recordings };
+}
+
+/** Refuses what each of many events would have a copy of, when it is too much for all of them together. */
+function requireReasonable(
+  { periods }: RecordingPlan,
+  { acl, fields }: { acl: readonly AclEntry[]; fields: ReadonlyMap<string, string> },
+): void {
+  if (periods.length === 1) return;
+  if (acl.length * periods.length > MAX_ENTRIES) {
+    throw badRequest(
+      `The part 'acl' has ${acl.length} entries, and by the part 'scheduling' there are ${periods.length} events; allowed are ${MAX_ENTRIES} entries for all events together.`,
+    );
+  }
+  for (const name of COPIED) {
+    const characters = fields.get(name)?.trim().length ?? 0;
+    if (characters * periods.length <= MAX_CHARACTERS) continue;
+    throw badRequest(
+      `The part '${name}' has ${characters} characters, and by the part 'scheduling' there are ${periods.length} events; allowed are ${MAX_CHARACTERS} characters for all events together.`,
+    );
+  }
+}

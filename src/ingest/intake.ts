@@ -1,0 +1,37 @@
+import type { Principal } from '../access/principal.ts';
+import type { NewEvents } from '../events/create/create-events.ts';
+import type { NewTrack } from '../events/tracks.ts';
+import type { Refusals } from '../events/update/refusals.ts';
+import type { TrackPurpose } from '../events/update/tracks.ts';
+import type { EventEdits } from '../events/update/update-event.ts';
+
+/** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
+export interface Intake {
+  principal: Principal;
+  /** Of the request that completes it. */
+  requestId: string;
+  target: NewTarget | ExistingTarget;
+  /** Stored and staged by this process. */
+  tracks: readonly NewTrack[];
+  /** Whose tracks come before them; accepted, it is gone. */
+  draft?: { id: string; door: string };
+}
+
+/** Events that are to be made of it. */
+export interface NewTarget {
+  kind: 'new';
+  events: NewEvents;
+  /** What has to lie between two recordings of an agent, in milliseconds. */
+  gapMs: number;
+}
+
+/** An event that it completes, or changes. */
+export interface ExistingTarget {
+  kind: 'existing';
+  id: string;
+  edits: Omit<EventEdits, 'tracks'>;
+  /** What the tracks are to the event; as its recording there may be none. */
+  takes: TrackPurpose;
+  /** What the door says where `POST /api/events/{id}` says something else. */
+  refusals?: Partial<Refusals>;
+}

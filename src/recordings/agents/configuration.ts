@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { checked } from '../../http/check.ts';
+import { badRequest, HttpError } from '../../http/errors.ts';
+import { isXmlText } from '../../metadata/xml.ts';
+import { isTimeZone } from '../recurrence/time-zone.ts';
+import { isName, MAX_NAME, quoted } from './names.ts';
+import { parsePropertiesXml } from './properties-xml.ts';
+
+const MAX_BYTES = 64 * 1024;
+const MAX_PROPERTIES = 1000;
+const MAX_KEY = 255;
+const MAX_VALUE = 10_000;
+const INPUTS = 'capture.device.names';
+const TIME_ZONE = 'capture.device.timezone';
+const DEFAULT_ZONE = 'UTC';
+
+/** What is wrong with a configuration that is neither of the two. */
+export const UNREADABLE = 'The configuration must be a JSON object or properties XML.';
+
+/** What a capture agent tells about itself. */
+export interface AgentConfiguration {
+  /** In the order of the keys. */
+  properties: ReadonlyMap<string, string>;
+  /** What it can record. */
+  inputs: string[];
+  /** IANA name of the zone it is in. */
+  timeZone: string;
+}
+
+const Key = z
+  .string()
+  .refine((key) => key !== '' && key.length <= MAX_KEY && isXmlText(key) && !/\p{Cc}/u.test(key), {
+    error: ({ input }) =>
+      `A property of the configuration is called ${quoted(input)}; allowed are 1 to ${MAX_KEY} characters, none of them a control character.`,
+  });
+const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+/**
+ * Reads the configuration of a capture agent: a JSON object, or XML as Java writes properties.
+ *
+ * @throws {HttpError} 400 with a sentence that names the property, 413
+ */
+export function parseConfiguration(text: string): AgentConfiguration {
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    throw new HttpError(413, `The configuration is longer than ${MAX_BYTES} bytes.`);
+  }
+  const properties = new Map<string, string>();
+  for (const [key, value] of entriesOf(text.trim()))
+    properties.set(checked(Key, key), checkedValue(key, value));
+  if (properties.size > MAX_PROPERTIES) {
+    throw badRequest(`The configuration has ${properties.size} properties; allowed are ${MAX_PROPERTIES}.`);
+  }
+  const sorted = new Map([...properties].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { properties: sorted, inputs: inputsOf(sorted), timeZone: timeZoneOf(sorted) };
+}
+
+function entriesOf(text: string): [string, unknown][] {
+  if (text.startsWith('<')) return parsePropertiesXml(text);
+  if (text.startsWith('{')) return Object.entries(jsonOf(text));
+  throw badRequest(UNREADABLE);
+}
+
+function jsonOf(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    throw badRequest(UNREADABLE);
+  }
+}
+
+function checkedValue(key: string, value: unknown): string {
+  const { success, data } = Value.safeParse(value);
+  if (!success) {
+    throw badRequest(
+      `The property ${quoted(key)} of the configuration is neither text nor number nor boolean.`,
+    );
+  }
+  if (data.length > MAX_VALUE) {
+    throw badRequest(
+      `The property ${quoted(key)} of the configuration is longer than ${MAX_VALUE} characters.`,
+    );
+  }
+  if (!isXmlText(data)) {
+    throw badRequest(
+      `The property ${quoted(key)} of the configuration holds a character that XML does not allow.`,
+    );
+  }
+  return data;
+}
+
+function inputsOf(properties: ReadonlyMap<string, string>): string[] {
+  const names = (properties.get(INPUTS) ?? '').split(',').map((name) => name.trim());
+  const inputs = [...new Set(names)].filter((name) => name !== '');
+  const wrong = inputs.find((name) => !isName(name));
+  if (wrong === undefined) return inputs;
+  throw badRequest(
+    `The property ${INPUTS} holds the name ${quoted(wrong)}; allowed are 1 to ${MAX_NAME} characters, none of them a control character.`,
+  );
+}
+
+function timeZoneOf(properties: ReadonlyMap<string, string>): string {
+  const zone = properties.get(TIME_ZONE)?.trim();
+  if (zone === undefined) return DEFAULT_ZONE;
+  if (isTimeZone(zone)) return zone;
+  throw badRequest(
+    `The property ${TIME_ZONE} is ${quoted(zone)}; allowed is the IANA name of a time zone, such as Europe/Berlin.`,
+  );
+}

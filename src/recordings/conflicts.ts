@@ -1,0 +1,124 @@
+import { sql } from 'kysely';
+import { mayAccess } from '../access/acl.queries.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Database, Queryable, Transaction } from '../database/kysely.ts';
+import { inTransaction, Outdated } from '../database/retry.ts';
+import type { Occurrence, Period } from './schedules/schedule.ts';
+
+/** A recording that stands in the way of another. */
+export interface Conflict extends Period {
+  /** Empty when the event is not for the caller to see. */
+  title: string;
+}
+
+/** The time that somebody wants of an agent. */
+export interface TimeClaim {
+  agentId: string;
+  /** What has to lie between two recordings, in milliseconds. */
+  gapMs: number;
+  /** Chronological. */
+  occurrences: readonly Occurrence[];
+}
+
+/** The database refused a claim: somebody has the time already, or the claim overlaps itself. The transaction is over. */
+class Overlap extends Error {
+  override name = 'Overlap';
+  readonly claim: TimeClaim;
+  constructor(claim: TimeClaim, cause: unknown) {
+    super(`Something else is to be recorded on '${claim.agentId}'.`, { cause });
+    this.claim = claim;
+  }
+}
+
+/** What a client wants to have recorded conflicts with these: chronological, at least one. */
+export class ScheduleConflict extends Error {
+  override name = 'ScheduleConflict';
+  readonly conflicts: readonly Conflict[];
+  constructor(conflicts: readonly Conflict[]) {
+    super(`There are ${conflicts.length} conflicts with other recordings.`);
+    this.conflicts = conflicts;
+  }
+}
+
+const EXCLUSION_VIOLATION = '23P01';
+const ATTEMPTS = 10;
+
+/** Runs a statement that schedules. @throws {Overlap} when the constraint of the table refuses the claim */
+export async function refusingOverlaps<T>(claim: TimeClaim, statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    const overlaps = error instanceof Error && 'code' in error && error.code === EXCLUSION_VIOLATION;
+    throw overlaps ? new Overlap(claim, error) : error;
+  }
+}
+
+/**
+ * Runs a transaction that schedules recordings. Whether they conflict with others is for the database to say; what they
+ * conflict with is looked up then, and when that is gone by then, they are tried again.
+ *
+ * @throws {ScheduleConflict}
+ */
+export async function explainingConflicts<T>(
+  database: Database,
+  principal: Principal,
+  work: (trx: Transaction) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTransaction(database, work);
+    } catch (error) {
+      if (!(error instanceof Overlap)) throw error;
+      const conflicts = await conflictsWith(database, principal, error.claim);
+      if (conflicts.length > 0) throw new ScheduleConflict(conflicts);
+      if (attempt === ATTEMPTS)
+        throw new Outdated('What stands in the way keeps changing.', { cause: error });
+    }
+  }
+}
+
+/** What a claim conflicts with: recordings of others, and those of its own that overlap one another. */
+export async function conflictsWith(
+  db: Queryable,
+  principal: Principal,
+  claim: TimeClaim,
+): Promise<Conflict[]> {
+  const conflicts = [...overlapsWithin(claim), ...(await conflictsWithOthers(db, principal, claim))];
+  return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime() || a.end.getTime() - b.end.getTime());
+}
+
+function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
+  const found = new Set<Conflict>();
+  let latest: Conflict | undefined;
+  for (const { start, end, title } of occurrences) {
+    const conflict = { start, end, title };
+    if (latest && start.getTime() < latest.end.getTime() + gapMs) found.add(latest).add(conflict);
+    if (!latest || end > latest.end) latest = conflict;
+  }
+  return [...found];
+}
+
+async function conflictsWithOthers(
+  db: Queryable,
+  principal: Principal,
+  claim: TimeClaim,
+): Promise<Conflict[]> {
+  const { agentId, gapMs, occurrences } = claim;
+  // All that is wanted as one multirange: joined with many periods, every schedule of the agent would be read.
+  const { rows } = await sql<Conflict>`
+    WITH wanted AS (
+      SELECT range_agg(tstzrange(start_date, end_date + make_interval(secs => ${gapMs / 1000}))) AS occupied
+      FROM unnest(${occurrences.map(({ start }) => start)}::timestamptz[],
+        ${occurrences.map(({ end }) => end)}::timestamptz[]) AS occurrence (start_date, end_date)
+    ), conflicting AS (
+      SELECT event_id FROM schedules WHERE agent_id = ${agentId} AND claimed && (SELECT occupied FROM wanted)
+      UNION
+      SELECT event_id FROM schedules WHERE agent_id = ${agentId}
+        AND claimed <> tstzmultirange(occupied) AND occupied && (SELECT occupied FROM wanted)
+    )
+    SELECT schedules.start_date AS start, schedules.end_date AS "end",
+      CASE WHEN ${mayAccess('events', principal, 'read')} THEN events.title ELSE '' END AS title
+    FROM conflicting JOIN schedules USING (event_id) JOIN events ON events.id = event_id
+    WHERE event_id <> ALL(${occurrences.map(({ eventId }) => eventId)})`.execute(db);
+  return rows;
+}

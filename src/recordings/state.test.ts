@@ -1,0 +1,65 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { RECORDING_MOVES, type RecordingState } from './state.ts';
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const STATES = Object.keys(RECORDING_MOVES) as RecordingState[];
+/** In the order in which an agent that does everything goes through them. */
+const STAGES: RecordingState[] = [
+  ...(['capturing', 'capture_finished', 'manifest', 'manifest_finished', 'compressing'] as const),
+  ...(['uploading', 'upload_finished'] as const),
+];
+const FAILURES = STATES.filter((state) => state.endsWith('_error'));
+
+test('the table knows every state that the database takes', async () => {
+  const sql = await readFile(new URL('../../sql/0012_scheduling.sql', import.meta.url), 'utf8');
+  const [, listed = ''] = /recording_state text .*CHECK \(recording_state IN\s*\(([^)]+)\)/.exec(sql) ?? [];
+  expect([...listed.matchAll(/'(\w*)'/g)].map(([, state]) => state).sort()).toEqual([...STATES].sort());
+});
+
+test('whatever an agent tells first is taken', () => {
+  expect([...RECORDING_MOVES['']].sort()).toEqual(STATES.filter((state) => state !== '').sort());
+});
+
+test.each(STAGES)('from %s a recording may go on to any later stage and to none before it', (stage) => {
+  const later = STAGES.slice(STAGES.indexOf(stage) + 1);
+  expect(RECORDING_MOVES[stage].filter((to) => STAGES.includes(to)).sort()).toEqual(later.sort());
+});
+
+test.each([
+  ['capturing', FAILURES],
+  ['capture_finished', ['manifest_error', 'compressing_error', 'upload_error']],
+  ['manifest', ['manifest_error', 'compressing_error', 'upload_error']],
+  ['manifest_finished', ['compressing_error', 'upload_error']],
+  ['compressing', ['compressing_error', 'upload_error']],
+  ['uploading', ['upload_error']],
+  ['upload_finished', []],
+] as const)('from %s only what is still to come can fail', (stage, failures) => {
+  expect(RECORDING_MOVES[stage].filter((to) => FAILURES.includes(to)).sort()).toEqual([...failures].sort());
+});
+
+test.each(STAGES)('what is %s cannot be put off', (stage) => {
+  expect(RECORDING_MOVES[stage]).not.toContain('');
+});
+
+test.each(FAILURES)('after %s a recording may be put off, done again, or come after all', (failure) => {
+  expect(RECORDING_MOVES[failure]).toEqual(expect.arrayContaining(['', ...STAGES]));
+});
+
+test('the end is reached once', () => {
+  expect(STATES.filter((state) => RECORDING_MOVES[state].length === 0)).toEqual(['upload_finished']);
+});
+
+test('nothing else in the product writes the state of a recording', async () => {
+  const writing: string[] = [];
+  for (const folder of ['src', 'workers']) {
+    for (const file of await readdir(join(PROJECT, folder), { recursive: true })) {
+      if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
+      const text = await readFile(join(PROJECT, folder, file), 'utf8');
+      if (/\brecording_state['"]?\s*[:=]/.test(text)) writing.push(join(folder, file));
+    }
+  }
+  expect(writing.sort()).toEqual(['src/database/schema.ts', 'src/recordings/state.ts']);
+});
