@@ -38,6 +38,12 @@ module.exports = {
       from: { path: '^workers/' },
       to: { path: ['^src/http/', '\\.routes\\.ts$'] },
     },
+    ...['database', 'http'].map((platform) => ({
+      name: `lists-in-${platform}-are-entered-by-their-door`,
+      severity: 'error',
+      from: { pathNot: `^src/${platform}/list/` },
+      to: { path: `^src/${platform}/list/`, pathNot: `^src/${platform}/list/index\\.ts$` },
+    })),
     {
       name: 'fluent-ffmpeg-stays-in-media',
       severity: 'error',

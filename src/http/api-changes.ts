@@ -2,8 +2,9 @@ import type { MiddlewareHandler } from 'hono';
 import { API_VERSIONS, type ApiVersion, atLeast, NEWEST_VERSION, noVersion } from './version.ts';
 
 /**
- * What came with which version of the API: the one place that says so (compatibility 2.4). Whatever is not mentioned
- * was there from the first. In a path `*` stands for one segment; the paths below an endpoint came with it.
+ * What came with which version of the API: the one place that says so, but for the filters of lists (compatibility
+ * 2.4). Whatever is not mentioned was there from the first. In a path `*` stands for one segment; the paths below an
+ * endpoint came with it.
  */
 export const INTRODUCED = {
   endpoints: {
@@ -35,24 +36,6 @@ export const INTRODUCED = {
     repeatedFilter: '1.5.0',
     includeInternalPublication: '1.11.0',
   },
-  eventFilters: {
-    identifier: '1.1.0',
-    title: '1.1.0',
-    description: '1.1.0',
-    series_name: '1.1.0',
-    language: '1.1.0',
-    created: '1.1.0',
-    license: '1.1.0',
-    rightsholder: '1.1.0',
-    status: '1.1.0',
-    is_part_of: '1.1.0',
-    source: '1.1.0',
-    agent_id: '1.1.0',
-    start: '1.1.0',
-    technical_start: '1.1.0',
-  },
-  /** How filters are read: before 1.1.0 a value ended at its first colon, and unknown names were ignored. */
-  filterGrammar: { colonsInValues: '1.1.0', unknownNamesRefused: '1.1.0' },
   publications: { signedUrl: '1.7.0', internalById: '1.11.0' },
   mediaFields: { has_video: '1.7.0', has_audio: '1.7.0', is_master_playlist: '1.7.0', is_live: '1.7.0' },
   publicationMediaFields: { is_master_playlist: '1.7.0', is_live: '1.7.0' },
@@ -65,14 +48,6 @@ export const INTRODUCED = {
   },
   seriesFields: { language: '1.1.0', license: '1.1.0', rightsholder: '1.1.0', acl: '1.5.0' },
   seriesParameters: { override: '1.2.0', withacl: '1.5.0' },
-  seriesFilters: {
-    identifier: '1.1.0',
-    description: '1.1.0',
-    desription: '1.1.0',
-    creator: '1.1.0',
-    publishers: '1.1.0',
-    rightsholder: '1.1.0',
-  },
 } as const satisfies Record<string, Record<string, ApiVersion>>;
 
 /** A part of the API that has changed between versions. */

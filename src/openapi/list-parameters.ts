@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { type ApiPart, introducedBy } from '../http/api-changes.ts';
-import type { Sorts } from '../http/list/sort-grammar.ts';
-import { API_VERSIONS } from '../http/version.ts';
+import type { ListedResource } from '../http/list/index.ts';
 
 /** The headers of a list. */
 export const LIST_HEADERS = z.object({
@@ -19,17 +17,17 @@ export const LIST_HEADERS = z.object({
 });
 
 /** What the parameter `filter` of a list knows. */
-export function filterHelp(part: ApiPart, filters: Readonly<Record<string, unknown>>): string {
+export function filterHelp({ filters, filtersSince = {} }: ListedResource): string {
   const names = Object.keys(filters).map((name) => {
-    const since = introducedBy(part, name);
-    return since === API_VERSIONS[0] ? `\`${name}\`` : `\`${name}\` (${since})`;
+    const since = filtersSince[name];
+    return since ? `\`${name}\` (${since})` : `\`${name}\``;
   });
   return `Filters as \`name:value\` with commas between them, all of which must match. Names, with the version that brought them unless it was the first: ${names.join(', ')}.`;
 }
 
 /** The parameter `sort` of a list. */
-export function sortParameter({ criteria }: Sorts, example: string) {
-  const names = Object.keys(criteria).map((name) => `\`${name}\``);
+export function sortParameter({ sorts }: ListedResource, example: string) {
+  const names = Object.keys(sorts.criteria).map((name) => `\`${name}\``);
   return z
     .string()
     .optional()

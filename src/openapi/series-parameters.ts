@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { PageQuery } from '../http/list/page-request.ts';
-import { SERIES_FILTERS } from '../series/list/filters.ts';
-import { SERIES_SORTS } from '../series/list/sorts.ts';
+import { PageQuery } from '../http/list/index.ts';
+import { SERIES_LIST } from '../series/list.ts';
 import { SeriesListQuery, SeriesSearchQuery } from '../series/query.schemas.ts';
 import { filterHelp, sortParameter } from './list-parameters.ts';
 
@@ -11,10 +10,10 @@ export const SERIES_LIST_QUERY = z.object({
     .string()
     .optional()
     .meta({
-      description: `${filterHelp('seriesFilters', SERIES_FILTERS)} \`creationDate\` takes a period of time, \`from/to\`.`,
+      description: `${filterHelp(SERIES_LIST)} \`creationDate\` takes a period of time, \`from/to\`.`,
       example: 'title:Analysis I',
     }),
-  sort: sortParameter(SERIES_SORTS, 'title:ASC'),
+  sort: sortParameter(SERIES_LIST, 'title:ASC'),
   ...PageQuery.shape,
   ...SeriesListQuery.shape,
 });

@@ -1,17 +1,7 @@
 import { Hono } from 'hono';
-import { mayAccess } from '../access/acl.queries.ts';
-import { listOf } from '../database/list/condition.ts';
-import { findPart } from '../database/list/find.ts';
-import { answerList } from '../http/list/answer-list.ts';
-import type { FilterPart } from '../http/list/filter-grammar.ts';
-import { conditionsOf } from '../http/list/filter-set.ts';
-import { parsePage } from '../http/list/page-request.ts';
-import { isStandard, orderOf, parseSort } from '../http/list/sort-grammar.ts';
-import { seriesListJson } from './json.ts';
-import { SERIES_FILTERS } from './list/filters.ts';
-import type { SeriesListDependencies } from './list/list.routes.ts';
-import { SERIES_SORTS } from './list/sorts.ts';
-import { shownSeries } from './queries.ts';
+import { answerList } from '../http/list/index.ts';
+import type { SeriesListDependencies } from './list.routes.ts';
+import { accessibleSeries, SERIES_LIST, seriesRowsJson } from './list.ts';
 import { SeriesSearchQuery } from './query.schemas.ts';
 
 const DEFAULT_COUNT = 100;
@@ -42,33 +32,28 @@ export function seriesSearchRoutes({ publicUrl, database }: SeriesListDependenci
   return new Hono({ strict: false }).get(path, (c) => {
     const { principal, version } = c.var;
     const query = SeriesSearchQuery.parse(c.req.query());
-    const action = query.edit ? 'write' : 'read';
-    const order = orderOf(parseSort(modernSort(query.sort)), SERIES_SORTS);
-    const list = listOf({
-      table: 'series',
-      order,
-      shown: (id) => shownSeries(database, id),
-      isDefaultOrder: isStandard(order, SERIES_SORTS),
-      groups: [conditionsOf(filterParts(query), (name) => SERIES_FILTERS[name])],
-      access: principal.isAdmin() ? undefined : mayAccess('series', principal, action),
-    });
-    const page = parsePage({ ...c.req.query(), limit: c.req.query('count') ?? '' }, order, DEFAULT_COUNT);
-    return answerList(c, `${publicUrl}${path}`, page, {
-      order,
-      find: (slice) => findPart(database, list, slice),
-      json: async (rows) => rows.map((series) => seriesListJson(series, version)),
+    return answerList(c, SERIES_LIST, {
+      database,
+      url: `${publicUrl}${path}`,
+      access: accessibleSeries(principal, query.edit ? 'write' : 'read'),
+      sort: modernSort(query.sort),
+      criteria: criteriaOf(query),
+      page: { ...c.req.query(), limit: c.req.query('count') ?? '' },
+      defaultLimit: DEFAULT_COUNT,
+      json: (series) => seriesRowsJson(database, series, version, { withacl: false }),
     });
   });
 }
 
-function filterParts(query: SeriesSearchQuery): FilterPart[] {
-  const parts = Object.entries(FILTERS).flatMap(([parameter, name]) => {
+/** The values by the names of the list's filters. */
+function criteriaOf(query: SeriesSearchQuery): Record<string, string> {
+  const given = Object.entries(FILTERS).flatMap(([parameter, name]) => {
     const value = query[parameter as keyof typeof FILTERS];
-    return value ? [{ name, value }] : [];
+    return value ? [[name, value]] : [];
   });
   const { createdfrom, createdto } = query;
-  if (!createdfrom && !createdto) return parts;
-  return [...parts, { name: 'CreationDate', value: `${createdfrom || EARLIEST}/${createdto || LATEST}` }];
+  const period = (createdfrom || createdto) && `${createdfrom || EARLIEST}/${createdto || LATEST}`;
+  return { ...Object.fromEntries(given), ...(period && { CreationDate: period }) };
 }
 
 /** `TITLE_DESC`, as older servers have it, is `title:DESC`. */

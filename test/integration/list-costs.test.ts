@@ -2,12 +2,11 @@ import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anonymous } from '../../src/access/principal.ts';
-import { COUNTED, findPart } from '../../src/database/list/find.ts';
+import { COUNTED, findPart } from '../../src/database/list/index.ts';
 import { createPool } from '../../src/database/pool.ts';
 import type { DB } from '../../src/database/schema.ts';
-import { eventList } from '../../src/events/list/event-list.ts';
-import { EVENT_SORTS } from '../../src/events/list/sorts.ts';
-import { orderOf, parseSort } from '../../src/http/list/sort-grammar.ts';
+import { accessibleEvents, EVENT_LIST } from '../../src/events/list.ts';
+import { listingOf } from '../../src/http/list/index.ts';
 import { NEWEST_VERSION } from '../../src/http/version.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { withoutIndexes } from '../support/without-indexes.ts';
@@ -69,15 +68,9 @@ async function seed(connection: Kysely<DB>): Promise<void> {
 /** How many rows the statements for a page touch, as their plans count them. */
 async function rowsTouched(role: string, filter: string, sort: string): Promise<number> {
   queries = [];
-  const list = eventList({
-    database,
-    principal: anonymous.withRoles([role]),
-    action: 'read',
-    filters: [filter],
-    order: orderOf(parseSort(sort), EVENT_SORTS),
-    version: NEWEST_VERSION,
-  });
-  const { entries } = await findPart(database, list, { skip: 0, take: 21 });
+  const access = accessibleEvents(anonymous.withRoles([role]), 'read');
+  const listing = listingOf(EVENT_LIST, { access, filters: [filter], sort }, NEWEST_VERSION);
+  const { entries } = await findPart(database, listing, { skip: 0, take: 21 });
   expect(entries.length).toBeGreaterThan(0);
   const asked = queries.filter(({ sql: text }) => !text.trimStart().startsWith('EXPLAIN'));
   const touched = await Promise.all(

@@ -1,14 +1,24 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Entry, List, Slice } from './list.ts';
-import { beyond, type Order, orderBy, type Term } from './order.ts';
-
-/** The columns of a key, as `selectKey` names them. */
-export type Row = Record<`k${number}`, string>;
+import type { List } from './list.ts';
+import type { Criterion, Entry, Order, Position, Slice, Term } from './listing.ts';
 
 /** All conditions hold. */
 export function all(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
   if (conditions.length === 0) return sql<SqlBool>`true`;
   return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
+}
+
+/** The columns of a key, as `selectKey` names them. */
+export type Row = Record<`k${number}`, string>;
+
+/** The values of a row's key as columns `k0`, `k1`, ... */
+export function selectKey(order: Order): RawBuilder<unknown> {
+  return sql.join(order.map((term, i) => sql`${asText(term)} AS ${sql.ref(`k${i}`)}`));
+}
+
+function asText({ kind, expression }: Criterion): RawBuilder<unknown> {
+  if (kind === 'text') return expression;
+  return sql`to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }
 
 /** What an order sorts by, as columns `s0`, `s1`, ...; and the order of a query that has these. */
@@ -20,9 +30,12 @@ export function sortColumns(order: Order): { columns: RawBuilder<unknown>; order
   };
 }
 
-/** The condition that leads to the place of a slice. */
-export function placeOf(order: Order, { position }: Slice): RawBuilder<SqlBool>[] {
-  return position ? [beyond(order, position)] : [];
+/** `ORDER BY` the terms, or the other way round. */
+export function orderBy(order: Order, reversed = false): RawBuilder<unknown> {
+  const terms = order.map(({ expression, descending }) =>
+    descending === reversed ? sql`${expression} ASC` : sql`${expression} DESC`,
+  );
+  return sql`ORDER BY ${sql.join(terms)}`;
 }
 
 /** `ORDER BY` for rows of the table, as only the index that serves them has it. */
@@ -43,6 +56,39 @@ function constantTerm([first]: Order, expression: List['constant']): Term[] {
 /** Whether a slice has to be read from its end. */
 export function isReversed({ position }: Slice): boolean {
   return position?.side === 'before';
+}
+
+/** The condition that leads to the place of a slice. */
+export function placeOf(order: Order, { position }: Slice): RawBuilder<SqlBool>[] {
+  return position ? [beyond(order, position)] : [];
+}
+
+/** The rows on the wanted side of the key, whether or not its own row is still there. */
+function beyond(order: Order, { side, key }: Position): RawBuilder<SqlBool> {
+  const terms = order.map((term, i) => ({
+    expression: term.expression,
+    value: fromText(term, key[i] ?? ''),
+    rising: term.descending === (side === 'before'),
+  }));
+  const [first] = terms;
+  if (!first) throw new Error('An order needs a term.');
+  if (terms.every(({ rising }) => rising === first.rising)) {
+    // As a comparison of rows it is one range of the index.
+    const expressions = sql.join(terms.map(({ expression }) => expression));
+    const values = sql.join(terms.map(({ value }) => value));
+    return sql<SqlBool>`(${expressions}) ${first.rising ? sql`>` : sql`<`} (${values})`;
+  }
+  const past = terms.reduceRight<RawBuilder<SqlBool>>(
+    (rest, { expression, value, rising }) =>
+      sql<SqlBool>`(${expression} ${rising ? sql`>` : sql`<`} ${value} OR (${expression} = ${value} AND ${rest}))`,
+    sql<SqlBool>`false`,
+  );
+  // Says nothing new, but where the index starts.
+  return sql<SqlBool>`(${first.expression} ${first.rising ? sql`>=` : sql`<=`} ${first.value} AND ${past})`;
+}
+
+function fromText({ kind }: Criterion, value: string): RawBuilder<unknown> {
+  return kind === 'text' ? sql`${value}::text` : sql`${value}::timestamptz`;
 }
 
 /** A page, selected with the columns of `selectKey` and more, and what is shown of its rows; for `FROM`. */

@@ -1,8 +1,18 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import { type Drivers, gather, gatherFew } from './gather.ts';
-import type { Check, Entry, List, Part, Slice, Total } from './list.ts';
-import { countAmong, estimate, type Look, look, readOn, walk } from './read.ts';
+import { type Check, type List, listOf } from './list.ts';
+import type { Entry, Listing, Part, Slice, Total } from './listing.ts';
+import {
+  countAmong,
+  type Drivers,
+  estimate,
+  gather,
+  gatherFew,
+  type Look,
+  look,
+  readOn,
+  walk,
+} from './statements.ts';
 
 /** At most so many rows are looked at only to be counted. */
 export const COUNTED = 1000;
@@ -36,10 +46,10 @@ interface Found<Shown> {
  */
 export async function findPart<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  listing: Listing<Shown>,
   slice: Slice,
 ): Promise<Part<Shown>> {
-  const { entries, total } = await findInReadingOrder(database, list, slice);
+  const { entries, total } = await findInReadingOrder(database, listOf(database, listing), slice);
   return {
     entries: slice.position?.side === 'before' ? entries.toReversed() : entries,
     total: total ?? { count: slice.position ? entries.length : slice.skip + entries.length, exact: false },

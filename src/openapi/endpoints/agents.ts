@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PageQuery } from '../../http/list/page-request.ts';
+import { PageQuery } from '../../http/list/index.ts';
 import { TextByName } from '../../http/schemas.ts';
 import { Agent, AgentList, AgentReport } from '../../recordings/agents/agent.schemas.ts';
 import type { Endpoint } from '../endpoint.ts';

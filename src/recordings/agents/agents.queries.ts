@@ -1,8 +1,5 @@
 import { type Expression, sql } from 'kysely';
 import type { Queryable } from '../../database/kysely.ts';
-import { listOf } from '../../database/list/condition.ts';
-import type { List } from '../../database/list/list.ts';
-import type { Order } from '../../database/list/order.ts';
 import type { AgentReport, AgentState } from './agent.schemas.ts';
 import type { AgentConfiguration } from './configuration.ts';
 
@@ -24,23 +21,6 @@ export interface AgentRow {
 
 const seenWithin = (seconds: number) =>
   sql<boolean>`coalesce(seen_at >= now() - make_interval(secs => ${seconds}), false)`;
-
-/** The order of the list: by identifier. */
-export const AGENT_ORDER: Order = [
-  { name: 'agent_id', expression: sql.ref('capture_agents.id'), kind: 'text', descending: false },
-];
-
-/** All capture agents. */
-export function agentList(database: Queryable): List<AgentRow> {
-  return listOf({
-    table: 'capture_agents',
-    order: AGENT_ORDER,
-    shown: (id) => shownAgent(database, id),
-    isDefaultOrder: true,
-    groups: [],
-    access: undefined,
-  });
-}
 
 export function findAgent(database: Queryable, id: string): Promise<AgentRow | undefined> {
   return shownAgent(database, sql.val(id)).executeTakeFirst();
@@ -109,7 +89,8 @@ async function writeAgent(db: Queryable, id: string, change: AgentChange): Promi
     .execute();
 }
 
-function shownAgent(database: Queryable, id: Expression<string>) {
+/** Selects what is shown of a capture agent. */
+export function shownAgent(database: Queryable, id: Expression<string>) {
   return database
     .selectFrom('capture_agents')
     .select(['id', 'inputs', 'url'])

@@ -1,16 +1,12 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { Principal } from '../../../src/access/principal.ts';
-import type { Queryable } from '../../../src/database/kysely.ts';
-import { findPart } from '../../../src/database/list/find.ts';
-import type { List } from '../../../src/database/list/list.ts';
+import { findPart, type Listing } from '../../../src/database/list/index.ts';
 import { createPool } from '../../../src/database/pool.ts';
 import type { DB } from '../../../src/database/schema.ts';
-import { eventList } from '../../../src/events/list/event-list.ts';
-import { EVENT_SORTS } from '../../../src/events/list/sorts.ts';
-import { orderOf, parseSort } from '../../../src/http/list/sort-grammar.ts';
+import { accessibleEvents, EVENT_LIST } from '../../../src/events/list.ts';
+import { listingOf } from '../../../src/http/list/index.ts';
 import { NEWEST_VERSION } from '../../../src/http/version.ts';
-import { seriesList } from '../../../src/series/list/series-list.ts';
-import { SERIES_SORTS } from '../../../src/series/list/sorts.ts';
+import { accessibleSeries, SERIES_LIST } from '../../../src/series/list.ts';
 import { type ListCase, labelOf, PAGE, PEOPLE } from './cases.ts';
 
 /** The plans of the queries that Inlet finds and counts a list with, as text. */
@@ -22,8 +18,7 @@ export async function plansOf(databaseUrl: string, list: ListCase): Promise<stri
     log: ({ query }) => void queries.push(query),
   });
   try {
-    const asked = listOfCase(database, list);
-    await findPart(database, asked, { skip: 0, take: PAGE + 1 });
+    await findPart(database, listingOfCase(list), { skip: 0, take: PAGE + 1 });
     const texts = [`=== ${labelOf(list)}`];
     for (const { sql, parameters } of queries) {
       // The planner's estimate, which is a plan already.
@@ -39,7 +34,7 @@ export async function plansOf(databaseUrl: string, list: ListCase): Promise<stri
   }
 }
 
-function listOfCase(database: Queryable, { table, filter, sort, person }: ListCase): List {
+function listingOfCase({ table, filter, sort, person }: ListCase): Listing {
   const principal = new Principal({
     username: 'bench',
     name: '',
@@ -47,9 +42,11 @@ function listOfCase(database: Queryable, { table, filter, sort, person }: ListCa
     provider: '',
     roles: new Set(PEOPLE[person] ?? ['ROLE_ADMIN']),
   });
-  const request = { database, principal, action: 'read', version: NEWEST_VERSION } as const;
+  const request = { filters: [filter], sort };
   if (table === 'series') {
-    return seriesList({ ...request, filter, order: orderOf(parseSort(sort), SERIES_SORTS) });
+    const access = accessibleSeries(principal, 'read');
+    return listingOf(SERIES_LIST, { ...request, access }, NEWEST_VERSION);
   }
-  return eventList({ ...request, filters: [filter], order: orderOf(parseSort(sort), EVENT_SORTS) });
+  const access = accessibleEvents(principal, 'read');
+  return listingOf(EVENT_LIST, { ...request, access }, NEWEST_VERSION);
 }

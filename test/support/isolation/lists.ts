@@ -1,8 +1,6 @@
-import { EVENT_FILTERS } from '../../../src/events/list/filters.ts';
-import { EVENT_SORTS } from '../../../src/events/list/sorts.ts';
-import type { Sorts } from '../../../src/http/list/sort-grammar.ts';
-import { SERIES_FILTERS } from '../../../src/series/list/filters.ts';
-import { SERIES_SORTS } from '../../../src/series/list/sorts.ts';
+import { EVENT_LIST } from '../../../src/events/list.ts';
+import type { ListedResource } from '../../../src/http/list/index.ts';
+import { SERIES_LIST } from '../../../src/series/list.ts';
 import { AGENT, type Target } from './target.ts';
 
 const DIRECTIONS = ['ASC', 'DESC'];
@@ -53,16 +51,16 @@ export function forgottenFilters(target: Target): string[] {
   const has = (filters: [string, string][]) => new Set(filters.map(([name]) => name));
   const [events, series] = [has(eventFilters(target)), has(seriesFilters(target))];
   return [
-    ...Object.keys(EVENT_FILTERS).filter((name) => !events.has(name)),
-    ...Object.keys(SERIES_FILTERS).filter((name) => !series.has(name)),
+    ...Object.keys(EVENT_LIST.filters).filter((name) => !events.has(name)),
+    ...Object.keys(SERIES_LIST.filters).filter((name) => !series.has(name)),
   ];
 }
 
 /** Addresses of the lists with every filter, sort and page there is. */
 export function listPaths(target: Target): Record<'events' | 'series' | 'search', string[]> {
   return {
-    events: pathsOf('/api/events', eventFilters(target), EVENT_SORTS, EVENT_EXTRAS),
-    series: pathsOf('/api/series', seriesFilters(target), SERIES_SORTS, 'withacl=true'),
+    events: pathsOf('/api/events', eventFilters(target), EVENT_LIST, EVENT_EXTRAS),
+    series: pathsOf('/api/series', seriesFilters(target), SERIES_LIST, 'withacl=true'),
     search: searchPaths(target),
   };
 }
@@ -79,7 +77,12 @@ function searchPaths({ series, seriesWords: words }: Target): string[] {
   return [list, ...Object.entries(query).map(([name, value]) => `${list}?${name}=${value}&fuzzyMatch=true`)];
 }
 
-function pathsOf(list: string, filters: [string, string][], sorts: Sorts, extras: string): string[] {
+function pathsOf(
+  list: string,
+  filters: [string, string][],
+  { sorts }: ListedResource,
+  extras: string,
+): string[] {
   const filter = filters.map(([name, value]) => `filter=${name}:${value}`);
   const union = [...new Set(filter)].slice(0, 40).join('&');
   return [

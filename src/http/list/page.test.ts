@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Order } from '../../database/list/order.ts';
-import { decodeCursor } from './cursor.ts';
-import { type PageFacts, pageHeaders } from './links.ts';
+import type { Order } from '../../database/list/index.ts';
+import { decodeCursor, encodeCursor, type PageFacts, pageHeaders } from './page.ts';
 
 const ORDER: Order = [{ name: 'identifier', expression: sql.ref('id'), kind: 'text', descending: false }];
 const URL_OF_LIST = 'https://inlet.test/api/events';
@@ -78,4 +77,47 @@ test('the page before one at an odd offset begins at the start', () => {
 
 test('a whole list is its own first and last page', () => {
   expect(links({ page: page(0, undefined) }).links).toEqual({ first: URL_OF_LIST, last: URL_OF_LIST });
+});
+
+const BY_START: Order = [
+  { name: 'start', expression: sql.ref('start'), kind: 'instant', descending: true },
+  { name: 'identifier', expression: sql.ref('id'), kind: 'text', descending: true },
+];
+const KEY = ['2026-04-13T08:15:00.123456Z', 'ä"\\,:'];
+
+test('a place survives the way through a URL', () => {
+  for (const side of ['after', 'before'] as const) {
+    const cursor = encodeCursor(BY_START, { side, key: KEY });
+    expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(decodeCursor(BY_START, cursor)).toEqual({ side, key: KEY });
+  }
+});
+
+const made = (...words: unknown[]) => Buffer.from(JSON.stringify(words)).toString('base64url');
+const SORTING = 'start:DESC,identifier:DESC';
+
+test.each([
+  ['no cursor', 'x'],
+  [
+    'another sorting',
+    encodeCursor(
+      BY_START.map((term) => ({ ...term, descending: false })),
+      { side: 'after', key: KEY },
+    ),
+  ],
+  ['no array', Buffer.from('{"length":4}').toString('base64url')],
+  ['another side', made(SORTING, 'beside', ...KEY)],
+  ['too little', made(SORTING, 'after', KEY[0])],
+  ['too much', made(SORTING, 'after', ...KEY, 'x')],
+  ['a number', made(SORTING, 'after', KEY[0], 1)],
+  ['a NUL', made(SORTING, 'after', KEY[0], 'a\0b')],
+  ['half a surrogate pair', made(SORTING, 'after', KEY[0], '\ud800')],
+  ['no instant', made(SORTING, 'after', 'infinity', 'id')],
+  ['no day', made(SORTING, 'after', '2026-02-30T08:15:00.123456Z', 'id')],
+  ['no year', made(SORTING, 'after', '0000-02-01T08:15:00.123456Z', 'id')],
+  ['very much', made(SORTING, 'after', KEY[0], 'x'.repeat(20_000))],
+])('%s is refused', (_, cursor) => {
+  expect(() => decodeCursor(BY_START, cursor)).toThrow(
+    "The parameter 'cursor' does not come from a list sorted like this one.",
+  );
 });

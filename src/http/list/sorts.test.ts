@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { orderOf, parseSort, type Sorts } from './sort-grammar.ts';
+import { orderOf, parseSort, type Sorts } from './sorts.ts';
 
 describe('the parameter', () => {
   test.each([
@@ -54,6 +54,11 @@ describe('the order', () => {
     ['state:ASC,title:ASC', ['title up', 'identifier up']],
     ['date:ASC,start:DESC', ['start up', 'identifier up']],
   ])('of %j is %j', (sort, order) => expect(names(sort)).toEqual(order));
+
+  test('of a list that has no other is that of the identifiers', () => {
+    const { identifier } = SORTS;
+    expect(orderOf([], { criteria: {}, identifier })).toEqual([{ ...identifier, descending: false }]);
+  });
 
   test.each(['unknown', 'toString', '__proto__'])('%s is not known', (name) => {
     expect(() => names(`${name}:ASC`)).toThrow(`Unknown sort criterion in request: ${name}`);

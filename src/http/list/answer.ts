@@ -1,34 +1,51 @@
 import type { Context } from 'hono';
-import type { Entry, Part, Slice, Total } from '../../database/list/list.ts';
-import type { Key, Order } from '../../database/list/order.ts';
+import type { Queryable } from '../../database/kysely.ts';
+import {
+  type Entry,
+  findPart,
+  type Key,
+  type Part,
+  type Slice,
+  type Total,
+} from '../../database/list/index.ts';
 import { mediaType, versionedJson } from '../version.ts';
 import { streamedArray } from './json-stream.ts';
-import { pageHeaders } from './links.ts';
-import type { PageRequest } from './page-request.ts';
+import { pageHeaders, parsePage } from './page.ts';
+import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
 
 /** Rows that are loaded at once, and so the most that is ever held in memory. */
 const BATCH = 500;
 
-/** Where the rows of a list come from. */
-export interface ListSource<Shown> {
-  order: Order;
-  find(slice: Slice): Promise<Part<Shown>>;
+/** A request for a list, and what to answer it with. */
+export interface ListAnswer<Row> extends ListRequest {
+  database: Queryable;
+  /** Address of the list, as clients know it, without its query. */
+  url: string;
+  /** Where `limit`, `offset` and `cursor` stand; the query of the request unless given. */
+  page?: Record<string, string>;
+  /** The limit of a request with none or 0; no limit unless given. */
+  defaultLimit?: number;
   /** The JSON of rows. */
-  json(rows: Shown[]): Promise<unknown[]>;
+  json(rows: Row[]): Promise<unknown[]>;
 }
 
 /**
  * Answers with a page of a list: in one piece, or streamed in batches when it is long. A long one is found batch by
  * batch as the client takes it, so that it costs no more memory than a short one.
  *
- * @param url of the list, as clients address it, without its query
+ * @throws {HttpError} 400 for a sort, a filter or a page that cannot be read
  */
-export async function answerList<Shown>(
+export async function answerList<Row>(
   c: Context,
-  url: string,
-  page: PageRequest,
-  source: ListSource<Shown>,
+  resource: ListedResource<Row>,
+  { database, url, page: query = c.req.query(), defaultLimit, json, ...request }: ListAnswer<Row>,
 ): Promise<Response> {
+  const listing = listingOf(resource, request, c.var.version);
+  const page = parsePage(query, listing.order, defaultLimit);
+  const source: Source<Row> = {
+    find: (slice) => findPart(database, listing, slice),
+    json: (entries) => json(entries.map(({ shown }) => shown)),
+  };
   const { offset, position } = page;
   const backwards = position?.side === 'before';
   const limit = Math.min(
@@ -46,10 +63,10 @@ export async function answerList<Shown>(
   const more = part.entries.length > size;
   const entries = backwards ? part.entries.slice(-size) : part.entries.slice(0, size);
   const streamed = more && limit > BATCH;
-  const rows = await source.json(shownOf(entries));
+  const rows = await source.json(entries);
   const headers = pageHeaders(url, new URL(c.req.url).searchParams, {
     page,
-    order: source.order,
+    order: listing.order,
     first: entries[0]?.key,
     last: (end?.entries[0] ?? entries.at(-1))?.key,
     more: {
@@ -67,8 +84,14 @@ export async function answerList<Shown>(
   );
 }
 
-async function* restOf<Shown>(
-  source: ListSource<Shown>,
+/** Where the rows of a list come from, and their JSON. */
+interface Source<Row> {
+  find(slice: Slice): Promise<Part<Row>>;
+  json(entries: readonly Entry<Row>[]): Promise<unknown[]>;
+}
+
+async function* restOf<Row>(
+  source: Source<Row>,
   start: { rows: unknown[]; last: Key | undefined; left: number },
 ): AsyncGenerator<unknown[]> {
   yield start.rows;
@@ -76,7 +99,7 @@ async function* restOf<Shown>(
   while (last && left > 0) {
     const take = Math.min(left, BATCH);
     const { entries } = await source.find({ position: { side: 'after', key: last }, skip: 0, take });
-    yield await source.json(shownOf(entries));
+    yield await source.json(entries);
     left -= entries.length;
     last = entries.length < take ? undefined : entries.at(-1)?.key;
   }
@@ -85,8 +108,4 @@ async function* restOf<Shown>(
 /** What has been counted is no less than what has been seen. */
 function atLeast(total: Total, seen: number): Total {
   return total.count < seen ? { count: seen, exact: false } : total;
-}
-
-function shownOf<Shown>(entries: readonly Entry<Shown>[]): Shown[] {
-  return entries.map(({ shown }) => shown);
 }

@@ -1,4 +1,4 @@
-import type { Criterion, Order, Term } from '../../database/list/order.ts';
+import type { Criterion, Order, Term } from '../../database/list/index.ts';
 import { badRequest } from '../errors.ts';
 
 /** One sort criterion as the client wrote it. */
@@ -41,8 +41,8 @@ export function parseSort(sort: string | undefined): SortPart[] {
 export interface Sorts {
   /** By the names clients use; null is accepted without effect. */
   criteria: Readonly<Record<string, Criterion | null>>;
-  /** The order of a list nobody has sorted. */
-  standard: Term;
+  /** The order of a list nobody has sorted: by the identifier without this. */
+  standard?: Term;
   /** What is different in every row. */
   identifier: Criterion;
 }
@@ -64,10 +64,11 @@ export function orderOf(parts: readonly SortPart[], { criteria, standard, identi
     if (criterion && !known) terms.push({ ...criterion, descending });
   }
   const [first = standard, ...others] = terms;
+  if (!first) return [{ ...identifier, descending: false }];
   return [first, ...others, { ...identifier, descending: first.descending }];
 }
 
 /** Whether an order is that of the standard criterion alone, in either direction. */
 export function isStandard(order: Order, { standard }: Sorts): boolean {
-  return order.length === 2 && order[0]?.name === standard.name;
+  return order.length === 2 && order[0]?.name === standard?.name;
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { endOf, parseInstant, parseWords } from './values.ts';
+import { endOf, parseWords, utcInstant } from './filters.ts';
 
 test.each([
   ['2026-04-13T08:15:00Z', '2026-04-13T08:15:00.000Z'],
   ['2026-04-13T08:15:00.5Z', '2026-04-13T08:15:00.500Z'],
   ['2026-04-13T08:15:00.123456789Z', '2026-04-13T08:15:00.123Z'],
-])('%s is an instant', (text, instant) => expect(parseInstant(text)?.toISOString()).toBe(instant));
+])('%s is an instant', (text, instant) => expect(utcInstant(text)?.toISOString()).toBe(instant));
 
 test.each([
   '',
@@ -18,7 +18,7 @@ test.each([
   '0000-01-01T00:00:00Z',
   '2026-04-13T08:15:00.Z',
   ' 2026-04-13T08:15:00Z',
-])('%j is none', (text) => expect(parseInstant(text)).toBeUndefined());
+])('%j is none', (text) => expect(utcInstant(text)).toBeUndefined());
 
 test('the end of a period includes what clients see as that second', () => {
   expect(endOf('2026-04-13T08:15:00Z')?.toISOString()).toBe('2026-04-13T08:15:01.000Z');

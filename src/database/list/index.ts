@@ -1,0 +1,16 @@
+export { COUNTED, findPart } from './find.ts';
+export {
+  type Condition,
+  type Criterion,
+  containsWords,
+  type Entry,
+  hasValue,
+  type Key,
+  type Listing,
+  type Order,
+  type Part,
+  type Position,
+  type Slice,
+  type Term,
+  type Total,
+} from './listing.ts';

@@ -1,0 +1,164 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Action, mayAccess } from '../access/acl.queries.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Queryable } from '../database/kysely.ts';
+import { type Condition, type Criterion, hasValue } from '../database/list/index.ts';
+import { badRequest } from '../http/errors.ts';
+import {
+  endOf,
+  equals,
+  type Filter,
+  holds,
+  isOneOf,
+  type ListedResource,
+  mentions,
+  utcInstant,
+} from '../http/list/index.ts';
+import type { ApiVersion } from '../http/version.ts';
+import type { CatalogSet } from '../metadata/catalogs.ts';
+import type { PublicationAddresses } from '../publications/index.ts';
+import { loadExtras } from './extras.ts';
+import { eventJson } from './json.ts';
+import { type EventRow, shownEvent } from './queries.ts';
+import type { EventQuery } from './query.schemas.ts';
+import { storedStatus } from './status.ts';
+
+const column = (name: string) => sql.ref(`events.${name}`);
+const nothing = sql<SqlBool>`false`;
+
+const instant = (name: string, from = name): Criterion => ({
+  name,
+  expression: column(from),
+  kind: 'instant',
+});
+const text = (name: string, from: string): Criterion => ({
+  name,
+  expression: sql`${column(from)} COLLATE "und-x-icu"`,
+  kind: 'text',
+});
+
+const START = instant('start_date');
+const TECHNICAL_START = instant('technical_start');
+
+/** A moment within a period, both ends included. */
+const within = (filter: string, name: string, serving: Omit<Condition, 'test'>): Filter => ({
+  condition: ([value]) => {
+    const ends = value.split('/');
+    if (ends.length !== 2) throw unparsable(filter, 'The date range string is malformed');
+    const [first = '', last = ''] = ends;
+    const [from, end] = [utcInstant(first), endOf(last)];
+    if (!from) throw unparsable(filter, 'Unable to parse from date parameter');
+    if (!end) throw unparsable(filter, 'Unable to parse to date parameter');
+    return { test: sql`(${column(name)} >= ${from} AND ${column(name)} < ${end})`, ...serving };
+  },
+});
+
+/** Created at a moment as clients see it, to the second. */
+function createdAt(value: string): RawBuilder<SqlBool> {
+  const [from, end] = [utcInstant(value), endOf(value)];
+  if (!from || !end || value.includes('.')) return nothing;
+  return sql`(events.created >= ${from} AND events.created < ${end})`;
+}
+
+function unparsable(filter: string, reason: string) {
+  return badRequest(`Filter '${filter}' could not be parsed: ${reason}`);
+}
+
+/** The list of events: what it can be filtered and sorted by (contract 4.1, compatibility 3.3), and what it shows. */
+export const EVENT_LIST: ListedResource<EventRow> = {
+  table: 'events',
+  shown: shownEvent,
+  // The newest start first by default. Each has an index (sql/0009, sql/0012).
+  sorts: {
+    criteria: {
+      title: text('title', 'title'),
+      presenter: {
+        name: 'presenter',
+        expression: sql`coalesce(events.presenters[1], '') COLLATE "und-x-icu"`,
+        kind: 'text',
+      },
+      start_date: START,
+      date: START,
+      end_date: instant('end_date'),
+      technical_start: TECHNICAL_START,
+      technical_date: TECHNICAL_START,
+      technical_end: instant('technical_end'),
+      workflow_state: { name: 'workflow_state', expression: column('processing_state'), kind: 'text' },
+      series_name: text('series_name', 'series_title'),
+      location: text('location', 'location'),
+      review_status: null,
+      scheduling_status: null,
+    },
+    standard: { ...START, descending: true },
+    identifier: { name: 'identifier', expression: column('id'), kind: 'text' },
+  },
+  // An index has the events of each value of a column by their start.
+  filters: {
+    identifier: isOneOf(sql`events.id`),
+    title: equals(column('title')),
+    description: { condition: ([value]) => ({ test: sql`events.description = ${value}` }) },
+    presenters: { ...holds(column('presenters')), repeated: 'any' },
+    contributors: { ...holds(column('contributors')), repeated: 'any' },
+    location: equals(column('location')),
+    series: equals(column('series_id')),
+    is_part_of: equals(column('series_id')),
+    series_name: equals(column('series_title')),
+    subject: holds(column('subjects')),
+    language: equals(column('language')),
+    license: equals(column('license')),
+    rightsholder: equals(column('rights_holder')),
+    source: equals(column('source')),
+    created: { condition: ([value]) => ({ test: createdAt(value) }) },
+    status: {
+      condition: ([value]) => {
+        const status = storedStatus(value);
+        if (status === undefined) return { test: nothing };
+        return hasValue(column('status'), status);
+      },
+    },
+    start: within('start', 'start_date', { inDefaultOrder: 'stretch' }),
+    technical_start: within('technical_start', 'technical_start', {
+      inOrderOf: { technical_start: 'stretch' },
+    }),
+    agent_id: {
+      condition: ([value]) => ({
+        ...hasValue(column('agent_id'), value),
+        inOrderOf: { technical_start: 'value' },
+      }),
+    },
+    textFilter: mentions(column('search_text')),
+  },
+  filtersSince: {
+    identifier: '1.1.0',
+    title: '1.1.0',
+    description: '1.1.0',
+    series_name: '1.1.0',
+    language: '1.1.0',
+    created: '1.1.0',
+    license: '1.1.0',
+    rightsholder: '1.1.0',
+    status: '1.1.0',
+    is_part_of: '1.1.0',
+    source: '1.1.0',
+    agent_id: '1.1.0',
+    start: '1.1.0',
+    technical_start: '1.1.0',
+  },
+  colonsSince: '1.1.0',
+};
+
+/** The events that the principal may read or write, as a condition; undefined for whoever may see all. */
+export function accessibleEvents(principal: Principal, action: Action): Expression<SqlBool> | undefined {
+  return principal.isAdmin() ? undefined : mayAccess('events', principal, action);
+}
+
+/** The JSON of events in a list, each with what the request wants beside it. */
+export async function eventListJson(
+  database: Queryable,
+  events: readonly EventRow[],
+  query: EventQuery,
+  options: PublicationAddresses & { version: ApiVersion; catalogs: CatalogSet },
+) {
+  const extras = await loadExtras(database, events, query, options);
+  return events.map((event) => eventJson(event, options.version, extras(event.id)));
+}

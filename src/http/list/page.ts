@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { Key, Order, Position, Total } from '../../database/list/index.ts';
+import { checked } from '../check.ts';
+import { badRequest } from '../errors.ts';
+import { PAGE } from '../query.schemas.ts';
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const MAX_LENGTH = 20_000;
+
+/** The parameters that say which page of a list is wanted. */
+export const PageQuery = z.object({
+  ...PAGE,
+  cursor: z.string().optional().meta({
+    description:
+      'Where the page begins; comes from the `Link` of another page, and takes the place of `offset`.',
+  }),
+});
+
+/** Which page of a list a request wants. */
+export interface PageRequest {
+  /** Most rows to return; undefined for all. */
+  limit: number | undefined;
+  /** Rows to skip; none when the page begins at a cursor. */
+  offset: number;
+  position: Position | undefined;
+}
+
+/**
+ * Reads `limit`, `offset` and `cursor`. A cursor takes the place of the offset.
+ *
+ * @param defaultLimit for a request with none or 0; undefined for no limit
+ * @throws {HttpError} 400
+ */
+export function parsePage(
+  query: Record<string, string>,
+  order: Order,
+  defaultLimit: number | undefined,
+): PageRequest {
+  const { limit = defaultLimit, offset = 0, cursor } = checked(PageQuery, query);
+  const position = cursor ? decodeCursor(order, cursor) : undefined;
+  return { limit, offset: position ? 0 : offset, position };
+}
+
+/** What is known of a page once it has been found. */
+export interface PageFacts {
+  page: PageRequest;
+  order: Order;
+  /** Keys of the first and the last row; undefined for an empty page. */
+  first: Key | undefined;
+  last: Key | undefined;
+  /** Whether there are rows before the first one, and after the last one. */
+  more: { before: boolean; after: boolean };
+  total: Total;
+}
+
+/**
+ * The headers of a page: `X-Total-Count` with `X-Total-Count-Relation` (`eq`: so many there are, `gte`: at least so
+ * many), and `Link` with first, prev, next and, when the total is known, last. `next` carries a cursor.
+ *
+ * @param url of the list without its query
+ * @param query what the client asked for; everything but the place of the page is kept
+ */
+export function pageHeaders(url: string, query: URLSearchParams, facts: PageFacts): Record<string, string> {
+  const { total } = facts;
+  const links = Object.entries(pageLinks(facts)).map(([relation, place]) => {
+    const parameters = new URLSearchParams(query);
+    for (const name of ['offset', 'cursor']) parameters.delete(name);
+    for (const [name, value] of Object.entries(place)) parameters.set(name, value);
+    const search = parameters.toString();
+    return `<${url}${search && `?${search}`}>; rel="${relation}"`;
+  });
+  return {
+    'X-Total-Count': String(total.count),
+    'X-Total-Count-Relation': total.exact ? 'eq' : 'gte',
+    Link: links.join(', '),
+  };
+}
+
+/** The parameters that lead to the pages around one, by relation. */
+function pageLinks({ page, order, first, last, more, total }: PageFacts): Record<string, object> {
+  const { limit, offset, position } = page;
+  const at = (rows: number) => (rows > 0 ? { offset: String(rows) } : {});
+  const cursor = (side: 'before' | 'after', key: Key) => ({ cursor: encodeCursor(order, { side, key }) });
+  const back = !position ? at(offset - (limit ?? offset)) : first && cursor('before', first);
+  return {
+    first: {},
+    ...(more.before && back && { prev: back }),
+    ...(more.after && last && { next: cursor('after', last) }),
+    ...(total.exact && { last: at(limit ? Math.floor(Math.max(0, total.count - 1) / limit) * limit : 0) }),
+  };
+}
+
+/**
+ * A place in a list as an opaque word for URLs. It holds the sorting it belongs to and the values of a row, so that it
+ * works also when the row is gone.
+ */
+export function encodeCursor(order: Order, { side, key }: Position): string {
+  return Buffer.from(JSON.stringify([signature(order), side, ...key])).toString('base64url');
+}
+
+/**
+ * The place a cursor stands for.
+ *
+ * @throws {HttpError} 400 for one that is none, or of another sorting
+ */
+export function decodeCursor(order: Order, cursor: string): Position {
+  const [sorting, side, ...key] = wordsOf(cursor);
+  const fits =
+    sorting === signature(order) &&
+    key.length === order.length &&
+    order.every(({ kind }, i) => (kind === 'text' ? isText(key[i]) : isInstant(key[i])));
+  if (!fits || (side !== 'after' && side !== 'before')) {
+    throw badRequest("The parameter 'cursor' does not come from a list sorted like this one.");
+  }
+  return { side, key: key as Key };
+}
+
+function signature(order: Order): string {
+  return order.map(({ name, descending }) => `${name}:${descending ? 'DESC' : 'ASC'}`).join(',');
+}
+
+function wordsOf(cursor: string): unknown[] {
+  if (cursor.length > MAX_LENGTH) return [];
+  try {
+    const words: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(words) ? words : [];
+  } catch {
+    return [];
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
+}
+
+/** An instant the database takes, too: not the 30th of February. */
+function isInstant(value: unknown): boolean {
+  if (typeof value !== 'string' || !INSTANT.test(value) || value.startsWith('0000')) return false;
+  const seconds = value.slice(0, 19);
+  const date = new Date(`${seconds}Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(seconds);
+}

@@ -1,0 +1,121 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { type Action, aclsOf, mayAccess } from '../access/acl.queries.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Queryable } from '../database/kysely.ts';
+import type { Criterion } from '../database/list/index.ts';
+import { badRequest } from '../http/errors.ts';
+import {
+  endOf,
+  equals,
+  type Filter,
+  holds,
+  isOneOf,
+  type ListedResource,
+  mentions,
+  utcInstant,
+} from '../http/list/index.ts';
+import type { ApiVersion } from '../http/version.ts';
+import { type SeriesRow, seriesListJson } from './json.ts';
+import { shownSeries } from './queries.ts';
+
+const PERIOD = 'yyyy-MM-ddTHH:mm:ssZ/yyyy-MM-ddTHH:mm:ssZ';
+const MAX_SHOWN = 200;
+
+const column = (name: string) => sql.ref(`series.${name}`);
+
+const CREATED: Criterion = { name: 'created', expression: column('created'), kind: 'instant' };
+
+const firstOf = (name: string, from: string): Criterion => ({
+  name,
+  expression: sql`coalesce(${column(from)}[1], '') COLLATE "und-x-icu"`,
+  kind: 'text',
+});
+
+const anyOf = (name: string): Filter => ({ ...holds(column(name)), repeated: 'any' });
+
+const created: Filter = {
+  condition: ([value]) => {
+    const [first = '', last = '', ...more] = value.split('/');
+    if (first.trim() === '' || last.trim() === '' || more.length > 0) {
+      throw badRequest(
+        `Filter Series API error: Malformed date period. Correct UTC time period format: ${PERIOD}, stated date period string: "${value.slice(0, MAX_SHOWN)}"`,
+      );
+    }
+    const [from, end] = [utcInstant(first), endOf(last)];
+    if (!from) throw badRequest('Unable to parse createdFrom parameter.');
+    if (!end) throw badRequest('Unable to parse createdTo parameter.');
+    return {
+      test: sql`(series.created >= ${from} AND series.created < ${end})`,
+      inDefaultOrder: 'stretch',
+    };
+  },
+};
+
+const creator = equals(column('creator'));
+const description: Filter = {
+  condition: ([value]) => ({ test: sql`series.description = ${value}` }),
+};
+
+/** The list of series: what it can be filtered and sorted by (contract 4.6, compatibility 4.2), and what it shows. */
+export const SERIES_LIST: ListedResource<SeriesRow> = {
+  table: 'series',
+  shown: shownSeries,
+  // The latest first by default. Each has an index (sql/0009).
+  sorts: {
+    criteria: {
+      title: { name: 'title', expression: sql`series.title COLLATE "und-x-icu"`, kind: 'text' },
+      contributors: firstOf('contributors', 'contributors'),
+      // Not the account that created it, which the field of this name shows.
+      creator: firstOf('creator', 'organizers'),
+      created: CREATED,
+    },
+    standard: { ...CREATED, descending: true },
+    identifier: { name: 'identifier', expression: column('id'), kind: 'text' },
+  },
+  // An index has the series of each value of a column by their creation. Some filters have a second spelling.
+  filters: {
+    identifier: isOneOf(sql`series.id`),
+    title: equals(column('title')),
+    description,
+    desription: description,
+    subject: anyOf('subjects'),
+    language: equals(column('language')),
+    license: equals(column('license')),
+    rightsholder: equals(column('rights_holder')),
+    creator,
+    Creator: creator,
+    organizers: anyOf('organizers'),
+    contributors: anyOf('contributors'),
+    publishers: anyOf('publishers'),
+    CreationDate: created,
+    creationDate: created,
+    // Named access control lists are not kept.
+    managedAcl: { condition: () => ({ test: sql<SqlBool>`false` }) },
+    textFilter: mentions(column('search_text')),
+  },
+  filtersSince: {
+    identifier: '1.1.0',
+    description: '1.1.0',
+    desription: '1.1.0',
+    creator: '1.1.0',
+    publishers: '1.1.0',
+    rightsholder: '1.1.0',
+  },
+};
+
+/** The series that the principal may read or write, as a condition; undefined for whoever may see all. */
+export function accessibleSeries(principal: Principal, action: Action): Expression<SqlBool> | undefined {
+  return principal.isAdmin() ? undefined : mayAccess('series', principal, action);
+}
+
+/** The JSON of series in a list, each with its ACL where that is wanted. */
+export async function seriesRowsJson(
+  database: Queryable,
+  series: readonly SeriesRow[],
+  version: ApiVersion,
+  { withacl }: { withacl: boolean },
+) {
+  const ids = series.map(({ id }) => id);
+  const acls = withacl ? await aclsOf(database, 'series', ids) : undefined;
+  return series.map((each) => seriesListJson(each, version, acls && { acl: acls.get(each.id) ?? [] }));
+}
