@@ -101,6 +101,7 @@ export const targets: Suite = (product) => {
 
     const pathOf = (url: string | undefined) => new URL(url ?? '').pathname;
     test.each<[string, () => string, number]>([
+      ['the first page', () => '/', 200],
       ['the API', () => '/api', 200],
       ['a list', () => '/api/events?limit=1&withmetadata=true', 200],
       ['an event', () => `/api/events/${id}`, 200],
@@ -131,6 +132,7 @@ export const targets: Suite = (product) => {
 
   describe('OPTIONS', () => {
     test.each([
+      ['/', 405, 'GET, HEAD'],
       ['/api', 405, 'GET, HEAD'],
       ['/api/events/x/scheduling', 405, 'GET, HEAD, PUT'],
       ['/api/security/sign', 405, 'POST'],
