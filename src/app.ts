@@ -1,5 +1,6 @@
 import { Hono, type Context as HttpContext } from 'hono';
 import { sql } from 'kysely';
+import { homeRoutes } from './about/home.routes.ts';
 import { authenticate } from './access/authentication.ts';
 import { Authenticator } from './access/authenticator.ts';
 import { Directory } from './access/directory.ts';
@@ -69,6 +70,7 @@ export async function createApp(context: Context): Promise<Hono> {
       { path: '/admin/*', middleware: [signIn, requireAdmin()] },
     ],
     routes: [
+      homeRoutes({ publicUrl }),
       healthRoutes([
         { name: 'database', check: async () => void (await sql`SELECT 1`.execute(database)) },
         { name: 'queue', check: () => queue.check() },

@@ -1,7 +1,9 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { SENTENCE } from './errors.ts';
 import { usualHeaderName } from './header-names.ts';
 import { OpenRequests } from './open-requests.ts';
+import { faultOfTarget } from './request-target.ts';
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -13,6 +15,8 @@ export interface RunningServer {
   destroy(): void;
 }
 
+const REFUSAL = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
+
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>;
 
 /** Listening failed: the port is taken, or the address cannot be used. The message names the variable. */
@@ -21,7 +25,8 @@ export class ListenError extends Error {
 }
 
 /**
- * Serves a fetch handler over HTTP/1.1 on the runtime this process runs on.
+ * Serves a fetch handler over HTTP/1.1 on the runtime this process runs on. What is wrong with where a request is to go
+ * is answered with 400 before the handler, so that both runtimes mean the same by every address.
  *
  * @param env is handed to the handler with the peer's address as `remoteAddress`
  * @throws {ListenError}
@@ -53,10 +58,13 @@ async function serveOnDeno(
   try {
     const server = Deno.serve(
       { hostname: host.replace(/^\[|\]$/g, ''), port, signal: controller.signal, onListen: () => undefined },
-      async (request, info) =>
-        renameHeaders(
-          await requests.answer(() => fetch(request, { remoteAddress: info.remoteAddr.hostname })),
-        ),
+      async (request, info) => {
+        // Here the URL is what was sent, with the host before it.
+        const fault = faultOfTarget(request.url, request.headers.get('Host') ?? undefined);
+        if (fault) return new Response(fault, { status: 400, headers: REFUSAL });
+        const answer = () => fetch(request, { remoteAddress: info.remoteAddr.hostname });
+        return renameHeaders(await requests.answer(answer));
+      },
     );
     return {
       port: server.addr.port,
@@ -73,17 +81,26 @@ async function serveOnDeno(
 }
 
 function serveOnNode(fetch: Fetch, { host, port }: { host: string; port: number }): Promise<RunningServer> {
-  const server = createAdaptorServer({
-    fetch: (request, env) =>
+  const listener = getRequestListener(
+    (request, env) =>
       fetch(request, { remoteAddress: (env as { incoming: IncomingMessage }).incoming.socket.remoteAddress }),
+    // What an HTTP/1.0 client without a Host means.
+    { hostname: 'localhost' },
+  );
+  const options = {
     // A recording takes as long as it takes; an idle limit watches over the body instead.
-    serverOptions: {
-      requestTimeout: 0,
-      headersTimeout: 60_000,
-      keepAliveTimeout: 65_000,
-      ServerResponse: NamedServerResponse,
-    },
-  }) as Server;
+    requestTimeout: 0,
+    headersTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    ServerResponse: NamedServerResponse,
+  };
+  const server = createServer(options, (incoming, outgoing) => {
+    // As Deno has it.
+    if (incoming.method === 'OPTIONS' && incoming.url === '*') incoming.url = '/*';
+    const fault = faultOfTarget(incoming.url ?? '', incoming.headers.host);
+    if (fault === undefined) return void listener(incoming, outgoing);
+    outgoing.writeHead(400, { ...REFUSAL, 'Content-Length': Buffer.byteLength(fault) }).end(fault);
+  });
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueWhenRead(request, response);
     server.emit('request', request, response);

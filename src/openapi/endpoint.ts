@@ -61,6 +61,8 @@ export interface Answer {
   binary?: boolean;
   /** Whether its media type is `application/json` in every version. */
   plain?: boolean;
+  /** Whether browsers get a page in its place. */
+  page?: boolean;
   /** Of an answer that is text instead of JSON. */
   mediaType?: 'text/plain; charset=utf-8' | 'text/xml; charset=utf-8';
 }

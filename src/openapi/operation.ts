@@ -46,7 +46,8 @@ function operationId(method: string, path: string): string {
     .replace(/\.json$/, '')
     .split(/[^A-Za-z]+/)
     .filter((word) => word !== '');
-  return method + words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+  const name = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+  return method + (name || 'Home');
 }
 
 function requestBody({ schema, encoding, example, bodies }: Form): ZodOpenApiRequestBodyObject {
@@ -94,13 +95,18 @@ function withContent(
 
 /** One media type for each version that has the endpoint; the example is of the newest. */
 function contentOf(
-  { plain, mediaType: text, example }: Answer,
+  { plain, page, mediaType: text, example }: Answer,
   schema: NonNullable<Answer['body']>,
   path: string,
 ) {
   const media: ZodOpenApiMediaTypeObject = { schema };
   if (text) return { [text]: { ...media, example } };
-  if (plain) return { 'application/json': { ...media, example } };
+  if (plain) {
+    return {
+      'application/json': { ...media, example },
+      ...(page && { 'text/html; charset=UTF-8': { schema: { type: 'string' as const } } }),
+    };
+  }
   const versions = NEWEST_FIRST.filter((version) => atLeast(version, endpointIntroducedBy(path)));
   return Object.fromEntries(
     versions.map((version, i) => [mediaType(version), i === 0 ? { ...media, example } : media]),

@@ -7,7 +7,7 @@ import type {
 /** Where publications go unless a workflow names another channel; clients look for this name. */
 export const DEFAULT_CHANNEL = 'engage-player';
 
-/** Where previews for editors go; lists show it only to those who ask for it. */
+/** What is prepared and not to be public yet; lists show it only to those who ask for it. */
 export const INTERNAL_CHANNEL = 'internal';
 
 /** One file of a publication: media, an attachment (an image) or metadata (a catalog). */

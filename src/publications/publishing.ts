@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import { releaseObjects } from '../storage/staging.ts';
+import { INTERNAL_CHANNEL } from './model.ts';
 
 const PAGE = 'text/html';
 const EPISODE_CATALOG = { kind: 'metadata', flavor: 'dublincore/episode', mediatype: 'text/xml' } as const;
 
-/** Whether publishing on the channel has media to show: newly prepared ones, or those it shows already. */
+/**
+ * Whether publishing on the channel has media to show: newly prepared ones, those that are internal so far, or those it
+ * shows already.
+ */
 export async function hasMediaFor(database: Queryable, eventId: string, channel: string): Promise<boolean> {
   const media = await database
     .selectFrom('publication_elements')
@@ -16,7 +20,7 @@ export async function hasMediaFor(database: Queryable, eventId: string, channel:
     .where((eb) =>
       eb.or([
         eb('publication_elements.publication_id', 'is', null),
-        eb('publications.channel', '=', channel),
+        eb('publications.channel', 'in', [channel, INTERNAL_CHANNEL]),
       ]),
     )
     .limit(1)
@@ -36,10 +40,11 @@ export interface PublishRequest {
  * Makes the event's prepared elements and its catalog public on the channel. A publication that is there keeps its
  * identifier, so that links to it stay good. Prepared media replace all it had; without any, each element replaces
  * those of its kind and flavor, which leaves the media and brings fresh metadata. The objects of what is replaced are
- * released.
+ * released. What is internal so far goes public like what was prepared, and its publication ends.
  */
 export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
   const { eventId, channel, catalog } = request;
+  if (channel !== INTERNAL_CHANNEL) await endInternal(trx, eventId);
   const { id } = await trx
     .insertInto('publications')
     .values({ id: randomUUID(), event_id: eventId, channel, mediatype: PAGE })
@@ -51,13 +56,7 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     )
     .returning('id')
     .executeTakeFirstOrThrow();
-  const prepared = await trx
-    .selectFrom('publication_elements')
-    .select(['id', 'kind', 'flavor'])
-    .where('event_id', '=', eventId)
-    .where('publication_id', 'is', null)
-    .execute();
-  await removeReplaced(trx, id, [...prepared, EPISODE_CATALOG]);
+  await removeReplaced(trx, id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
   await trx
     .updateTable('publication_elements')
     .set({ publication_id: id })
@@ -77,6 +76,34 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
       size: catalog.size,
       sha256: catalog.sha256,
     })
+    .execute();
+}
+
+/** Ends the internal publication. Its elements are prepared ones again, but for those prepared anew since. */
+async function endInternal(trx: Transaction, eventId: string): Promise<void> {
+  const internal = await trx
+    .selectFrom('publications')
+    .select('id')
+    .where('event_id', '=', eventId)
+    .where('channel', '=', INTERNAL_CHANNEL)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!internal) return;
+  await removeReplaced(trx, internal.id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
+  await trx
+    .updateTable('publication_elements')
+    .set({ publication_id: null })
+    .where('publication_id', '=', internal.id)
+    .execute();
+  await trx.deleteFrom('publications').where('id', '=', internal.id).execute();
+}
+
+function preparedElements(trx: Transaction, eventId: string) {
+  return trx
+    .selectFrom('publication_elements')
+    .select(['kind', 'flavor'])
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
     .execute();
 }
 

@@ -16,19 +16,49 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test('the usual workflow answers to its other names, and to names nobody knows', async () => {
+test('the usual workflow answers to its other name, and to names nobody knows', async () => {
   const definitions = await loadDefinitions(undefined);
-  for (const name of ['schedule-and-upload', 'ng-schedule-and-upload', 'fast', 'nobody-knows']) {
+  for (const name of ['schedule-and-upload', 'ng-schedule-and-upload', 'nobody-knows']) {
     expect(definitions.resolve(name).id).toBe('schedule-and-upload');
   }
-  expect(definitions.resolve('retract').id).toBe('retract');
+  for (const id of ['fast', 'publish', 'retract']) expect(definitions.resolve(id).id).toBe(id);
+});
+
+const PREPARE = ['inspect', 'encode', 'preview'];
+
+test.each<[name: string, configuration: Record<string, string>, operations: string[]]>([
+  ['fast', {}, [...PREPARE, 'publish']],
+  ['fast', { straightToPublishing: 'false', flagForCutting: 'true' }, [...PREPARE, 'publish']],
+  ['schedule-and-upload', {}, [...PREPARE, 'publish']],
+  ['schedule-and-upload', { straightToPublishing: 'true' }, [...PREPARE, 'publish']],
+  ['schedule-and-upload', { straightToPublishing: 'false' }, [...PREPARE, 'publish internal']],
+  ['schedule-and-upload', { publishToEngage: 'false' }, PREPARE],
+  [
+    'schedule-and-upload',
+    { straightToPublishing: 'false', publishToEngage: 'false' },
+    [...PREPARE, 'publish internal'],
+  ],
+  ['schedule-and-upload', { flagForCutting: 'true' }, [...PREPARE, 'pause', 'publish']],
+  ['schedule-and-upload', { flagForReview: 'true' }, [...PREPARE, 'pause', 'publish']],
+  [
+    'schedule-and-upload',
+    { flagForReview: 'true', straightToPublishing: 'false' },
+    [...PREPARE, 'pause', 'publish internal'],
+  ],
+])('%s with %j consists of %j', async (name, values, operations) => {
+  const definition = (await loadDefinitions(undefined)).resolve(name);
+  const configuration = { ...definition.configuration, ...values };
+  const taken = definition.operations.filter((each) => !each.if || each.if.test(configuration));
+  expect(taken.map((each) => [each.operation, each.configuration.channel].filter(Boolean).join(' '))).toEqual(
+    operations,
+  );
 });
 
 test("a site's own definition replaces the built-in one of the same id", async () => {
   await writeFile(join(folder, 'own.yaml'), MINIMAL.replace('id: a', 'id: publish'));
   const definitions = await loadDefinitions(folder);
   expect(definitions.resolve('publish').title).toBe('A');
-  expect(definitions.resolve('fast').id).toBe('schedule-and-upload');
+  expect(definitions.resolve('ng-schedule-and-upload').id).toBe('schedule-and-upload');
 });
 
 test('a folder that is not there is refused by the name of its variable', async () => {

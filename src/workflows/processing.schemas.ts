@@ -27,6 +27,8 @@ export const Processing = z
     configuration: z
       .record(Storable, Value)
       .nullish()
-      .describe('Values of its configuration keys, such as `straightToPublishing`.'),
+      .describe(
+        'Values of its configuration keys: `straightToPublishing` is `false` for what is to be kept internal.',
+      ),
   })
   .meta({ id: 'Processing' });

@@ -16,6 +16,7 @@ import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
 import { refusals } from './suites/refusals.ts';
 import { scheduling } from './suites/scheduling.ts';
+import { targets } from './suites/targets.ts';
 import { wire } from './suites/wire.ts';
 
 const SUITES: readonly Suite[] = [
@@ -25,6 +26,7 @@ const SUITES: readonly Suite[] = [
   forms,
   refusals,
   wire,
+  targets,
   limits,
   interruptions,
   access,

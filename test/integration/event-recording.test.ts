@@ -4,7 +4,7 @@ import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
 import { traceOf } from '../support/event-writes.ts';
-import { field, file, form, type Part } from '../support/form.ts';
+import { eventFields, field, file, form, type Part } from '../support/form.ts';
 import { newAgent, type SchedulingJson, scheduledFields, update } from '../support/scheduling.ts';
 import { catalogOf, send } from '../support/series.ts';
 import { updateAround } from '../support/update-around.ts';
@@ -38,8 +38,10 @@ const workflows = (id: string) =>
 
 describe('file parts of POST /api/events/{id} for an event that awaits its recording', () => {
   test('become its tracks, and the workflow stored with the schedule starts', async () => {
+    const schedule = { agent_id: newAgent(), start: START, end: END };
+    const fields = eventFields({ configuration: { speed: 'high' } });
     const id = await created(
-      await post(bench.app, scheduledFields({ agent_id: newAgent(), start: START, end: END })),
+      await post(bench.app, [...fields, field('scheduling', JSON.stringify(schedule))]),
     );
     expect(await workflows(id)).toEqual([]);
     const parts = [
@@ -73,7 +75,7 @@ describe('file parts of POST /api/events/{id} for an event that awaits its recor
     const [workflow] = await workflows(id);
     expect(workflow).toMatchObject({
       definition: 'schedule-and-upload',
-      configuration: { straightToPublishing: 'true' },
+      configuration: { straightToPublishing: 'true', speed: 'high' },
       state: 'INSTANTIATED',
       creator: 'admin',
     });

@@ -163,6 +163,8 @@ describe('PUT /api/events/{id}/scheduling', () => {
       { start: 'soon', end: END },
       /^Unparsable date in scheduling information.*start/,
     ],
+    ['an empty start', { start: '', duration: HOUR_MS }, /^Unparsable date .* 'start' is ""; allowed is /],
+    ['an empty end', { end: '', duration: HOUR_MS }, /^Unparsable date .* 'end' is ""; allowed is /],
     ['an end before the start', { end: '2030-01-07T08:59:59Z' }, /end/],
     ['a start after the end', { start: '2030-01-07T10:00:00Z', end: END }, /end/],
     ['no duration at all', { duration: 0 }, /duration/],

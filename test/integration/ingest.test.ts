@@ -68,6 +68,7 @@ test('an event, its ACL, its track and its workflow are written together, and no
     'preview waiting',
     'pause waiting',
     'publish waiting',
+    'publish skipped',
   ]);
   expect(operations[0]?.request_id).toBe('request-1');
   expect((await counts(app)).staged).toBe(0);

@@ -139,9 +139,8 @@ test('one that was marked can be moved, and is awaited anew', async () => {
 test('a recording that comes after all is taken and ends SUCCEEDED', async () => {
   const id = await scheduled(30);
   await mark();
-  const processing = { workflow: 'schedule-and-upload', configuration: { straightToPublishing: 'true' } };
   const late = file('presenter', 'late.mp4', await recording({ seconds: 2 }));
-  expect((await update(app, id, [field('processing', JSON.stringify(processing)), late])).status).toBe(204);
+  expect((await update(app, id, [late])).status).toBe(204);
   await processEvent(app, id);
   const processed = await event(id);
   expect(processed).toMatchObject({

@@ -53,13 +53,13 @@ export interface EventFields {
   configuration?: Record<string, string>;
 }
 
-/** The fields of a new event that is published without anybody looking first. */
+/** The fields of a new event, from a client that asks for nothing special. */
 export function eventFields({
   title = 'Lecture',
   metadata = {},
   acl = [{ role: 'ROLE_USER', action: 'read', allow: true }],
   workflow = 'schedule-and-upload',
-  configuration = { straightToPublishing: 'true' },
+  configuration,
 }: EventFields = {}): Part[] {
   const fields = Object.entries({ title, ...metadata }).map(([id, value]) => ({ id, value }));
   return [

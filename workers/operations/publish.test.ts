@@ -156,6 +156,83 @@ test('new images alone replace those of their flavor', async () => {
   expect(await releasedKeys()).toContain(poster.object_key);
 });
 
+const internal = { configuration: { channel: 'internal' } };
+
+test('what is internal becomes public with nothing newly prepared, and is internal no more', async () => {
+  const eventId = await insertEvent(bench.database, { title: 'Before' });
+  const media = await prepare(eventId, 'media');
+  const poster = await prepare(eventId, 'attachment', 'presenter/player+preview');
+  await bench.perform(publish, eventId, internal);
+  const [, , old] = (await published(eventId)).elements;
+  await bench.database.updateTable('events').set({ title: 'After' }).where('id', '=', eventId).execute();
+
+  await bench.perform(publish, eventId);
+  const { publications, elements } = await published(eventId);
+  expect(publications).toMatchObject([{ channel: 'engage-player' }]);
+  expect(elements.map(({ id, publication_id }) => [id, publication_id])).toEqual(
+    [poster.id, media.id, expect.any(String)].map((id) => [id, publications[0]?.id]),
+  );
+  expect(await textOf(elements[2]?.object_key ?? '')).toContain('>After<');
+  expect(await releasedKeys()).toContain(old?.object_key);
+  expect(await releasedKeys()).not.toContain(media.object_key);
+});
+
+test('newly prepared media are published in place of what is internal, which is removed with its objects', async () => {
+  const eventId = await insertEvent(bench.database);
+  await prepare(eventId, 'media');
+  await prepare(eventId, 'attachment', 'presenter/player+preview');
+  await bench.perform(publish, eventId, internal);
+  const before = await published(eventId);
+
+  const media = await prepare(eventId, 'media');
+  await bench.perform(publish, eventId);
+  const { publications, elements } = await published(eventId);
+  expect(publications).toMatchObject([{ channel: 'engage-player' }]);
+  expect(elements.map(({ id }) => id)).toEqual([media.id, expect.any(String)]);
+  expect(await releasedKeys()).toEqual(
+    expect.arrayContaining(before.elements.map(({ object_key }) => object_key)),
+  );
+  expect(await releasedKeys()).not.toContain(media.object_key);
+});
+
+test('of what is internal, images made anew replace their like, and all is published', async () => {
+  const eventId = await insertEvent(bench.database);
+  const media = await prepare(eventId, 'media');
+  const poster = await prepare(eventId, 'attachment', 'presenter/player+preview');
+  const thumbnail = await prepare(eventId, 'attachment', 'presenter/search+preview');
+  await bench.perform(publish, eventId, internal);
+
+  const newPoster = await prepare(eventId, 'attachment', 'presenter/player+preview');
+  await bench.perform(publish, eventId);
+  const { publications, elements } = await published(eventId);
+  expect(publications).toMatchObject([{ channel: 'engage-player' }]);
+  const ids = elements.map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining([media.id, thumbnail.id, newPoster.id]));
+  expect(ids).toHaveLength(4);
+  expect(await releasedKeys()).toContain(poster.object_key);
+});
+
+test('what is public stays so when something is prepared for the internal channel, and gives way when that is published', async () => {
+  const eventId = await insertEvent(bench.database);
+  const first = await prepare(eventId, 'media');
+  await bench.perform(publish, eventId);
+  const [engage] = (await published(eventId)).publications;
+  const second = await prepare(eventId, 'media');
+  await bench.perform(publish, eventId, internal);
+  const both = await published(eventId);
+  expect(both.publications.map(({ id, channel }) => [channel, id])).toEqual([
+    ['engage-player', engage?.id],
+    ['internal', expect.any(String)],
+  ]);
+  expect(both.elements.find(({ id }) => id === first.id)?.publication_id).toBe(engage?.id);
+
+  await bench.perform(publish, eventId);
+  const after = await published(eventId);
+  expect(after.publications.map(({ id }) => id)).toEqual([engage?.id]);
+  expect(after.elements.map(({ id }) => id)).toEqual([second.id, expect.any(String)]);
+  expect(await releasedKeys()).toContain(first.object_key);
+});
+
 test('an attempt that does not commit leaves everything as it was', async () => {
   const eventId = await insertEvent(bench.database);
   await prepare(eventId, 'media');

@@ -59,11 +59,11 @@ test('a named channel is retracted alone, with its objects', async () => {
   expect(await released()).not.toContain(kept);
 });
 
-test('without a channel all publications go; what is prepared and other events stay', async () => {
+test('without a channel all publications go, the internal one as well; what is prepared and other events stay', async () => {
   const [eventId, otherId] = [await insertEvent(bench.database), await insertEvent(bench.database)];
   const other = await publishOn(otherId, 'engage-player');
   await publishOn(eventId, 'engage-player');
-  await publishOn(eventId, 'api');
+  await publishOn(eventId, 'internal');
   const published = (await rows(eventId)).objects;
   const prepared = await insertElement(bench.database, bench.storage, Buffer.from('new'), {
     event_id: eventId,

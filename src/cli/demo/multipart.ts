@@ -31,15 +31,7 @@ export function eventForm(recording: Recording): MultipartBody {
         ],
       },
     ]),
-    field('processing', {
-      workflow: 'schedule-and-upload',
-      configuration: {
-        publishToEngage: 'true',
-        straightToPublishing: 'true',
-        flagForCutting: 'false',
-        flagForReview: 'false',
-      },
-    }),
+    field('processing', { workflow: 'schedule-and-upload' }),
     ...recording.tracks.map(({ part, path, size }) => ({
       head: head(
         boundary,

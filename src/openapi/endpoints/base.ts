@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Home } from '../../about/home.schemas.ts';
 import { ApiInfo, ApiVersions, DefaultVersion } from '../../http/base.schemas.ts';
 import { API_VERSIONS, NEWEST_VERSION } from '../../http/version.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -9,6 +10,33 @@ const newest = `v${NEWEST_VERSION}`;
 
 /** What the API is; open to everybody. */
 export const BASE: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/',
+    tag: 'Base',
+    summary: 'What runs here',
+    description: 'Name and version of the program, and where to go on. Browsers get a page.',
+    open: true,
+    answers: {
+      200: {
+        description: 'It is Inlet.',
+        plain: true,
+        page: true,
+        body: Home,
+        example: {
+          name: 'Inlet',
+          version: '0.1.0',
+          description: 'Takes lecture recordings in and makes them watchable.',
+          links: {
+            api: `${BASE_URL}/api`,
+            docs: `${BASE_URL}/docs`,
+            openapi: `${BASE_URL}/api/openapi.json`,
+          },
+        },
+      },
+    },
+    refusals: { 500: 'Internal server error; the log has the details under request id 6f1f1d0e.' },
+  },
   {
     method: 'get',
     path: '/api',

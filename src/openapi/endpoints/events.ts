@@ -104,10 +104,7 @@ export const EVENTS: readonly Endpoint[] = [
       }),
       example: {
         ...exampleParts,
-        processing: JSON.stringify({
-          workflow: 'schedule-and-upload',
-          configuration: { straightToPublishing: 'true' },
-        }),
+        processing: JSON.stringify({ workflow: 'schedule-and-upload' }),
       },
     },
     answers: {

@@ -36,7 +36,10 @@ describe('a new recording', () => {
     ['a duration', { ...NEW, duration: HOUR }],
     ['a duration that is text', { ...NEW, duration: ' 3600000 ' }],
     ['an end in another zone', { ...NEW, end: '2030-01-31T12:00:00.000+02:00' }],
-    ['nothing in the optional fields', { ...NEW, duration: HOUR, end: '', rrule: null, inputs: null }],
+    [
+      'nothing in the optional fields',
+      { ...NEW, end: '2030-01-31T10:00:00Z', duration: '', rrule: '', inputs: null },
+    ],
     ['fields that nobody knows', { ...NEW, duration: HOUR, title: ['x'], 'a\0': '\ud800' }],
   ])('has %s', (_, sent) => expect(parse(sent)).toEqual(expected));
 
@@ -75,6 +78,8 @@ describe('a text that is no JSON object is refused', () => {
 
 describe('a start or end that is no moment from 1970 to 2199 is refused by its name', () => {
   test.each([
+    '',
+    ' ',
     '2030-02-30T09:00:00Z',
     '2030-01-31T25:00:00Z',
     '2030-01-31',
@@ -100,6 +105,8 @@ describe('a start or end that is no moment from 1970 to 2199 is refused by its n
     expect(start).toMatch(/; allowed is a UTC datetime such as 2030-01-31T09:00:00Z, from 1970 to 2199$/);
     const end = refusal(() => change({ end: value }));
     expect(end.startsWith(sentence('end')), end).toBe(true);
+    expect(refusal(() => parse({ ...NEW, end: value, duration: HOUR }))).toBe(end);
+    expect(refusal(() => change({ start: value, duration: HOUR }))).toBe(start);
   });
 });
 
@@ -128,7 +135,7 @@ test('neither or both of end and duration are refused', () => {
   const either = "Either 'end' or 'duration' must be specified";
   const both = { end: '2030-01-31T10:00:00Z', duration: HOUR };
   expect(refusal(() => parse(NEW))).toBe(either);
-  expect(refusal(() => parse({ ...NEW, end: '', duration: null }))).toBe(either);
+  expect(refusal(() => parse({ ...NEW, end: null, duration: '' }))).toBe(either);
   expect(refusal(() => parse({ ...NEW, ...both }))).toBe(`${either}, not both`);
   expect(refusal(() => change({ agent_id: 'a' }))).toBe(either);
   expect(refusal(() => change(both))).toBe(`${either}, not both`);

@@ -26,7 +26,7 @@ export interface SchedulingChange {
 }
 
 /**
- * Reads the part `scheduling` of a new event. What is null or empty counts as left out.
+ * Reads the part `scheduling` of a new event. What is null or empty counts as left out, but for `start` and `end`.
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5)
  */
 export function parseNewScheduling(text: string): NewScheduling {
@@ -45,7 +45,7 @@ export function parseNewScheduling(text: string): NewScheduling {
 }
 
 /**
- * Reads what to change about a schedule. What is null or empty counts as left out.
+ * Reads what to change about a schedule. What is null or empty counts as left out, but for `start` and `end`.
  *
  * @param options.unreadable what to say of a text that is no JSON object
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5 and 3.12)
@@ -80,11 +80,16 @@ export function periodOf({ start: from, end, durationMs }: SchedulingChange, cur
 const NewTimes = NewFields.omit({ agent_id: true }).partial({ start: true });
 const ChangedTimes = SchedulingUpdate.omit({ agent_id: true });
 
+/** A client that sends these empty has lost a time; recording at another would be worse than a refusal. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['start', 'end']);
+
 /** The fields that hold anything. @throws {HttpError} 400 */
 function filledFields(text: string, unreadable: string): Record<string, unknown> {
   const json = jsonOf(text);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw badRequest(unreadable);
-  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ''));
+  return Object.fromEntries(
+    Object.entries(json).filter(([name, value]) => value !== null && (value !== '' || NEVER_EMPTY.has(name))),
+  );
 }
 
 function jsonOf(text: string): unknown {

@@ -20,7 +20,6 @@ export interface TrackSource {
 
 export interface NewEvent {
   workflow: string;
-  configuration?: Record<string, string>;
   track?: TrackSource;
   /** When and by which agent it is to be recorded. */
   scheduling?: Record<string, unknown>;
@@ -95,11 +94,11 @@ export async function ask(
   return answer.value;
 }
 
-function formAround(boundary: string, { workflow, configuration = {}, track, scheduling }: NewEvent) {
+function formAround(boundary: string, { workflow, track, scheduling }: NewEvent) {
   const fields = {
     acl: [],
     metadata: [{ flavor: 'dublincore/episode', fields: [{ id: 'title', value: 'Benchmark' }] }],
-    processing: { workflow, configuration },
+    processing: { workflow },
     ...(scheduling && { scheduling }),
   };
   const head = Object.entries(fields).map(

@@ -93,8 +93,7 @@ const variables = (tools: { ffmpeg: string; ffprobe: string }) => ({
 });
 
 async function untilSucceeded(api: ApiAddress, track: TrackSource): Promise<void> {
-  const configuration = { straightToPublishing: 'true', publishToEngage: 'true' };
-  const id = await postEvent(api, { workflow: 'schedule-and-upload', configuration, track });
+  const id = await postEvent(api, { workflow: 'schedule-and-upload', track });
   for (;;) {
     const { body } = await ask(api, `/api/events/${id}`);
     const state = JSON.parse(body).processing_state;

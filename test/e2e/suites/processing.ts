@@ -1,21 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytes } from '../../support/bytes.ts';
-import type { Client } from '../../support/client.ts';
+import type { Client, PublicationJson } from '../../support/client.ts';
 import { recording } from '../../support/clips.ts';
 import { eventFields, file } from '../../support/form.ts';
+import { expectNothingLeftOver } from '../../support/leftovers.ts';
 import type { Suite } from '../suite.ts';
 
 /** What a workflow's configuration says, and where that leads. */
 const CASES: { configuration: Record<string, string>; state: string; channels: string[] }[] = [
-  { configuration: {}, state: 'PAUSED', channels: [] },
-  { configuration: { straightToPublishing: 'false' }, state: 'PAUSED', channels: [] },
-  { configuration: { straightToPublishing: 'true', flagForCutting: 'true' }, state: 'PAUSED', channels: [] },
+  { configuration: {}, state: 'SUCCEEDED', channels: ['engage-player'] },
+  { configuration: { straightToPublishing: 'false' }, state: 'SUCCEEDED', channels: ['internal'] },
+  { configuration: { flagForCutting: 'true' }, state: 'PAUSED', channels: [] },
   { configuration: { straightToPublishing: 'true', flagForReview: 'true' }, state: 'PAUSED', channels: [] },
-  {
-    configuration: { straightToPublishing: 'true', publishToEngage: 'false' },
-    state: 'SUCCEEDED',
-    channels: [],
-  },
+  { configuration: { publishToEngage: 'false' }, state: 'SUCCEEDED', channels: [] },
   {
     configuration: { straightToPublishing: 'true', flagForCutting: 'false', publishToEngage: 'true' },
     state: 'SUCCEEDED',
@@ -68,19 +65,53 @@ export const processing: Suite = (product) => {
     }
   });
 
-  test.each(['ng-schedule-and-upload', 'fast', 'a-workflow-nobody-knows'])(
-    'the workflow %s is the usual one',
-    async (workflow) => {
-      const { admin, server } = product();
-      const id = await admin.create(eventFields({ workflow }));
-      const { definition } = await server.database
-        .selectFrom('workflows')
-        .select('definition')
-        .where('event_id', '=', id)
-        .executeTakeFirstOrThrow();
-      expect(definition).toBe('schedule-and-upload');
-    },
-  );
+  test.each([
+    ['ng-schedule-and-upload', 'schedule-and-upload'],
+    ['fast', 'fast'],
+    ['a-workflow-nobody-knows', 'schedule-and-upload'],
+  ])('a client that names the workflow %s and nothing else gets a publication', async (workflow, runs) => {
+    const { admin, server } = product();
+    const clip = await recording({ seconds: 1 });
+    const id = await admin.create([...eventFields({ workflow }), file('presenter', 'lecture.mp4', clip)]);
+    const { definition } = await server.database
+      .selectFrom('workflows')
+      .select('definition')
+      .where('event_id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(definition).toBe(runs);
+    expect(await admin.processed(id)).toMatchObject({
+      processing_state: 'SUCCEEDED',
+      publication_status: ['engage-player'],
+    });
+    expect(await admin.publications(id)).toMatchObject([{ channel: 'engage-player' }]);
+  });
+
+  test('what is not to be published yet is prepared, seen only by who asks for it, and deleted as a whole', async () => {
+    const { admin, server } = product();
+    const clip = await recording({ seconds: 1 });
+    const id = await admin.create([
+      ...eventFields({ configuration: { straightToPublishing: 'false' } }),
+      file('presenter', 'lecture.mp4', clip),
+    ]);
+    const event = await admin.processed(id);
+    expect(event).toMatchObject({ processing_state: 'SUCCEEDED', publication_status: ['internal'] });
+    expect(event.duration).toBeGreaterThan(500);
+    expect(await admin.publications(id)).toEqual([]);
+    const [internal] = await admin.json<PublicationJson[]>(
+      `/api/events/${id}/publications?includeInternalPublication=true`,
+    );
+    expect(internal).toMatchObject({
+      channel: 'internal',
+      media: [{ flavor: 'presenter/delivery', mediatype: 'video/mp4' }],
+      metadata: [{ flavor: 'dublincore/episode' }],
+    });
+    expect(internal?.attachments.length).toBeGreaterThan(0);
+    const url = internal?.media[0]?.url ?? '';
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+    expect((await admin.fetch(`/api/events/${id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(404);
+    await expectNothingLeftOver(server);
+  });
 
   test('an event without tracks succeeds and has nothing to publish', async () => {
     const { admin } = product();

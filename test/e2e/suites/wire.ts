@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { exchange } from '../../support/raw-http.ts';
 import type { Suite } from '../suite.ts';
 
-const SILENCE_MS = 3_000;
 const HEAD = 'Host: inlet\r\nConnection: close\r\n';
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
@@ -47,17 +46,3 @@ export const wire: Suite = (product) => {
     });
   });
 };
-
-/** Sends bytes over a connection of their own. @returns what comes back until the server, or patience, ends it */
-function exchange(url: string, request: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const received: Buffer[] = [];
-    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(request, 'latin1')));
-    socket.setTimeout(SILENCE_MS, () => socket.destroy());
-    socket.on('data', (chunk) => received.push(chunk));
-    // The other side hanging up in the middle is an answer as well.
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(Buffer.concat(received).toString('latin1')));
-  });
-}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import type { Home } from './home.schemas.ts';
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230b6bcb'/%3E%3Cpath d='M9 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
+
+/** By day and by night, on a desk and on a phone. */
+const STYLE = `
+:root { --ground: #f5f6f8; --sheet: #fff; --text: #1d2129; --faint: #5b6472; --line: #d9dde4; --accent: #0b6bcb; color-scheme: light; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #15181d; --sheet: #1c2027; --text: #e9ecf1; --faint: #9aa4b2; --line: #2d333c; --accent: #6cb2ff; color-scheme: dark; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55 system-ui, sans-serif; }
+main { max-width: 40rem; margin: 0 auto; padding: clamp(1.5rem, 10vh, 6rem) 1.25rem 3rem; }
+header { display: flex; align-items: center; gap: .8rem; }
+header img { width: 2.5rem; height: 2.5rem; }
+h1 { margin: 0; font-size: 1.9rem; line-height: 1.2; }
+p { margin: .9rem 0 1.6rem; }
+ul { list-style: none; margin: 0; padding: 0; }
+li + li { margin-top: .6rem; }
+a { display: block; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); color: inherit; text-decoration: none; }
+a:hover { border-color: var(--accent); }
+a strong { color: var(--accent); }
+a span { display: block; color: var(--faint); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+footer { margin-top: 1.6rem; color: var(--faint); font-size: .92rem; }
+`;
+
+/** Nothing but this page's own style. */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** What runs here, for people. Links are relative, so that they work under whatever name and path a proxy shows it. */
+export function homePage({ name, version, description }: Home) {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${name}</title>
+<link rel="icon" href="${raw(ICON)}">
+<style>${raw(STYLE)}</style>
+</head>
+<body>
+<main>
+<header><img src="${raw(ICON)}" alt=""><h1>${name}</h1></header>
+<p>${description}</p>
+<ul>
+<li><a href="docs"><strong>The API</strong><span>Every endpoint with examples, and a form to try it out</span></a></li>
+<li><a href="api/openapi.json"><strong>The API for programs</strong><span>The same as an OpenAPI document, to make clients from</span></a></li>
+</ul>
+<footer>Version ${version}</footer>
+</main>
+</body>
+</html>
+`;
+}
