@@ -1,6 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { usualHeaderName } from './header-names.ts';
+import { renameHeaders, usualHeaderName } from './header-names.ts';
 import { OpenRequests } from './open-requests.ts';
 
 /** A server that is listening. */
@@ -103,16 +103,6 @@ function serveOnNode(fetch: Fetch, { host, port }: { host: string; port: number 
       });
     });
   });
-}
-
-/** Deno writes header names as they were set last. */
-function renameHeaders(response: Response): Response {
-  const { headers } = response;
-  for (const [name, value] of [...headers]) {
-    headers.delete(name);
-    headers.append(usualHeaderName(name), value);
-  }
-  return response;
 }
 
 /** Node writes header names as they are handed to it, which here is in lower case. */
