@@ -53,7 +53,7 @@ const REFUSED = (host: string) =>
 test.each(['main', 'api', 'worker'])(
   '%s does not start for others with the well-known password',
   async (role) => {
-    for (const env of [{}, { ADMIN_PASSWORD: '' }]) {
+    for (const env of [{}, { ADMIN_PASSWORD: '' }] as Record<string, string>[]) {
       expect(await start(role, 'deno', { HOST: '0.0.0.0', ...env })).toEqual({
         code: 1,
         stdout: '',
