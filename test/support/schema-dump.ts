@@ -2,7 +2,8 @@ import type pg from 'pg';
 
 /**
  * Everything that migrations make, as the database tells it, a line or more each: extensions, columns, constraints,
- * indexes, triggers, functions, sequences and types of all schemas but the server's own.
+ * indexes, triggers, functions, sequences and types of all schemas but the server's own. The same for the same migrations
+ * on every version of PostgreSQL.
  */
 export async function dumpSchema(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(`
@@ -10,7 +11,7 @@ export async function dumpSchema(client: pg.Client): Promise<string[]> {
       WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'),
     -- What an extension brought along is said by its name.
     brought AS (SELECT objid FROM pg_depend WHERE deptype = 'e')
-    SELECT concat_ws(' ', 'extension', extname, extversion) AS line FROM pg_extension
+    SELECT concat_ws(' ', 'extension', extname) AS line FROM pg_extension
     UNION ALL
     SELECT concat_ws(' ', 'relation', relkind, pg_class.oid::regclass, reloptions) FROM pg_class
       JOIN schemas ON schemas.oid = relnamespace
@@ -25,8 +26,9 @@ export async function dumpSchema(client: pg.Client): Promise<string[]> {
       WHERE attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'p', 'v', 'm')
         AND attrelid NOT IN (SELECT objid FROM brought)
     UNION ALL
+    -- What may not be null is said of the columns; not every version has constraints for it.
     SELECT concat_ws(' ', 'constraint', conrelid::regclass, conname, pg_get_constraintdef(pg_constraint.oid))
-      FROM pg_constraint JOIN schemas ON schemas.oid = connamespace WHERE conrelid <> 0
+      FROM pg_constraint JOIN schemas ON schemas.oid = connamespace WHERE conrelid <> 0 AND contype <> 'n'
     UNION ALL
     SELECT concat_ws(' ', 'index', pg_get_indexdef(indexrelid), CASE WHEN NOT indisvalid THEN 'invalid' END)
       FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN schemas ON schemas.oid = relnamespace
