@@ -187,7 +187,8 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 function wrongValue(given: Record<string, string | undefined>, name: string): ConfigError {
   const field: z.ZodType = Environment.shape[name as keyof Variables];
   const text = given[name] ?? '';
-  const value = /PASSWORD|SECRET|_URL$/.test(name) || URL.canParse(text) ? redact(text) : text;
+  const open = !/PASSWORD|SECRET|_URL$/.test(name) && !text.includes('@') && !URL.canParse(text);
+  const value = open ? text : redact(text);
   return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
 }
 
@@ -228,10 +229,13 @@ function absolute(name: string, path: string | undefined): string | undefined {
   return path;
 }
 
+/** A URL without its password, wherever clients of databases take one from; nothing of what is no such URL. */
 function redact(value: string): string {
   if (!URL.canParse(value)) return '[redacted]';
   const parsed = new URL(value);
+  if (parsed.pathname.includes('@')) return '[redacted]';
   if (parsed.password) parsed.password = 'redacted';
+  if (parsed.searchParams.has('password')) parsed.searchParams.set('password', 'redacted');
   return parsed.toString();
 }
 

@@ -2,6 +2,13 @@ import type { Hono } from 'hono';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
+import { renameHeaders } from './http/header-names.ts';
+
+/** What a server may tell of a request: the address of the other end, here or where Deno's own server has it. */
+interface RequestInfo {
+  remoteAddress?: string | undefined;
+  remoteAddr?: { hostname?: string };
+}
 
 let app: Promise<Hono> | undefined;
 
@@ -10,8 +17,9 @@ let app: Promise<Hono> | undefined;
  * `api.ts` because Deno takes a module with this export for a server of its own.
  */
 export default {
-  async fetch(request: Request, env?: object): Promise<Response> {
+  async fetch(request: Request, { remoteAddress, remoteAddr }: RequestInfo = {}): Promise<Response> {
     app ??= createContext(loadConfig(process.env), 'api').then(createApp);
-    return (await app).fetch(request, env);
+    const peer = { remoteAddress: remoteAddress ?? remoteAddr?.hostname };
+    return renameHeaders(await (await app).fetch(request, peer));
   },
 };

@@ -8,3 +8,13 @@ export function usualHeaderName(name: string): string {
   const lower = name.toLowerCase();
   return UNUSUAL[lower] ?? lower.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
+
+/** Sets every header by its usual name: Deno writes names as they were set last. (Node knows them in lower case only.) */
+export function renameHeaders(response: Response): Response {
+  const { headers } = response;
+  for (const [name, value] of [...headers]) {
+    headers.delete(name);
+    headers.append(usualHeaderName(name), value);
+  }
+  return response;
+}

@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
-import { SENTENCE } from './errors.ts';
-import { usualHeaderName } from './header-names.ts';
+import { type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { renameHeaders, usualHeaderName } from './header-names.ts';
 import { OpenRequests } from './open-requests.ts';
 import { faultOfTarget } from './request-target.ts';
 
@@ -120,16 +119,6 @@ function serveOnNode(fetch: Fetch, { host, port }: { host: string; port: number 
       });
     });
   });
-}
-
-/** Deno writes header names as they were set last. */
-function renameHeaders(response: Response): Response {
-  const { headers } = response;
-  for (const [name, value] of [...headers]) {
-    headers.delete(name);
-    headers.append(usualHeaderName(name), value);
-  }
-  return response;
 }
 
 /** Node writes header names as they are handed to it, which here is in lower case. */

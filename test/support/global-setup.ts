@@ -7,6 +7,7 @@ import { startEmbedded } from '../../src/database/embedded/start.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { migrateQueue } from '../../src/queue/postgres.ts';
 import { databaseUrl } from './database.ts';
+import { startDebianPostgres } from './debian-postgres.ts';
 
 /** One server and one migrated template database for the whole run. */
 export default async function setup(project: TestProject) {
@@ -25,10 +26,11 @@ export default async function setup(project: TestProject) {
   };
 }
 
-/** The server of TEST_DATABASE_URL, else the embedded one in a folder that is removed afterwards. */
+/** The server of TEST_DATABASE_URL, or Debian's; else the embedded one in a folder that is removed afterwards. */
 async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { url, stop: async () => undefined };
+  if (process.env.TEST_POSTGRES === 'debian') return startDebianPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'inlet-test-'));
   const server = await startEmbedded(folder);
   return {

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { databaseEndpoints } from '../../src/cli/endpoints.ts';
+import { denoFlags, permissions } from '../../src/cli/permissions.ts';
+import { denoProgram } from '../../src/cli/runtime.ts';
+import { VARIABLES } from '../../src/config.ts';
+import { createStorage } from '../../src/storage/create.ts';
+import { bytes } from '../support/bytes.ts';
+import { Client } from '../support/client.ts';
+import { databaseForThisFile } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { eventFields, file } from '../support/form.ts';
+import { freePort } from '../support/free-port.ts';
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+/** Wrong passwords after which no more are tried. */
+const TOLERATED = 20;
+
+const db = databaseForThisFile();
+
+/** The server that the runtime brings along, with what the API is allowed and nothing else. */
+function denoServe(dataDir: string, port: number): [string, string[]] {
+  const flags = denoFlags(
+    permissions({
+      config: { dataDir, workflowsDir: undefined, metadataDir: undefined },
+      project: PROJECT,
+      temporaryFolder: dataDir,
+      listen: undefined,
+      tools: undefined,
+      endpoints: [databaseEndpoints(db.url)],
+      variables: VARIABLES,
+      codeCache: join(dataDir, 'deno'),
+    }),
+    PROJECT,
+  );
+  const options = ['--quiet', '--no-config', '--no-lock', '--no-remote', '--node-modules-dir=manual'];
+  const address = ['--host', '0.0.0.0', '--port', String(port)];
+  return [denoProgram(), ['serve', ...options, ...flags, ...address, 'src/edge.ts']];
+}
+
+function nodeServer(_dataDir: string, port: number): [string, string[]] {
+  return [process.execPath, ['test/support/edge-server.ts', String(port)]];
+}
+
+describe.each([
+  ['deno serve', denoServe, 'WWW-Authenticate'],
+  ['a server of Node', nodeServer, 'www-authenticate'],
+])('the fetch handler behind %s', (_name, command, challenge) => {
+  let dataDir: string;
+  let port: number;
+  let admin: Client;
+  let server: ChildProcess;
+  let output = '';
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'inlet-edge-'));
+    port = await freePort();
+    admin = new Client(`http://127.0.0.1:${port}`);
+    server = spawn(...command(dataDir, port), {
+      cwd: PROJECT,
+      env: {
+        PATH: process.env.PATH,
+        DENO_DIR: join(dataDir, 'deno'),
+        DATA_DIR: dataDir,
+        DATABASE_URL: db.url,
+        PUBLIC_URL: admin.url,
+        MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [server.stdout, server.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    await eventually(async () => {
+      const answer = await fetch(`${admin.url}/health/ready`).catch((error: Error) => error);
+      if (!(answer instanceof Response && answer.ok))
+        throw new Error(`It is not ready: ${answer}\n${output}`);
+    }, 60_000);
+  });
+  afterAll(async () => {
+    if (server?.exitCode === null) {
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+    }
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test('answers what anybody may ask', async () => {
+    const live = await fetch(`${admin.url}/health/live`);
+    expect([live.status, await live.text()]).toEqual([200, '{"status":"live"}']);
+    const api = await fetch(`${admin.url}/api`);
+    expect(await api.json()).toMatchObject({ url: `${admin.url}/api` });
+  });
+
+  test('asks who wants more, in names of headers that clients compare where the server lets it', async () => {
+    const { statusCode, rawHeaders } = await ask(port, '127.0.0.1', undefined);
+    expect(statusCode).toBe(401);
+    expect(rawHeaders).toContain(challenge);
+  });
+
+  test('takes an upload', async () => {
+    const content = bytes(3 * 2 ** 20);
+    const id = await admin.create([
+      ...eventFields({ title: 'From the edge' }),
+      file('presenter', 'a.mp4', content),
+    ]);
+    expect(await admin.event(id)).toMatchObject({ title: 'From the edge', processing_state: 'INSTANTIATED' });
+    const track = await db.database
+      .selectFrom('tracks')
+      .select(['object_key', 'size'])
+      .where('event_id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(track.size).toBe(content.length);
+    const storage = await createStorage({ dataDir, s3: undefined });
+    expect(content.equals(await readFile(storage.localPath(track.object_key) ?? ''))).toBe(true);
+    await storage.close();
+  });
+
+  test('counts wrong passwords by the address that they come from', async () => {
+    const wrong = admin.as('admin', 'wrong').authorization;
+    const guesses = Array.from({ length: TOLERATED }, () => ask(port, '127.0.0.2', wrong));
+    expect((await Promise.all(guesses)).map(({ statusCode }) => statusCode)).toEqual(guesses.map(() => 401));
+    expect((await ask(port, '127.0.0.2', wrong)).statusCode).toBe(429);
+    expect((await ask(port, '127.0.0.1', wrong)).statusCode).toBe(401);
+  });
+});
+
+/** Asks who it is that asks, from an address of this machine. */
+function ask(port: number, localAddress: string, authorization: string | undefined) {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = authorization ? { Authorization: authorization } : {};
+    request({ host: '127.0.0.1', port, localAddress, path: '/api/info/me', headers }, (answer) => {
+      answer.resume();
+      answer.once('end', () => resolve(answer));
+    })
+      .once('error', reject)
+      .end();
+  });
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { databaseForThisFile } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { launch } from '../support/run.ts';
+
+const db = databaseForThisFile();
+let dataDir: string;
+let port: number;
+let holder: Server;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'inlet-start-'));
+  port = await freePort();
+  holder = createServer().listen(port, '127.0.0.1');
+  await once(holder, 'listening');
+});
+afterAll(async () => {
+  holder.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const start = (role: string, runtime: string, env: Record<string, string>) =>
+  launch([role, '--runtime', runtime], { DATA_DIR: dataDir, DATABASE_URL: db.url, ...env });
+
+describe.each(['deno', 'node'])('on %s', (runtime) => {
+  test.each(['main', 'api'])('%s ends with one line when PORT is taken', async (role) => {
+    expect(await start(role, runtime, { PORT: String(port) })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `PORT ${port} is already in use on 127.0.0.1; set PORT to a free one.\n`,
+    });
+  });
+
+  test('an address that is not of this machine is one line, too', async () => {
+    const { code, stdout, stderr } = await start('api', runtime, {
+      HOST: '192.0.2.1',
+      ADMIN_PASSWORD: 'own',
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^HOST 192\.0\.2\.1 with PORT 8080 cannot be used: .*\n$/);
+  });
+});
+
+const REFUSED = (host: string) =>
+  `ADMIN_PASSWORD is not set; it must be while HOST is "${host}", which is not a loopback address.`;
+
+test.each(['main', 'api', 'worker'])(
+  '%s does not start for others with the well-known password',
+  async (role) => {
+    for (const env of [{}, { ADMIN_PASSWORD: '' }] as Record<string, string>[]) {
+      expect(await start(role, 'deno', { HOST: '0.0.0.0', ...env })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `${REFUSED('0.0.0.0')}\n`,
+      });
+    }
+  },
+);
+
+test.each([
+  '0.0.0.0',
+  '::',
+  '[::]',
+  '192.0.2.1',
+  '128.0.0.1',
+  '127.0.0.1.example.org',
+  'localhost.example.org',
+])('at %s the password has to be chosen', (HOST) => {
+  expect(() => loadConfig({ HOST })).toThrow(REFUSED(HOST));
+  expect(loadConfig({ HOST, ADMIN_PASSWORD: 'own' }).admin.password).toBe('own');
+});
+
+test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost'])('at %s it need not', (HOST) => {
+  expect(loadConfig({ HOST }).admin.password).toBe('opencast');
+});

@@ -1,0 +1,102 @@
+/**
+ * Rows as they were written while a migration was the newest one, by its number: to see that later migrations keep
+ * them. They fill what the migration has added.
+ */
+export const ERA_ROWS: Readonly<Record<string, string>> = {
+  '0001': `
+    INSERT INTO accounts (username, password_hash, name, email, roles, created_at) VALUES
+      ('ada', 'scrypt$1$x', 'Ada L.', 'ada@example.org', '{ROLE_A,"ROLE B, C"}', '2024-01-01T10:00:00.123456Z'),
+      ('bare', 'scrypt$2$y', DEFAULT, DEFAULT, DEFAULT, DEFAULT)`,
+  '0002': `
+    INSERT INTO series (id, title, creator, created_at) VALUES
+      ('series-1', 'Mathematics ü "1"', 'ada', '2024-02-01T10:00:00Z'), ('series-2', '', '', DEFAULT);
+    INSERT INTO series_acl (series_id, position, role, action, allow) VALUES
+      ('series-1', 0, 'ROLE_READER', 'read', true), ('series-1', 1, 'ROLE_OTHER', 'write', false)`,
+  '0003': `
+    INSERT INTO events (id, title, description, subjects, language, rights_holder, license, presenters, contributors,
+      location, source, publisher, series_id, start_date, created, duration, creator, archive_version,
+      processing_state) VALUES
+      ('event-1', 'Lecture', E'Two\\nlines', '{Maths,"Logic, formal"}', 'deu', 'University', 'CC-BY', '{"Ada L."}',
+        '{"Grace H."}', 'Hall 1', 'Camera', 'Press', 'series-1', '2024-03-01T08:15:42.123Z', '2024-03-01T08:00:00Z',
+        5400500, 'ada', 3, 'SUCCEEDED');
+    INSERT INTO events (id, start_date, created, creator) VALUES
+      ('event-2', '1999-12-31T23:59:59Z', '2024-03-01T08:00:00Z', 'bare');
+    INSERT INTO event_acl (event_id, position, role, action, allow) VALUES
+      ('event-1', 0, 'ROLE_READER', 'read', true), ('event-1', 1, 'ROLE_OTHER', 'read', false);
+    INSERT INTO event_catalogs (event_id, flavor, fields) VALUES
+      ('event-1', 'license/episode', '{"licensor": "Ada", "permits": ["a", "b"]}')`,
+  '0004': `
+    INSERT INTO tracks (id, event_id, position, flavor, filename, mediatype, object_key, size, sha256, duration,
+      has_audio, has_video, streams) VALUES
+      ('00000000-0000-4000-8000-000000000001', 'event-1', 0, 'presenter/source', 'lecture 1.mp4', 'video/mp4',
+        'track/1', 50000000000, repeat('a1', 32), 5400500, true, true, '[{"codec": "h264"}]'),
+      ('00000000-0000-4000-8000-000000000002', 'event-1', 1, 'captions/source', 'de.vtt', 'text/vtt', 'track/2', 0,
+        repeat('b2', 32), NULL, NULL, NULL, NULL);
+    INSERT INTO publications (id, event_id, channel, mediatype, published_at) VALUES
+      ('00000000-0000-4000-8000-000000000003', 'event-1', 'engage-player', 'text/html', '2024-03-02T00:00:00Z');
+    INSERT INTO publication_elements (id, event_id, publication_id, position, kind, flavor, filename, mediatype, tags,
+      object_key, size, sha256, duration, has_audio, has_video, width, height, frame_rate, frame_count, bit_rate,
+      properties) VALUES
+      ('00000000-0000-4000-8000-000000000004', 'event-1', '00000000-0000-4000-8000-000000000003', 0, 'media',
+        'presenter/delivery', 'lecture.mp4', 'video/mp4', '{a,b}', 'element/1', 1234, repeat('c3', 32), 5400500, true,
+        true, 1280, 720, 29.97, 161838, 2500000, '{}'),
+      ('00000000-0000-4000-8000-000000000005', 'event-2', NULL, 0, 'attachment', 'presenter/timeline', 'sheet.jpg',
+        'image/jpeg', '{}', 'element/2', 99, repeat('d4', 32), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        '{"columns": "10"}')`,
+  '0005': `
+    INSERT INTO workflows (event_id, definition, title, configuration, state, creator, request_id, created_at,
+      finished_at) VALUES
+      ('event-1', 'schedule-and-upload', 'Process', '{"straightToPublishing": "true"}', 'SUCCEEDED', 'ada', 'request-1',
+        '2024-03-01T08:00:00Z', '2024-03-01T09:00:00Z'),
+      ('event-2', 'publish', 'Publish', '{}', 'RUNNING', 'bare', 'request-2', '2024-03-01T08:00:00Z', NULL);
+    INSERT INTO workflow_operations (workflow_id, position, operation, description, configuration, state, max_attempts,
+      time_limit_ms, attempts, losses, not_before, delivered_at, deliveries, fencing_token, worker, heartbeat_at,
+      progress, reason, log, started_at, finished_at) VALUES
+      (1, 0, 'encode', 'Encode', '{"a": "b"}', 'succeeded', 9, 3600000, 2, 1, DEFAULT, '2024-03-01T08:00:01Z', 3, 4,
+        'worker-1', NULL, 1, NULL, NULL, '2024-03-01T08:00:02Z', '2024-03-01T08:30:00Z'),
+      (2, 0, 'inspect', '', '{}', 'running', 9, 3600000, 0, 0, DEFAULT, '2024-03-01T08:00:01Z', 1, 1, 'worker-2',
+        '2024-03-01T08:00:05Z', 0.25, NULL, NULL, '2024-03-01T08:00:02Z', NULL),
+      (2, 1, 'publish', '', '{}', 'waiting', 1, 60000, 0, 0, '2024-03-01T08:00:00Z', NULL, 0, 0, NULL, NULL, 0, NULL,
+        NULL, NULL, NULL)`,
+  '0006': `
+    INSERT INTO staging (object_key, owner, expires_at, created_at) VALUES
+      ('track/9', 'api-1', '2030-01-01T00:00:00Z', '2024-03-01T08:00:00Z'),
+      ('element/9', NULL, '2030-01-01T00:00:00Z', '2024-03-01T08:00:00Z')`,
+  '0007': `
+    INSERT INTO events (id, title, start_date, created, creator, series_id) VALUES
+      ('event-3', 'Inherits', '2024-04-01T08:00:00Z', '2024-04-01T08:00:00Z', 'ada', 'series-1'),
+      ('event-4', 'Of a series that is gone', '2024-04-01T08:00:00Z', '2024-04-01T08:00:00Z', 'ada', 'series-9')`,
+  '0008': `
+    INSERT INTO series (id, title, description, subjects, language, rights_holder, license, organizers, contributors,
+      publishers, creator, created, properties) VALUES
+      ('series-3', 'Physics', 'About', '{P}', 'eng', 'University', 'CC-BY', '{"Ada L.",B}', '{C}', '{D}', 'ada',
+        '2024-05-01T08:00:00Z', '{"theme": "1"}');
+    INSERT INTO series_catalogs (series_id, flavor, fields) VALUES ('series-3', 'license/series', '{"licensor": "A"}')`,
+  '0009': `
+    INSERT INTO events (id, title, start_date, created, duration, creator, series_id) VALUES
+      ('event-5', 'ÄÖÜ Straße', '2024-06-01T08:00:00Z', '2024-06-01T08:00:00Z', 1, 'ada', 'series-3')`,
+  '0010': `
+    INSERT INTO idempotency_keys (sender, key, attempt, fingerprint, status, headers, body, expires_at) VALUES
+      ('sender', 'key-1', '00000000-0000-4000-8000-000000000006', 'print', 201, '{"Location": "/x"}', '{}',
+        '2030-01-01T00:00:00Z'),
+      ('sender', 'key-2', '00000000-0000-4000-8000-000000000007', NULL, NULL, NULL, NULL, '2030-01-01T00:00:00Z')`,
+  '0011': `
+    INSERT INTO tracks (id, event_id, position, flavor, filename, mediatype, object_key, size, sha256, tags) VALUES
+      ('00000000-0000-4000-8000-000000000008', 'event-3', 0, 'captions/source', 'en.vtt', 'text/vtt', 'track/3', 10,
+        repeat('e5', 32), '{lang:en,subtitle}')`,
+  '0012': `
+    INSERT INTO capture_agents (id, state, url, inputs, time_zone, configuration, seen_at, known_since) VALUES
+      ('hall-1', 'idle', 'http://hall-1.example.org', '{camera,screen}', 'Europe/Berlin', '{"a": "b"}',
+        '2024-07-01T08:00:00Z', '2024-07-01T00:00:00Z');
+    BEGIN;
+    INSERT INTO schedules (event_id, agent_id, start_date, end_date, gap_ms, allow_conflict, inputs, workflow,
+      configuration, recording_state, changed_at) VALUES
+      ('event-6', 'hall-1', '2030-01-07T08:00:00Z', '2030-01-07T09:00:00Z', 60000, false, '{camera}',
+        'schedule-and-upload', '{"straightToPublishing": "true"}', '', '2024-07-01T08:00:00Z'),
+      ('event-7', 'hall-1', '2030-01-07T08:30:00Z', '2030-01-07T10:00:00Z', 0, true, '{}', 'publish', '{}',
+        'capture_error', '2024-07-01T08:00:00Z');
+    INSERT INTO events (id, title, start_date, created, creator) VALUES
+      ('event-6', 'Scheduled', '2030-01-07T08:00:00Z', '2024-07-01T08:00:00Z', 'ada'),
+      ('event-7', 'Scheduled over it', '2030-01-07T08:30:00Z', '2024-07-01T08:00:00Z', 'ada');
+    COMMIT`,
+};

@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** How a program ended. */
+export interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a program to its end, in the project's folder, with these variables and no others but PATH. */
+export function run(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Run> {
+  const options = { cwd: PROJECT, env: { PATH: process.env.PATH, ...env }, maxBuffer: 2 ** 26 };
+  return new Promise((resolve) => {
+    execFile(program, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+/** Runs a command of `package.json` to its end, as `npm run` does. */
+export function launch(args: readonly string[], env: Record<string, string>): Promise<Run> {
+  return run(process.execPath, ['src/cli/launch.ts', ...args], env);
+}
