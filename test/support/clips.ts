@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runTool } from '../../src/media/process.ts';
 import { locateTools, type MediaTools } from '../../src/media/tools.ts';
 
@@ -43,7 +44,6 @@ const CODECS = {
   aac: ['', 'aac'],
   ac3: ['', 'ac3'],
   eac3: ['', 'eac3'],
-  amr: ['', 'libopencore_amrnb'],
 } as const;
 
 const FORMATS: Partial<Record<Container, string>> = {
@@ -57,6 +57,9 @@ const FORMATS: Partial<Record<Container, string>> = {
 let folder: string | undefined;
 let located: Promise<MediaTools> | undefined;
 const clips = new Map<string, Promise<string>>();
+
+/** A second of AMR (RFC 4867), which few builds of ffmpeg can write though all of them read it. */
+export const AMR_TONE = fileURLToPath(new URL('./tone.amr', import.meta.url));
 
 /** The tools that tests run, found once. */
 export function testTools(): Promise<MediaTools> {
