@@ -5,6 +5,9 @@ const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publication
 const room = (...names) => `^src/(${names.join('|')})/`;
 const COMPOSITION = '^(src/(context|app|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
+/** Beside the code, but for the embedded server's, which does nothing but start processes. */
+const UNIT_TESTS = '^(src/(?!database/embedded/)|workers/).*\\.test\\.ts$';
+
 module.exports = {
   forbidden: [
     { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
@@ -55,6 +58,19 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|workers)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^test/' },
+    },
+    {
+      name: 'unit-tests-start-nothing',
+      comment: 'What needs a database or a process is called *.integration.test.ts.',
+      severity: 'error',
+      from: { path: UNIT_TESTS, pathNot: '\\.integration\\.test\\.ts$' },
+      to: { path: ['^(node:)?child_process$', '^src/media/process\\.ts$', '^test/support/(clips|s3|redis|server|embedded-user)\\.ts$'] },
+    },
+    {
+      name: 'unit-tests-have-no-database',
+      severity: 'error',
+      from: { path: UNIT_TESTS, pathNot: '\\.integration\\.test\\.ts$' },
+      to: { path: '^test/support/database\\.ts$', reachable: true },
     },
     {
       name: 'only-composition-knows-the-context',

@@ -1,12 +1,50 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
+
+const INTEGRATION = '{src,workers}/**/*.integration.test.ts';
+/** Whatever the embedded server's code does, it does to processes. */
+const PROCESSES = 'src/database/embedded/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'workers/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Two cores run ffmpeg and servers beside the tests themselves.
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{src,workers}/**/*.test.ts', 'test/*.test.ts'],
+          exclude: [INTEGRATION, PROCESSES],
+          // Most of the time of a small file is loading what it tests; files share what is loaded.
+          isolate: false,
+          restoreMocks: true,
+          unstubEnvs: true,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: [INTEGRATION, PROCESSES, 'test/{contract,integration}/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/cheap-passwords.ts'],
+          isolate: false,
+          restoreMocks: true,
+          unstubEnvs: true,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+    ],
   },
 });

@@ -4,6 +4,7 @@ import { hashPassword, verifyPassword } from './password.ts';
 
 test('a hash accepts its password and no other, and never repeats', async () => {
   const [hash, again] = await Promise.all([hashPassword('pä:ss'), hashPassword('pä:ss')]);
+  expect(hash).toMatch(/^scrypt\$N=16384,r=8,p=5\$/);
   expect(hash).not.toBe(again);
   expect(hash).not.toContain('pä:ss');
   expect(await verifyPassword('pä:ss', hash)).toBe(true);

@@ -11,17 +11,16 @@ const PLATFORMS: Record<string, string> = {
 };
 
 /**
- * The Deno program that npm installed. Its package has a script that puts it elsewhere, but npm may have been told
- * to run none.
+ * The Deno program that npm installed, one package a platform. The package `deno` would choose between these, and has
+ * a script that copies the program.
  *
  * @throws {CommandError}
  */
 export function denoProgram(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    const deno = createRequire(import.meta.url).resolve('deno/package.json');
     const name = PLATFORMS[platform] ?? platform;
-    const program = join(dirname(createRequire(deno).resolve(`${name}/package.json`)), 'deno');
+    const program = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'deno');
     makeExecutable(program);
     return program;
   } catch {

@@ -6,7 +6,7 @@ import { probe } from '../../src/media/probe.ts';
 import { runTool } from '../../src/media/process.ts';
 import { detectMediaType } from '../../src/media/signature.ts';
 import type { MediaTools } from '../../src/media/tools.ts';
-import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
+import { AMR_TONE, type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
 
 let tools: MediaTools;
 beforeAll(async () => {
@@ -19,7 +19,8 @@ async function fileWith(name: string, content: string | Uint8Array): Promise<str
   return path;
 }
 
-const FORMATS: [string, ClipOptions, boolean][] = [
+/** A path is of a file that is there already. */
+const FORMATS: [string, ClipOptions | string, boolean][] = [
   ['video/mp4', { container: 'mp4' }, true],
   ['audio/mp4', { container: 'm4a', video: false }, false],
   ['video/quicktime', { container: 'mov' }, true],
@@ -43,14 +44,14 @@ const FORMATS: [string, ClipOptions, boolean][] = [
   ['audio/aac', { container: 'aac' }, false],
   ['audio/ac3', { container: 'ac3' }, false],
   ['audio/eac3', { container: 'eac3' }, false],
-  ['audio/amr', { container: 'amr', audio: { channels: 1, rate: 8000 } }, false],
+  ['audio/amr', AMR_TONE, false],
 ];
 
 describe('the media type', () => {
   it.each(FORMATS)(
     'of a real %s is decided from its bytes, and it can be read',
-    async (mediatype, options, hasVideo) => {
-      const path = await clip({ ...options, seconds: 1 });
+    async (mediatype, source, hasVideo) => {
+      const path = typeof source === 'string' ? source : await clip({ ...source, seconds: 1 });
       expect(detectMediaType((await readFile(path)).subarray(0, 4096))).toBe(mediatype);
       const info = await probe(tools, path);
       expect(info.recording).toMatchObject({ mediatype, demuxer: demuxerFor(mediatype) });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runTool } from '../../src/media/process.ts';
 import { locateTools, type MediaTools } from '../../src/media/tools.ts';
 
@@ -43,7 +44,6 @@ const CODECS = {
   aac: ['', 'aac'],
   ac3: ['', 'ac3'],
   eac3: ['', 'eac3'],
-  amr: ['', 'libopencore_amrnb'],
 } as const;
 
 const FORMATS: Partial<Record<Container, string>> = {
@@ -58,35 +58,49 @@ let folder: string | undefined;
 let located: Promise<MediaTools> | undefined;
 const clips = new Map<string, Promise<string>>();
 
+/** A second of AMR (RFC 4867), which few builds of ffmpeg can write though all of them read it. */
+export const AMR_TONE = fileURLToPath(new URL('./tone.amr', import.meta.url));
+
 /** The tools that tests run, found once. */
 export function testTools(): Promise<MediaTools> {
   located ??= locateTools({ ffmpegPath: process.env.FFMPEG_PATH, ffprobePath: process.env.FFPROBE_PATH });
   return located;
 }
 
-/** A folder for clips and whatever a test makes of them; removed when the tests of the file or the process end. */
+/** A folder for what a test makes of clips; removed when the run of the tests or the process ends. */
 export function clipFolder(): string {
-  folder ??= mkdtempSync(join(tmpdir(), 'inlet-clips-'));
+  folder ??= mkdtempSync(join(process.env.TEST_CLIPS ?? tmpdir(), 'inlet-clips-'));
   return folder;
 }
 
-function removeClips(): void {
+// Benchmarks run without vitest, whose processes are killed rather than ended.
+process.on('exit', () => {
   if (folder) rmSync(folder, { recursive: true, force: true });
-}
+});
 
-// The processes of vitest are killed rather than ended; benchmarks run without it.
-if (process.env.VITEST) (await import('vitest')).afterAll(removeClips);
-else process.on('exit', removeClips);
-
-/** The path of a real recording with a moving test picture and a tone; made once per process for the same options. */
+/**
+ * The path of a real recording with a moving test picture and a tone; made once per run for the same options, so nobody
+ * may change it.
+ */
 export function clip(options: ClipOptions = {}): Promise<string> {
   const id = createHash('sha256').update(JSON.stringify(options)).digest('hex').slice(0, 12);
-  const made = clips.get(id) ?? makeClip(options, join(clipFolder(), `${id}.${options.container ?? 'mp4'}`));
+  const name = `${id}.${options.container ?? 'mp4'}`;
+  const made = clips.get(id) ?? sharedClip(options, name);
   clips.set(id, made);
   return made;
 }
 
-async function makeClip(options: ClipOptions, path: string): Promise<string> {
+async function sharedClip(options: ClipOptions, name: string): Promise<string> {
+  const path = join(process.env.TEST_CLIPS ?? clipFolder(), name);
+  if (existsSync(path)) return path;
+  const unfinished = join(clipFolder(), name);
+  await makeClip(options, unfinished);
+  // At once; when two processes made it, either is as good.
+  await rename(unfinished, path);
+  return path;
+}
+
+async function makeClip(options: ClipOptions, path: string): Promise<void> {
   const { seconds = 2, container = 'mp4' } = options;
   const [videoCodec, audioCodec] = CODECS[container];
   const video = options.video === false || videoCodec === '' ? undefined : (options.video ?? {});
@@ -123,7 +137,6 @@ async function makeClip(options: ClipOptions, path: string): Promise<string> {
     path,
   ];
   await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
-  return path;
 }
 
 /** The bytes of such a recording. */

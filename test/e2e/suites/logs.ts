@@ -18,13 +18,25 @@ export const logs: Suite = (product) => {
 
     test('holds nothing but lines of JSON, and no fault of the server', () => {
       const { server } = product();
+      expect(server.api.log).not.toEqual([]);
       const faults = server.api.log.filter(({ level }) => ['text', 'error', 'fatal'].includes(level));
       expect(faults).toEqual([]);
     });
 
-    test('holds no password', () => {
+    test('holds no password, right or wrong', async () => {
       const { admin, server } = product();
-      expect(server.api.output).not.toContain(admin.authorization.split(' ')[1]);
+      const requestId = 'follow-me-2';
+      const headers = { 'X-Request-Id': requestId };
+      const wrong = admin.as('admin', 'my-pets-name');
+      expect((await wrong.fetch('/api/events', { headers })).status).toBe(401);
+      await admin.create(eventFields(), headers);
+      const lines = server.api.log.filter((line) => line.requestId === requestId);
+      expect(lines.map(({ msg }) => msg)).toContain('event created');
+      for (const { authorization } of [admin, wrong]) {
+        const credentials = authorization.split(' ')[1] ?? '';
+        const password = atob(credentials).split(':')[1] ?? '';
+        for (const secret of [credentials, password]) expect(server.api.output).not.toContain(secret);
+      }
     });
   });
 };

@@ -63,7 +63,7 @@ test('an unexpected error tells the log everything and the client the request id
   expect(text).not.toContain('secret');
   expect(text).toContain(headers.get('X-Request-Id'));
   const logged = lines.find((line) => line.includes('secret detail'));
-  expect(logged).toContain('error-handler.test.ts');
+  expect(logged).toContain('error-handler.integration.test.ts');
   expect(logged).toContain(String(headers.get('X-Request-Id')));
 });
 

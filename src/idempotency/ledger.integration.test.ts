@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { silentLogger } from '../telemetry.ts';
 import { IdempotencyLedger, KeyLost } from './ledger.ts';
 import { sweepIdempotencyKeys } from './sweep.ts';
@@ -43,6 +45,13 @@ const expire = (key = 'key') =>
 const expiry = async () =>
   (await db.database.selectFrom('idempotency_keys').select('expires_at').executeTakeFirstOrThrow())
     .expires_at;
+
+/** How many statements wait for what another transaction has locked. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db.database);
+  return rows.length;
+}
 
 test('of many requests at once, in several processes, one gets the key', async () => {
   const processes = [ledger(), ledger(), ledger()];
@@ -95,8 +104,7 @@ test('a request that comes while the first is being committed learns how that en
   await db.database.transaction().execute(async (trx) => {
     await own.complete(trx, attempt, 'fingerprint', ANSWER);
     second = ledger().take('ada', 'key');
-    // Long enough for it to have asked; when it has not, it finds the same.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(async () => expect(await waiting()).toBe(1));
   });
   expect((await second)?.state).toBe('answered');
 });

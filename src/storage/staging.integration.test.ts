@@ -183,16 +183,22 @@ test('a sweep while a commit is under way leaves the object alone', async () => 
   expect(await stored()).toEqual([key]);
 });
 
-test('commits and sweeps at once lose no committed object', async () => {
+test('of commits and sweeps at once, each object is had by one', async () => {
   const keys = await Promise.all(Array.from({ length: 40 }, () => stageObject()));
   await expire();
-  const [committed] = await Promise.all([
-    Promise.allSettled(keys.map((key) => commit([key]))),
-    ledger.sweep(),
-    ledgerOf('another process').sweep(),
-  ]);
-  const kept = keys.filter((_, i) => committed[i]?.status === 'fulfilled');
-  expect((await stored()).sort()).toEqual(kept.sort());
+  const [first, racing, late] = [keys.slice(0, 10), keys.slice(10, 30), keys.slice(30)];
+  const outcomes = await db.database.transaction().execute(async (trx) => {
+    await ledger.commit(trx, first);
+    const [committed] = await Promise.all([
+      Promise.allSettled(racing.map((key) => commit([key]))),
+      ledger.sweep(),
+      ledgerOf('another process').sweep(),
+    ]);
+    return committed;
+  });
+  await expect(commit(late)).rejects.toThrow(StagingExpired);
+  const won = racing.filter((_, i) => outcomes[i]?.status === 'fulfilled');
+  expect((await stored()).sort()).toEqual([...first, ...won].sort());
 });
 
 test('discarded objects are removed at once', async () => {
