@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { identify } from '../../src/database/embedded/process-identity.ts';
+import { serviceAccount } from '../../src/database/embedded/account.ts';
+import { registered, startTime } from '../../src/database/embedded/processes.ts';
 import { startEmbedded } from '../../src/database/embedded/start.ts';
 
 const USER = fileURLToPath(new URL('../support/embedded-user.ts', import.meta.url));
@@ -44,12 +45,12 @@ async function user(): Promise<{ process: ChildProcess; url: string }> {
 /** Ends a process that is no child of this one, and waits until it is gone. */
 async function kill(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
-  await expect.poll(() => identify(pid), FOREVER).toBeUndefined();
+  await expect.poll(() => startTime(pid), FOREVER).toBeUndefined();
 }
 
 const postmaster = async () =>
   Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-const keeper = async () => JSON.parse(await readFile(join(dataDir, 'postgres.keeper'), 'utf8')).pid as number;
+const keeper = () => registered(join(dataDir, 'postgres.keepers'))[0] ?? Number.NaN;
 const running = () =>
   stat(join(dataDir, 'postgres', 'postmaster.pid')).then(
     () => true,
@@ -100,11 +101,8 @@ test('a start while the server is ending gets a server that stays', async () => 
   const first = await startEmbedded(dataDir);
   const stopped = first.stop();
   await expect
-    .poll(async () => (await readFile(join(dataDir, 'postgres.keeper'), 'utf8')).includes('stopping'), {
-      ...FOREVER,
-      interval: 5,
-    })
-    .toBe(true);
+    .poll(() => readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), { ...FOREVER, interval: 2 })
+    .toContain('stopping');
   const second = await startEmbedded(dataDir);
   await stopped;
   expect(await query(second.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -124,7 +122,7 @@ test('a killed server comes back at the same address', async () => {
 test('the server of a killed keeper is taken over, and still ends with its last user', async () => {
   const { process: child, url } = await user();
   const old = await postmaster();
-  await kill(await keeper());
+  await kill(keeper());
   const second = await startEmbedded(dataDir);
   expect(second.databaseUrl).toBe(url);
   expect(await postmaster()).toBe(old);
@@ -136,21 +134,50 @@ test('the server of a killed keeper is taken over, and still ends with its last 
 
 test('a crash of everything at once leaves a folder that starts again', async () => {
   const { process: child } = await user();
-  for (const pid of [await keeper(), await postmaster()]) await kill(pid);
+  for (const pid of [keeper(), await postmaster()]) await kill(pid);
   child.kill('SIGKILL');
   const server = await startEmbedded(dataDir);
   expect(await query(server.databaseUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   await server.stop();
 });
 
+test('a process that has got the number of a dead server does not keep the next one from starting', async () => {
+  // PostgreSQL would take one of its own account's for the server.
+  const other = spawn('sleep', ['60'], { ...serviceAccount(join(dataDir, 'postgres')) });
+  onTestFinished(() => void other.kill());
+  await writeFile(
+    join(dataDir, 'postgres', 'postmaster.pid'),
+    [other.pid, '/proc/self/cwd', '1790000000', 5999, '', '127.0.0.1', '  1  2', 'ready   ', ''].join('\n'),
+  );
+  const server = await startEmbedded(dataDir);
+  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await server.stop();
+});
+
+test.runIf(process.getuid?.() === 0)(
+  'root may not trace processes in a container, nor needs to',
+  async () => {
+    const folder = join(root, 'container');
+    const withoutTracing = ['--bounding-set', '-sys_ptrace', process.execPath];
+    const start = async () => {
+      const child = spawn('setpriv', [...withoutTracing, USER, folder], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      return (await once(child.stdout, 'data')).toString();
+    };
+    expect(await start()).toBe(await start());
+  },
+);
+
 test('an initdb that was interrupted is begun anew', async () => {
   const folder = join(root, 'interrupted');
-  await mkdir(join(folder, 'postgres.new-abc', 'data'), { recursive: true });
-  await writeFile(join(folder, 'postgres.new-abc', 'data', 'PG_VERSION'), '18\n');
+  await mkdir(join(folder, 'postgres.new', 'abc', 'data'), { recursive: true });
+  await writeFile(join(folder, 'postgres.new', 'abc', 'data', 'PG_VERSION'), '18\n');
   const server = await startEmbedded(folder);
   expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await server.stop();
-  await expect(stat(join(folder, 'postgres.new-abc'))).rejects.toThrow('ENOENT');
+  await expect(stat(join(folder, 'postgres.new'))).rejects.toThrow('ENOENT');
 });
 
 test('a missing password and data of another version are told in one line', async () => {
