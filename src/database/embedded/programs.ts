@@ -18,7 +18,7 @@ const MAX_LOG_BYTES = 10 * 2 ** 20;
 export async function run(paths: EmbeddedPaths, data: string, command: string[], input = ''): Promise<void> {
   const [program = '', ...args] = command;
   const account = serviceAccount(paths.cluster);
-  const binaries = await locateBinaries(account, paths.programs);
+  const binaries = await locateBinaries(account);
   // The folder is entered before becoming another user, so it may lie below one that only root can enter.
   const PGDATA = process.platform === 'linux' ? '/proc/self/cwd' : data;
   const log = openLog(paths);
@@ -30,16 +30,12 @@ export async function run(paths: EmbeddedPaths, data: string, command: string[],
     stdio: ['pipe', log, log],
   });
   closeSync(log);
-  // Should this process be killed, it goes on and may start the server; the keeper has to wait for it.
-  const unregister = register(paths.users, child.pid);
-  try {
-    // It may end without having read everything.
-    child.stdin?.on('error', () => undefined).end(input);
-    const [code] = await once(child, 'exit');
-    if (code === 0) return;
-  } finally {
-    unregister();
-  }
+  // It goes on when this process is killed; the next one waits for it.
+  const unregister = register(paths.working, child.pid);
+  // It may end without having read everything.
+  child.stdin?.on('error', () => undefined).end(input);
+  const [code] = await once(child, 'exit').finally(unregister);
+  if (code === 0) return;
   throw new Error(`${lastComplaint(readFileSync(paths.log).subarray(size).toString())} (see ${paths.log})`);
 }
 

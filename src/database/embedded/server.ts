@@ -20,9 +20,10 @@ const SETTINGS = '-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c l
 
 /** Makes the server run, where it ran before if possible; for the holder of the lock only. @returns its port */
 export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<number> {
+  // What others left behind who were killed as they started or stopped it.
+  await end(paths.working);
   const running = runningPostmaster(paths.cluster);
   if (running?.ready) return running.port;
-  // Whoever was starting or stopping it has been killed.
   await stopServer(paths);
   await ensureCluster(paths);
   // PostgreSQL heeds what a killed server left when another process has got its number, or nobody has buried it.
@@ -46,11 +47,17 @@ export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<nu
  */
 export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
   if (registered(paths.users).length > 0) return false;
+  await end(paths.working);
   await stopServer(paths);
   // They do nothing without the lock, so they are in the middle of nothing.
   for (const pid of registered(paths.keepers)) process.kill(pid, 'SIGKILL');
-  while (registered(paths.keepers).length > 0) await sleep(POLL_MS);
+  await end(paths.keepers);
   return true;
+}
+
+/** Waits until the processes entered in a folder have ended. */
+async function end(folder: string): Promise<void> {
+  while (registered(folder).length > 0) await sleep(POLL_MS);
 }
 
 async function stopServer(paths: EmbeddedPaths): Promise<void> {
