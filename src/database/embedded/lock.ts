@@ -1,25 +1,30 @@
 import { DatabaseSync } from 'node:sqlite';
-
-/** A lock that is held until it is released or the process is gone, in whatever way. */
-export interface Lock {
-  release(): void;
-}
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const SQLITE_BUSY = 5;
+const POLL_MS = 25;
 
 /**
- * Takes the lock of a file, or gives undefined when another process holds it. Node has no file locks of its own, but
- * those of SQLite are the kernel's, so none outlives its holder.
+ * Does the work as soon as nobody else holds the lock of a file, which ends with the work or the process, in whatever
+ * way. Node has no file locks of its own, but those of SQLite are the kernel's.
  */
-export function tryLock(path: string): Lock | undefined {
+export async function withLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const database = new DatabaseSync(path);
   try {
-    // Without it, a journal file would appear beside the lock.
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-  } catch (error) {
+    while (!lock(database)) await sleep(POLL_MS);
+    return await work();
+  } finally {
     database.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+  }
+}
+
+function lock(database: DatabaseSync): boolean {
+  try {
+    // Without a journal in memory, a file would appear beside the lock.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false;
     throw error;
   }
-  return { release: () => database.close() };
 }

@@ -1,39 +1,33 @@
 import { join } from 'node:path';
 
 /** Where the embedded PostgreSQL keeps what, below the data folder. */
-export interface EmbeddedPaths {
-  /** The data folder itself, DATA_DIR. */
-  dataDir: string;
-  /** PostgreSQL's own data. */
-  cluster: string;
-  /** Where a new cluster is made before it gets its name; followed by random letters. */
-  newCluster: string;
-  /** The password of the only role, mode 0600. */
-  secret: string;
-  log: string;
-  /** One empty file per process that uses the server. */
-  users: string;
-  /** What the keeper last said about itself. */
-  keeper: string;
-  /** Locked as long as a keeper lives. */
-  lock: string;
-}
-
-export function embeddedPaths(dataDir: string): EmbeddedPaths {
+export function embeddedPaths(dataDir: string) {
+  const at = (suffix: string) => join(dataDir, `postgres${suffix}`);
   return {
     dataDir,
-    cluster: join(dataDir, 'postgres'),
-    newCluster: join(dataDir, 'postgres.new-'),
-    secret: join(dataDir, 'postgres.secret'),
-    log: join(dataDir, 'postgres.log'),
-    users: join(dataDir, 'postgres.users'),
-    keeper: join(dataDir, 'postgres.keeper'),
-    lock: join(dataDir, 'postgres.lock'),
+    /** PostgreSQL's own data. */
+    cluster: at(''),
+    /** Where a new cluster is made before it gets its place. */
+    newCluster: at('.new'),
+    /** The password of the only role, mode 0600. */
+    secret: at('.secret'),
+    log: at('.log'),
+    /** The log before, put aside when it had grown large. */
+    oldLog: at('.log.1'),
+    /** The processes that use the server. */
+    users: at('.users'),
+    /** The process that looks after it for them. */
+    keepers: at('.keepers'),
+    /** PostgreSQL's programs at work, but for the server. */
+    working: at('.working'),
+    /** Held by whoever starts or stops the server. */
+    lock: at('.lock'),
   };
 }
 
+export type EmbeddedPaths = ReturnType<typeof embeddedPaths>;
+
 /** What lies in the data folder for the embedded server alone; no role has any business there. */
 export function privateFiles(dataDir: string): string[] {
-  const { cluster, secret, log, users, keeper, lock } = embeddedPaths(dataDir);
-  return [cluster, secret, log, users, keeper, lock];
+  return Object.values(embeddedPaths(dataDir)).filter((path) => path !== dataDir);
 }

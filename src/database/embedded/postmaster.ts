@@ -1,99 +1,39 @@
-import { spawn } from 'node:child_process';
-import { fstatSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
-import { workingDirectory } from './cluster.ts';
-import { EmbeddedDatabaseError } from './error.ts';
-import type { EmbeddedPaths } from './paths.ts';
-import { type Postmaster, removeStalePostmasterFile, runningPostmaster } from './postmaster-file.ts';
-import { isAlive } from './process-identity.ts';
-import { lastComplaint, textSince } from './reason.ts';
-
-const POLL_MS = 20;
-/** Signals and how long each may take: fast shutdown, shutdown without a checkpoint, the end. */
-const STOPS: [NodeJS.Signals, number][] = [
-  ['SIGINT', 60_000],
-  ['SIGQUIT', 10_000],
-  ['SIGKILL', 10_000],
-];
-
-/** What it takes to start the server. */
-export interface ServerSetup {
-  paths: EmbeddedPaths;
-  binaries: Binaries;
-  account: Account | undefined;
-  /** A file descriptor that the server's log is written to. */
-  log: number;
-}
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTime } from './processes.ts';
 
 /**
- * Starts the server and waits until it accepts connections, which takes a while after a crash.
- *
- * @throws {EmbeddedDatabaseError}
+ * The server that runs on this cluster, as it says itself in `postmaster.pid`; undefined when none does. It is not ready
+ * while it starts or stops.
  */
-export async function startPostmaster(setup: ServerSetup, port: number): Promise<Postmaster> {
-  const { cluster, log } = setup.paths;
-  removeStalePostmasterFile(cluster);
-  const offset = fstatSync(setup.log).size;
-  const server = spawn(setup.binaries.postgres, ['-D', workingDirectory(cluster), ...settings(port)], {
-    ...setup.account,
-    cwd: cluster,
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-    stdio: ['ignore', setup.log, setup.log],
-  });
-  let ended: string | undefined;
-  server.on('error', (error) => {
-    ended = error.message;
-  });
-  server.on('exit', () => {
-    ended ??= lastComplaint(textSince(log, offset));
-  });
-  while (ended === undefined) {
-    const running = runningPostmaster(cluster);
-    if (running && running.process.pid === server.pid && running.status === 'ready') return running;
-    await sleep(POLL_MS);
-  }
-  throw new EmbeddedDatabaseError(`The embedded PostgreSQL does not start: ${ended} (see ${log}).`);
+export function runningPostmaster(cluster: string): { port: number; ready: boolean } | undefined {
+  const [pid, , , port, , , , status] = lines(join(cluster, 'postmaster.pid'));
+  if (!Number(pid) || !startTime(Number(pid)) || !worksIn(Number(pid), cluster)) return undefined;
+  return { port: Number(port), ready: status?.trim() === 'ready' };
 }
 
-function settings(port: number): string[] {
-  return Object.entries({
-    listen_addresses: '127.0.0.1',
-    port,
-    unix_socket_directories: '',
-    max_connections: 100,
-    shared_buffers: '128MB',
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-    log_checkpoints: 'off',
-  }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+/** The port of the last server that was started on this cluster. */
+export function lastPort(cluster: string): number | undefined {
+  const [command = ''] = lines(join(cluster, 'postmaster.opts'));
+  return Number(/\bport=(\d+)/.exec(command)?.[1]) || undefined;
 }
 
-/** Stops a server, started by whomever, and waits until it is gone. */
-export async function stopPostmaster(server: Postmaster): Promise<void> {
-  for (const [signal, patience] of STOPS) {
-    try {
-      process.kill(server.process.pid, signal);
-    } catch {
-      return;
-    }
-    const deadline = Date.now() + patience;
-    while (Date.now() < deadline) {
-      if (!isAlive(server.process)) return;
-      await sleep(POLL_MS);
-    }
+function lines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return [];
   }
 }
 
-/** A port of the loopback interface that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+/** Whether the process's working directory is the cluster, as that of a postmaster is; true where unknown. */
+function worksIn(pid: number, cluster: string): boolean {
+  if (process.platform !== 'linux') return true;
+  try {
+    const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(cluster)];
+    return theirs.dev === ours.dev && theirs.ino === ours.ino;
+  } catch {
+    // Root in a container may not look; anybody else may, unless it is somebody else's process.
+    return process.getuid?.() === 0 && lines(`/proc/${pid}/comm`)[0] === 'postgres';
+  }
 }

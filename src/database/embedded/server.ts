@@ -1,118 +1,69 @@
+import { randomInt } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { serviceAccount } from './account.ts';
-import { locateBinaries } from './binaries.ts';
-import { ensureCluster, password } from './cluster.ts';
-import { databaseUrl, ROLE } from './database-url.ts';
-import { EmbeddedDatabaseError } from './error.ts';
+import { ensureCluster } from './cluster.ts';
 import type { EmbeddedPaths } from './paths.ts';
-import { freePort, type ServerSetup, startPostmaster, stopPostmaster } from './postmaster.ts';
-import { type Postmaster, runningPostmaster } from './postmaster-file.ts';
-import type { ProcessIdentity } from './process-identity.ts';
+import { lastPort, runningPostmaster } from './postmaster.ts';
+import { registered } from './processes.ts';
+import { run } from './programs.ts';
 
-/** What a crashed server leaves may hold up the next one for a moment. */
+/** What a crashed server leaves may hold up the next one for a moment, and a port may be taken. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
-/** How long a server that another keeper left behind may take to answer. */
-const ADOPTION_MS = 10_000;
-const ADOPTION_POLL_MS = 50;
+const POLL_MS = 10;
+/** Below the ports that outgoing connections get, so that none of those takes it while the server is away. */
+const PORTS = [20_000, 32_000] as const;
+/** After a crash the server first repeats everything since its last checkpoint. */
+const PATIENCE = '--timeout=86400';
+const SETTINGS = '-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c log_checkpoints=off';
 
-/** A server that is running, and stays at its port when it has to be started again. */
-export interface KeptServer {
-  port(): number;
-  process(): ProcessIdentity;
-  revive(): Promise<void>;
-  stop(): Promise<void>;
+/** Makes the server run, where it ran before if possible; for the holder of the lock only. @returns its port */
+export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<number> {
+  // What others left behind who were killed as they started or stopped it.
+  await end(paths.working);
+  const running = runningPostmaster(paths.cluster);
+  if (running?.ready) return running.port;
+  await stopServer(paths);
+  await ensureCluster(paths);
+  // PostgreSQL heeds what a killed server left when another process has got its number, or nobody has buried it.
+  rmSync(join(paths.cluster, 'postmaster.pid'), { force: true });
+  const port = (attempt < ATTEMPTS && lastPort(paths.cluster)) || randomInt(...PORTS);
+  try {
+    await pgCtl(paths, ['start', PATIENCE, '-o', `${SETTINGS} -c port=${port}`]);
+    return port;
+  } catch (error) {
+    if (attempt === ATTEMPTS) throw error;
+    await sleep(PAUSE_MS);
+    return startServer(paths, attempt + 1);
+  }
 }
 
 /**
- * Makes the embedded PostgreSQL run, with Inlet's empty database in it: the server a killed keeper left behind, else a
- * new one.
+ * Ends the server and its keepers, this process if it is one, unless the server is used; for the holder of the lock
+ * only.
  *
- * @param lastPort where processes that still run expect the server
- * @throws {EmbeddedDatabaseError}
+ * @returns whether it was not used
  */
-export async function keepServer(
-  paths: EmbeddedPaths,
-  log: number,
-  lastPort: number | undefined,
-): Promise<KeptServer> {
-  const account = serviceAccount(paths.cluster);
-  const binaries = locateBinaries(account, paths.dataDir);
-  await ensureCluster(paths, binaries, account);
-  const setup: ServerSetup = { paths, binaries, account, log };
-  let server =
-    (await adopt(paths)) ??
-    (await start(setup, async (attempt) => (attempt === 1 && lastPort) || freePort()));
-  await createDatabase(paths, server.port);
-  return {
-    port: () => server.port,
-    process: () => server.process,
-    revive: async () => {
-      const { port } = server;
-      server = await start(setup, async () => port);
-    },
-    stop: () => stopPostmaster(server),
-  };
+export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
+  if (registered(paths.users).length > 0) return false;
+  await end(paths.working);
+  await stopServer(paths);
+  // They do nothing without the lock, so they are in the middle of nothing.
+  for (const pid of registered(paths.keepers)) process.kill(pid, 'SIGKILL');
+  await end(paths.keepers);
+  return true;
 }
 
-async function adopt(paths: EmbeddedPaths): Promise<Postmaster | undefined> {
-  const deadline = Date.now() + ADOPTION_MS;
-  let last: Postmaster | undefined;
-  for (;;) {
-    const found = runningPostmaster(paths.cluster);
-    if (!found) return undefined;
-    if (found.status === 'ready' && (await answers(paths, found.port))) return found;
-    last = found;
-    if (Date.now() > deadline) break;
-    await sleep(ADOPTION_POLL_MS);
-  }
-  await stopPostmaster(last);
-  return undefined;
+/** Waits until the processes entered in a folder have ended. */
+async function end(folder: string): Promise<void> {
+  while (registered(folder).length > 0) await sleep(POLL_MS);
 }
 
-async function answers(paths: EmbeddedPaths, port: number): Promise<boolean> {
-  try {
-    await query(paths, port, 'SELECT 1');
-    return true;
-  } catch {
-    return false;
-  }
+async function stopServer(paths: EmbeddedPaths): Promise<void> {
+  if (runningPostmaster(paths.cluster)) await pgCtl(paths, ['stop', '--mode=fast']).catch(() => undefined);
+  if (runningPostmaster(paths.cluster)) await pgCtl(paths, ['stop', '--mode=immediate']);
 }
 
-async function start(
-  setup: ServerSetup,
-  choosePort: (attempt: number) => Promise<number>,
-): Promise<Postmaster> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startPostmaster(setup, await choosePort(attempt));
-    } catch (error) {
-      if (attempt === ATTEMPTS || !(error instanceof EmbeddedDatabaseError)) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
-}
-
-async function createDatabase(paths: EmbeddedPaths, port: number): Promise<void> {
-  const found = await query(paths, port, `SELECT FROM pg_database WHERE datname = '${ROLE}'`);
-  if (found === 0) await query(paths, port, `CREATE DATABASE ${ROLE}`);
-}
-
-/** @returns the number of rows */
-async function query(paths: EmbeddedPaths, port: number, statement: string): Promise<number> {
-  const client = new pg.Client({
-    connectionString: databaseUrl(port, password(paths), 'postgres'),
-    connectionTimeoutMillis: ADOPTION_MS,
-    query_timeout: 60_000,
-  });
-  // The server may end the connection while nobody waits for an answer.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const { rowCount } = await client.query(statement);
-    return rowCount ?? 0;
-  } finally {
-    await client.end();
-  }
-}
+const pgCtl = (paths: EmbeddedPaths, args: string[]) =>
+  run(paths, paths.cluster, ['pg_ctl', '--silent', ...args]);

@@ -1,18 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { databaseUrl } from './database-url.ts';
+import { databaseUrl } from './cluster.ts';
 import { EmbeddedDatabaseError } from './error.ts';
-import { readKeeperState } from './keeper-state.ts';
-import { openLog } from './log.ts';
+import { withLock } from './lock.ts';
 import { type EmbeddedPaths, embeddedPaths } from './paths.ts';
-import { hasUsers, registerUser } from './users.ts';
+import { register, registered } from './processes.ts';
+import { openLog } from './programs.ts';
+import { endUnused, startServer } from './server.ts';
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
-const POLL_MS = 25;
-/** Keepers that end without a word before it counts as a failure. */
-const ATTEMPTS = 5;
 
 /** The embedded PostgreSQL, running. */
 export interface EmbeddedServer {
@@ -32,64 +30,39 @@ export interface EmbeddedServer {
 export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
   const paths = embeddedPaths(dataDir);
   let unregister = () => {};
+  const stop = async () => {
+    unregister();
+    await withLock(paths.lock, () => endUnused(paths));
+  };
   try {
     mkdirSync(dataDir, { recursive: true });
-    unregister = registerUser(paths.users);
-    const port = await ready(paths);
-    return {
-      databaseUrl: databaseUrl(port, readFileSync(paths.secret, 'utf8').trim()),
-      stop: async () => {
-        unregister();
-        await ended(paths);
-      },
-    };
+    unregister = register(paths.users);
+    const port = await withLock(paths.lock, async () => {
+      // First, so that the server does not run on wherever this process is killed.
+      await ensureKeeper(paths);
+      return startServer(paths);
+    });
+    return { databaseUrl: databaseUrl(paths, port), stop };
   } catch (error) {
-    unregister();
-    if (error instanceof EmbeddedDatabaseError) throw error;
+    await stop().catch(() => undefined);
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new EmbeddedDatabaseError(
-      `The embedded PostgreSQL cannot use ${dataDir}: ${error instanceof Error ? error.message : error}`,
+      `The embedded PostgreSQL cannot run in ${dataDir}: ${reason}; set DATABASE_URL to use another server.`,
     );
   }
 }
 
-/** @returns the server's port, once it accepts connections */
-async function ready(paths: EmbeddedPaths): Promise<number> {
-  let own: ChildProcess | undefined;
-  for (let attempts = 0; ; await sleep(POLL_MS)) {
-    const keeper = readKeeperState(paths);
-    if (keeper?.alive) {
-      if (keeper.phase === 'ready') return keeper.port;
-      continue;
-    }
-    if (keeper?.phase === 'failed' && keeper.pid === own?.pid) throw new EmbeddedDatabaseError(keeper.reason);
-    if (own && own.exitCode === null && own.signalCode === null) continue;
-    if (attempts === ATTEMPTS) {
-      throw new EmbeddedDatabaseError(`The embedded PostgreSQL's keeper does not start (see ${paths.log}).`);
-    }
-    attempts += 1;
-    own = spawnKeeper(paths);
-  }
-}
-
-function spawnKeeper(paths: EmbeddedPaths): ChildProcess {
-  const log = openLog(paths.log);
-  const keeper = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', KEEPER, paths.dataDir], {
+async function ensureKeeper(paths: EmbeddedPaths): Promise<void> {
+  if (registered(paths.keepers).length > 0) return;
+  const log = openLog(paths);
+  const keeper = spawn(process.execPath, [KEEPER, paths.dataDir], {
     detached: true,
     cwd: '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' },
     stdio: ['ignore', log, log],
   });
   closeSync(log);
+  await once(keeper, 'spawn');
+  register(paths.keepers, keeper.pid);
   keeper.unref();
-  return keeper;
-}
-
-/** Resolves when no keeper runs, or one that somebody else needs. */
-async function ended(paths: EmbeddedPaths): Promise<void> {
-  for (;;) {
-    const keeper = readKeeperState(paths);
-    if (!keeper?.alive) return;
-    if (keeper.phase !== 'stopping' && hasUsers(paths.users)) return;
-    await sleep(POLL_MS);
-  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastComplaint } from './reason.ts';
+import { lastComplaint } from './programs.ts';
 
 test('the sentence after FATAL is the reason, not the lines around it', () => {
   const log = `2026-01-01 00:00:00.000 UTC [7] LOG:  starting PostgreSQL
