@@ -1,7 +1,10 @@
 /** Arrows between the rooms; see "How it is built" in README.md. */
 const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
 // Series come after events: who overrides their access control lists edits events.
-const FEATURES = ['access', 'idempotency', 'metadata', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'];
+const FEATURES = [
+  ...['access', 'idempotency', 'metadata', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'],
+  ...['operator', 'about'],
+];
 const room = (...names) => `^src/(${names.join('|')})/`;
 const COMPOSITION = '^(src/(context|app|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
@@ -32,14 +35,20 @@ module.exports = {
     {
       name: 'only-the-app-imports-the-document-of-all-features',
       severity: 'error',
-      from: { pathNot: '^(src/openapi/|src/app\\.ts|src/cli/|test/)' },
+      from: { pathNot: ['^(src/openapi/|src/app\\.ts|src/cli/|test/)', '\\.test\\.ts$'] },
       to: { path: room('openapi') },
+    },
+    {
+      name: 'the-document-knows-no-feature-but-who-may-ask',
+      severity: 'error',
+      from: { path: room('openapi'), pathNot: '\\.test\\.ts$' },
+      to: { path: room(...FEATURES.filter((feature) => feature !== 'access')) },
     },
     {
       name: 'workers-never-import-http',
       severity: 'error',
       from: { path: '^workers/' },
-      to: { path: ['^src/http/', '\\.routes\\.ts$'] },
+      to: { path: ['^src/http/', '\\.endpoints?\\.ts$'] },
     },
     ...['database', 'http'].map((platform) => ({
       name: `lists-in-${platform}-are-entered-by-their-door`,

@@ -1,124 +1,174 @@
-import { Hono, type Context as HttpContext } from 'hono';
-import { sql } from 'kysely';
-import { homeRoutes } from './about/home.routes.ts';
+import type { Hono } from 'hono';
+import {
+  apiDocument,
+  apiInfo,
+  apiVersions,
+  defaultVersion,
+  type ServedDocument,
+} from './about/base.endpoints.ts';
+import { docsAsset, docsPage } from './about/docs.endpoints.ts';
+import { liveness, readiness } from './about/health.endpoints.ts';
+import { home } from './about/home.endpoint.ts';
 import { authenticate } from './access/authentication.ts';
-import { Authenticator } from './access/authenticator.ts';
-import { Directory } from './access/directory.ts';
-import { infoRoutes } from './access/info.routes.ts';
-import { openKeySet } from './access/key-set.ts';
+import { requireRole } from './access/guard.ts';
+import { engageUrl, me, myRoles, organization, organizationProperties } from './access/info.endpoints.ts';
 import { runAs } from './access/run-as.ts';
-import { TokenVerifier } from './access/tokens.ts';
-import { requireAdmin, requireUrlRole } from './access/url-roles.ts';
+import { UNSERVED } from './access/unserved.ts';
 import type { Context } from './context.ts';
-import { eventAclRoutes } from './events/acl.routes.ts';
-import { eventRoutes } from './events/events.routes.ts';
-import { eventListRoutes } from './events/list.routes.ts';
-import { eventMediaRoutes } from './events/media.routes.ts';
-import { eventMetadataRoutes } from './events/metadata.routes.ts';
-import { eventPublicationRoutes } from './events/publications.routes.ts';
-import { eventSchedulingRoutes } from './events/scheduling.routes.ts';
+import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from './events/acl.endpoints.ts';
+import { readEvent, removeEvent } from './events/events.endpoints.ts';
+import { listEvents } from './events/list.endpoints.ts';
+import { downloadTrack, listTracks } from './events/media/media.endpoints.ts';
+import { deleteEventCatalog, putEventFields, readEventMetadata } from './events/metadata.endpoints.ts';
+import { listPublications, readPublication } from './events/publications.endpoints.ts';
+import { putScheduling, readScheduling } from './events/scheduling.endpoints.ts';
 import { assembleApp } from './http/app.ts';
-import { baseRoutes } from './http/base.routes.ts';
-import { healthRoutes } from './http/health.routes.ts';
-import { Idempotency } from './idempotency/idempotency.ts';
-import { eventCreationRoutes } from './ingest/external-api/create.routes.ts';
-import { trackRoutes } from './ingest/external-api/track.routes.ts';
-import { eventUpdateRoutes } from './ingest/external-api/update.routes.ts';
-import { listProviderRoutes } from './metadata/listproviders.routes.ts';
-import { docsRoutes } from './openapi/docs/docs.routes.ts';
-import { openApiRoutes } from './openapi/openapi.routes.ts';
-import { fileRoutes } from './publications/files.routes.ts';
-import { signRoutes } from './publications/sign.routes.ts';
-import { UrlSigner } from './publications/signing/url-signer.ts';
-import { watchRoutes } from './publications/watch.routes.ts';
-import { dashboardRoutes } from './queue/dashboard.ts';
-import { agentRoutes } from './recordings/agents/agents.routes.ts';
-import { agentReportRoutes } from './recordings/agents/report.routes.ts';
-import { seriesAclRoutes } from './series/acl.routes.ts';
-import { seriesListRoutes } from './series/list.routes.ts';
-import { seriesMetadataRoutes } from './series/metadata.routes.ts';
-import { seriesPropertiesRoutes } from './series/properties.routes.ts';
-import { seriesSearchRoutes } from './series/search.routes.ts';
-import { seriesRoutes } from './series/series.routes.ts';
-import { workflowAdminRoutes } from './workflows/admin.routes.ts';
-import { loadDefinitions } from './workflows/definitions.ts';
-import { workflowRoutes } from './workflows/workflows.routes.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { Rules, requireVersion } from './http/rules.ts';
+import { negotiateVersion } from './http/version.ts';
+import { newEvent } from './ingest/external-api/create.endpoint.ts';
+import { addTrack } from './ingest/external-api/track.endpoint.ts';
+import { changeEvent } from './ingest/external-api/update.endpoint.ts';
+import { listProvider, listProviderNames } from './metadata/list-providers.endpoints.ts';
+import type { Group } from './openapi/document.ts';
+import { servedDocument } from './openapi/served.ts';
+import { dashboardRoutes } from './operator/dashboard.ts';
+import { forPlayersElsewhere, publishedFile } from './publications/files.endpoints.ts';
+import { signUrl } from './publications/sign.endpoints.ts';
+import { watchPage } from './publications/watch.endpoints.ts';
+import { listAgents, readAgent } from './recordings/agents/agents.endpoints.ts';
+import { configureAgent, reportAgent } from './recordings/agents/report.endpoints.ts';
+import { putSeriesAcl, readSeriesAcl } from './series/acl.endpoints.ts';
+import { listSeries } from './series/list.endpoints.ts';
+import {
+  deleteSeriesCatalog,
+  putSeries,
+  putSeriesFields,
+  readSeriesMetadata,
+} from './series/metadata.endpoints.ts';
+import { putProperties, readProperties } from './series/properties.endpoints.ts';
+import { searchSeries } from './series/search.endpoints.ts';
+import { deleteSeries, newSeries, readSeries } from './series/series.endpoints.ts';
+import { controlWorkflow, readWorkflow, workflowsForOperators } from './workflows/workflows.endpoints.ts';
 
-/** The HTTP application over the services of a process: a plain fetch handler. A new endpoint is a line here. */
-export async function createApp(context: Context): Promise<Hono> {
-  const { config, log, database, storage, staging, queue, catalogs } = context;
-  const idempotency = new Idempotency(context.idempotency);
-  const { publicUrl } = config;
-  const definitions = await loadDefinitions(config.workflowsDir);
-  const directory = new Directory({ database, admin: config.admin });
-  const authenticator = new Authenticator(directory);
-  const tokens =
-    config.jwt &&
-    new TokenVerifier({
-      ...config.jwt,
-      keys: await openKeySet(config.jwt.keySet),
-      ownsRole: (role) => directory.ownsRole(role),
-    });
-  const signIn = authenticate(authenticator, remoteAddress, tokens);
-  const signer = config.urlSigning && new UrlSigner(config.urlSigning);
-  const signing = signer && { signer, publicUrl, remoteAddress };
+/** What handlers are given beside the request. */
+export type AppServices = Context & { document: ServedDocument };
+
+/** Every endpoint, in the groups and the order of the reference. A new endpoint is a line here. */
+export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
+  {
+    name: 'Base',
+    description: 'What the API is, and which versions it speaks.',
+    endpoints: [home, apiInfo, apiVersions, defaultVersion, apiDocument],
+  },
+  {
+    name: 'Info',
+    description: 'Who the caller is and what it belongs to.',
+    endpoints: [me, myRoles, organization, organizationProperties, engageUrl],
+  },
+  {
+    name: 'Events',
+    description: 'Recordings: how they come in, what is known of them, and how far they are.',
+    endpoints: [listEvents, newEvent, readEvent, changeEvent, removeEvent],
+  },
+  {
+    name: 'Event access',
+    description: 'Which role may read and change an event.',
+    endpoints: [readEventAcl, putEventAcl, addAclEntry, removeAclEntry],
+  },
+  {
+    name: 'Event metadata',
+    description: 'The metadata catalogs of an event, field by field.',
+    endpoints: [readEventMetadata, putEventFields, deleteEventCatalog],
+  },
+  {
+    name: 'Event media',
+    description: 'Tracks, and what is published.',
+    endpoints: [listTracks, downloadTrack, addTrack, listPublications, readPublication],
+  },
+  {
+    name: 'Event scheduling',
+    description: 'When events are recorded, and by which capture agent.',
+    endpoints: [readScheduling, putScheduling],
+  },
+  {
+    name: 'Series',
+    description: 'What belongs together, such as the lectures of a course.',
+    endpoints: [
+      listSeries,
+      newSeries,
+      searchSeries,
+      readSeries,
+      putSeries,
+      deleteSeries,
+      readProperties,
+      putProperties,
+    ],
+  },
+  {
+    name: 'Series access',
+    description: 'Which role may read and change a series.',
+    endpoints: [readSeriesAcl, putSeriesAcl],
+  },
+  {
+    name: 'Series metadata',
+    description: 'The metadata catalogs of a series, field by field.',
+    endpoints: [readSeriesMetadata, putSeriesFields, deleteSeriesCatalog],
+  },
+  {
+    name: 'Capture agents',
+    description: 'What records in the rooms, and how it reports itself.',
+    endpoints: [listAgents, readAgent, reportAgent, configureAgent],
+  },
+  {
+    name: 'Workflows',
+    description: 'How the processing of an event goes on.',
+    endpoints: [readWorkflow, controlWorkflow],
+  },
+  {
+    name: 'List providers',
+    description: 'Values for fields with a fixed set of them.',
+    endpoints: [listProviderNames, listProvider],
+  },
+  { name: 'Security', description: 'Signed addresses.', endpoints: [signUrl] },
+  { name: 'Health', description: 'For those who operate Inlet.', endpoints: [liveness, readiness] },
+];
+
+/** What people see; none of it is in the reference. */
+const PAGES: readonly Endpoint<AppServices>[] = [
+  docsPage,
+  docsAsset,
+  watchPage,
+  publishedFile,
+  workflowsForOperators,
+];
+
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+/** The dashboard's page asks a font of another host for nothing but looks. */
+const DASHBOARD =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
+
+/** The HTTP application over the services of a process: a plain fetch handler. */
+export function createApp(context: Context): Hono {
+  const { authenticator, tokens, directory } = context;
+  const endpoints = [...REFERENCE.flatMap((group) => group.endpoints), ...PAGES];
+  const rules = new Rules([...endpoints, ...UNSERVED]);
+  const signIn = authenticate(authenticator, tokens);
+  const ask = requireRole(rules);
   return assembleApp({
-    log,
-    guards: [
-      { path: '/api/*', middleware: [signIn, requireUrlRole(), runAs(directory)] },
-      { path: '/capture-admin/*', middleware: [signIn, requireUrlRole()] },
-      { path: '/admin/*', middleware: [signIn, requireAdmin()] },
+    log: context.log,
+    areas: [
+      {
+        path: '/api',
+        guards: [signIn, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
+        contentPolicy: NOTHING,
+      },
+      { path: '/capture-admin', guards: [signIn, ask], contentPolicy: NOTHING },
+      { path: '/admin', guards: [signIn, ask], contentPolicy: DASHBOARD },
+      { path: '/publications', guards: [forPlayersElsewhere()] },
     ],
-    routes: [
-      homeRoutes({ publicUrl }),
-      healthRoutes([
-        { name: 'database', check: async () => void (await sql`SELECT 1`.execute(database)) },
-        { name: 'queue', check: () => queue.check() },
-        { name: 'storage', check: () => storage.check() },
-      ]),
-      new Hono({ strict: false })
-        .route('/api', baseRoutes({ publicUrl }))
-        .route('/api/info', infoRoutes({ publicUrl })),
-      eventCreationRoutes({
-        config,
-        database,
-        storage,
-        staging,
-        idempotency,
-        definitions,
-        catalogs: catalogs.event,
-      }),
-      eventListRoutes({ publicUrl, signer, database, catalogs: catalogs.event }),
-      eventRoutes({ publicUrl, signer, database, staging, catalogs: catalogs.event }),
-      eventUpdateRoutes({ config, database, storage, staging, definitions, catalogs: catalogs.event }),
-      eventSchedulingRoutes({ config, database }),
-      eventAclRoutes({ database }),
-      eventMetadataRoutes({ database, catalogs: catalogs.event }),
-      eventPublicationRoutes({ publicUrl, signer, database }),
-      eventMediaRoutes({ publicUrl, database, storage }),
-      signRoutes({ publicUrl, signer, database }),
-      trackRoutes({ config, database, storage, staging, definitions }),
-      seriesListRoutes({ publicUrl, database }),
-      seriesSearchRoutes({ publicUrl, database }),
-      seriesRoutes({ publicUrl, database, idempotency, catalogs: catalogs.series }),
-      seriesMetadataRoutes({ database, catalogs: catalogs.series }),
-      seriesAclRoutes({ database }),
-      seriesPropertiesRoutes({ database }),
-      agentRoutes({ publicUrl, database }),
-      agentReportRoutes({ database }),
-      listProviderRoutes({ lists: catalogs.lists }),
-      workflowRoutes({ database }),
-      workflowAdminRoutes({ database }),
-      openApiRoutes({ publicUrl }),
-      docsRoutes(),
-      watchRoutes({ database, signing }),
-      fileRoutes({ database, storage, signing }),
-      dashboardRoutes(queue),
-    ],
+    endpoints,
+    services: { ...context, document: servedDocument(context.config.publicUrl) },
+    mounted: [dashboardRoutes(context.queue)],
   });
-}
-
-/** The address of the other end of the connection, as `serve` hands it over. */
-function remoteAddress(c: HttpContext): string {
-  return (c.env as { remoteAddress?: string } | undefined)?.remoteAddress ?? '';
 }

@@ -1,79 +1,130 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { sql } from 'kysely';
+import type { HealthChecks } from './about/health.endpoints.ts';
+import { Authenticator } from './access/authenticator.ts';
+import { Directory } from './access/directory.ts';
+import { openKeySet } from './access/key-set.ts';
+import { TokenVerifier } from './access/tokens.ts';
 import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { createPool } from './database/pool.ts';
+import { Idempotency } from './idempotency/idempotency.ts';
 import { IdempotencyLedger } from './idempotency/ledger.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
+import type { PublicationAddresses } from './publications/index.ts';
+import { UrlSigner } from './publications/signing/url-signer.ts';
 import { createQueue } from './queue/create.ts';
 import type { WorkQueue } from './queue/port.ts';
 import { createStorage } from './storage/create.ts';
 import type { ObjectStorage } from './storage/port.ts';
 import { StagingLedger } from './storage/staging.ts';
 import { createLogger, type Logger } from './telemetry.ts';
+import { loadDefinitions, type WorkflowDefinitions } from './workflows/definitions.ts';
 
 /** Adapters and services of one process. */
-export interface Context {
-  config: Config;
-  /** Unique to this process, also after a restart. */
-  processName: string;
+export interface Services {
   log: Logger;
+  database: Database;
+  storage: ObjectStorage;
+  queue: WorkQueue;
+  staging: StagingLedger;
   /** Which metadata there is. */
   catalogs: Catalogs;
+  /** What can be done with recordings. */
+  definitions: WorkflowDefinitions;
+  /** Everybody who can sign in. */
+  directory: Directory;
+  /** Finds out who somebody is by a password. */
+  authenticator: Authenticator;
+  /** The same by a token; absent where no identity provider is configured. */
+  tokens: TokenVerifier | undefined;
+  idempotency: Idempotency;
+  /** Where publications are, and how their addresses are signed. */
+  addresses: PublicationAddresses;
+  health: HealthChecks;
+}
+
+/** What one process works with. */
+export interface Context extends Services {
+  config: Config;
   databaseUrl: string;
-  database: Database;
-  queue: WorkQueue;
-  storage: ObjectStorage;
-  staging: StagingLedger;
-  idempotency: IdempotencyLedger;
+  /** Unique to this process, also after a restart. */
+  processName: string;
   /** Releases everything in the reverse order. */
   close(): Promise<void>;
 }
 
 /**
- * Builds what the roles share. Tests hand in parts of their own.
+ * Builds what the roles share. Tests hand in services of their own.
  *
- * @throws {ConfigError} when there is no database to connect to
+ * @throws {ConfigError} when there is no database to connect to, and for files of the configuration that are wrong
  */
 export async function createContext(
   config: Config,
   role: 'api' | 'worker' | 'all',
-  overrides: Partial<Pick<Context, 'log' | 'storage' | 'queue'>> = {},
+  overrides: Partial<Services> = {},
 ): Promise<Context> {
-  const { databaseUrl } = config;
+  const { databaseUrl, publicUrl } = config;
   if (!databaseUrl)
     throw new ConfigError('DATABASE_URL is not set; start Inlet with npm start, which brings a database.');
   const processName = `${role}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const log = overrides.log ?? createLogger(config.log);
   log.debug({ config: describeConfig(config) }, 'configuration');
-  const catalogs = await loadCatalogs(config.metadataDir);
+  const catalogs = overrides.catalogs ?? (await loadCatalogs(config.metadataDir));
+  const definitions = overrides.definitions ?? (await loadDefinitions(config.workflowsDir));
   const pool = createPool(databaseUrl, {
     max: 10 + config.workerConcurrency * 2,
     applicationName: `inlet ${role}`,
     onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
   });
-  const database = createDatabase(pool);
+  const database = overrides.database ?? createDatabase(pool);
   const storage = overrides.storage ?? (await createStorage(config));
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
-  const staging = new StagingLedger({ database, storage, owner: processName, log });
-  const idempotency = new IdempotencyLedger({ database, log });
+  const staging = overrides.staging ?? new StagingLedger({ database, storage, owner: processName, log });
+  const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
+  const ledger = new IdempotencyLedger({ database, log });
   return {
     config,
+    databaseUrl,
     processName,
     log,
-    catalogs,
-    databaseUrl,
     database,
-    queue,
     storage,
+    queue,
     staging,
-    idempotency,
+    catalogs,
+    definitions,
+    directory,
+    authenticator: overrides.authenticator ?? new Authenticator(directory),
+    tokens: overrides.tokens ?? (role === 'worker' ? undefined : await tokenVerifier(config, directory)),
+    idempotency: overrides.idempotency ?? new Idempotency(ledger),
+    addresses: overrides.addresses ?? {
+      publicUrl,
+      signer: config.urlSigning && new UrlSigner(config.urlSigning),
+    },
+    health: overrides.health ?? {
+      database: async () => void (await sql`SELECT 1`.execute(database)),
+      queue: () => queue.check(),
+      storage: () => storage.check(),
+    },
     close: async () => {
-      idempotency.close();
+      ledger.close();
       staging.close();
       await queue.close();
       await storage.close();
       await pool.end();
     },
   };
+}
+
+async function tokenVerifier({ jwt }: Config, directory: Directory): Promise<TokenVerifier | undefined> {
+  return (
+    jwt &&
+    new TokenVerifier({
+      ...jwt,
+      keys: await openKeySet(jwt.keySet),
+      ownsRole: (role) => directory.ownsRole(role),
+    })
+  );
 }

@@ -2,8 +2,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { notFound } from '../http/errors.ts';
 import { type Action, aclsOf, mayAccess, replaceAcl, requireAccess } from './acl.queries.ts';
 import { anonymous } from './principal.ts';
+
+const missing = (id: string) => notFound(`'${id}' is missing`);
 
 let db: TestDatabase;
 const withRoles = (...roles: string[]) => anonymous.withRoles(roles);
@@ -87,7 +90,7 @@ test('a series is accessible by its own ACL', async () => {
   expect(await seriesOf('ROLE_STUDENT', 'write')).toEqual([]);
   expect(await seriesOf('ROLE_BANNED', 'read')).toEqual([]);
   await expect(
-    requireAccess(db.database, 'series', withRoles('ROLE_STUDENT'), 'course', 'write'),
+    requireAccess(db.database, 'series', withRoles('ROLE_STUDENT'), 'course', 'write', missing),
   ).rejects.toMatchObject({ status: 401 });
 });
 
@@ -95,22 +98,17 @@ test.each([
   ['ROLE_READER', 'read', undefined],
   ['ROLE_READER', 'write', [401, 'unauthorized']],
   ['ROLE_WRITER', 'write', undefined],
-  ['ROLE_WRITE_ONLY', 'write', [404, "Cannot find an event with id 'own'."]],
-  ['ROLE_OTHER', 'read', [404, "Cannot find an event with id 'own'."]],
+  ['ROLE_WRITE_ONLY', 'write', [404, "'own' is missing"]],
+  ['ROLE_OTHER', 'read', [404, "'own' is missing"]],
 ] as [string, Action, [number, string] | undefined][])('%s asking to %s', async (role, action, refusal) => {
-  const attempt = requireAccess(db.database, 'events', withRoles(role), 'own', action);
+  const attempt = requireAccess(db.database, 'events', withRoles(role), 'own', action, missing);
   if (!refusal) return expect(attempt).resolves.toBeUndefined();
   await expect(attempt).rejects.toMatchObject({ status: refusal[0], message: refusal[1] });
 });
 
 test('an event that does not exist is answered like one that may not be read', async () => {
-  const attempt = requireAccess(
-    db.database,
-    'events',
-    withRoles('ROLE_ADMIN'),
-    'none',
-    'read',
-    'No such event.',
+  const attempt = requireAccess(db.database, 'events', withRoles('ROLE_ADMIN'), 'none', 'read', () =>
+    notFound('No such event.'),
   );
   await expect(attempt).rejects.toMatchObject({ status: 404, message: 'No such event.' });
 });

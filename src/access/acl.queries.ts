@@ -1,20 +1,15 @@
 import { type AliasableExpression, type SqlBool, sql } from 'kysely';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import { notFound, unauthorized } from '../http/errors.ts';
+import type { HttpError } from '../http/errors.ts';
 import type { AclEntry } from './acl.ts';
 import type { Principal } from './principal.ts';
+import { UNAUTHORIZED } from './refusals.ts';
 
 /** What an ACL is asked for. */
 export type Action = 'read' | 'write';
 
 /** What has an ACL; also the name of its table. */
 export type Resource = 'events' | 'series';
-
-/** The sentence of the 404 of each resource, with what the reference calls it. */
-const MISSING: Readonly<Record<Resource, (id: string) => string>> = {
-  events: (id) => `Cannot find an event with id '${id}'.`,
-  series: (id) => `Cannot find a series with id '${id}'.`,
-};
 
 /**
  * A condition on a row of `events` or `series` (under that name): its effective ACL grants the action to one of the
@@ -35,7 +30,7 @@ export function mayAccess(
  * Refuses what the resource's ACL does not grant: 404 when the principal may not even read it, 401 when it may read but
  * not write.
  *
- * @param missing the sentence of the 404
+ * @param missing the refusal of a resource that may not even be read
  */
 export async function requireAccess(
   db: Queryable,
@@ -43,7 +38,7 @@ export async function requireAccess(
   principal: Principal,
   id: string,
   action: Action,
-  missing = MISSING[resource](id),
+  missing: (id: string) => HttpError,
 ): Promise<void> {
   const found = await db
     .selectFrom(resource)
@@ -53,8 +48,8 @@ export async function requireAccess(
     ])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (!found?.readable) throw notFound(missing);
-  if (!found.permitted) throw unauthorized();
+  if (!found?.readable) throw missing(id);
+  if (!found.permitted) throw UNAUTHORIZED();
 }
 
 const STORED = {

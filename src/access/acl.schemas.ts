@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Longer ones do not fit into the database's indexes. */
-const MAX_LENGTH = 255;
+export const MAX_LENGTH = 255;
 /** How many entries a list may have. */
 export const MAX_ENTRIES = 2000;
 

@@ -1,5 +1,23 @@
-import { badRequest } from '../http/errors.ts';
+import { refusal } from '../http/refusal.ts';
 import { LenientAcl, MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
+
+export const UNPARSABLE_ACL = refusal(400, 'Unable to parse acl');
+export const UNREADABLE_ACL = refusal(
+  400,
+  (text: unknown, reason: string) => `Unable to parse acl '${shown(text)}' because '${reason}'`,
+  ['{', 'it is not JSON'],
+);
+export const ENTRY_INCOMPLETE = refusal(
+  400,
+  (entry: unknown) => {
+    const { action, allow, role } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<
+      string,
+      unknown
+    >;
+    return `One of the access control elements is missing a property. The action was '${shown(action)}', allow was '${shown(allow)}' and the role was '${shown(role)}'`;
+  },
+  [{ action: 'read', role: 'ROLE_STUDENT' }],
+);
 
 /** One line of an access control list: whether a role may do something. */
 export interface AclEntry {
@@ -27,7 +45,7 @@ export function allowingEntry(action: string, role: string): AclEntry {
 
 function allowing(json: unknown): AclEntry[] {
   const parsed = LenientAcl.safeParse(json);
-  if (!parsed.success) throw badRequest('Unable to parse acl');
+  if (!parsed.success) throw UNPARSABLE_ACL();
   return distinct(parsed.data.map(({ action, role }) => ({ allow: true, action, role })));
 }
 
@@ -40,21 +58,15 @@ function allowing(json: unknown): AclEntry[] {
 export function parseStrictAcl(text: string): AclEntry[] {
   const json = jsonOf(text);
   if (!Array.isArray(json))
-    throw unreadable(text, json === undefined ? 'it is not JSON' : 'it is not an array');
-  if (json.length > MAX_ENTRIES) throw unreadable(text, `it has more than ${MAX_ENTRIES} entries`);
+    throw UNREADABLE_ACL(text, json === undefined ? 'it is not JSON' : 'it is not an array');
+  if (json.length > MAX_ENTRIES) throw UNREADABLE_ACL(text, `it has more than ${MAX_ENTRIES} entries`);
   return distinct(json.map((entry) => strictEntry(entry)));
 }
 
 function strictEntry(entry: unknown): AclEntry {
   const parsed = StrictEntry.safeParse(entry);
   if (parsed.success) return parsed.data;
-  const { action, allow, role } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<
-    string,
-    unknown
-  >;
-  throw badRequest(
-    `One of the access control elements is missing a property. The action was '${shown(action)}', allow was '${shown(allow)}' and the role was '${shown(role)}'`,
-  );
+  throw ENTRY_INCOMPLETE(entry);
 }
 
 function distinct(entries: AclEntry[]): AclEntry[] {
@@ -67,10 +79,6 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function unreadable(text: string, reason: string) {
-  return badRequest(`Unable to parse acl '${shown(text)}' because '${reason}'`);
 }
 
 /** What was sent, as it stands in a sentence; what is no single value by its kind, since it may be nested too deeply. */

@@ -14,10 +14,10 @@ test('guesses are answered with 429 after a while, for the account and the addre
   const app = new Hono();
   app.use(requestContext(silentLogger));
   handleErrors(app);
-  app.use(authenticate(new Authenticator(directory), (c) => c.req.header('X-Address') ?? ''));
+  app.use(authenticate(new Authenticator(directory)));
   const guess = async (username: string, address: string, password: string) => {
     const Authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    return app.request('/', { headers: { Authorization, 'X-Address': address } });
+    return app.request('/', { headers: { Authorization } }, { remoteAddress: address });
   };
   for (let i = 0; i < 20; i += 1) expect((await guess('ada', '192.0.2.1', `${i}`)).status).toBe(401);
   const refused = await guess('ada', '192.0.2.1', '20');

@@ -1,7 +1,7 @@
-import { HttpError } from '../http/errors.ts';
 import type { Directory } from './directory.ts';
 import { verifyPassword } from './password.ts';
 import type { Principal } from './principal.ts';
+import { TOO_MANY_AT_ONCE, TOO_MANY_WRONG } from './refusals.ts';
 import { Throttle } from './throttle.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
@@ -91,9 +91,7 @@ export class Authenticator {
 
   #refuseTooMany(source: string): void {
     const seconds = this.#throttle.waitSeconds(source);
-    if (seconds > 0) {
-      throw new HttpError(429, 'Too many wrong passwords; try again later.', { 'Retry-After': `${seconds}` });
-    }
+    if (seconds > 0) throw TOO_MANY_WRONG().with({ 'Retry-After': String(seconds) });
   }
 
   async #enter(): Promise<void> {
@@ -102,7 +100,7 @@ export class Authenticator {
       return;
     }
     if (this.#waiting.length >= MAX_WAITING) {
-      throw new HttpError(503, 'Too many sign in at once; try again.', { 'Retry-After': '1' });
+      throw TOO_MANY_AT_ONCE();
     }
     // Whoever leaves hands its place over, so the count stays.
     await new Promise<void>((resolve) => this.#waiting.push(resolve));

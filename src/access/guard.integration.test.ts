@@ -1,18 +1,18 @@
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
-import { baseRoutes } from '../http/base.routes.ts';
-import { handleErrors } from '../http/error-handler.ts';
-import { requestContext } from '../http/request-context.ts';
-import { silentLogger } from '../telemetry.ts';
+import { endpointApp } from '../../test/support/endpoint-app.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { Rules } from '../http/rules.ts';
 import { addAccount } from './accounts.ts';
+import { ADMINISTRATORS } from './api-roles.ts';
 import { authenticate } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';
 import { Directory } from './directory.ts';
-import { infoRoutes } from './info.routes.ts';
+import { requireRole } from './guard.ts';
+import { engageUrl, myRoles, organization, organizationProperties, me as whoAmI } from './info.endpoints.ts';
 import { hashPassword } from './password.ts';
 import { runAs } from './run-as.ts';
-import { requireAdmin, requireUrlRole } from './url-roles.ts';
 
 const publicUrl = 'https://media.example';
 const SERVICE = 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS';
@@ -35,15 +35,24 @@ beforeAll(async () => {
     database: db.database,
     admin: { username: 'admin', password: 'secret' },
   });
-  const signIn = authenticate(new Authenticator(directory), () => 'somewhere');
-  app = new Hono({ strict: false });
-  app.use(requestContext(silentLogger));
-  handleErrors(app);
-  app.use('/api/*', signIn, requireUrlRole(), runAs(directory));
-  app.use('/admin/*', signIn, requireAdmin());
-  app.route('/api', baseRoutes({ publicUrl }));
-  app.route('/api/info', infoRoutes({ publicUrl }));
-  app.get('/admin/queues', (c) => c.text('dashboard'));
+  const signIn = authenticate(new Authenticator(directory));
+  const welcome = ['/api', '/api/version', '/api/version/default'].map((path) =>
+    defineEndpoint({ method: 'get', path, access: 'public', handle: ({ c }) => c.text('welcome') }),
+  );
+  const dashboard = defineEndpoint({
+    method: 'get',
+    path: '/admin/queues',
+    access: ADMINISTRATORS,
+    handle: ({ c }) => c.text('dashboard'),
+  });
+  const info = [whoAmI, myRoles, organization, organizationProperties, engageUrl];
+  const endpoints = [...welcome, ...info, dashboard];
+  const ask = requireRole(new Rules(endpoints));
+  const areas = [
+    { path: '/api', guards: [signIn, ask, runAs(directory)] },
+    { path: '/admin', guards: [signIn, ask] },
+  ];
+  app = endpointApp(endpoints, { config: { publicUrl } }, { areas });
 });
 afterAll(() => db.close());
 

@@ -1,4 +1,4 @@
-import { apiRoles } from './url-rules.ts';
+import { API_ROLES } from './api-roles.ts';
 
 /** Passes every check. */
 export const ROLE_ADMIN = 'ROLE_ADMIN';
@@ -10,7 +10,7 @@ const ROLE_USER = 'ROLE_USER';
 /** The group of service accounts: everything the API can do, and acting for others. */
 export const ROLE_EXTERNAL_APPLICATIONS = 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS';
 
-const SERVICE_ROLES = [...apiRoles(), ROLE_SUDO];
+const SERVICE_ROLES = [...API_ROLES, ROLE_SUDO];
 /** Roles that bring other roles with them. */
 const EXPANSIONS: ReadonlyMap<string, readonly string[]> = new Map([
   [ROLE_ADMIN, SERVICE_ROLES],

@@ -1,8 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { forbidden, HttpError } from '../http/errors.ts';
 import type { Directory } from './directory.ts';
 import { ORGANIZATION } from './organization.ts';
 import { anonymous, type Principal } from './principal.ts';
+import {
+  NEEDS_SUDO,
+  NO_SUCH_ORGANIZATION,
+  NO_SUCH_USER,
+  ORGANIZATION_GUARDED,
+  RIGHTS_GUARDED,
+} from './refusals.ts';
 import { ROLE_ADMIN, ROLE_SUDO } from './roles.ts';
 
 const USER = ['X-RUN-AS-USER', 'X-Opencast-Matterhorn-User'];
@@ -23,7 +29,7 @@ export function runAs(directory: Directory): MiddlewareHandler {
     const roles = header(c, ROLES);
     if (username || roles !== undefined) {
       const caller = c.var.principal;
-      if (!caller.hasRole(ROLE_SUDO)) throw forbidden(`Acting for others needs the role ${ROLE_SUDO}.`);
+      if (!caller.hasRole(ROLE_SUDO)) throw NEEDS_SUDO();
       const target = username ? await targetOf(directory, caller, username) : anonymous;
       const principal = roles === undefined ? target : target.withRoles(givenRoles(caller, roles));
       c.set('principal', principal);
@@ -36,14 +42,14 @@ export function runAs(directory: Directory): MiddlewareHandler {
 function requireOrganization(c: Context): void {
   const organization = header(c, [ORGANIZATION_HEADER])?.trim();
   if (!organization) return;
-  if (!c.var.principal.isAdmin()) throw forbidden('Choosing the organization is for administrators only.');
-  if (organization !== ORGANIZATION.id) throw forbidden('There is no such organization.');
+  if (!c.var.principal.isAdmin()) throw ORGANIZATION_GUARDED();
+  if (organization !== ORGANIZATION.id) throw NO_SUCH_ORGANIZATION();
 }
 
 async function targetOf(directory: Directory, caller: Principal, username: string): Promise<Principal> {
   if (username === anonymous.username) return anonymous;
   const target = (await directory.find(username))?.principal;
-  if (!target) throw new HttpError(412, 'The user to act as does not exist.');
+  if (!target) throw NO_SUCH_USER();
   refuseGuarded(caller, target.roles);
   return target;
 }
@@ -61,7 +67,7 @@ function givenRoles(caller: Principal, value: string): Set<string> {
 
 function refuseGuarded(caller: Principal, roles: ReadonlySet<string>): void {
   if (!caller.isAdmin() && GUARDED.some((role) => roles.has(role))) {
-    throw forbidden('Only administrators may act with the rights of an administrator.');
+    throw RIGHTS_GUARDED();
   }
 }
 

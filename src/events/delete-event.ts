@@ -5,6 +5,7 @@ import { inTransaction } from '../database/retry.ts';
 import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
 import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
+import { NOTHING_TO_DELETE } from './refusals.ts';
 
 /** What the sweep does anyhow may take this much of the request's time. */
 const REMOVAL_MS = 5_000;
@@ -21,7 +22,7 @@ export async function deleteEvent(
   { database, staging, log }: { database: Database; staging: StagingLedger; log: Logger },
 ): Promise<void> {
   const keys = await inTransaction(database, async (trx) => {
-    const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', id);
+    const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', NOTHING_TO_DELETE);
     // Whoever may not delete the event locks nothing.
     await requireWrite();
     // In the order in which workers lock: workflow, then event.

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Acl } from '../access/acl.schemas.ts';
-import { INTRODUCED } from '../http/api-changes.ts';
-import { Instant } from '../http/schemas.ts';
+import { Created, Instant } from '../http/schemas.ts';
 import { CatalogJson } from '../metadata/schemas.ts';
 import { Publications } from '../publications/publication.schemas.ts';
 import { Scheduling } from '../recordings/schedules/scheduling.schemas.ts';
 import { ProcessingState } from '../workflows/workflow.schemas.ts';
+import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
 
 /** What becomes of an event, in the usual order, and what may go wrong with it. */
 const STATUSES = [
@@ -55,15 +55,12 @@ export const Event = z
   })
   .meta({
     id: 'Event',
-    'x-part': 'eventFields',
-    'x-required-since': { duration: INTRODUCED.eventTimes.bibliographic },
+    'x-introduced': EVENT_FIELDS,
+    'x-required-since': { duration: EVENT_CHANGES.bibliographicTimes },
   });
 export type EventJson = z.infer<typeof Event>;
 
 export const Events = z.array(Event).meta({ id: 'Events' });
-
-/** What creating something answers. */
-export const Created = z.object({ identifier: z.string() }).meta({ id: 'Created' });
 
 /** What creating several events answers, in chronological order. */
 export const CreatedEvents = z.array(Created).meta({ id: 'CreatedEvents' });

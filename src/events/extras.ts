@@ -1,7 +1,6 @@
 import { aclsOf } from '../access/acl.queries.ts';
 import type { Queryable } from '../database/kysely.ts';
-import { offers } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
+import { type ApiVersion, atLeast } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '../publications/index.ts';
 import { scheduleJson } from '../recordings/schedules/json.ts';
@@ -11,6 +10,7 @@ import type { EventExtras } from './json.ts';
 import { metadataOfEvents } from './metadata.ts';
 import type { EventRow } from './queries.ts';
 import type { EventQuery } from './query.schemas.ts';
+import { EVENT_CHANGES } from './versions.ts';
 
 /**
  * Loads what a request wants beside the events (`withacl`, `withmetadata`, `withpublications`, `withscheduling`): one
@@ -25,7 +25,7 @@ export async function loadExtras(
   { version, catalogs, ...addresses }: PublicationAddresses & { version: ApiVersion; catalogs: CatalogSet },
 ): Promise<(eventId: string) => EventExtras> {
   const eventIds = events.map(({ id }) => id);
-  const withSchedules = query.withscheduling && offers(version, 'eventParameters', 'withscheduling');
+  const withSchedules = query.withscheduling && atLeast(version, EVENT_CHANGES.withscheduling);
   const [acls, metadata, publications, schedules] = await Promise.all([
     query.withacl ? aclsOf(database, 'events', eventIds) : undefined,
     query.withmetadata ? metadataOfEvents(database, events, catalogs, 'withmetadata') : undefined,

@@ -1,11 +1,11 @@
-import { fieldsOf, offers } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
+import { type ApiVersion, atLeast, fieldsIn } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
 import type { publicationsJson } from '../publications/index.ts';
 import type { ProcessingState } from '../workflows/workflow.schemas.ts';
 import type { EventJson } from './event.schemas.ts';
 import type { EventRow } from './queries.ts';
 import { shownStatus } from './status.ts';
+import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
 
 /** What a request wants beside the event itself. */
 export interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'scheduling'> {
@@ -14,7 +14,7 @@ export interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'sched
 
 /** An event in the contract's JSON (compatibility 3.1). */
 export function eventJson(event: EventRow, version: ApiVersion, extras: EventExtras = {}) {
-  return fieldsOf(version, 'eventFields', { ...fields(event), ...times(event, version), ...extras });
+  return fieldsIn(version, EVENT_FIELDS, { ...fields(event), ...times(event, version), ...extras });
 }
 
 function fields(event: EventRow) {
@@ -44,7 +44,7 @@ function fields(event: EventRow) {
 
 /** When the event takes place or, in versions of old, when it is recorded. */
 function times(event: EventRow, version: ApiVersion): Pick<EventJson, 'start' | 'duration'> {
-  if (offers(version, 'eventTimes', 'bibliographic')) {
+  if (atLeast(version, EVENT_CHANGES.bibliographicTimes)) {
     return { start: formatInstant(event.start_date), duration: event.duration };
   }
   const { agent_id, technical_start: start, technical_end: end } = event;

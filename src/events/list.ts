@@ -3,7 +3,6 @@ import { type Action, mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import { type Condition, type Criterion, hasValue } from '../database/list/index.ts';
-import { badRequest } from '../http/errors.ts';
 import {
   endOf,
   equals,
@@ -21,6 +20,7 @@ import { loadExtras } from './extras.ts';
 import { eventJson } from './json.ts';
 import { type EventRow, shownEvent } from './queries.ts';
 import type { EventQuery } from './query.schemas.ts';
+import { UNPARSABLE_FILTER } from './refusals.ts';
 import { storedStatus } from './status.ts';
 
 const column = (name: string) => sql.ref(`events.${name}`);
@@ -44,11 +44,11 @@ const TECHNICAL_START = instant('technical_start');
 const within = (filter: string, name: string, serving: Omit<Condition, 'test'>): Filter => ({
   condition: ([value]) => {
     const ends = value.split('/');
-    if (ends.length !== 2) throw unparsable(filter, 'The date range string is malformed');
+    if (ends.length !== 2) throw UNPARSABLE_FILTER(filter, 'The date range string is malformed');
     const [first = '', last = ''] = ends;
     const [from, end] = [utcInstant(first), endOf(last)];
-    if (!from) throw unparsable(filter, 'Unable to parse from date parameter');
-    if (!end) throw unparsable(filter, 'Unable to parse to date parameter');
+    if (!from) throw UNPARSABLE_FILTER(filter, 'Unable to parse from date parameter');
+    if (!end) throw UNPARSABLE_FILTER(filter, 'Unable to parse to date parameter');
     return { test: sql`(${column(name)} >= ${from} AND ${column(name)} < ${end})`, ...serving };
   },
 });
@@ -58,10 +58,6 @@ function createdAt(value: string): RawBuilder<SqlBool> {
   const [from, end] = [utcInstant(value), endOf(value)];
   if (!from || !end || value.includes('.')) return nothing;
   return sql`(events.created >= ${from} AND events.created < ${end})`;
-}
-
-function unparsable(filter: string, reason: string) {
-  return badRequest(`Filter '${filter}' could not be parsed: ${reason}`);
 }
 
 /** The list of events: what it can be filtered and sorted by (contract 4.1, compatibility 3.3), and what it shows. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { INTRODUCED } from '../http/api-changes.ts';
 import { flag } from '../http/query.schemas.ts';
 import { PublicationsQuery } from '../publications/query.schemas.ts';
+import { EVENT_CHANGES } from './versions.ts';
 
 /** What else to answer of an event. */
 export const EventQuery = z.object({
@@ -9,7 +9,7 @@ export const EventQuery = z.object({
   withmetadata: flag('Also answer the metadata catalogs.'),
   withpublications: flag('Also answer the publications.'),
   withscheduling: flag('Also answer the scheduling information.').meta({
-    'x-since': INTRODUCED.eventParameters.withscheduling,
+    'x-since': EVENT_CHANGES.withscheduling,
   }),
   ...PublicationsQuery.shape,
 });

@@ -1,7 +1,7 @@
 import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import { badRequest } from '../http/errors.ts';
+import { NO_SUCH_SERIES } from './refusals.ts';
 
 /**
  * Refuses a series that an event cannot join: one that does not exist, or that the principal may not read, which is
@@ -17,7 +17,7 @@ export async function requireSeries(trx: Transaction, seriesId: string, principa
     .where(mayAccess('series', principal, 'read'))
     .forShare()
     .executeTakeFirst();
-  if (!series) throw badRequest(`Unable to retrieve series dublincore catalog for the series ${seriesId}`);
+  if (!series) throw NO_SUCH_SERIES(seriesId);
 }
 
 /** Presenters, with the names of people in place of their user names (compatibility 3.5). */

@@ -1,27 +1,58 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Logger } from '../telemetry.ts';
-import { requireEndpoint } from './api-changes.ts';
+import { addEndpoint, type Endpoint } from './endpoint.ts';
 import { handleErrors } from './error-handler.ts';
 import { lengthForHead } from './head.ts';
 import { requestContext } from './request-context.ts';
 import { securityHeaders } from './security-headers.ts';
-import { negotiateVersion } from './version.ts';
 
-/** What the server answers, from the outside in. */
-export interface AppParts {
-  log: Logger;
-  /** Establish who asks and what they may ask for: for each path pattern, in this order. */
-  guards: { path: string; middleware: MiddlewareHandler[] }[];
-  routes: Hono[];
+/** The paths below one folder, whether there is an endpoint or not. */
+export interface Area {
+  /** Without a slash at its end. */
+  path: string;
+  /** Establish who asks and what they may ask for, in this order; without any, all that is there is public. */
+  guards?: readonly MiddlewareHandler[];
+  /** The `Content-Security-Policy` of answers that set none themselves. */
+  contentPolicy?: string;
 }
 
-/** Puts the application together: every request passes the same layers before a route sees it. */
-export function assembleApp({ log, guards, routes }: AppParts): Hono {
+/** What the server answers, from the outside in. */
+export interface AppParts<Services> {
+  log: Logger;
+  areas: readonly Area[];
+  /** Of several that match, the first one answers. */
+  endpoints: readonly Endpoint<Services>[];
+  services: Services;
+  /** Applications of others, with paths of their own. */
+  mounted?: readonly Hono[];
+}
+
+/**
+ * Puts the application together: every request passes the same layers before a handler sees it.
+ *
+ * @throws {Error} for an endpoint with a role that no guard would ask for
+ */
+export function assembleApp<Services>({
+  log,
+  areas,
+  endpoints,
+  services,
+  mounted = [],
+}: AppParts<Services>): Hono {
   const app = new Hono({ strict: false });
-  app.use(requestContext(log), securityHeaders(), lengthForHead());
+  app.use(requestContext(log), securityHeaders(areas), lengthForHead());
   handleErrors(app);
-  for (const { path, middleware } of guards) app.use(path, ...middleware);
-  app.use('/api/*', negotiateVersion(), requireEndpoint());
-  for (const route of routes) app.route('/', route);
+  for (const { path, guards = [] } of areas) app.use(`${path}/*`, ...guards);
+  for (const endpoint of endpoints) {
+    if (endpoint.access !== 'public' && !guarded(endpoint.path, areas)) {
+      throw new Error(`Nobody asks for the role of ${endpoint.method} ${endpoint.path}.`);
+    }
+    addEndpoint(app, endpoint, services);
+  }
+  for (const each of mounted) app.route('/', each);
   return app;
+}
+
+function guarded(path: string, areas: readonly Area[]): boolean {
+  return areas.some((area) => area.guards && `${path}/`.startsWith(`${area.path}/`));
 }

@@ -1,4 +1,14 @@
 import { HttpError } from './errors.ts';
+import { refusal } from './refusal.ts';
+
+export const SILENT = refusal(
+  408,
+  (seconds: number) => `Nothing was received for ${seconds} seconds.`,
+  [60],
+  {
+    Connection: 'close',
+  },
+);
 
 /** The client closed the connection before its request had ended; there is nobody to answer. */
 export class ClientGone extends Error {
@@ -29,11 +39,7 @@ export class BodyReader {
     let timer: NodeJS.Timeout | undefined;
     const idle = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(
-          new HttpError(408, `Nothing was received for ${this.#idleMs / 1000} seconds.`, {
-            Connection: 'close',
-          }),
-        );
+        reject(SILENT(this.#idleMs / 1000));
       }, this.#idleMs);
     });
     try {

@@ -6,12 +6,22 @@ import { mayPass } from '../database/retry.ts';
 import { ClientGone } from './body.ts';
 import { isDatabaseOutage } from './database-outage.ts';
 import { HttpError, notFound, SENTENCE } from './errors.ts';
+import { refusal } from './refusal.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
-const RETRY_SECONDS = '5';
+const RETRY = { 'Retry-After': '5' };
 /** A body longer than this is not received only to be thrown away. */
 const WORTH_READING_BYTES = 64 * 1024;
+
+export const UNSTORABLE = refusal(400, 'The request holds a character that cannot be stored.');
+export const DATABASE_AWAY = refusal(503, 'The database does not answer.', [], RETRY);
+export const OTHERS_CHANGE_IT = refusal(503, 'Others are changing the same at this moment.', [], RETRY);
+export const FAULT = refusal(
+  500,
+  (requestId: string) => `Internal server error; the log has the details under request id ${requestId}.`,
+  ['6f1f1d0e-4a5f-4c0b-9a43-0f3f8b2b8a17'],
+);
 
 /**
  * Makes every failure of the application a bare sentence: thrown errors, unknown paths (404) and methods a known path
@@ -51,18 +61,10 @@ function translate(error: Error, requestId: string): HttpError {
       error.message || 'The request is not acceptable.',
     );
   }
-  if (isDatabaseOutage(error)) {
-    return new HttpError(503, 'The database does not answer.', { 'Retry-After': RETRY_SECONDS });
-  }
-  if (mayPass(error)) {
-    return new HttpError(503, 'Others are changing the same at this moment.', {
-      'Retry-After': RETRY_SECONDS,
-    });
-  }
-  if ('code' in error && UNSTORABLE_TEXT.has(String(error.code))) {
-    return new HttpError(400, 'The request holds a character that cannot be stored.');
-  }
-  return new HttpError(500, `Internal server error; the log has the details under request id ${requestId}.`);
+  if (isDatabaseOutage(error)) return DATABASE_AWAY();
+  if (mayPass(error)) return OTHERS_CHANGE_IT();
+  if ('code' in error && UNSTORABLE_TEXT.has(String(error.code))) return UNSTORABLE();
+  return FAULT(requestId);
 }
 
 function sentence(c: Context, { status, message, headers }: HttpError): Response {

@@ -16,13 +16,17 @@ export class HttpError extends Error {
     this.status = status;
     this.headers = headers;
   }
+
+  /** The same refusal with more headers. */
+  with(headers: Record<string, string>): HttpError {
+    return new HttpError(this.status, this.message, { ...this.headers, ...headers });
+  }
 }
 
 export const badRequest = (message: string) => new HttpError(400, message);
 export const forbidden = (message = 'Forbidden') => new HttpError(403, message);
 export const notFound = (message = 'The resource you requested does not exist.') =>
   new HttpError(404, message);
-export const notAcceptable = (message: string) => new HttpError(406, message);
 export const conflict = (message: string) => new HttpError(409, message);
 /** 401 without a challenge: the caller is known but may not do this (compatibility 1.4). */
 export const unauthorized = (message = 'unauthorized') => new HttpError(401, message);

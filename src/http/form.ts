@@ -1,6 +1,6 @@
 import { BodyReader } from './body.ts';
-import { badRequest, HttpError } from './errors.ts';
 import { type FormLimits, isMultipart, readForm } from './multipart.ts';
+import { refusal } from './refusal.ts';
 
 const FORM_BYTES = 2 ** 20;
 const IDLE_MS = 60_000;
@@ -11,6 +11,14 @@ const LIMITS: FormLimits = {
   files: 1000,
   idleMs: IDLE_MS,
 };
+
+export const UNREADABLE_FORM = refusal(
+  400,
+  'The form cannot be read; it must be urlencoded or multipart/form-data.',
+);
+export const FORM_TOO_LONG = refusal(413, `The form is longer than ${FORM_BYTES} bytes.`, [], {
+  Connection: 'close',
+});
 
 /**
  * Reads a form without recordings (urlencoded or multipart) of up to 1 MiB; its files are ignored.
@@ -47,7 +55,7 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
     const form = await new Response(body, { headers: { 'Content-Type': type } }).formData();
     for (const [name, value] of form) if (typeof value === 'string') fields.set(name, value);
   } catch {
-    throw badRequest('The form cannot be read; it must be urlencoded or multipart/form-data.');
+    throw UNREADABLE_FORM();
   }
   return fields;
 }
@@ -67,7 +75,7 @@ export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer
     size += chunk.length;
     if (size > FORM_BYTES) {
       await body.cancel();
-      throw new HttpError(413, `The form is longer than ${FORM_BYTES} bytes.`, { Connection: 'close' });
+      throw FORM_TOO_LONG();
     }
     chunks.push(chunk);
   }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { BodyReader } from './body.ts';
 import { badRequest, HttpError } from './errors.ts';
+import { refusal } from './refusal.ts';
 
 /** What a multipart request may hold at most. Sizes in bytes, times in milliseconds. */
 export interface FormLimits {
@@ -13,16 +14,15 @@ export interface FormLimits {
   idleMs: number;
 }
 
-/** The limits of a form with recordings in it. */
-export function recordingForm(config: { maxUploadBytes: number; uploadIdleMs: number }): FormLimits {
-  return {
-    fieldBytes: 2 ** 20,
-    fields: 20,
-    files: 10,
-    fileBytes: config.maxUploadBytes,
-    idleMs: config.uploadIdleMs,
-  };
-}
+export const NOT_MULTIPART = refusal(415, 'The content type must be multipart/form-data.', [], {
+  Connection: 'close',
+});
+export const FILES_TOO_LARGE = refusal(
+  413,
+  (bytes: number) => `The files of one request may have ${bytes} bytes together; this one has more.`,
+  [100 * 2 ** 30],
+  { Connection: 'close' },
+);
 
 /** A file part as it arrives. The stream must be consumed, or fails when the form does. */
 export interface FilePart {
@@ -72,7 +72,7 @@ export async function readForm(
   });
   form.on('file', (field, stream, { filename }) => {
     open = stream;
-    stream.on('limit', () => failure.set(filesTooLarge(limits)));
+    stream.on('limit', () => failure.set(FILES_TOO_LARGE(limits.fileBytes)));
     // The form reports what is wrong with it itself.
     stream.on('error', () => undefined);
     const handled = onFile({ field, filename: filename ?? '', stream }).catch((error) => failure.set(error));
@@ -90,7 +90,7 @@ export async function readForm(
     for (let chunk = await body.read(); chunk; chunk = await body.read()) {
       failure.throwIfSet();
       received += chunk.length;
-      if (received > limits.fileBytes + OVERHEAD_BYTES) throw filesTooLarge(limits);
+      if (received > limits.fileBytes + OVERHEAD_BYTES) throw FILES_TOO_LARGE(limits.fileBytes);
       if (!form.write(chunk)) await Promise.race([drained(form), failure.happened, closed]);
       failure.throwIfSet();
     }
@@ -139,10 +139,11 @@ export function isMultipart(contentType: string): boolean {
 
 function checkHead(request: Request, limits: FormLimits): void {
   if (!isMultipart(request.headers.get('content-type') ?? '')) {
-    throw closing(new HttpError(415, 'The content type must be multipart/form-data.'));
+    throw NOT_MULTIPART();
   }
   const declared = request.headers.get('content-length');
-  if (declared && Number(declared) > limits.fileBytes + OVERHEAD_BYTES) throw filesTooLarge(limits);
+  if (declared && Number(declared) > limits.fileBytes + OVERHEAD_BYTES)
+    throw FILES_TOO_LARGE(limits.fileBytes);
 }
 
 function openForm(request: Request, limits: FormLimits): busboy.Busboy {
@@ -183,15 +184,7 @@ function tooLarge(message: string): HttpError {
   return new HttpError(413, message);
 }
 
-function filesTooLarge(limits: FormLimits): HttpError {
-  return closing(
-    tooLarge(`The files of one request may have ${limits.fileBytes} bytes together; this one has more.`),
-  );
-}
-
 /** The rest of the body is not worth reading: the answer ends the connection. */
 function closing<E extends Error | undefined>(error: E): E {
-  return error instanceof HttpError
-    ? (new HttpError(error.status, error.message, { ...error.headers, Connection: 'close' }) as unknown as E)
-    : error;
+  return error instanceof HttpError ? (error.with({ Connection: 'close' }) as unknown as E) : error;
 }

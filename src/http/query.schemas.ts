@@ -1,6 +1,14 @@
 import { z } from 'zod';
+import { refusal } from './refusal.ts';
 
 const DIGITS = /^\d{1,16}$/;
+
+export const NO_WHOLE_NUMBER = refusal(
+  400,
+  (name: string, text: string) =>
+    `The parameter '${name}' is ${JSON.stringify(text)}; allowed is a whole number from 0 to ${Number.MAX_SAFE_INTEGER}.`,
+  ['limit', 'ten'],
+);
 
 /** A switch in a query: only the word `true`, in any case of letters, is true (compatibility 2.6). */
 export function flag(description: string) {
@@ -34,7 +42,7 @@ function isTrue(value: unknown): boolean {
 /** Digits as a number. An empty text is none. */
 function wholeNumber(name: string) {
   const refuse = ({ input }: { input?: unknown }) =>
-    `The parameter '${name}' is ${JSON.stringify(String(input).slice(0, 100))}; allowed is a whole number from 0 to ${Number.MAX_SAFE_INTEGER}.`;
+    NO_WHOLE_NUMBER.sentence(name, String(input).slice(0, 100));
   return z.preprocess(
     (text) => (text === '' ? undefined : numberOf(text)),
     z.int({ error: refuse }).min(0, { error: refuse }).optional(),

@@ -6,7 +6,10 @@ import { securityHeaders } from './security-headers.ts';
 
 let lines: Record<string, unknown>[] = [];
 const app = new Hono();
-app.use(requestContext(pino({}, { write: (line) => void lines.push(JSON.parse(line)) })), securityHeaders());
+app.use(
+  requestContext(pino({}, { write: (line) => void lines.push(JSON.parse(line)) })),
+  securityHeaders([{ path: '/api', contentPolicy: "frame-ancestors 'none'" }]),
+);
 app.get('/api/thing', (c) => {
   c.set('account', 'ada');
   c.var.log.info('inside');

@@ -1,5 +1,6 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { SENTENCE } from './errors.ts';
 import { renameHeaders, usualHeaderName } from './header-names.ts';
 import { OpenRequests } from './open-requests.ts';
 import { faultOfTarget } from './request-target.ts';

@@ -1,12 +1,15 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { requireEndpoint } from './api-changes.ts';
 import { handleErrors } from './error-handler.ts';
+import { Rules, requireVersion } from './rules.ts';
 import { atLeast, negotiateVersion, resolveVersion, versionedJson } from './version.ts';
 
 const app = new Hono();
 handleErrors(app);
-app.use(negotiateVersion(), requireEndpoint());
+const rules = new Rules([
+  { method: 'get', path: '/api/listproviders/{name}', access: 'public', since: '1.10.0' },
+]);
+app.use(negotiateVersion(), requireVersion(rules));
 app.get('/answer', (c) => versionedJson(c, { id: 1 }, 201, { Location: '/x' }));
 app.get('/api/listproviders/x', (c) => versionedJson(c, []));
 

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { notAcceptable } from './errors.ts';
+import { refusal } from './refusal.ts';
 
 /** The versions of the API, oldest first. */
 export const API_VERSIONS = [
@@ -56,10 +56,21 @@ export function resolveVersion(accept: string | undefined): ApiVersion | undefin
 export function negotiateVersion(): MiddlewareHandler {
   return async (c, next) => {
     const version = resolveVersion(c.req.header('Accept'));
-    if (!version) throw noVersion();
+    if (!version) throw NO_VERSION(API_VERSIONS[0]);
     c.set('version', version);
     await next();
   };
+}
+
+/** Which version brought a field, a parameter or a behaviour, by name; the first one brought what is not mentioned. */
+export type Since = Readonly<Record<string, ApiVersion>>;
+
+/** The fields of an object that a version has. */
+export function fieldsIn<T extends object>(version: ApiVersion, since: Since, fields: T): Partial<T> {
+  if (version === NEWEST_VERSION) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => atLeast(version, since[name] ?? API_VERSIONS[0])),
+  ) as Partial<T>;
 }
 
 /** A JSON answer with the media type of the request's version. */
@@ -76,9 +87,10 @@ export function versionedJson(
   });
 }
 
-/** 406, naming what the resource can be had in. */
-export function noVersion(since: ApiVersion = '1.0.0') {
-  return notAcceptable(
+/** Names what the resource can be had in. */
+export const NO_VERSION = refusal(
+  406,
+  (since: ApiVersion) =>
     `The Accept header asks for nothing this resource can produce: application/json, or ${mediaType(since)} to ${mediaType(NEWEST_VERSION)}.`,
-  );
-}
+  ['1.0.0'],
+);

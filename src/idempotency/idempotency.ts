@@ -1,16 +1,15 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Transaction } from '../database/kysely.ts';
-import { conflict, HttpError } from '../http/errors.ts';
 import { fingerprint, type RequestContent, sender } from './fingerprint.ts';
 import { parseKey } from './key.ts';
 import { type Answer, type IdempotencyLedger, KeyLost } from './ledger.ts';
+import { OTHER_REQUEST, UNDER_WAY } from './repeatable.ts';
 
 const HEADER = 'Idempotency-Key';
 const REPLAYED = 'Idempotent-Replayed';
 /** The headers of an answer that belong to what it tells; the others are made for each answer. */
 const KEPT_HEADERS = ['Content-Type', 'Location', 'Vary'];
-const RETRY_SECONDS = '5';
 
 /**
  * Remembers the answer for the key of the request, if it has one, in the transaction that creates what it tells of.
@@ -62,9 +61,9 @@ export class Idempotency {
     const header = c.req.header(HEADER);
     if (header === undefined) return create(async () => undefined);
     const known = await this.#ledger.take(sender(c), parseKey(header));
-    if (known.state === 'under way') throw underWay();
+    if (known.state === 'under way') throw UNDER_WAY();
     if (known.state === 'answered') {
-      if (fingerprint(c, await compare()) !== known.fingerprint) throw otherRequest();
+      if (fingerprint(c, await compare()) !== known.fingerprint) throw OTHER_REQUEST();
       return replay(c, known.answer);
     }
     const { attempt } = known;
@@ -73,7 +72,7 @@ export class Idempotency {
         await this.#ledger.complete(trx, attempt, fingerprint(c, content), await answerOf(response));
       });
     } catch (error) {
-      throw error instanceof KeyLost ? underWay() : error;
+      throw error instanceof KeyLost ? UNDER_WAY() : error;
     } finally {
       await this.#ledger.release(attempt);
     }
@@ -95,13 +94,4 @@ async function answerOf(response: Response): Promise<Answer> {
 function replay(c: Context, { status, headers, body }: Answer): Response {
   c.var.log.info({ status }, 'answered again, as for the first request with this idempotency key');
   return c.body(body, status as ContentfulStatusCode, { ...headers, [REPLAYED]: 'true' });
-}
-
-function underWay(): HttpError {
-  const { status, message } = conflict(`A request with this ${HEADER} is still being carried out.`);
-  return new HttpError(status, message, { 'Retry-After': RETRY_SECONDS });
-}
-
-function otherRequest(): HttpError {
-  return new HttpError(422, `This ${HEADER} was sent with another request before.`);
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
-import { badRequest, HttpError } from '../http/errors.ts';
-import { type FilePart, readForm, recordingForm } from '../http/multipart.ts';
+import type { EndpointRequest } from '../http/endpoint.ts';
+import { HttpError } from '../http/errors.ts';
+import type { FormLimits } from '../http/multipart.ts';
+import { refusal } from '../http/refusal.ts';
 import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import { putMeasured } from '../storage/put-measured.ts';
@@ -10,13 +11,17 @@ import type { StagingLedger } from '../storage/staging.ts';
 
 const FILENAME_LENGTH = 255;
 
+export const EMPTY_FILE = refusal(
+  400,
+  (filename: string, field: string) => `The file '${filename}' in the part '${field}' is empty.`,
+  ['camera.mp4', 'presenter'],
+);
+
 /** What a form with files may hold at most. */
 type UploadLimits = Pick<Config, 'maxUploadBytes' | 'uploadIdleMs'>;
 
 /** How a form with files is received. */
 export interface FormOptions {
-  /** The form fields whose files are stored; other files are read and dropped. */
-  wanted: readonly string[];
   /** Tells the media types of the files; recordings' unless given. */
   detect?: (head: Uint8Array) => string;
   /** Asked before a wanted file is stored: one that is not taken is dropped as well. The form is refused when it rejects. */
@@ -45,7 +50,7 @@ export interface ReceivedForm {
 }
 
 /**
- * Receives a form with files: each streams into storage. Then `accept` makes something of them. Whatever goes wrong,
+ * Receives a form with files: those of the declared parts stream into storage. Then `accept` makes something of them. Whatever goes wrong,
  * there or before, nothing that was stored stays.
  *
  * @returns what `accept` returns
@@ -54,19 +59,19 @@ export interface ReceivedForm {
  * @throws {StorageRefused}
  */
 export async function receiveForm<T>(
-  request: Request,
-  { wanted, detect = detectMediaType, admits = async () => true, reword = (error) => error }: FormOptions,
+  request: EndpointRequest,
+  { detect = detectMediaType, admits = async () => true, reword = (error) => error }: FormOptions,
   { config, storage, staging }: { config: UploadLimits; storage: ObjectStorage; staging: StagingLedger },
   accept: (form: ReceivedForm) => Promise<T>,
 ): Promise<T> {
-  const limits = recordingForm(config);
-  const expectedBytes = Number(request.headers.get('content-length')) || limits.fileBytes;
+  const limits = limitsOf(config);
+  const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
   const staged: string[] = [];
   const files: ReceivedFile[] = [];
   let started = 0;
   try {
-    const fields = await readForm(request, limits, async ({ field, filename: name, stream }) => {
-      if (!isWanted({ field, filename: name }, wanted) || !(await admits())) return drain(stream);
+    const parts = request.files(limits, async ({ field, filename: name, stream }) => {
+      if (!(await admits())) return drain(stream);
       // Parts are handled in turn, but may overlap at their ends.
       const index = started++;
       const objectKey = await staging.stage('track');
@@ -74,9 +79,10 @@ export async function receiveForm<T>(
       const options = { expectedBytes, headBytes: HEAD_BYTES };
       const { head, ...measured } = await putMeasured(storage, objectKey, stream, options);
       const filename = safeFilename(name);
-      if (measured.size === 0) throw badRequest(`The file '${filename}' in the part '${field}' is empty.`);
+      if (measured.size === 0) throw EMPTY_FILE(filename, field);
       files[index] = { field, filename, mediatype: detect(head), objectKey, ...measured };
-    }).catch((error) => {
+    });
+    const fields = await parts.catch((error) => {
       throw error instanceof HttpError ? reword(error) : error;
     });
     return await accept({ fields, files });
@@ -99,15 +105,10 @@ export interface FormDigest {
  * @throws {HttpError} what the client did wrong
  * @throws {ClientGone} when it went away
  */
-export async function digestForm(
-  request: Request,
-  { wanted }: Pick<FormOptions, 'wanted'>,
-  config: UploadLimits,
-): Promise<FormDigest> {
+export async function digestForm(request: EndpointRequest, config: UploadLimits): Promise<FormDigest> {
   const files: FormDigest['files'] = [];
   let started = 0;
-  const fields = await readForm(request, recordingForm(config), async (part) => {
-    if (!isWanted(part, wanted)) return drain(part.stream);
+  const fields = await request.files(limitsOf(config), async (part) => {
     const index = started++;
     const hash = createHash('sha256');
     let size = 0;
@@ -121,15 +122,18 @@ export async function digestForm(
   return { fields, files };
 }
 
-/** Forms of web pages send a nameless empty part for each file that was not chosen. */
-function isWanted(
-  { field, filename }: Pick<FilePart, 'field' | 'filename'>,
-  wanted: readonly string[],
-): boolean {
-  return wanted.includes(field) && filename.trim() !== '';
+/** The limits of a form with recordings in it. */
+function limitsOf({ maxUploadBytes, uploadIdleMs }: UploadLimits): FormLimits {
+  return {
+    fieldBytes: 2 ** 20,
+    fields: 20,
+    files: 10,
+    fileBytes: maxUploadBytes,
+    idleMs: uploadIdleMs,
+  };
 }
 
-async function drain(stream: Readable): Promise<void> {
+async function drain(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 

@@ -1,7 +1,15 @@
-import { badRequest } from '../http/errors.ts';
 import { type CatalogValues, isEmpty, type MetadataCatalog } from './catalog.ts';
 import { findField, isFieldRequest, parseJson } from './parse.ts';
-import { entryIncomplete, excerpt, fieldNotFound, fieldRequired, type MetadataResource } from './refusals.ts';
+import {
+  ENTRY_INCOMPLETE,
+  FIELD_NOT_FOUND,
+  FIELD_REQUIRED,
+  type MetadataResource,
+  NO_METADATA,
+  UNREADABLE_FIELDS,
+  UNREADABLE_VALUE,
+  unknownField,
+} from './refusals.ts';
 import { type Reading, readValue } from './values.ts';
 
 /** An entry of a list of fields, not yet looked up in a catalog. */
@@ -18,20 +26,17 @@ export interface FieldEntry {
  * @throws {HttpError} 400
  */
 export function parseFieldEntries(text: string | undefined, resource: MetadataResource): FieldEntry[] {
-  if (resource === 'series' && !text?.trim()) {
-    throw badRequest('Unable to update metadata for series as the metadata provided is empty.');
-  }
-  const prefix = unreadable(text);
+  if (resource === 'series' && !text?.trim()) throw NO_METADATA();
   const refuse = (reason: string) =>
-    badRequest(resource === 'event' ? prefix : `${prefix} because '${reason}'`);
+    resource === 'event' ? UNREADABLE_FIELDS(text) : UNREADABLE_FIELDS(text, `'${reason}'`);
   const json = text?.trim() ? parseJson(text, refuse) : [];
   if (!Array.isArray(json)) throw refuse('it is not an array of fields');
-  if (json.length === 0) throw badRequest(`${prefix} because there were no fields to update.`);
+  if (json.length === 0) throw UNREADABLE_FIELDS(text, 'there were no fields to update.');
   return json.map((entry) => {
-    if (!isFieldRequest(entry)) throw entryIncomplete(entry);
+    if (!isFieldRequest(entry)) throw ENTRY_INCOMPLETE(entry);
     const { id, value, required } = entry as FieldEntry & { required?: unknown };
     if ((required === true || required === 'true') && typeof value === 'string' && value.trim() === '') {
-      throw entryIncomplete(entry);
+      throw ENTRY_INCOMPLETE(entry);
     }
     return { id, value };
   });
@@ -51,24 +56,20 @@ export function readFieldEntries(
   target: { resource: MetadataResource; id: string; flavor: string },
 ): CatalogValues {
   const reading: Reading = {
-    refuse: (reason) => badRequest(`Unable to parse metadata fields because '${reason}'`),
+    refuse: UNREADABLE_VALUE,
     emptyBadDates: true,
   };
   const values: CatalogValues = new Map();
   for (const { id, value } of entries) {
     const field = findField(catalog, id);
-    if (!field) throw fieldNotFound(id, target.id, target.flavor);
+    if (!field) throw unknownField(FIELD_NOT_FOUND(id, target.id, target.flavor));
     if (!field.readOnly) values.set(field.id, readValue(field, id, value, reading));
   }
   for (const field of catalog.fields) {
     const value = values.get(field.id);
     if (field.required && value !== undefined && isEmpty(value)) {
-      throw fieldRequired(target.resource, field, target.flavor);
+      throw FIELD_REQUIRED(target.resource, field.id, target.flavor);
     }
   }
   return values;
-}
-
-function unreadable(text: string | undefined): string {
-  return `Unable to parse metadata fields as json from '${excerpt(text)}'`;
 }

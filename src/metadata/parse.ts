@@ -1,14 +1,17 @@
-import { badRequest, type HttpError } from '../http/errors.ts';
+import type { HttpError } from '../http/errors.ts';
 import { type CatalogValues, isEmpty, type MetadataCatalog, type MetadataField } from './catalog.ts';
 import type { CatalogSet } from './catalogs.ts';
 import {
-  entryIncomplete,
+  ENTRY_INCOMPLETE,
   excerpt,
-  fieldRequired,
-  fieldUnknown,
-  flavorMissing,
-  flavorUnknown,
-  unparsableMetadata,
+  FIELD_REQUIRED,
+  FIELD_UNKNOWN,
+  FLAVOR_MISSING,
+  FLAVOR_UNKNOWN,
+  NOT_PARSABLE,
+  typeName,
+  UNPARSABLE_METADATA,
+  unknownField,
 } from './refusals.ts';
 import { CatalogRequest, FieldRequest } from './schemas.ts';
 import { type Reading, readValue } from './values.ts';
@@ -27,7 +30,7 @@ export function parseCatalogs(
   purpose: 'create' | 'update' = 'create',
 ): Map<string, CatalogValues> {
   const reading: Reading = {
-    refuse: (reason) => unparsableMetadata(set.resource, reason),
+    refuse: (reason) => UNPARSABLE_METADATA(set.resource, reason),
     emptyBadDates: false,
   };
   const json = parseJson(text, reading.refuse);
@@ -36,12 +39,13 @@ export function parseCatalogs(
   for (const entry of json) {
     const { flavor, fields } = readCatalogEntry(entry, set, reading);
     const catalog = set.find(flavor);
-    if (!catalog) throw flavorUnknown(set.resource, flavor);
+    if (!catalog) throw FLAVOR_UNKNOWN(set.resource, flavor);
     const values = valuesIn(catalogs, catalog.flavor);
     for (const item of fields) {
-      if (!isFieldRequest(item)) throw entryIncomplete(item);
+      if (!isFieldRequest(item)) throw ENTRY_INCOMPLETE(item);
       const field = findField(catalog, item.id);
-      if (!field || (field.outputOnly && purpose === 'create')) throw fieldUnknown(item.id, catalog.flavor);
+      if (!field || (field.outputOnly && purpose === 'create'))
+        throw unknownField(FIELD_UNKNOWN(item.id, catalog.flavor));
       if (field.readOnly && purpose === 'update') continue;
       values.set(field.id, readValue(field, item.id, item.value, reading));
     }
@@ -57,10 +61,9 @@ export function parseCatalogs(
  * @throws {HttpError} 400 `Not able to parse the event metadata: ...`
  */
 export function parseKnownCatalogs(text: string, set: CatalogSet): Map<string, CatalogValues> {
-  const unparsable = (detail: string) => badRequest(`Not able to parse the event metadata: ${detail}`);
-  const reading: Reading = { refuse: unparsable, emptyBadDates: true };
-  const json = parseJson(text, () => unparsable(excerpt(text)));
-  if (!Array.isArray(json)) throw unparsable(excerpt(text));
+  const reading: Reading = { refuse: NOT_PARSABLE, emptyBadDates: true };
+  const json = parseJson(text, () => NOT_PARSABLE(excerpt(text)));
+  if (!Array.isArray(json)) throw NOT_PARSABLE(excerpt(text));
   const catalogs = new Map<string, CatalogValues>();
   for (const entry of json) {
     const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
@@ -85,7 +88,8 @@ export function requireValues(catalogs: ReadonlyMap<string, CatalogValues>, set:
   for (const [flavor, values] of catalogs) {
     for (const field of set.find(flavor)?.fields ?? []) {
       const value = values.get(field.id);
-      if (field.required && value !== undefined && isEmpty(value)) throw fieldRequired(set.resource, field);
+      if (field.required && value !== undefined && isEmpty(value))
+        throw FIELD_REQUIRED(set.resource, field.id, typeName(field));
     }
   }
 }
@@ -116,7 +120,7 @@ function readCatalogEntry(
   { refuse }: Reading,
 ): { flavor: string; fields: unknown[] } {
   const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
-  if (!parsed.success) throw flavorMissing(set.resource);
+  if (!parsed.success) throw FLAVOR_MISSING(set.resource);
   const { flavor, fields = [] } = entry as { flavor: string; fields?: unknown };
   if (fields !== null && !Array.isArray(fields)) {
     throw refuse(`the fields of ${excerpt(flavor)} are not an array`);

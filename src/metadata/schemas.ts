@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { PAGE } from '../http/query.schemas.ts';
 
+const FLAVOR = /^[^/]+\/[^/]+$/;
+
 const filled = z.string().refine((text) => text.trim() !== '');
 
 /** Anything but null: values that are neither text nor list are taken as their JSON text. */
@@ -13,7 +15,21 @@ const Value = z.union([
 ]);
 
 /** The parameter `type`: the flavor of a catalog, a type and a subtype with a slash between them. */
-export const CatalogType = z.string().regex(/^[^/]+\/[^/]+$/);
+export const CatalogType = z.string().regex(FLAVOR);
+
+/**
+ * The query parameter that names a catalog by its flavor. It is read as it was sent, since each endpoint says in its own
+ * words what is wrong with it.
+ */
+export function catalogTypeParameter(description: string, example: string) {
+  // What is caught is documented as if it were required.
+  return z.string().catch('').meta({ description, pattern: FLAVOR.source, example });
+}
+
+/** The same, of an endpoint that answers about all catalogs when none is named. */
+export function optionalCatalogType(description: string) {
+  return z.string().optional().meta({ description, pattern: FLAVOR.source });
+}
 
 /** Which values of a list provider to answer. */
 export const ListQuery = z.object({

@@ -1,13 +1,8 @@
 import type { z } from 'zod';
 import { createDocument, createSchema, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { LenientAcl, StrictAcl } from '../access/acl.schemas.ts';
+import type { Description } from '../http/endpoint.ts';
+import { schemasOfTexts } from '../http/schemas.ts';
 import { NEWEST_VERSION } from '../http/version.ts';
-import { CatalogsRequest, FieldsRequest } from '../metadata/schemas.ts';
-import { NewScheduling, SchedulingUpdate } from '../recordings/schedules/scheduling.schemas.ts';
-import { PropertiesRequest } from '../series/properties.schemas.ts';
-import { Processing } from '../workflows/processing.schemas.ts';
-import { TAGS } from './endpoint.ts';
-import { ENDPOINTS } from './endpoints/index.ts';
 import { INTRODUCTION } from './introduction.ts';
 import { markVersions } from './mark-versions.ts';
 import { operationOf } from './operation.ts';
@@ -15,11 +10,21 @@ import { operationOf } from './operation.ts';
 /** Where the document says the API is, until a server puts its own address there. */
 export const PLACEHOLDER_SERVER = 'http://127.0.0.1:8080';
 
-/** The whole API as an OpenAPI 3.1 document. */
-export function buildDocument() {
+/** Endpoints that stand together in the reference. */
+export interface Group<E extends Description = Description> {
+  name: string;
+  /** A sentence; Markdown. */
+  description: string;
+  endpoints: readonly E[];
+}
+
+/** The declared endpoints as an OpenAPI 3.1 document; those without a summary are not in it. */
+export function buildDocument(groups: readonly Group[]) {
   const paths: ZodOpenApiPathsObject = {};
-  for (const endpoint of ENDPOINTS) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operationOf(endpoint) };
+  for (const { name, endpoints } of groups) {
+    for (const endpoint of endpoints.filter(({ summary }) => summary !== undefined)) {
+      paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operationOf(endpoint, name) };
+    }
   }
   return markVersions(
     createDocument({
@@ -32,21 +37,11 @@ export function buildDocument() {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: PLACEHOLDER_SERVER }],
-      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      tags: groups.map(({ name, description }) => ({ name, description })),
       security: [{ basic: [] }, { bearer: [] }],
       paths,
       components: {
-        // Named by fields that hold JSON as text.
-        schemas: sent(
-          LenientAcl,
-          StrictAcl,
-          CatalogsRequest,
-          FieldsRequest,
-          Processing,
-          PropertiesRequest,
-          NewScheduling,
-          SchedulingUpdate,
-        ),
+        schemas: sent(schemasOfTexts()),
         securitySchemes: {
           basic: { type: 'http', scheme: 'basic', description: 'An account of Inlet.' },
           bearer: {
@@ -62,6 +57,6 @@ export function buildDocument() {
 }
 
 /** Schemas of what is sent, by their identifiers. */
-function sent(...schemas: z.ZodType[]) {
+function sent(schemas: readonly z.ZodType[]) {
   return Object.assign({}, ...schemas.map((schema) => createSchema(schema, { io: 'input' }).components));
 }

@@ -1,22 +1,22 @@
-import { INTRODUCED } from '../http/api-changes.ts';
+import type { Since } from '../http/version.ts';
 
 interface ObjectSchema {
-  'x-part'?: keyof typeof INTRODUCED;
+  'x-introduced'?: Since;
   'x-required-since'?: Record<string, string>;
   properties?: Record<string, Record<string, unknown>>;
   required?: string[];
 }
 
 /**
- * Tells what came with which version (`http/api-changes.ts`): a property that the first one did not have gets
- * `x-since`, and is not required. `x-required-since` says from which version on it is there all the same.
+ * Tells what came with which version, by the table that a schema carries as `x-introduced`: a property that the first
+ * version did not have gets `x-since`, and is not required. `x-required-since` says from which version on it is there
+ * all the same.
  */
 export function markVersions<D extends { components?: { schemas?: object } }>(document: D): D {
   for (const schema of Object.values(document.components?.schemas ?? {}) as ObjectSchema[]) {
-    const part = schema['x-part'];
-    if (!part) continue;
-    delete schema['x-part'];
-    const since: Record<string, string> = INTRODUCED[part];
+    const since = schema['x-introduced'];
+    if (!since) continue;
+    delete schema['x-introduced'];
     const later = Object.keys(schema.properties ?? {}).filter((name) => Object.hasOwn(since, name));
     for (const name of later) {
       const property = schema.properties?.[name] ?? {};

@@ -5,21 +5,17 @@ import type {
   ZodOpenApiRequestBodyObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { endpointIntroducedBy } from '../http/api-changes.ts';
+import type { Answer, Description, Form } from '../http/endpoint.ts';
 import { API_VERSIONS, atLeast, mediaType } from '../http/version.ts';
-import type { Answer, Endpoint, Form } from './endpoint.ts';
-import { pathParameters } from './parameters.ts';
 import { refusalsOf } from './refusals.ts';
 
 const NEWEST_FIRST = [...API_VERSIONS].reverse();
 
 /** An endpoint as an operation of the document. */
-export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
-  const { method, path, tag, summary, description, query, headers, form, open } = endpoint;
-  const since = endpointIntroducedBy(path);
-  const parameters = pathParameters(path);
+export function operationOf(endpoint: Description, tag: string): ZodOpenApiOperationObject {
+  const { method, path, params, query, repeatable, form, access, since, summary, description } = endpoint;
   const refusals = refusalsOf(endpoint);
-  const answers = Object.entries(endpoint.answers).map(([status, answer]) => [
+  const answers = Object.entries(endpoint.answers ?? {}).map(([status, answer]) => [
     status,
     withContent(responseOf(answer, endpoint), refusals[status]),
   ]);
@@ -27,13 +23,13 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     operationId: operationId(method, path),
     tags: [tag],
     summary,
-    description: since === API_VERSIONS[0] ? description : `${description}\n\nVersion ${since} and higher.`,
-    ...(since !== API_VERSIONS[0] && { 'x-since': since }),
-    ...(open && { security: [] }),
+    description: since ? `${description}\n\nVersion ${since} and higher.` : description,
+    ...(since && { 'x-since': since }),
+    ...(access === 'public' && { security: [] }),
     requestParams: {
-      ...(parameters && { path: parameters }),
+      ...(params && { path: z.object(params) }),
       ...(query && { query }),
-      ...(headers && { header: headers }),
+      ...(repeatable && { header: repeatable.headers }),
     },
     ...(form && { requestBody: requestBody(form) }),
     responses: { ...refusals, ...Object.fromEntries(answers) },
@@ -50,12 +46,14 @@ function operationId(method: string, path: string): string {
   return method + (name || 'Home');
 }
 
-function requestBody({ schema, encoding, example, bodies }: Form): ZodOpenApiRequestBodyObject {
-  const content = { schema: withExamples(schema, example), example };
+function requestBody(form: Form): ZodOpenApiRequestBodyObject {
+  const { example, bodies } = form;
+  const content = { schema: withExamples(form.schema, example), example };
+  const mayBeUrlencoded = !form.multipart && !form.streams;
   return {
     required: true,
     content: {
-      ...(encoding === 'any' && { 'application/x-www-form-urlencoded': content }),
+      ...(mayBeUrlencoded && { 'application/x-www-form-urlencoded': content }),
       'multipart/form-data': content,
       ...bodies,
     },
@@ -74,13 +72,13 @@ function withExamples({ shape }: Form['schema'], example: Form['example']) {
   );
 }
 
-function responseOf(answer: Answer, { path }: Endpoint): ZodOpenApiResponseObject {
+function responseOf(answer: Answer, { since }: Description): ZodOpenApiResponseObject {
   const { description, body, binary, headers } = answer;
   return {
     description,
     ...(headers && { headers }),
     ...(binary && { content: { '*/*': { schema: {} } } }),
-    ...(body && { content: contentOf(answer, body, path) }),
+    ...(body && { content: contentOf(answer, body, since) }),
   };
 }
 
@@ -97,7 +95,7 @@ function withContent(
 function contentOf(
   { plain, page, mediaType: text, example }: Answer,
   schema: NonNullable<Answer['body']>,
-  path: string,
+  since: Description['since'] = API_VERSIONS[0],
 ) {
   const media: ZodOpenApiMediaTypeObject = { schema };
   if (text) return { [text]: { ...media, example } };
@@ -107,7 +105,7 @@ function contentOf(
       ...(page && { 'text/html; charset=UTF-8': { schema: { type: 'string' as const } } }),
     };
   }
-  const versions = NEWEST_FIRST.filter((version) => atLeast(version, endpointIntroducedBy(path)));
+  const versions = NEWEST_FIRST.filter((version) => atLeast(version, since));
   return Object.fromEntries(
     versions.map((version, i) => [mediaType(version), i === 0 ? { ...media, example } : media]),
   );

@@ -1,31 +1,28 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import type { Endpoint } from './endpoint.ts';
+import {
+  NEEDS_ROLE,
+  NEEDS_SUDO,
+  NO_SUCH_USER,
+  NOT_BASIC,
+  SIGN_IN,
+  TOO_MANY_WRONG,
+  UNAUTHORIZED,
+  WRONG_PASSWORD,
+} from '../access/refusals.ts';
+import type { Description } from '../http/endpoint.ts';
+import { DATABASE_AWAY, FAULT, UNSTORABLE } from '../http/error-handler.ts';
+import { FORM_TOO_LONG, UNREADABLE_FORM } from '../http/form.ts';
+import type { ShownRefusal } from '../http/refusal.ts';
+import { NO_VERSION } from '../http/version.ts';
 
-type Sentences = string | readonly string[];
-
-/** What any request to the API may meet, by status. */
-const ALWAYS: Readonly<Record<number, Sentences>> = {
-  401: ['User name or password is wrong.', 'The Authorization header is not one of HTTP Basic.'],
-  403: 'Acting for others needs the role ROLE_SUDO.',
-  406: 'The Accept header asks for nothing this resource can produce: application/json, or application/v1.0.0+json to application/v1.11.0+json.',
-  412: 'The user to act as does not exist.',
-  429: 'Too many wrong passwords; try again later.',
-  500: 'Internal server error; the log has the details under request id 6f1f1d0e-4a5f-4c0b-9a43-0f3f8b2b8a17.',
-  503: 'The database does not answer.',
-};
-
+/** Wherever somebody may sign in. */
+const WITH_CREDENTIALS = [WRONG_PASSWORD, NOT_BASIC, TOO_MANY_WRONG, DATABASE_AWAY];
+/** What any request to the API may meet. */
+const API = [NEEDS_SUDO, NO_VERSION, NO_SUCH_USER];
 /** What whoever has to sign in may meet, too. */
-const SIGNED_IN: Readonly<Record<number, Sentences>> = {
-  400: 'The request holds a character that cannot be stored.',
-  401: ['Sign in with the user name and password of an account.', 'unauthorized'],
-  403: 'This needs the role ROLE_API_EVENTS_VIEW.',
-};
-
+const SIGNED_IN = [UNSTORABLE, SIGN_IN, UNAUTHORIZED, NEEDS_ROLE];
 /** What whoever sends a form may meet, too. */
-const WITH_FORM: Readonly<Record<number, Sentences>> = {
-  400: 'The form cannot be read; it must be urlencoded or multipart/form-data.',
-  413: 'The form is longer than 1048576 bytes.',
-};
+const WITH_FORM = [UNREADABLE_FORM, FORM_TOO_LONG];
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is invalid or contradicts itself.',
@@ -60,22 +57,36 @@ const HEADERS: Readonly<Record<number, ZodOpenApiResponseObject['headers']>> = {
 const shared = new Map<string, ZodOpenApiResponseObject>();
 
 /** The refusals of an endpoint by status, each a bare sentence. Those that many have in common are shared. */
-export function refusalsOf(endpoint: Endpoint): Record<string, ZodOpenApiResponseObject> {
-  const common = [
-    ...(endpoint.path.startsWith('/api') ? [ALWAYS] : []),
-    ...(endpoint.open ? [] : [SIGNED_IN]),
-    ...(endpoint.form ? [WITH_FORM] : []),
-  ];
-  const own = endpoint.refusals ?? {};
-  const statuses = new Set([own, ...common].flatMap((source) => Object.keys(source).map(Number)));
+export function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResponseObject> {
+  const own = byStatus([...(endpoint.refusals ?? []), ...(endpoint.repeatable?.refusals ?? [])]);
+  const common = byStatus(commonOf(endpoint));
+  const statuses = new Set([...own.keys(), ...common.keys()]);
   return Object.fromEntries(
     [...statuses].map((status) => {
-      const sentences = common.flatMap((source) => source[status] ?? []);
-      const given = own[status];
-      if (given === undefined) return [status, sharedRefusal(status, sentences)];
-      return [status, refusal(status, [...[given].flat(), ...sentences])];
+      const sentences = common.get(status) ?? [];
+      const given = own.get(status);
+      return [status, given ? refusal(status, [...given, ...sentences]) : sharedRefusal(status, sentences)];
     }),
   );
+}
+
+function commonOf({ path, access, form }: Description): ShownRefusal[] {
+  const inApi = path.startsWith('/api');
+  return [
+    FAULT,
+    ...(inApi || access !== 'public' ? WITH_CREDENTIALS : []),
+    ...(inApi ? API : []),
+    ...(access === 'public' ? [] : SIGNED_IN),
+    ...(form ? WITH_FORM : []),
+  ];
+}
+
+function byStatus(refusals: readonly ShownRefusal[]): Map<number, string[]> {
+  const sentences = new Map<number, string[]>();
+  for (const { status, example } of refusals) {
+    sentences.set(status, [...new Set([...(sentences.get(status) ?? []), example])]);
+  }
+  return sentences;
 }
 
 function sharedRefusal(status: number, sentences: readonly string[]): ZodOpenApiResponseObject {

@@ -1,5 +1,4 @@
-import { fieldsOf, offers } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
+import { type ApiVersion, atLeast, fieldsIn } from '../http/version.ts';
 import {
   elementsOf,
   elementUrl,
@@ -9,6 +8,7 @@ import {
   watchUrl,
 } from './model.ts';
 import type { MediaJson, PublicationJson } from './publication.schemas.ts';
+import { MEDIA_FIELDS, PUBLICATION_CHANGES } from './versions.ts';
 
 /** How a request wants publications to be shown. */
 export interface Presentation {
@@ -30,7 +30,7 @@ export function publicationJson(
     id: publication.id,
     channel: publication.channel,
     mediatype: publication.mediatype,
-    url: offers(version, 'publications', 'signedUrl') ? sign(url) : url,
+    url: atLeast(version, PUBLICATION_CHANGES.signedUrl) ? sign(url) : url,
     media: elementsOf(publication, 'media').map((media) => mediaJson(media, presentation)),
     attachments: elementsOf(publication, 'attachment').map(
       (attachment) =>
@@ -44,7 +44,7 @@ export function publicationJson(
 }
 
 function mediaJson(media: PublicationElement, presentation: Presentation) {
-  return fieldsOf(presentation.version, 'publicationMediaFields', {
+  return fieldsIn(presentation.version, MEDIA_FIELDS, {
     ...elementJson(media, presentation),
     has_audio: media.has_audio === true,
     has_video: media.has_video === true,

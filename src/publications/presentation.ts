@@ -1,9 +1,9 @@
-import { offers } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
+import { type ApiVersion, atLeast } from '../http/version.ts';
 import { type Presentation, publicationJson } from './json.ts';
 import { INTERNAL_CHANNEL, type Publication } from './model.ts';
 import type { PublicationQuery, PublicationsQuery } from './query.schemas.ts';
 import type { UrlSigner } from './signing/url-signer.ts';
+import { PUBLICATION_CHANGES } from './versions.ts';
 
 /** What the application knows of the addresses of publications. */
 export interface PublicationAddresses {
@@ -38,7 +38,7 @@ export function publicationsJson(
   const presentation = presentationOf(request, addresses);
   const internal =
     request.query.includeInternalPublication &&
-    offers(request.version, 'eventParameters', 'includeInternalPublication');
+    atLeast(request.version, PUBLICATION_CHANGES.includeInternalPublication);
   return publications
     .filter(({ channel }) => internal || channel !== INTERNAL_CHANNEL)
     .map((publication) => publicationJson(publication, presentation));
@@ -46,5 +46,5 @@ export function publicationsJson(
 
 /** Whether a publication can be had by its identifier: the internal one only where the version shows it. */
 export function isAddressable({ channel }: Pick<Publication, 'channel'>, version: ApiVersion): boolean {
-  return channel !== INTERNAL_CHANNEL || offers(version, 'publications', 'internalById');
+  return channel !== INTERNAL_CHANNEL || atLeast(version, PUBLICATION_CHANGES.internalById);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MEDIA_FIELDS } from './versions.ts';
 
 const element = {
   id: z.string(),
@@ -25,7 +26,7 @@ const Media = z
     is_master_playlist: z.boolean(),
     is_live: z.boolean(),
   })
-  .meta({ id: 'PublishedMedia', 'x-part': 'publicationMediaFields' });
+  .meta({ id: 'PublishedMedia', 'x-introduced': MEDIA_FIELDS });
 export type MediaJson = z.infer<typeof Media>;
 
 /** What of an event is public on one channel. */

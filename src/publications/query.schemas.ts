@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { INTRODUCED } from '../http/api-changes.ts';
 import { flag } from '../http/query.schemas.ts';
+import { PUBLICATION_CHANGES } from './versions.ts';
 
 /** How to answer one publication. */
 export const PublicationQuery = z.object({
@@ -11,7 +11,7 @@ export type PublicationQuery = z.infer<typeof PublicationQuery>;
 /** Which publications to answer, and how. */
 export const PublicationsQuery = PublicationQuery.extend({
   includeInternalPublication: flag('Also answer the publication on the channel `internal`.').meta({
-    'x-since': INTRODUCED.eventParameters.includeInternalPublication,
+    'x-since': PUBLICATION_CHANGES.includeInternalPublication,
   }),
 });
 export type PublicationsQuery = z.infer<typeof PublicationsQuery>;

@@ -2,7 +2,10 @@ import type { Context } from 'hono';
 import { SENTENCE } from '../http/errors.ts';
 import { allowsRange, matchesNone, strongEtag } from '../http/etag.ts';
 import { requestedRange } from '../http/range.ts';
+import { refusal } from '../http/refusal.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
+
+export const OUTSIDE_FILE = refusal(416, 'The range lies outside the file.');
 
 /** A stored file with what its answer says of it. */
 export interface FileToServe {
@@ -36,7 +39,7 @@ export async function serveFile(
     ? requestedRange(c.req.header('Range'), file.size)
     : 'all';
   if (range === 'unsatisfiable') {
-    return c.body('The range lies outside the file.', 416, {
+    return c.body(OUTSIDE_FILE.example, 416, {
       'Content-Type': SENTENCE,
       'Content-Range': `bytes */${file.size}`,
     });

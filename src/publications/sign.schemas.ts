@@ -1,18 +1,18 @@
 import { z } from 'zod';
+import { refusal } from '../http/refusal.ts';
 import { Instant } from '../http/schemas.ts';
 import { canonicalAddress } from './signing/ip-address.ts';
 import { parseValidUntil } from './signing/valid-until.ts';
 
-const NO_URL = "Query parameter 'url' is mandatory";
+export const NO_URL = refusal(400, "Query parameter 'url' is mandatory");
+export const NO_DATE = refusal(400, "Query parameter 'valid-until' is not a valid ISO-8601 date string");
+export const NO_ADDRESS = refusal(400, "Query parameter 'valid-source' is not a valid IP address");
 
 /** What to sign, and how. */
 export const SignForm = z.object({
-  url: z.string({ error: NO_URL }).trim().min(1, { error: NO_URL }).describe('The address.'),
-  'valid-until': read(
-    parseValidUntil,
-    "Query parameter 'valid-until' is not a valid ISO-8601 date string",
-  ).describe('Until when it may be used; ISO 8601.'),
-  'valid-source': read(canonicalAddress, "Query parameter 'valid-source' is not a valid IP address").describe(
+  url: z.string({ error: NO_URL.example }).trim().min(1, { error: NO_URL.example }).describe('The address.'),
+  'valid-until': read(parseValidUntil, NO_DATE.example).describe('Until when it may be used; ISO 8601.'),
+  'valid-source': read(canonicalAddress, NO_ADDRESS.example).describe(
     'The only IP address from which it may be used.',
   ),
 });

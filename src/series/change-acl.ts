@@ -3,8 +3,8 @@ import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { dropAclsOfSeries } from '../events/update/acl.ts';
-import { badRequest, notFound } from '../http/errors.ts';
 import { lockSeries } from './queries.ts';
+import { ACL_MISSING, ACL_UNPARSABLE, GONE } from './refusals.ts';
 
 /**
  * Reads the form field `acl` of `PUT /api/series/{id}/acl` (compatibility 4.8).
@@ -12,8 +12,8 @@ import { lockSeries } from './queries.ts';
  * @throws {HttpError} 400 with the sentences clients know
  */
 export function parseSeriesAcl(text: string): AclEntry[] {
-  if (text.trim() === '') throw badRequest("Missing form parameter 'acl'");
-  if (!isList(text)) throw badRequest('Could not parse ACL');
+  if (text.trim() === '') throw ACL_MISSING();
+  if (!isList(text)) throw ACL_UNPARSABLE();
   return parseStrictAcl(text);
 }
 
@@ -32,7 +32,7 @@ export async function replaceSeriesAcl(
     override,
   }: { principal: Principal; id: string; entries: readonly AclEntry[]; override: boolean },
 ): Promise<void> {
-  await lockSeries(trx, principal, id, notFound().message);
+  await lockSeries(trx, principal, id, GONE);
   await replaceAcl(trx, 'series', id, entries);
   if (override) await dropAclsOfSeries(trx, id, principal);
 }

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { mayAccess, replaceAcl } from '../access/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
 import type { Principal } from '../access/principal.ts';
+import { UNAUTHORIZED } from '../access/refusals.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { checked } from '../http/check.ts';
-import { badRequest, conflict, unauthorized } from '../http/errors.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { parseCatalogs, requireValues } from '../metadata/parse.ts';
 import { saveCatalogs } from './catalogs.ts';
 import { chosenIdentifier, seriesColumns } from './columns.ts';
+import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
 import { Theme } from './series.schemas.ts';
 
 /** What a client wants a new series to be. */
@@ -29,7 +30,7 @@ export interface NewSeries {
  */
 export function parseNewSeries(fields: ReadonlyMap<string, string>, catalogs: CatalogSet): NewSeries {
   const text = fields.get('metadata') ?? '';
-  if (text.trim() === '') throw badRequest("Required parameter 'metadata' is missing or invalid");
+  if (text.trim() === '') throw METADATA_MISSING();
   const metadata = parseCatalogs(text, catalogs);
   const theme = checked(Theme, fields.get('theme') ?? '');
   const aclText = fields.get('acl') ?? '';
@@ -80,7 +81,7 @@ async function refuseTaken(trx: Transaction, id: string, principal: Principal) {
     .where('id', '=', id)
     .where(mayAccess('series', principal, 'write'))
     .executeTakeFirst();
-  return own ? conflict(`A series with the identifier '${id}' exists already.`) : unauthorized();
+  return own ? IDENTIFIER_TAKEN(id) : UNAUTHORIZED();
 }
 
 /** Events of a deleted series come back with its identifier; who may not write them must not get at them by it. */
@@ -92,5 +93,5 @@ async function requireEvents(trx: Transaction, id: string, principal: Principal)
     .where((where) => where.not(mayAccess('events', principal, 'write')))
     .limit(1)
     .executeTakeFirst();
-  if (foreign) throw unauthorized();
+  if (foreign) throw UNAUTHORIZED();
 }

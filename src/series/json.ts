@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import { ORGANIZATION } from '../access/organization.ts';
 import type { Series } from '../database/schema.ts';
-import { fieldsOf } from '../http/api-changes.ts';
-import type { ApiVersion } from '../http/version.ts';
+import { type ApiVersion, fieldsIn } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
 import type { SeriesJson, SeriesListElement } from './series.schemas.ts';
+import { SERIES_FIELDS, SERIES_LIST_FIELDS } from './versions.ts';
 
 /** The columns the API shows of a series. */
 export const SHOWN_COLUMNS = [
@@ -30,12 +30,12 @@ export type SeriesExtras = Pick<SeriesListElement, 'acl'>;
 
 /** An element of the list of series (contract 2.3, compatibility 4.1). */
 export function seriesListJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
-  return fieldsOf(version, 'seriesListFields', { ...fields(series), ...extras });
+  return fieldsIn(version, SERIES_LIST_FIELDS, { ...fields(series), ...extras });
 }
 
 /** A series read by itself (contract 2.4, compatibility 4.1). */
 export function seriesJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
-  return fieldsOf(version, 'seriesFields', {
+  return fieldsIn(version, SERIES_FIELDS, {
     ...fields(series),
     organization: ORGANIZATION.id,
     opt_out: false,

@@ -17,6 +17,7 @@ import {
 import type { ApiVersion } from '../http/version.ts';
 import { type SeriesRow, seriesListJson } from './json.ts';
 import { shownSeries } from './queries.ts';
+import { UNPARSABLE_END, UNPARSABLE_START } from './refusals.ts';
 
 const PERIOD = 'yyyy-MM-ddTHH:mm:ssZ/yyyy-MM-ddTHH:mm:ssZ';
 const MAX_SHOWN = 200;
@@ -42,8 +43,8 @@ const created: Filter = {
       );
     }
     const [from, end] = [utcInstant(first), endOf(last)];
-    if (!from) throw badRequest('Unable to parse createdFrom parameter.');
-    if (!end) throw badRequest('Unable to parse createdTo parameter.');
+    if (!from) throw UNPARSABLE_START();
+    if (!end) throw UNPARSABLE_END();
     return {
       test: sql`(series.created >= ${from} AND series.created < ${end})`,
       inDefaultOrder: 'stretch',

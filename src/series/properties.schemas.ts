@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { TextByName } from '../http/schemas.ts';
+import { PROPERTIES_UNPARSABLE } from './refusals.ts';
 
 const NAME_BYTES = 255;
 const VALUE_BYTES = 100_000;
-/** What is wrong with properties that no sentence names. */
-export const UNPARSABLE = 'Could not parse series properties';
+const UNPARSABLE = PROPERTIES_UNPARSABLE.example;
 
 /** The name of a property. */
 export const PropertyName = fitting(NAME_BYTES);

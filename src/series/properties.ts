@@ -1,9 +1,15 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { checked } from '../http/check.ts';
-import { badRequest, notFound } from '../http/errors.ts';
-import { PropertyName, PropertyValue, UNPARSABLE } from './properties.schemas.ts';
+import { PropertyName, PropertyValue } from './properties.schemas.ts';
 import { findProperties, lockSeries } from './queries.ts';
+import {
+  ACL_MISSING,
+  GONE,
+  PROPERTIES_TOO_LONG,
+  PROPERTIES_UNPARSABLE,
+  TOO_MANY_PROPERTIES,
+} from './refusals.ts';
 
 const MAX_PROPERTIES = 1000;
 /** All names and values of a series together. */
@@ -18,10 +24,9 @@ export type Properties = Map<string, string>;
  * @throws {HttpError} 400
  */
 export function parseProperties(text: string): Properties {
-  // The sentence names the wrong parameter, and clients know it so.
-  if (text.trim() === '') throw badRequest("Missing form parameter 'acl'");
+  if (text.trim() === '') throw ACL_MISSING();
   const json = jsonOf(text);
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unparsable();
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw PROPERTIES_UNPARSABLE();
   const properties: Properties = new Map();
   for (const [name, value] of Object.entries(json)) {
     properties.set(checked(PropertyName, name), checked(PropertyValue, value));
@@ -39,16 +44,12 @@ export async function mergeProperties(
   trx: Transaction,
   { principal, id, changes }: { principal: Principal; id: string; changes: Properties },
 ): Promise<void> {
-  await lockSeries(trx, principal, id, notFound().message);
+  await lockSeries(trx, principal, id, GONE);
   const present = await findProperties(trx, id, principal);
   const merged = new Map([...Object.entries(present ?? {}), ...changes]);
-  if (merged.size > MAX_PROPERTIES) {
-    throw badRequest(`A series can have up to ${MAX_PROPERTIES} properties.`);
-  }
+  if (merged.size > MAX_PROPERTIES) throw TOO_MANY_PROPERTIES(MAX_PROPERTIES);
   const properties = JSON.stringify(Object.fromEntries(merged));
-  if (Buffer.byteLength(properties) > TOTAL_BYTES) {
-    throw badRequest(`The properties of a series can have up to ${TOTAL_BYTES} bytes together.`);
-  }
+  if (Buffer.byteLength(properties) > TOTAL_BYTES) throw PROPERTIES_TOO_LONG(TOTAL_BYTES);
   await trx.updateTable('series').set({ properties }).where('id', '=', id).execute();
 }
 
@@ -56,10 +57,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw unparsable();
+    throw PROPERTIES_UNPARSABLE();
   }
-}
-
-function unparsable() {
-  return badRequest(UNPARSABLE);
 }

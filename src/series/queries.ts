@@ -1,9 +1,11 @@
 import type { Expression } from 'kysely';
 import { mayAccess } from '../access/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
+import { UNAUTHORIZED } from '../access/refusals.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import { notFound, unauthorized } from '../http/errors.ts';
+import type { Refusal } from '../http/refusal.ts';
 import { SHOWN_COLUMNS } from './json.ts';
+import { SERIES_MISSING } from './refusals.ts';
 
 /** One series the principal may read, or undefined; its properties are read apart, since they may be many. */
 export function findSeries(db: Queryable, id: string, principal: Principal) {
@@ -38,14 +40,14 @@ export async function findProperties(
 /**
  * Locks a series for the rest of the transaction, which is what every change of one begins with.
  *
- * @param missing the sentence of the 404
+ * @param missing the refusal of a series that is not there
  * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
  */
 export async function lockSeries(
   trx: Transaction,
   principal: Principal,
   id: string,
-  missing = `Cannot find a series with id '${id}'.`,
+  missing: Refusal | Refusal<[string]> = SERIES_MISSING,
 ): Promise<void> {
   const found = await trx
     .selectFrom('series')
@@ -54,6 +56,6 @@ export async function lockSeries(
     .where(mayAccess('series', principal, 'read'))
     .forUpdate()
     .executeTakeFirst();
-  if (!found) throw notFound(missing);
-  if (!found.writable) throw unauthorized();
+  if (!found) throw missing(id);
+  if (!found.writable) throw UNAUTHORIZED();
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { INTRODUCED } from '../http/api-changes.ts';
 import { flag } from '../http/query.schemas.ts';
+import { SERIES_PARAMETERS } from './versions.ts';
 
 /** What else to answer of a series. */
 export const SeriesQuery = z.object({
   withacl: flag('Also answer the access control list.').meta({
-    'x-since': INTRODUCED.seriesParameters.withacl,
+    'x-since': SERIES_PARAMETERS.withacl,
   }),
 });
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { Acl } from '../access/acl.schemas.ts';
-import { INTRODUCED } from '../http/api-changes.ts';
 import { TextFlag } from '../http/query.schemas.ts';
 import { Instant } from '../http/schemas.ts';
+import { NO_THEME } from './refusals.ts';
+import { SERIES_FIELDS, SERIES_LIST_FIELDS, SERIES_PARAMETERS } from './versions.ts';
 
 const fields = {
   identifier: z.string(),
@@ -22,7 +23,7 @@ const acl = Acl.optional().describe('With `withacl`.');
 
 const SeriesListElement = z
   .object({ ...fields, acl })
-  .meta({ id: 'SeriesListElement', 'x-part': 'seriesListFields' });
+  .meta({ id: 'SeriesListElement', 'x-introduced': SERIES_LIST_FIELDS });
 export type SeriesListElement = z.infer<typeof SeriesListElement>;
 
 /** A page of series. */
@@ -36,7 +37,7 @@ export const Series = z
     opt_out: z.literal(false).describe('Without meaning.'),
     acl,
   })
-  .meta({ id: 'Series', 'x-part': 'seriesFields' });
+  .meta({ id: 'Series', 'x-introduced': SERIES_FIELDS });
 export type SeriesJson = z.infer<typeof Series>;
 
 /** The form field `theme` of a new series. */
@@ -44,7 +45,7 @@ export const Theme = z
   .string()
   .trim()
   .regex(/^(-?\d{1,18})?$/, {
-    error: ({ input }) => `Unable to parse the theme id '${String(input).slice(0, 200)}' into a number`,
+    error: ({ input }) => NO_THEME.sentence(String(input).slice(0, 200)),
   })
   .transform((digits) => (digits === '' ? undefined : String(BigInt(digits))))
   .meta({ description: 'The number of a theme; becomes a property of the series.' });
@@ -53,7 +54,7 @@ export const Theme = z
 export const Override = TextFlag.meta({
   description:
     '`true` removes the lists of those of its events that the account may change, so that this one holds for them, too.',
-  'x-since': INTRODUCED.seriesParameters.override,
+  'x-since': SERIES_PARAMETERS.override,
 });
 
 /** A list of access control entries as it was sent: the entries may hold more, and `allow` as a text. */

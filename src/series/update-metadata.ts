@@ -1,10 +1,11 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
-import { notFound } from '../http/errors.ts';
+import type { Refusal } from '../http/refusal.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { catalogsOf, type FilledCatalog, saveCatalogs } from './catalogs.ts';
 import { findSeries, lockSeries } from './queries.ts';
+import { SERIES_MISSING } from './refusals.ts';
 
 /** What to change in the metadata of a series. */
 export interface MetadataUpdate {
@@ -16,8 +17,8 @@ export interface MetadataUpdate {
    */
   changes(trx: Transaction): Promise<ReadonlyMap<string, CatalogValues>>;
   catalogs: CatalogSet;
-  /** The sentence of the 404; the usual one unless given. */
-  missing?: string;
+  /** The refusal of a series that is not there; the usual one unless given. */
+  missing?: Refusal | Refusal<[string]>;
 }
 
 /**
@@ -28,16 +29,11 @@ export interface MetadataUpdate {
  */
 export async function updateMetadata(
   trx: Transaction,
-  { principal, id, changes, catalogs, missing }: MetadataUpdate,
+  { principal, id, changes, catalogs, missing = SERIES_MISSING }: MetadataUpdate,
 ): Promise<FilledCatalog[]> {
   await lockSeries(trx, principal, id, missing);
   await saveCatalogs(trx, id, await changes(trx), catalogs);
   const series = await findSeries(trx, id, principal);
-  if (!series) throw notFound(missing);
+  if (!series) throw missing(id);
   return catalogsOf(trx, series, catalogs);
-}
-
-/** 404 for a flavor that is not configured, or a catalog that was never stored. */
-export function noCatalog(type: string, id: string) {
-  return notFound(`Cannot find a catalog with type '${type}' for series with id '${id}'.`);
 }

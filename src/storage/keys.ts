@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 
 const KEY = /^[a-z]+\/[0-9a-f]{2}\/[0-9a-f-]{36}$/;
 
-/** What an object is, the first part of its key. */
-export type ObjectKind = 'track' | 'element';
-
-/** A new key: `track/5f/5f0c...`. The two digits spread a folder storage over 256 folders. */
-export function objectKey(kind: ObjectKind): string {
+/**
+ * A new key: `kind/5f/5f0c...`. The two digits spread a folder storage over 256 folders.
+ *
+ * @param kind what the object is, in letters from a to z
+ */
+export function objectKey(kind: string): string {
   const id = randomUUID();
   return `${kind}/${id.slice(0, 2)}/${id}`;
 }

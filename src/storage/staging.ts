@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
 import type { Logger } from '../telemetry.ts';
-import { type ObjectKind, objectKey } from './keys.ts';
+import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
 import { sweepStaging } from './sweep.ts';
 
@@ -43,7 +43,7 @@ export class StagingLedger {
   }
 
   /** Enters a new key; the caller may then store an object under it. */
-  async stage(kind: ObjectKind): Promise<string> {
+  async stage(kind: string): Promise<string> {
     const key = objectKey(kind);
     await this.#database
       .insertInto('staging')

@@ -1,5 +1,7 @@
-import { badRequest } from '../http/errors.ts';
+import { refusal } from '../http/refusal.ts';
 import { Processing as ProcessingRequest } from './processing.schemas.ts';
+
+export const UNPARSABLE_PROCESSING = refusal(400, 'Unable to parse processing configuration');
 
 /** Which workflow to run, and with which values. */
 export interface Processing {
@@ -14,7 +16,7 @@ const Schema = ProcessingRequest.extend({ workflow: ProcessingRequest.shape.work
 /** Reads the `processing` part: `{"workflow": id, "configuration": {key: value}}`. @throws {HttpError} 400 */
 export function parseProcessing(text: string): Processing {
   const parsed = Schema.safeParse(jsonOf(text));
-  if (!parsed.success) throw badRequest('Unable to parse processing configuration');
+  if (!parsed.success) throw UNPARSABLE_PROCESSING();
   const { workflow, configuration } = parsed.data;
   return { workflow, configuration: configuration ?? {} };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { flag } from '../http/query.schemas.ts';
+import { refusal } from '../http/refusal.ts';
 import { TextByName } from '../http/schemas.ts';
 import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './states.ts';
 
@@ -16,9 +17,11 @@ export const WorkflowQuery = z.object({
 });
 export type WorkflowQuery = z.infer<typeof WorkflowQuery>;
 
+export const INVALID_STATE = refusal(400, (state: string) => `Invalid workflow state '${state}'`, ['flying']);
+
 /** The state a client wants a workflow to go to. */
 export const WantedState = z.enum(['running', 'stopped'], {
-  error: ({ input }) => `Invalid workflow state '${String(input).slice(0, 100)}'`,
+  error: ({ input }) => INVALID_STATE.sentence(String(input).slice(0, 100)),
 });
 export type WantedState = z.infer<typeof WantedState>;
 

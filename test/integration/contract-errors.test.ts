@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { INTRODUCED } from '../../src/http/api-changes.ts';
+import { UNSERVED } from '../../src/access/unserved.ts';
+import { REFERENCE } from '../../src/app.ts';
+import type { Rule } from '../../src/http/rules.ts';
 import { API_VERSIONS, atLeast } from '../../src/http/version.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { createSeries, send } from '../support/series.ts';
@@ -34,10 +36,14 @@ test('403 is for whoever lacks the role of the URL, 401 for whoever is not known
   expect((await app.anonymous('/api/series', { method: 'POST' })).status).toBe(401);
 });
 
-test.each(Object.entries(INTRODUCED.endpoints))('%s is 406 before %s', async (endpoint, since) => {
+const later = [...REFERENCE.flatMap(({ endpoints }): readonly Rule[] => endpoints), ...UNSERVED].flatMap(
+  ({ method, path, since }) => (since ? [[method.toUpperCase(), path, since] as const] : []),
+);
+
+test.each(later)('%s %s is 406 before %s', async (method, path, since) => {
   for (const version of API_VERSIONS) {
     const headers = { Accept: `application/v${version}+json` };
-    const { status } = await app.request(endpoint.replace('*', 'some'), { headers });
+    const { status } = await app.request(path.replaceAll(/\{\w+\}/g, 'some'), { method, headers });
     expect([version, status === 406]).toEqual([version, !atLeast(version, since)]);
   }
 });

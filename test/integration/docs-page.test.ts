@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { handleErrors } from '../../src/http/error-handler.ts';
+import { apiDocument } from '../../src/about/base.endpoints.ts';
+import { docsAsset, docsPage } from '../../src/about/docs.endpoints.ts';
 import { type RunningServer, serve } from '../../src/http/serve.ts';
-import { docsRoutes } from '../../src/openapi/docs/docs.routes.ts';
-import { openApiRoutes } from '../../src/openapi/openapi.routes.ts';
+import { servedDocument } from '../../src/openapi/served.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { endpointApp } from '../support/endpoint-app.ts';
 import { DOCUMENT } from '../support/openapi.ts';
 
 const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.keys(methods)).length;
@@ -16,9 +17,9 @@ describe.skipIf(!browserAvailable())('the reference page in a browser', () => {
   let origin: string;
 
   beforeAll(async () => {
+    const document = servedDocument('https://media.example.org');
     const routes = new Hono({ strict: false })
-      .route('/', docsRoutes())
-      .route('/', openApiRoutes({ publicUrl: 'https://media.example.org' }))
+      .route('/', endpointApp([docsPage, docsAsset, apiDocument], { document }))
       .get('/api', (c) => c.json({ here: true }))
       .post('/api/events', async (c) => c.json(Object.fromEntries(await c.req.formData())));
     const app = new Hono({ strict: false }).route('/', routes).route('/some/prefix', routes);
@@ -83,9 +84,7 @@ describe.skipIf(!browserAvailable())('the reference page in a browser', () => {
 });
 
 test('files of the package that the page does not need are not there', async () => {
-  const app = new Hono();
-  handleErrors(app);
-  app.route('/', docsRoutes());
+  const app = endpointApp([docsPage, docsAsset], {});
   for (const name of ['index.html', 'package.json', 'constructor', 'start.js.map']) {
     expect((await app.request(`/docs/${name}`)).status, name).toBe(404);
   }

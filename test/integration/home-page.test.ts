@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { homeRoutes } from '../../src/about/home.routes.ts';
+import { home } from '../../src/about/home.endpoint.ts';
 import { type RunningServer, serve } from '../../src/http/serve.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { endpointApp } from '../support/endpoint-app.ts';
 
 describe.skipIf(!browserAvailable())('the first page in a browser', () => {
   let server: RunningServer;
@@ -11,7 +12,10 @@ describe.skipIf(!browserAvailable())('the first page in a browser', () => {
   let origin: string;
 
   beforeAll(async () => {
-    const routes = homeRoutes({ publicUrl: 'https://media.example.org' }).get('/docs', (c) => c.text('docs'));
+    const config = { publicUrl: 'https://media.example.org' };
+    const routes = new Hono({ strict: false })
+      .route('/', endpointApp([home], { config }))
+      .get('/docs', (c) => c.text('docs'));
     const app = new Hono({ strict: false }).route('/', routes).route('/some/prefix', routes);
     server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
     origin = `http://127.0.0.1:${server.port}`;

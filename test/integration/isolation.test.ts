@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiRoles } from '../../src/access/url-rules.ts';
+import { API_ROLES } from '../../src/access/api-roles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { type Ask, adminAsks, CASES } from '../support/isolation/cases.ts';
@@ -13,7 +13,7 @@ import { ace } from '../support/series.ts';
 import { lost, type Snapshot, snapshot } from '../support/snapshot.ts';
 
 /** What an account needs to use every endpoint that is not for administrators only. */
-const ROLES = [...apiRoles(), 'ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'];
+const ROLES = [...API_ROLES, 'ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'];
 /** More than a list looks at to fill a page. */
 const CROWD = 1500;
 

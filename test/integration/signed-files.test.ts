@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fileRoutes } from '../../src/publications/files.routes.ts';
+import { forPlayersElsewhere, publishedFile } from '../../src/publications/files.endpoints.ts';
 import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
-import { watchRoutes } from '../../src/publications/watch.routes.ts';
+import { watchPage } from '../../src/publications/watch.endpoints.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { endpointApp } from '../support/endpoint-app.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { storages, type TestStorage } from '../support/storages.ts';
 
@@ -25,10 +26,9 @@ describe.each(storages)('with signed addresses, files in a %s', (_name, start) =
     db = await createTestDatabase();
     const { database } = db;
     const { storage } = place;
-    const signing = { signer, publicUrl: PUBLIC_URL, remoteAddress: () => PEER };
-    app = new Hono()
-      .route('/', watchRoutes({ database, signing }))
-      .route('/', fileRoutes({ database, storage, signing }));
+    const addresses = { signer, publicUrl: PUBLIC_URL };
+    const areas = [{ path: '/publications', guards: [forPlayersElsewhere()] }];
+    app = endpointApp([watchPage, publishedFile], { database, storage, addresses }, { areas });
     const event_id = await insertEvent(database, { duration: 600_000 });
     const publication_id = await insertPublication(database, event_id);
     const values = {
@@ -52,7 +52,7 @@ describe.each(storages)('with signed addresses, files in a %s', (_name, start) =
 
   /** Asks as a proxy does that knows the server by another name and takes the path of the public URL away. */
   const ask = async (url: string, init: RequestInit = {}) =>
-    app.request(url.replace(PUBLIC_URL, 'http://127.0.0.1:8080'), init);
+    app.request(url.replace(PUBLIC_URL, 'http://127.0.0.1:8080'), init, { remoteAddress: PEER });
 
   test('a file is had whole, in parts and as headers alone', async () => {
     const url = sign(file);

@@ -2,14 +2,15 @@ import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/http/serve.ts';
-import { fileRoutes } from '../../src/publications/files.routes.ts';
+import { forPlayersElsewhere, publishedFile } from '../../src/publications/files.endpoints.ts';
 import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
-import { watchRoutes } from '../../src/publications/watch.routes.ts';
+import { watchPage } from '../../src/publications/watch.endpoints.ts';
 import { encode } from '../../workers/operations/encode.ts';
 import { preview } from '../../workers/operations/preview.ts';
 import { publish } from '../../workers/operations/publish.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { type ClipOptions, clip } from '../support/clips.ts';
+import { endpointApp } from '../support/endpoint-app.ts';
 import { createOperationBench, type OperationBench } from '../support/operation-context.ts';
 import { openPage, played, states, stillAt } from '../support/watch-page.ts';
 
@@ -26,9 +27,10 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   beforeAll(async () => {
     bench = await createOperationBench();
     const { database, storage } = bench;
+    const addresses = { publicUrl: 'http://inlet.test' };
+    const areas = [{ path: '/publications', guards: [forPlayersElsewhere()] }];
     const app = new Hono()
-      .route('/', watchRoutes({ database }))
-      .route('/', fileRoutes({ database, storage }))
+      .route('/', endpointApp([watchPage, publishedFile], { database, storage, addresses }, { areas }))
       .get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
     server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
     origin = `http://127.0.0.1:${server.port}`;
@@ -183,11 +185,12 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const { database, storage } = bench;
     const publicUrl = 'https://video.example';
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
-    const signing = { signer, publicUrl, remoteAddress: () => '127.0.0.1' };
-    const app = new Hono()
-      .route('/', watchRoutes({ database, signing }))
-      .route('/', fileRoutes({ database, storage, signing }));
-    const signed = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
+    const app = endpointApp([watchPage, publishedFile], {
+      database,
+      storage,
+      addresses: { signer, publicUrl },
+    });
+    const signed = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
     const validUntil = Date.now() + 60_000;
     const address = signer.sign(publicUrl + lecture, { validUntil, source: '127.0.0.1' });
     const { page, faults } = await open(address.slice(publicUrl.length), `http://127.0.0.1:${signed.port}`);

@@ -40,7 +40,7 @@ async function bundledTools(): Promise<Record<string, string>> {
   return { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe };
 }
 
-/** The server of TEST_DATABASE_URL, else the embedded one in a folder that is removed afterwards. */
+/** The server of TEST_DATABASE_URL, or Debian's; else the embedded one in a folder that is removed afterwards. */
 async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { url, stop: async () => undefined };

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { REFERENCE } from '../../src/app.ts';
 import { type ApiVersion, NEWEST_VERSION } from '../../src/http/version.ts';
 import { buildDocument } from '../../src/openapi/document.ts';
 import { atVersion } from './openapi-versions.ts';
@@ -27,7 +28,7 @@ interface Document {
 }
 
 /** The document of the API as tests read it. */
-export const DOCUMENT = JSON.parse(JSON.stringify(buildDocument())) as Document;
+export const DOCUMENT = JSON.parse(JSON.stringify(buildDocument(REFERENCE))) as Document;
 
 const VERSIONED = /^application\/v(\d+\.\d+\.\d+)\+json$/;
 /** Answers of the router and of the layers before it, to whatever path and method. */

@@ -2,17 +2,27 @@ import { connect } from 'node:net';
 
 const SILENCE_MS = 3_000;
 
-/** Sends bytes over a connection of their own. @returns what comes back until the server, or patience, ends it */
-export function exchange(url: string, request: string): Promise<string> {
+/** What came back over a connection of its own, and whether the server ended that. */
+export interface Exchange {
+  answer: string;
+  closed: boolean;
+}
+
+/** Sends bytes over a connection of their own and waits until the server, or patience, ends it. */
+export function exchange(url: string, request: string): Promise<Exchange> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const received: Buffer[] = [];
+    let closed = true;
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(request, 'latin1')));
-    socket.setTimeout(SILENCE_MS, () => socket.destroy());
+    socket.setTimeout(SILENCE_MS, () => {
+      closed = false;
+      socket.destroy();
+    });
     socket.on('data', (chunk) => received.push(chunk));
     // The other side hanging up in the middle is an answer as well.
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve(Buffer.concat(received).toString('latin1')));
+    socket.on('close', () => resolve({ answer: Buffer.concat(received).toString('latin1'), closed }));
   });
 }
 

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { REFERENCE } from '../../app.ts';
 import { buildDocument } from '../../openapi/document.ts';
 import { CommandError } from '../failure.ts';
 
@@ -12,7 +13,7 @@ const TARGET = 'src/openapi/openapi.json';
  */
 export async function generateDocument(project: string, verify: boolean): Promise<void> {
   const path = join(project, TARGET);
-  const text = `${JSON.stringify(buildDocument(), null, 2)}\n`;
+  const text = `${JSON.stringify(buildDocument(REFERENCE), null, 2)}\n`;
   if (!verify) return writeFile(path, text);
   const present = await readFile(path, 'utf8').catch(() => '');
   if (present !== text) {

@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { Transaction } from '../../database/kysely.ts';
 import type { Event } from '../../database/schema.ts';
-import { conflict } from '../../http/errors.ts';
+import { IDENTIFIER_TAKEN } from '../refusals.ts';
 
 /** What sets new events of one request apart. */
 export type OwnColumns = Required<
@@ -19,7 +19,7 @@ export type SharedColumns = Omit<Insertable<Event>, keyof OwnColumns>;
 export async function requireFreeIdentifier(trx: Transaction, id: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx);
   const taken = await trx.selectFrom('events').select('id').where('id', '=', id).executeTakeFirst();
-  if (taken) throw conflict(`An event with the identifier '${id}' exists already.`);
+  if (taken) throw IDENTIFIER_TAKEN(id);
 }
 
 /** Inserts events, however many, in one statement that carries what they share only once. */

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Track } from '../../database/schema.ts';
-import { fieldsOf } from '../../http/api-changes.ts';
-import type { ApiVersion } from '../../http/version.ts';
+import { type ApiVersion, fieldsIn } from '../../http/version.ts';
 import type { AudioStream, MediaStream, VideoStream } from '../../media/streams.ts';
+import { TRACK_FIELDS } from '../versions.ts';
 import type { StreamJson, TrackJson } from './track.schemas.ts';
 
 /** T where null stands for what is not known. */
@@ -17,7 +17,7 @@ export function trackJson(
   { publicUrl, version }: { publicUrl: string; version: ApiVersion },
 ): Partial<TrackJson> {
   return known<Partial<TrackJson>>(
-    fieldsOf(version, 'mediaFields', {
+    fieldsIn(version, TRACK_FIELDS, {
       checksum: `${track.sha256} (sha256)`,
       duration: track.duration,
       flavor: track.flavor,

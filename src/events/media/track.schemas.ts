@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TRACK_FIELDS } from '../versions.ts';
 
 const number = z.number().optional();
 
@@ -36,7 +37,7 @@ const Track = z
     uri: z.url().describe('Where the file is, for those who may see the media of the event.'),
     streams: z.record(z.string(), Stream).describe('By `video-1`, `audio-1` and so on.'),
   })
-  .meta({ id: 'Track', 'x-part': 'mediaFields' });
+  .meta({ id: 'Track', 'x-introduced': TRACK_FIELDS });
 export type TrackJson = z.infer<typeof Track>;
 
 export const Tracks = z.array(Track).meta({ id: 'Tracks' });

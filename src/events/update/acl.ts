@@ -3,8 +3,8 @@ import { MAX_ENTRIES } from '../../access/acl.schemas.ts';
 import type { AclEntry } from '../../access/acl.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
 import { isActive } from '../../workflows/states.ts';
+import { ACL_FULL, NO_ACL_ENTRY } from '../refusals.ts';
 import { countVersion, type LockedEvent } from './lock-event.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -72,7 +72,7 @@ function entriesAfter(edit: AclEdit, current: readonly AclEntry[]): readonly Acl
 function withEntry(acl: readonly AclEntry[], entry: AclEntry): AclEntry[] {
   if (!acl.some((each) => isAbout(each, entry))) {
     if (acl.length < MAX_ENTRIES) return [...acl, entry];
-    throw badRequest(`An access control list has at most ${MAX_ENTRIES} entries.`);
+    throw ACL_FULL(MAX_ENTRIES);
   }
   return acl.map((each) => (isAbout(each, entry) ? entry : each));
 }
@@ -80,9 +80,7 @@ function withEntry(acl: readonly AclEntry[], entry: AclEntry): AclEntry[] {
 function withoutEntry(acl: readonly AclEntry[], pair: { action: string; role: string }): AclEntry[] {
   const rest = acl.filter((entry) => !isAbout(entry, pair));
   if (rest.length < acl.length) return rest;
-  throw notFound(
-    `Unable to find an access control entry with action '${pair.action}' and role '${pair.role}'`,
-  );
+  throw NO_ACL_ENTRY(pair.action, pair.role);
 }
 
 function isAbout(entry: AclEntry, { action, role }: { action: string; role: string }): boolean {

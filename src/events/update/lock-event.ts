@@ -1,10 +1,11 @@
 import { type Selectable, sql } from 'kysely';
 import { type Action, mayAccess } from '../../access/acl.queries.ts';
 import type { Principal } from '../../access/principal.ts';
+import { UNAUTHORIZED } from '../../access/refusals.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import { Outdated } from '../../database/retry.ts';
 import type { Event } from '../../database/schema.ts';
-import { type HttpError, unauthorized } from '../../http/errors.ts';
+import type { HttpError } from '../../http/errors.ts';
 
 /** The row of an event that nobody else can change until the transaction ends. */
 export type LockedEvent = Selectable<Event>;
@@ -36,7 +37,7 @@ export async function lockEvent(
     .forUpdate()
     .executeTakeFirst();
   if (!locked?.readable) throw missing(id);
-  if (!locked.writable) throw unauthorized();
+  if (!locked.writable) throw UNAUTHORIZED();
   if (locked.series_id !== found.series_id) throw new Outdated('The event has joined another series.');
   const { readable, writable, ...event } = locked;
   return event;

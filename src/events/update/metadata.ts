@@ -1,6 +1,5 @@
 import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
-import { notFound } from '../../http/errors.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import {
   deleteCatalog,
@@ -12,6 +11,7 @@ import type { CatalogSet } from '../../metadata/catalogs.ts';
 import { requireValues } from '../../metadata/parse.ts';
 import { changedColumns, chosenSeries } from '../columns.ts';
 import { namedPresenters, requireSeries } from '../references.ts';
+import { NO_CATALOG_TO_DELETE } from '../refusals.ts';
 import type { LockedEvent } from './lock-event.ts';
 
 /** Values of catalogs by flavor, as they are given: what is not there stays as it is. */
@@ -62,7 +62,7 @@ async function removeCatalog(
 ): Promise<boolean> {
   const catalog = catalogs.find(flavor);
   if (catalog && (await deleteCatalog(trx, 'events', eventId, catalog.flavor))) return true;
-  throw notFound(`Cannot find a catalog with flavor '${flavor}' for event with id '${eventId}'.`);
+  throw NO_CATALOG_TO_DELETE(flavor, eventId);
 }
 
 async function writeValues(

@@ -1,4 +1,5 @@
-import { badRequest, type HttpError, notFound } from '../../http/errors.ts';
+import type { HttpError } from '../../http/errors.ts';
+import { ACL_LOCKED, EVENT_MISSING, NOT_SCHEDULED } from '../refusals.ts';
 
 /** How an edit is refused that the state of the event does not allow: endpoints say it in words of their own. */
 export interface Refusals {
@@ -12,7 +13,7 @@ export interface Refusals {
 
 /** What `POST /api/events/{id}` says. */
 export const REFUSALS: Refusals = {
-  missing: (id) => notFound(`Cannot find an event with id '${id}'.`),
-  processing: () => badRequest('Unable to update the ACL of this event as it is currently processing.'),
-  unscheduled: () => badRequest("The part 'scheduling' is for events that are scheduled; this one is not."),
+  missing: EVENT_MISSING,
+  processing: () => ACL_LOCKED(),
+  unscheduled: () => NOT_SCHEDULED(),
 };

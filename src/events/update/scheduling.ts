@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../database/kysely.ts';
-import { badRequest } from '../../http/errors.ts';
 import { requireAgent } from '../../recordings/agents/require-agent.ts';
 import { periodOf, type SchedulingChange } from '../../recordings/schedules/parse.ts';
 import { isSamePlace, type Schedule } from '../../recordings/schedules/schedule.ts';
@@ -8,6 +7,7 @@ import { processingOf, scheduleOf } from '../../recordings/schedules/schedules.q
 import { changeProcessing, changeSchedule } from '../../recordings/schedules/write-schedules.ts';
 import { recordingProgress } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
+import { NO_WORKFLOW, RECORDING_BEGUN, UPLOADED_ALREADY } from '../refusals.ts';
 import type { LockedEvent } from './lock-event.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -41,7 +41,7 @@ export async function editScheduling(
   const moves = !isSamePlace(from, to);
   if (!moves && isDeepStrictEqual(from.inputs, to.inputs)) return false;
   if ((await recordingProgress(trx, event.id)) !== 'awaited') {
-    throw badRequest("Scheduling can't be changed for events whose recording has begun.");
+    throw RECORDING_BEGUN();
   }
   if (agentId !== from.agentId) await requireAgent(trx, agentId);
   await changeSchedule(trx, from, to, { title: event.title, ...options });
@@ -56,9 +56,9 @@ export async function requireProcessable(
   processing: Processing,
 ): Promise<void> {
   if ((await recordingProgress(trx, eventId)) !== 'awaited') {
-    throw badRequest("Processing can't be updated for events that are already uploaded.");
+    throw UPLOADED_ALREADY();
   }
-  if (!processing.workflow) throw badRequest('No workflow template in metadata');
+  if (!processing.workflow) throw NO_WORKFLOW();
 }
 
 /** Replaces what is to be done with the recording of a scheduled event. @returns whether that changed anything */

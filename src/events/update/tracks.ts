@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
-import { conflict, notFound } from '../../http/errors.ts';
 import { processingOf } from '../../recordings/schedules/schedules.queries.ts';
 import { advanceRecording, type RecordingProgress, recordingProgress } from '../../recordings/state.ts';
 import { releaseObjects } from '../../storage/staging.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { isActive } from '../../workflows/states.ts';
+import { EVENT_MISSING, NOT_SCHEDULED_ANY_MORE, RECORDED_ALREADY } from '../refusals.ts';
 import { insertTracks, type NewTrack } from '../tracks.ts';
 import type { LockedEvent } from './lock-event.ts';
 import type { Refusals } from './refusals.ts';
@@ -43,9 +43,9 @@ export async function refuseSecondRecording(
   eventId: string,
 ): Promise<Exclude<RecordingProgress, 'begun'>> {
   const progress = await recordingProgress(db, eventId);
-  if (progress === undefined) throw notFound(`Cannot find an event with id '${eventId}'.`);
+  if (progress === undefined) throw EVENT_MISSING(eventId);
   if (progress !== 'begun') return progress;
-  throw conflict(`The recording of the event '${eventId}' has come already.`);
+  throw RECORDED_ALREADY(eventId);
 }
 
 /**
@@ -65,7 +65,7 @@ export async function requireEditable(
   }
   if ((await refuseSecondRecording(trx, event.id)) === 'awaited') return;
   // Deleted meanwhile, and created anew.
-  throw conflict(`The event '${event.id}' is not scheduled any more.`);
+  throw NOT_SCHEDULED_ANY_MORE(event.id);
 }
 
 /**

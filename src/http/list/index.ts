@@ -1,5 +1,6 @@
 export { answerList } from './answer.ts';
 export { endOf, equals, type Filter, holds, isOneOf, mentions, utcInstant } from './filters.ts';
 export { PageQuery } from './page.ts';
-export { type ListedResource, listingOf } from './resource.ts';
-export type { Sorts } from './sorts.ts';
+export { filterHelp, listHeaders, sortParameter } from './parameters.ts';
+export { type ListedResource, listingOf, UNKNOWN_FILTER } from './resource.ts';
+export { type Sorts, UNKNOWN_SORT } from './sorts.ts';

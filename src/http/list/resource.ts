@@ -1,5 +1,5 @@
 import type { Listing } from '../../database/list/index.ts';
-import { badRequest } from '../errors.ts';
+import { refusal } from '../refusal.ts';
 import { API_VERSIONS, type ApiVersion, atLeast } from '../version.ts';
 import { parseFilters } from './filter-grammar.ts';
 import { conditionsOf, type Filter } from './filters.ts';
@@ -8,6 +8,10 @@ import { isStandard, orderOf, parseSort, type Sorts } from './sorts.ts';
 /** The version since which unknown names of filters are refused; before, they had no effect. */
 const UNKNOWN_REFUSED_SINCE: ApiVersion = '1.1.0';
 const MAX_SHOWN = 200;
+
+export const UNKNOWN_FILTER = refusal(400, (name: string) => `Unknown filter criterion in request: ${name}`, [
+  'colour',
+]);
 
 /** What a feature says about the list of what it has. */
 export interface ListedResource<Row = unknown> extends Pick<Listing<Row>, 'table' | 'shown'> {
@@ -60,5 +64,5 @@ function findFilter(
   const known = Object.hasOwn(filters, name) && atLeast(version, filtersSince[name] ?? API_VERSIONS[0]);
   if (known) return filters[name];
   if (!atLeast(version, UNKNOWN_REFUSED_SINCE)) return undefined;
-  throw badRequest(`Unknown filter criterion in request: ${name.slice(0, MAX_SHOWN)}`);
+  throw UNKNOWN_FILTER(name.slice(0, MAX_SHOWN));
 }

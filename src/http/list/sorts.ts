@@ -1,5 +1,6 @@
 import type { Criterion, Order, Term } from '../../database/list/index.ts';
 import { badRequest } from '../errors.ts';
+import { refusal } from '../refusal.ts';
 
 /** One sort criterion as the client wrote it. */
 export interface SortPart {
@@ -8,6 +9,11 @@ export interface SortPart {
 }
 
 const MAX_SHOWN = 200;
+
+export const UNKNOWN_SORT = refusal(400, (name: string) => `Unknown sort criterion in request: ${name}`, [
+  'colour',
+]);
+
 const DIRECTIONS = new Map([
   ['asc', false],
   ['ascending', false],
@@ -58,7 +64,7 @@ export function orderOf(parts: readonly SortPart[], { criteria, standard, identi
   for (const { name, descending } of parts) {
     const criterion = Object.hasOwn(criteria, name) ? criteria[name] : undefined;
     if (criterion === undefined) {
-      throw badRequest(`Unknown sort criterion in request: ${name.slice(0, MAX_SHOWN)}`);
+      throw UNKNOWN_SORT(name.slice(0, MAX_SHOWN));
     }
     const known = terms.some((term) => term.name === criterion?.name);
     if (criterion && !known) terms.push({ ...criterion, descending });

@@ -1,9 +1,20 @@
 import type { Context } from 'hono';
-import { ClientGone } from '../../http/body.ts';
-import { HttpError } from '../../http/errors.ts';
+import { ClientGone, SILENT } from '../../http/body.ts';
+import type { HttpError } from '../../http/errors.ts';
+import { FILES_TOO_LARGE } from '../../http/multipart.ts';
+import { refusal } from '../../http/refusal.ts';
 import { answerConflicts } from '../../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../../storage/put-measured.ts';
 import { StagingExpired } from '../../storage/staging.ts';
+import { EMPTY_FILE } from '../receive-form.ts';
+
+const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
+const NOT_STORED = refusal(503, 'The recording could not be stored. Try again later.', [], {
+  Connection: 'close',
+  'Retry-After': '30',
+});
+/** What every request that brings files may meet. */
+export const UPLOAD_REFUSALS = [EMPTY_FILE, SILENT, FILES_TOO_LARGE, NO_ROOM, NOT_STORED];
 
 /**
  * Answers a request that brings files and has failed: also when the client goes away, the storage takes nothing, or
@@ -30,10 +41,5 @@ export function answerFailure(c: Context, error: unknown): Response {
 
 function storageAnswer(cause: unknown): HttpError {
   const full = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
-  return full
-    ? new HttpError(507, 'There is no room left to store the recording.', { Connection: 'close' })
-    : new HttpError(503, 'The recording could not be stored. Try again later.', {
-        Connection: 'close',
-        'Retry-After': '30',
-      });
+  return full ? NO_ROOM() : NOT_STORED();
 }

@@ -1,20 +1,75 @@
 import { randomUUID } from 'node:crypto';
-import { type AclEntry, parseAcl } from '../../access/acl.ts';
+import { z } from 'zod';
+import { LenientAcl } from '../../access/acl.schemas.ts';
+import { type AclEntry, parseAcl, UNPARSABLE_ACL } from '../../access/acl.ts';
+import { EVENT_FIELDS } from '../../events/examples.ts';
 import type { NewTrack } from '../../events/tracks.ts';
-import { offers } from '../../http/api-changes.ts';
-import type { ApiVersion } from '../../http/version.ts';
+import { EVENT_CHANGES } from '../../events/versions.ts';
+import { jsonText } from '../../http/schemas.ts';
+import { type ApiVersion, atLeast } from '../../http/version.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';
+import { sentFields } from '../../metadata/examples.ts';
 import { parseCatalogs } from '../../metadata/parse.ts';
-import { type Processing, parseProcessing } from '../../workflows/processing.ts';
+import {
+  FIELD_REQUIRED,
+  FIELD_UNKNOWN,
+  FLAVOR_MISSING,
+  FLAVOR_UNKNOWN,
+  UNPARSABLE_METADATA,
+} from '../../metadata/refusals.ts';
+import { CatalogsRequest } from '../../metadata/schemas.ts';
+import { Processing as ProcessingJson } from '../../workflows/processing.schemas.ts';
+import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '../../workflows/processing.ts';
 import type { ReceivedFile } from '../receive-form.ts';
 
 /** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
-export const FLAVORS: Readonly<Record<string, string>> = {
+export const FLAVORS = {
   presenter: 'presenter/source',
   presentation: 'presentation/source',
   audio: 'presenter-audio/source',
+} as const;
+
+/** The flavor of the track that comes in a form field. */
+export function flavorOf(field: string): string {
+  return FLAVORS[field as keyof typeof FLAVORS];
+}
+
+/** The parts of the form that hold JSON, but for `scheduling`, which differs for a new event. */
+export const jsonParts = {
+  acl: jsonText(LenientAcl, 'Who may do what.'),
+  metadata: jsonText(CatalogsRequest, 'Metadata by catalog.'),
+  processing: jsonText(ProcessingJson, 'Which workflow to run, and how.'),
 };
+
+/** The parts that are files, as the reference document has them. */
+export const fileParts = {
+  presenter: recording('A recording of the person who speaks.'),
+  presentation: recording('A recording of the slides.'),
+  audio: z
+    .string()
+    .optional()
+    .meta({ description: 'A recording of the voice.', contentMediaType: 'audio/*' }),
+} satisfies Record<keyof typeof FLAVORS, z.ZodType>;
+
+export const exampleParts = {
+  acl: JSON.stringify([
+    { allow: true, action: 'read', role: 'ROLE_STUDENT' },
+    { allow: true, action: 'write', role: 'ROLE_LECTURER' },
+  ]),
+  metadata: JSON.stringify([{ flavor: 'dublincore/episode', fields: sentFields(EVENT_FIELDS) }]),
+};
+
+/** What is wrong with parts that cannot be read. */
+export const PART_REFUSALS = [
+  UNPARSABLE_ACL,
+  UNPARSABLE_METADATA,
+  FLAVOR_MISSING,
+  FLAVOR_UNKNOWN,
+  FIELD_UNKNOWN,
+  FIELD_REQUIRED,
+  UNPARSABLE_PROCESSING,
+];
 
 /** What a form that creates or updates an event holds beside files. Of the parts that are not there nothing is changed. */
 export interface EventParts {
@@ -45,9 +100,7 @@ export function parseEventParts(
 ): EventParts {
   const part = (name: string) => fields.get(name)?.trim() || undefined;
   const [acl, metadata, processing] = [part('acl'), part('metadata'), part('processing')];
-  const scheduling = offers(options.version, 'eventParameters', 'scheduling')
-    ? part('scheduling')
-    : undefined;
+  const scheduling = atLeast(options.version, EVENT_CHANGES.scheduling) ? part('scheduling') : undefined;
   return {
     acl: acl === undefined ? undefined : parseAcl(acl),
     catalogs: metadata === undefined ? undefined : parseCatalogs(metadata, options.catalogs, options.purpose),
@@ -58,5 +111,15 @@ export function parseEventParts(
 
 /** The tracks in the files of an event's form, in the order of their parts. */
 export function tracksOf(files: readonly ReceivedFile[]): NewTrack[] {
-  return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor: FLAVORS[field] ?? field }));
+  return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor: flavorOf(field) }));
+}
+
+function recording(whose: string) {
+  return z
+    .string()
+    .optional()
+    .meta({
+      description: `${whose} A part with a file name; any container and codec.`,
+      contentMediaType: 'video/*',
+    });
 }

@@ -2,10 +2,18 @@ import type { AclEntry } from '../../access/acl.ts';
 import type { Queryable } from '../../database/kysely.ts';
 import { chosenIdentifier, newEventColumns } from '../../events/columns.ts';
 import type { NewEvents } from '../../events/create/create-events.ts';
+import { NO_WORKFLOW } from '../../events/refusals.ts';
 import { badRequest } from '../../http/errors.ts';
+import { refusal } from '../../http/refusal.ts';
 import { requireValues } from '../../metadata/parse.ts';
 import { planRecordings, type RecordingPlan } from '../../recordings/schedules/plan.ts';
 import { type PartOptions, parseEventParts } from './event-form.ts';
+
+const NO_ACL = refusal(400, 'No access control list available to create new event.');
+const NO_METADATA = refusal(400, 'No metadata list available to create new event.');
+const NO_PROCESSING = refusal(400, 'No processing metadata available to create new event.');
+/** What a form of new events lacks. */
+export const MISSING_PARTS = [NO_ACL, NO_METADATA, NO_PROCESSING, NO_WORKFLOW];
 
 /** ACL entries that one request may write, those of all its events together. */
 const MAX_ENTRIES = 100_000;
@@ -29,10 +37,10 @@ export async function parseNewEvents(
   const id = chosenIdentifier(episode);
   const columns = newEventColumns(episode, new Date());
   const recordings = scheduling === undefined ? undefined : await planRecordings(scheduling, options);
-  if (!acl) throw badRequest('No access control list available to create new event.');
-  if (!catalogs) throw badRequest('No metadata list available to create new event.');
-  if (!processing) throw badRequest('No processing metadata available to create new event.');
-  if (!processing.workflow) throw badRequest('No workflow template in metadata');
+  if (!acl) throw NO_ACL();
+  if (!catalogs) throw NO_METADATA();
+  if (!processing) throw NO_PROCESSING();
+  if (!processing.workflow) throw NO_WORKFLOW();
   requireValues(catalogs, options.catalogs);
   if (recordings) requireReasonable(recordings, { acl, fields });
   const extended = [...catalogs].filter(([flavor]) => flavor !== options.catalogs.common.flavor);

@@ -1,11 +1,21 @@
 import { z } from 'zod';
-import { badRequest } from '../../http/errors.ts';
 import { TextFlag } from '../../http/query.schemas.ts';
+import { refusal } from '../../http/refusal.ts';
 
 const FLAVOR = /^[^/\s\p{C}]{1,128}\/[^/\s\p{C}]{1,128}$/u;
 const TAG_LENGTH = 255;
 const MOST_TAGS = 1000;
 const NO_FLAVOR = 'the form must have a field flavor with a type and a subtype';
+
+export const UNPARSABLE_FLAVOR = refusal(
+  400,
+  (flavor: string, reason: string) => `Could not parse flavor ${flavor}; ${reason}`,
+  ['captions', 'it must be a type and a subtype with one slash between them'],
+);
+/** Whatever else is wrong with a track. */
+export const CANNOT_ADD = refusal(400, (reason: string) => `Could not add track: ${reason}`, [
+  'the form holds no file in the part track.',
+]);
 
 /** The flavor of a track: a type and a subtype. The messages say what is wrong with one. */
 const Flavor = z
@@ -49,12 +59,7 @@ export function parseTrackRequest(fields: ReadonlyMap<string, string>): TrackReq
   const parsed = TrackForm.safeParse(Object.fromEntries(fields));
   if (parsed.success) return parsed.data;
   const { path = [], message = '' } = parsed.error.issues[0] ?? {};
-  if (path[0] !== 'flavor') throw cannotAdd(message);
+  if (path[0] !== 'flavor') throw CANNOT_ADD(message);
   const shown = (fields.get('flavor') ?? '').trim().slice(0, 300).replaceAll(/\p{C}/gu, '');
-  throw badRequest(`Could not parse flavor ${shown}; ${message}`);
-}
-
-/** 400 for whatever else is wrong with a track. */
-export function cannotAdd(reason: string) {
-  return badRequest(`Could not add track: ${reason}`);
+  throw UNPARSABLE_FLAVOR(shown, message);
 }

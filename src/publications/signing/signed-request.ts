@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { remoteAddress } from '../../http/remote-address.ts';
 import type { Policy } from './policy.ts';
 import { isRefusal, type Refusal, type UrlSigner } from './url-signer.ts';
 
@@ -7,8 +8,6 @@ export interface Signing {
   signer: UrlSigner;
   /** Base of the URLs that are handed out, without a slash at its end. */
   publicUrl: string;
-  /** The IP address of the other end of the connection. */
-  remoteAddress(c: Context): string;
 }
 
 /**
@@ -17,7 +16,7 @@ export interface Signing {
  */
 export function checkSignature(
   c: Context,
-  { signer, publicUrl, remoteAddress }: Signing,
+  { signer, publicUrl }: Signing,
 ): { policy: Policy } | { refusal: Refusal } {
   const { pathname, search } = new URL(c.req.url);
   const result = signer.verify(`${publicUrl}${pathname}${search}`, remoteAddress(c));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refusal } from '../../http/refusal.ts';
 import { Instant } from '../../http/schemas.ts';
 import { isName, MAX_NAME, quoted } from './names.ts';
 
@@ -8,19 +9,30 @@ const MAX_ADDRESS = 2000;
 const DOTS = /^\.{1,2}$/;
 const CONTROL = /\p{Cc}/u;
 
+export const UNKNOWN_STATE = refusal(
+  400,
+  (state: unknown) => `The form parameter 'state' is ${quoted(state)}; allowed are ${STATES.join(', ')}.`,
+  ['flying'],
+);
+export const IMPOSSIBLE_NAME = refusal(
+  400,
+  (name: unknown) =>
+    `The name of the capture agent is ${quoted(name)}; allowed are 1 to ${MAX_NAME} characters, not all blank, none of them a control character, and neither . nor ..`,
+  [''],
+);
+
 /** What a capture agent can say of itself. */
 export const AgentState = z.enum(STATES, {
   error: ({ input }) =>
     input === undefined
       ? `Missing form parameter 'state'; allowed are ${STATES.join(', ')}.`
-      : `The form parameter 'state' is ${quoted(input)}; allowed are ${STATES.join(', ')}.`,
+      : UNKNOWN_STATE.sentence(input),
 });
 export type AgentState = z.infer<typeof AgentState>;
 
 /** The name under which a capture agent reports itself; it may hold slashes. */
 export const AgentName = z.string().refine((name) => isName(name) && !DOTS.test(name), {
-  error: ({ input }) =>
-    `The name of the capture agent is ${quoted(input)}; allowed are 1 to ${MAX_NAME} characters, not all blank, none of them a control character, and neither . nor ..`,
+  error: ({ input }) => IMPOSSIBLE_NAME.sentence(input),
 });
 
 /** What a capture agent reports. */

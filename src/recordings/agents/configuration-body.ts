@@ -19,7 +19,7 @@ export async function readConfiguration(request: Request): Promise<string> {
     const text = textOf(body);
     // No field of a form begins like this unless it is encoded.
     if (/^\s*[{<]/.test(text)) return text;
-    if (text !== '' && !URLENCODED.test(type)) throw badRequest(UNREADABLE);
+    if (text !== '' && !URLENCODED.test(type)) throw UNREADABLE();
   }
   const configuration = body.length > 0 ? (await fieldsOf(body, type)).get('configuration') : undefined;
   if (configuration === undefined) throw badRequest("Missing form parameter 'configuration'");

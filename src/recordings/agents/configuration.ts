@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checked } from '../../http/check.ts';
-import { badRequest, HttpError } from '../../http/errors.ts';
+import { badRequest } from '../../http/errors.ts';
+import { refusal } from '../../http/refusal.ts';
 import { isXmlText } from '../../metadata/xml.ts';
 import { isTimeZone } from '../recurrence/time-zone.ts';
 import { isName, MAX_NAME, quoted } from './names.ts';
@@ -14,8 +15,15 @@ const INPUTS = 'capture.device.names';
 const TIME_ZONE = 'capture.device.timezone';
 const DEFAULT_ZONE = 'UTC';
 
-/** What is wrong with a configuration that is neither of the two. */
-export const UNREADABLE = 'The configuration must be a JSON object or properties XML.';
+/** A configuration that is neither of the two. */
+export const UNREADABLE = refusal(400, 'The configuration must be a JSON object or properties XML.');
+export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration is longer than ${MAX_BYTES} bytes.`);
+export const NO_ZONE = refusal(
+  400,
+  (zone: string) =>
+    `The property ${TIME_ZONE} is ${quoted(zone)}; allowed is the IANA name of a time zone, such as Europe/Berlin.`,
+  ['Utopia'],
+);
 
 /** What a capture agent tells about itself. */
 export interface AgentConfiguration {
@@ -41,9 +49,7 @@ const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
  * @throws {HttpError} 400 with a sentence that names the property, 413
  */
 export function parseConfiguration(text: string): AgentConfiguration {
-  if (Buffer.byteLength(text) > MAX_BYTES) {
-    throw new HttpError(413, `The configuration is longer than ${MAX_BYTES} bytes.`);
-  }
+  if (Buffer.byteLength(text) > MAX_BYTES) throw CONFIGURATION_TOO_LONG();
   const properties = new Map<string, string>();
   for (const [key, value] of entriesOf(text.trim()))
     properties.set(checked(Key, key), checkedValue(key, value));
@@ -57,14 +63,14 @@ export function parseConfiguration(text: string): AgentConfiguration {
 function entriesOf(text: string): [string, unknown][] {
   if (text.startsWith('<')) return parsePropertiesXml(text);
   if (text.startsWith('{')) return Object.entries(jsonOf(text));
-  throw badRequest(UNREADABLE);
+  throw UNREADABLE();
 }
 
 function jsonOf(text: string): object {
   try {
     return JSON.parse(text) as object;
   } catch {
-    throw badRequest(UNREADABLE);
+    throw UNREADABLE();
   }
 }
 
@@ -102,7 +108,5 @@ function timeZoneOf(properties: ReadonlyMap<string, string>): string {
   const zone = properties.get(TIME_ZONE)?.trim();
   if (zone === undefined) return DEFAULT_ZONE;
   if (isTimeZone(zone)) return zone;
-  throw badRequest(
-    `The property ${TIME_ZONE} is ${quoted(zone)}; allowed is the IANA name of a time zone, such as Europe/Berlin.`,
-  );
+  throw NO_ZONE(zone);
 }

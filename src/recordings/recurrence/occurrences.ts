@@ -1,4 +1,4 @@
-import { badRequest } from '../../http/errors.ts';
+import { NO_OCCURRENCES } from '../refusals.ts';
 import { daysOf } from './days.ts';
 import { readRule } from './rule.ts';
 import { RuleText } from './rule-text.ts';
@@ -44,7 +44,7 @@ export function occurrencesOf(recurrence: Recurrence): Date[] {
       throw text.invalid(`the rrule gives more than ${maxOccurrences} events; allowed are ${maxOccurrences}`);
     }
   }
-  if (found.length === 0) throw badRequest('The date range provided did not include any events');
+  if (found.length === 0) throw NO_OCCURRENCES();
   if (count !== undefined && found.length < count) {
     throw text.invalid(`COUNT is '${count}'; between 'start' and 'end' there are only ${found.length}`);
   }

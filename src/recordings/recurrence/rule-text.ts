@@ -1,4 +1,5 @@
-import { badRequest, type HttpError } from '../../http/errors.ts';
+import type { HttpError } from '../../http/errors.ts';
+import { INVALID_RULE } from '../refusals.ts';
 
 const LONGEST = 1000;
 const SHOWN = 200;
@@ -42,7 +43,7 @@ export class RuleText {
   /** The refusal of this rule, for a reason that is said in words for people. */
   invalid(reason: string): HttpError {
     const text = this.#text.slice(0, SHOWN).replaceAll(/\p{C}/gu, '');
-    return badRequest(`Invalid RRule: ${text}: ${reason}`);
+    return INVALID_RULE(text, reason);
   }
 
   /** The value of a part as it was written, but in capitals. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HttpError } from '../../http/errors.ts';
+import { UNPARSABLE_HERE } from '../refusals.ts';
 import { parseNewScheduling, parseSchedulingChange, periodOf } from './parse.ts';
 
 const NEW = { agent_id: 'room 1', start: '2030-01-31T09:00:00Z' };
@@ -8,8 +9,7 @@ const START = new Date('2030-01-31T09:00:00Z');
 const END = new Date('2030-01-31T10:00:00Z');
 
 const parse = (sent: unknown) => parseNewScheduling(JSON.stringify(sent));
-const change = (sent: unknown) =>
-  parseSchedulingChange(JSON.stringify(sent), { unreadable: 'Unparsable scheduling information' });
+const change = (sent: unknown) => parseSchedulingChange(JSON.stringify(sent), UNPARSABLE_HERE);
 
 /** The sentence of a refusal. */
 function refusal(read: () => unknown): string {
@@ -70,9 +70,9 @@ describe('a text that is no JSON object is refused', () => {
   const deep = '['.repeat(50_000) + ']'.repeat(50_000);
   test.each(['', 'x', '[]', 'null', '"a"', '7', deep, '{"agent_id":"a\0"}'])('%.20s', (text) => {
     expect(refusal(() => parseNewScheduling(text))).toBe('Unable to parse scheduling information');
-    expect(
-      refusal(() => parseSchedulingChange(text, { unreadable: 'Unparsable scheduling information' })),
-    ).toBe('Unparsable scheduling information');
+    expect(refusal(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe(
+      'Unparsable scheduling information',
+    );
   });
 });
 

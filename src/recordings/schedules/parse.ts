@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
+import type { Refusal } from '../../http/refusal.ts';
+import { MOMENT, NO_END, RULE_INCOMPLETE, TWO_ENDS, UNPARSABLE_SCHEDULING } from '../refusals.ts';
 import type { Period } from './schedule.ts';
-import { LONGEST_MS, MOMENT, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
+import { LONGEST_MS, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
 
 /** What a client asks for in the part `scheduling` of a new event. */
 export interface NewScheduling {
@@ -30,10 +32,10 @@ export interface SchedulingChange {
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5)
  */
 export function parseNewScheduling(text: string): NewScheduling {
-  const sent = filledFields(text, 'Unable to parse scheduling information');
+  const sent = filledFields(text, UNPARSABLE_SCHEDULING);
   const { start, end, duration, inputs = [], rrule } = read(NewTimes, sent);
   if (rrule !== undefined && !(start && end && duration)) {
-    throw badRequest("'start', 'end' and 'duration' must be specified when 'rrule' is specified");
+    throw RULE_INCOMPLETE();
   }
   if (rrule === undefined) requireOneEnd(end, duration);
   if (!start) throw badRequest(`'start' must be specified; allowed is ${MOMENT}`);
@@ -47,11 +49,11 @@ export function parseNewScheduling(text: string): NewScheduling {
 /**
  * Reads what to change about a schedule. What is null or empty counts as left out, but for `start` and `end`.
  *
- * @param options.unreadable what to say of a text that is no JSON object
+ * @param unreadable what to say of a text that is no JSON object
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5 and 3.12)
  */
-export function parseSchedulingChange(text: string, options: { unreadable: string }): SchedulingChange {
-  const sent = filledFields(text, options.unreadable);
+export function parseSchedulingChange(text: string, unreadable: Refusal): SchedulingChange {
+  const sent = filledFields(text, unreadable);
   const { start, end, duration, inputs } = read(ChangedTimes, sent);
   if ('rrule' in sent) throw badRequest("'rrule' is allowed for new events only");
   requireOneEnd(end, duration);
@@ -84,9 +86,9 @@ const ChangedTimes = SchedulingUpdate.omit({ agent_id: true });
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['start', 'end']);
 
 /** The fields that hold anything. @throws {HttpError} 400 */
-function filledFields(text: string, unreadable: string): Record<string, unknown> {
+function filledFields(text: string, unreadable: Refusal): Record<string, unknown> {
   const json = jsonOf(text);
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw badRequest(unreadable);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unreadable();
   return Object.fromEntries(
     Object.entries(json).filter(([name, value]) => value !== null && (value !== '' || NEVER_EMPTY.has(name))),
   );
@@ -103,13 +105,12 @@ function jsonOf(text: string): unknown {
 function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw badRequest(parsed.error.issues[0]?.message ?? 'Unable to parse scheduling information');
+  throw badRequest(parsed.error.issues[0]?.message ?? UNPARSABLE_SCHEDULING.example);
 }
 
 function requireOneEnd(end: Date | undefined, duration: number | undefined): void {
-  const either = "Either 'end' or 'duration' must be specified";
-  if (!end && duration === undefined) throw badRequest(either);
-  if (end && duration !== undefined) throw badRequest(`${either}, not both`);
+  if (!end && duration === undefined) throw NO_END();
+  if (end && duration !== undefined) throw TWO_ENDS();
 }
 
 function requireOrder({ start, end }: Period): void {

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { parseDateTime } from '../../metadata/time.ts';
 import { isName, MAX_NAME, quoted } from '../agents/names.ts';
+import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../refusals.ts';
 
-const FIRST_YEAR = 1970;
-const LAST_YEAR = 2199;
-/** The form of `start` and `end`. */
-export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
 /** How long one recording may take: 30 days. */
 export const LONGEST_MS = 30 * 86_400_000;
 const MOST_INPUTS = 100;
@@ -108,15 +105,14 @@ export const NewScheduling = z
 
 /** An instant; the database and the contract could hold others, people hardly mean them. */
 function moment(field: 'start' | 'end') {
-  const error = ({ input }: { input?: unknown }) =>
-    `Unparsable date in scheduling information: the value of '${field}' is ${quoted(input)}; allowed is ${MOMENT}`;
+  const error = ({ input }: { input?: unknown }) => UNPARSABLE_DATE.sentence(field, input);
   return z
     .string({ error })
     .meta({ format: 'date-time' })
     .transform((text, context) => {
       const instant = text.includes('T') ? parseDateTime(text) : undefined;
       const year = instant?.getUTCFullYear() ?? 0;
-      if (instant && year >= FIRST_YEAR && year <= LAST_YEAR) return instant;
+      if (instant && year >= YEARS.first && year <= YEARS.last) return instant;
       context.addIssue(error({ input: text }));
       return z.NEVER;
     });
@@ -135,5 +131,5 @@ function refuseInputs(): string {
 }
 
 function refuseAgent({ input }: { input?: unknown }): string {
-  return `Unable to parse device: the value of 'agent_id' is ${quoted(input)}; allowed are 1 to ${MAX_NAME} characters, not all blank and none of them a control character`;
+  return UNPARSABLE_AGENT.sentence(input);
 }

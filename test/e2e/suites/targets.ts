@@ -63,7 +63,7 @@ export const targets: Suite = (product) => {
   const ask = async (line: string, { host = 'inlet' }: { host?: string } = {}): Promise<RawAnswer> => {
     const { server, admin } = product();
     const headers = `Host: ${host}\r\nAuthorization: ${admin.authorization}\r\nConnection: close\r\n`;
-    return parseAnswer(await exchange(server.url, `${line} HTTP/1.1\r\n${headers}\r\n`));
+    return parseAnswer((await exchange(server.url, `${line} HTTP/1.1\r\n${headers}\r\n`)).answer);
   };
 
   describe('an address', () => {
@@ -84,7 +84,8 @@ export const targets: Suite = (product) => {
 
     test('is answered without a host for a client of HTTP/1.0', async () => {
       const { server } = product();
-      expect(parseAnswer(await exchange(server.url, 'GET /health/live HTTP/1.0\r\n\r\n')).status).toBe(200);
+      const { answer } = await exchange(server.url, 'GET /health/live HTTP/1.0\r\n\r\n');
+      expect(parseAnswer(answer).status).toBe(200);
     });
   });
 
@@ -120,7 +121,10 @@ export const targets: Suite = (product) => {
       const got = await ask(`GET ${path()}`);
       const headers = `Host: inlet\r\nAuthorization: ${admin.authorization}\r\n`;
       const requests = [`HEAD ${path()}`, 'GET /health/live'].map((line) => `${line} HTTP/1.1\r\n${headers}`);
-      const answers = await exchange(server.url, `${requests.join('\r\n')}Connection: close\r\n\r\n`);
+      const { answer: answers } = await exchange(
+        server.url,
+        `${requests.join('\r\n')}Connection: close\r\n\r\n`,
+      );
       const head = parseAnswer(answers);
       expect([head.status, got.status]).toEqual([status, status]);
       expect(saidOf(head)).toEqual(saidOf(got));

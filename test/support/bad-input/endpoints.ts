@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Endpoint } from '../../../src/openapi/endpoint.ts';
-import { ENDPOINTS } from '../../../src/openapi/endpoints/index.ts';
+import { REFERENCE } from '../../../src/app.ts';
+import type { Description } from '../../../src/http/endpoint.ts';
 import type { TestApp } from '../app.ts';
 import { insertPublication } from '../publication.ts';
 import { insertScheduled } from '../scheduled-event.ts';
@@ -30,9 +30,11 @@ export async function prepare(app: TestApp): Promise<Names> {
 }
 
 /** The path of an endpoint with names in it. */
-export function pathOf({ path }: Endpoint, names: Names): string {
+export function pathOf({ path }: Description, names: Names): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? 'x');
 }
+
+const ENDPOINTS: readonly Description[] = REFERENCE.flatMap(({ endpoints }) => endpoints);
 
 /** Every endpoint, under the name of its test. */
 export const ALL = ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const);
@@ -42,6 +44,6 @@ export const WITH_FORM = ENDPOINTS.flatMap((endpoint) => {
   return form ? [[nameOf(endpoint), endpoint, form] as const] : [];
 });
 
-function nameOf({ method, path }: Endpoint): string {
+function nameOf({ method, path }: Description): string {
   return `${method.toUpperCase()} ${path}`;
 }

@@ -47,6 +47,7 @@ const newSeries = (values: Record<string, unknown>, headers: Record<string, stri
 export const CASES: Readonly<Record<string, Asks>> = {
   'GET /health/live': () => get('/health/live'),
   'GET /health/ready': () => get('/health/ready'),
+  'GET /': () => get('/'),
   'GET /api': () => get('/api', '/api/'),
   'GET /api/version': () => get('/api/version'),
   'GET /api/version/default': () => get('/api/version/default'),
@@ -57,7 +58,7 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'GET /api/info/organization/properties/engageuiurl': () =>
     get('/api/info/organization/properties/engageuiurl'),
   'GET /api/listproviders/providers.json': () => get('/api/listproviders/providers.json'),
-  'GET /api/listproviders/:file': ({ channel }) =>
+  'GET /api/listproviders/:name': ({ channel }) =>
     get('/api/listproviders/LICENSES.json', `/api/listproviders/${channel}.json`),
 
   'GET /api/openapi.json': () => get('/api/openapi.json'),
@@ -70,13 +71,13 @@ export const CASES: Readonly<Record<string, Asks>> = {
     newEvent({ title: 'repeats' }, { 'Idempotency-Key': t.idempotencyKey }),
     { ...newEvent({ title: 'takes', identifier: t.event }), tellsTaken: true },
   ],
-  'GET /api/events/:id': ({ event }) =>
+  'GET /api/events/:event_id': ({ event }) =>
     get(
       `/api/events/${event}`,
       `/api/events/${event}/`,
       `/api/events/${event}?withacl=true&withmetadata=true&withpublications=true&withscheduling=true&sign=true`,
     ),
-  'POST /api/events/:id': ({ event }) => [
+  'POST /api/events/:event_id': ({ event }) => [
     multipart(`/api/events/${event}`, [field('metadata', EVENT_METADATA)]),
     multipart(`/api/events/${event}`, [field('acl', ACL)]),
     multipart(`/api/events/${event}`, [field('processing', '{"workflow":"retract"}')]),
@@ -85,43 +86,48 @@ export const CASES: Readonly<Record<string, Asks>> = {
     multipart(`/api/events/${event}`, [file('presenter', 'a.mp4', bytes(100))]),
     urlencoded('POST', `/api/events/${event}`, { metadata: EVENT_METADATA }),
   ],
-  'DELETE /api/events/:id': ({ event }) => [{ path: `/api/events/${event}`, init: { method: 'DELETE' } }],
-  'GET /api/events/:id/acl': ({ event }) => get(`/api/events/${event}/acl`),
-  'PUT /api/events/:id/acl': ({ event }) => [urlencoded('PUT', `/api/events/${event}/acl`, { acl: ACL })],
-  'POST /api/events/:id/acl/:action': ({ event }) => [
+  'DELETE /api/events/:event_id': ({ event }) => [
+    { path: `/api/events/${event}`, init: { method: 'DELETE' } },
+  ],
+  'GET /api/events/:event_id/acl': ({ event }) => get(`/api/events/${event}/acl`),
+  'PUT /api/events/:event_id/acl': ({ event }) => [
+    urlencoded('PUT', `/api/events/${event}/acl`, { acl: ACL }),
+  ],
+  'POST /api/events/:event_id/acl/:action': ({ event }) => [
     urlencoded('POST', `/api/events/${event}/acl/read`, { role: 'ROLE_USER' }),
   ],
-  'DELETE /api/events/:id/acl/:action/:role': ({ event, role }) => [
+  'DELETE /api/events/:event_id/acl/:action/:role': ({ event, role }) => [
     { path: `/api/events/${event}/acl/read/${role}`, init: { method: 'DELETE' } },
   ],
-  'GET /api/events/:id/metadata': ({ event }) =>
+  'GET /api/events/:event_id/metadata': ({ event }) =>
     get(...METADATA_VIEWS.map((view) => `/api/events/${event}/metadata${view}`)),
-  'PUT /api/events/:id/metadata': ({ event }) => [
+  'PUT /api/events/:event_id/metadata': ({ event }) => [
     urlencoded('PUT', `/api/events/${event}/metadata?type=dublincore/episode`, { metadata: FIELDS }),
     urlencoded('PUT', `/api/events/${event}/metadata?type=license/episode`, {
       metadata: '[{"id":"remarks","value":"taken"}]',
     }),
   ],
-  'DELETE /api/events/:id/metadata': ({ event }) =>
+  'DELETE /api/events/:event_id/metadata': ({ event }) =>
     ['dublincore', 'license'].map((type) => ({
       path: `/api/events/${event}/metadata?type=${type}/episode`,
       init: { method: 'DELETE' },
     })),
-  'GET /api/events/:id/publications': ({ event }) =>
+  'GET /api/events/:event_id/publications': ({ event }) =>
     get(
       `/api/events/${event}/publications`,
       `/api/events/${event}/publications?sign=true&includeInternalPublication=true`,
     ),
-  'GET /api/events/:id/publications/:publicationId': ({ event, publication }) =>
+  'GET /api/events/:event_id/publications/:publication_id': ({ event, publication }) =>
     get(`/api/events/${event}/publications/${publication}?sign=true`),
-  'GET /api/events/:id/media': ({ event }) => get(`/api/events/${event}/media`),
-  'GET /api/events/:id/media/:trackId': ({ event, track }) => get(`/api/events/${event}/media/${track}`),
-  'GET /api/events/:id/scheduling': ({ event }) => get(`/api/events/${event}/scheduling`),
-  'PUT /api/events/:id/scheduling': ({ event }) => [
+  'GET /api/events/:event_id/media': ({ event }) => get(`/api/events/${event}/media`),
+  'GET /api/events/:event_id/media/:track_id': ({ event, track }) =>
+    get(`/api/events/${event}/media/${track}`),
+  'GET /api/events/:event_id/scheduling': ({ event }) => get(`/api/events/${event}/scheduling`),
+  'PUT /api/events/:event_id/scheduling': ({ event }) => [
     urlencoded('PUT', `/api/events/${event}/scheduling`, { scheduling: SCHEDULING }),
     urlencoded('PUT', `/api/events/${event}/scheduling`, { scheduling: SCHEDULING, allowConflict: 'true' }),
   ],
-  'POST /api/events/:id/track': ({ event }) => [
+  'POST /api/events/:event_id/track': ({ event }) => [
     multipart(`/api/events/${event}/track`, [
       field('flavor', 'presenter/source'),
       field('overwriteExisting', 'true'),
@@ -139,53 +145,56 @@ export const CASES: Readonly<Record<string, Asks>> = {
     newSeries({ title: 'repeats' }, { 'Idempotency-Key': t.idempotencyKey }),
     { ...newSeries({ title: 'takes', identifier: t.series }), tellsTaken: true },
   ],
-  'GET /api/series/:id': ({ series }) => get(`/api/series/${series}?withacl=true`, `/api/series/${series}/`),
-  'PUT /api/series/:id': ({ series }) => [
+  'GET /api/series/:series_id': ({ series }) =>
+    get(`/api/series/${series}?withacl=true`, `/api/series/${series}/`),
+  'PUT /api/series/:series_id': ({ series }) => [
     urlencoded('PUT', `/api/series/${series}`, { metadata: SERIES_METADATA }),
   ],
-  'DELETE /api/series/:id': ({ series }) => [{ path: `/api/series/${series}`, init: { method: 'DELETE' } }],
-  'GET /api/series/:id/acl': ({ series }) => get(`/api/series/${series}/acl`),
-  'PUT /api/series/:id/acl': ({ series }) => [
+  'DELETE /api/series/:series_id': ({ series }) => [
+    { path: `/api/series/${series}`, init: { method: 'DELETE' } },
+  ],
+  'GET /api/series/:series_id/acl': ({ series }) => get(`/api/series/${series}/acl`),
+  'PUT /api/series/:series_id/acl': ({ series }) => [
     urlencoded('PUT', `/api/series/${series}/acl`, { acl: ACL }),
     urlencoded('PUT', `/api/series/${series}/acl`, { acl: ACL, override: 'true' }),
   ],
-  'GET /api/series/:id/metadata': ({ series }) =>
+  'GET /api/series/:series_id/metadata': ({ series }) =>
     get(...METADATA_VIEWS.map((view) => `/api/series/${series}/metadata${view}`)),
-  'PUT /api/series/:id/metadata': ({ series }) => [
+  'PUT /api/series/:series_id/metadata': ({ series }) => [
     urlencoded('PUT', `/api/series/${series}/metadata?type=dublincore/series`, { metadata: FIELDS }),
   ],
-  'DELETE /api/series/:id/metadata': ({ series }) =>
+  'DELETE /api/series/:series_id/metadata': ({ series }) =>
     ['dublincore', 'license'].map((type) => ({
       path: `/api/series/${series}/metadata?type=${type}/series`,
       init: { method: 'DELETE' },
     })),
-  'GET /api/series/:id/properties': ({ series }) => get(`/api/series/${series}/properties`),
-  'PUT /api/series/:id/properties': ({ series, property }) => [
+  'GET /api/series/:series_id/properties': ({ series }) => get(`/api/series/${series}/properties`),
+  'PUT /api/series/:series_id/properties': ({ series, property }) => [
     urlencoded('PUT', `/api/series/${series}/properties`, { properties: `{"${property}":"taken"}` }),
   ],
 
   'GET /api/agents': () => get('/api/agents', '/api/agents?limit=1', '/api/agents?offset=1'),
-  'GET /api/agents/:id': ({ channel }) => get(`/api/agents/${channel}`),
-  'POST /capture-admin/agents/:name': ({ channel }) => [
+  'GET /api/agents/:agent_id': ({ channel }) => get(`/api/agents/${channel}`),
+  'POST /capture-admin/agents/:agent_id': ({ channel }) => [
     urlencoded('POST', `/capture-admin/agents/${channel}`, { state: 'idle' }),
   ],
-  'POST /capture-admin/agents/:name/configuration': ({ channel }) => [
+  'POST /capture-admin/agents/:agent_id/configuration': ({ channel }) => [
     urlencoded('POST', `/capture-admin/agents/${channel}/configuration`, { configuration: '{}' }),
   ],
 
-  'GET /api/workflows/:id': ({ workflow }) =>
+  'GET /api/workflows/:workflow_id': ({ workflow }) =>
     get(`/api/workflows/${workflow}?withoperations=true&withconfiguration=true`),
-  'PUT /api/workflows/:id': ({ workflow }) =>
+  'PUT /api/workflows/:workflow_id': ({ workflow }) =>
     ['running', 'stopped'].map((state) => urlencoded('PUT', `/api/workflows/${workflow}`, { state })),
 
-  'GET /watch/:publicationId': ({ publication }) => get(`/watch/${publication}`),
-  'GET /publications/:publicationId/:elementId/:filename': ({ publication, element, filename }) =>
+  'GET /watch/:publication_id': ({ publication }) => get(`/watch/${publication}`),
+  'GET /publications/:publication_id/:element_id/:filename': ({ publication, element, filename }) =>
     get(`/publications/${publication}/${element}/${filename}`),
 };
 
 /** Addresses of a route for administrators only. */
 export function adminAsks(route: { method: string; path: string }, target: Target): Ask[] {
-  const values: Record<string, string> = { id: target.event, queueName: 'operations' };
+  const values: Record<string, string> = { event_id: target.event, queueName: 'operations' };
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? target.workflow);
   return [{ path: path.replace('*', 'x'), init: { method: route.method } }];
 }

@@ -1,0 +1,33 @@
+import { defineEndpoint } from '../http/endpoint.ts';
+import { notFound } from '../http/errors.ts';
+import { matchesNone } from '../http/etag.ts';
+import { assetNamed } from './docs-assets.ts';
+import { CONTENT_SECURITY_POLICY, referencePage } from './docs-page.ts';
+
+/** The API as a page for people. All of it comes from this server. */
+export const docsPage = defineEndpoint({
+  method: 'get',
+  path: '/docs',
+  access: 'public',
+  handle: ({ c }) => {
+    // Relative, so that the page works under whatever name and path a proxy shows it.
+    const folder = new URL(c.req.url).pathname.endsWith('/') ? '.' : './docs';
+    return c.html(referencePage(folder), 200, {
+      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+      'Cache-Control': 'no-cache',
+    });
+  },
+});
+
+export const docsAsset = defineEndpoint({
+  method: 'get',
+  path: '/docs/{name}',
+  access: 'public',
+  handle: async ({ c, params }) => {
+    const asset = await assetNamed(params.name);
+    if (!asset) throw notFound();
+    const headers = { ETag: asset.etag, 'Cache-Control': 'no-cache' };
+    if (matchesNone(c.req.header('If-None-Match'), asset.etag)) return c.body(null, 304, headers);
+    return c.body(asset.content, 200, { ...headers, 'Content-Type': asset.type });
+  },
+});

@@ -1,0 +1,102 @@
+import { defineEndpoint } from '../http/endpoint.ts';
+import { EXAMPLE_URL } from '../http/schemas.ts';
+import { ADMINISTRATORS, ANY_API_ROLE } from './api-roles.ts';
+import { Me, Organization, OrganizationProperties, Roles } from './info.schemas.ts';
+import { ORGANIZATION } from './organization.ts';
+import { userRole } from './roles.ts';
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+}
+
+const propertiesOf = (publicUrl: string) => ({ 'org.opencastproject.engage.ui.url': publicUrl });
+
+export const me = defineEndpoint({
+  method: 'get',
+  path: '/api/info/me',
+  access: ANY_API_ROLE,
+  summary: 'The user of this request',
+  description: 'The account that signed in, or the user it acts as.',
+  answers: {
+    200: {
+      description: 'The user.',
+      plain: true,
+      body: Me,
+      example: {
+        provider: 'inlet',
+        name: 'Video Team',
+        userrole: 'ROLE_USER_VIDEO_TEAM',
+        email: 'video@example.org',
+        username: 'video-team',
+      },
+    },
+  },
+  handle: ({ c }) => {
+    const { provider, name, email, username } = c.var.principal;
+    return c.json({ provider, name, userrole: userRole(username), email, username });
+  },
+});
+
+export const myRoles = defineEndpoint({
+  method: 'get',
+  path: '/api/info/me/roles',
+  access: ANY_API_ROLE,
+  summary: 'The roles of the user',
+  description: 'All roles that this request is answered with.',
+  answers: {
+    200: {
+      description: 'The roles.',
+      plain: true,
+      body: Roles,
+      example: ['ROLE_USER', 'ROLE_USER_VIDEO_TEAM', 'ROLE_API', 'ROLE_API_EVENTS_VIEW'],
+    },
+  },
+  handle: ({ c }) => c.json([...c.var.principal.roles]),
+});
+
+export const organization = defineEndpoint({
+  method: 'get',
+  path: '/api/info/organization',
+  access: ANY_API_ROLE,
+  summary: 'The organization',
+  description: 'There is one; everything belongs to it.',
+  answers: {
+    200: { description: 'The organization.', plain: true, body: Organization, example: ORGANIZATION },
+  },
+  handle: ({ c }) => c.json(ORGANIZATION),
+});
+
+export const organizationProperties = defineEndpoint({
+  method: 'get',
+  path: '/api/info/organization/properties',
+  access: ADMINISTRATORS,
+  summary: 'The properties of the organization',
+  description: 'For administrators.',
+  answers: {
+    200: {
+      description: 'The properties.',
+      plain: true,
+      body: OrganizationProperties,
+      example: propertiesOf(EXAMPLE_URL),
+    },
+  },
+  handle: ({ c }, { config }: Services) => c.json(propertiesOf(config.publicUrl)),
+});
+
+export const engageUrl = defineEndpoint({
+  method: 'get',
+  path: '/api/info/organization/properties/engageuiurl',
+  access: ['ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'],
+  summary: 'Where recordings are watched',
+  description: 'Needs the role `ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW`.',
+  answers: {
+    200: {
+      description: 'The address.',
+      plain: true,
+      body: OrganizationProperties,
+      example: propertiesOf(EXAMPLE_URL),
+    },
+  },
+  handle: ({ c }, { config }: Services) => c.json(propertiesOf(config.publicUrl)),
+});

@@ -1,0 +1,164 @@
+import { Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { API_ROLES } from './access/api-roles.ts';
+import { requireRole } from './access/guard.ts';
+import { anonymous } from './access/principal.ts';
+import { ROLE_ADMIN } from './access/roles.ts';
+import { UNSERVED } from './access/unserved.ts';
+import { REFERENCE } from './app.ts';
+import { handleErrors } from './http/error-handler.ts';
+import { Rules } from './http/rules.ts';
+
+/** Table 1.3 of the compatibility page, written out once more: path, then method and role. */
+const TABLE = `
+/api/info/me                   GET API
+/api/info/me/roles             GET API
+/api/info/organization         GET API
+/api/version/other             GET API
+/api/events                    GET EVENTS_VIEW POST EVENTS_CREATE
+/api/events/x                  GET EVENTS_VIEW POST EVENTS_EDIT PUT EVENTS_EDIT DELETE EVENTS_DELETE
+/api/events/x/acl              GET EVENTS_ACL_VIEW PUT EVENTS_ACL_EDIT
+/api/events/x/acl/read         POST EVENTS_ACL_EDIT
+/api/events/x/acl/read/ROLE_X  DELETE EVENTS_ACL_DELETE
+/api/events/x/media            GET EVENTS_MEDIA_VIEW
+/api/events/x/media/y          GET EVENTS_MEDIA_VIEW
+/api/events/x/metadata         GET EVENTS_METADATA_VIEW PUT EVENTS_METADATA_EDIT DELETE EVENTS_METADATA_DELETE
+/api/events/x/publications     GET EVENTS_PUBLICATIONS_VIEW
+/api/events/x/publications/y   GET EVENTS_PUBLICATIONS_VIEW
+/api/events/x/scheduling       GET EVENTS_SCHEDULING_VIEW PUT EVENTS_SCHEDULING_EDIT
+/api/events/x/track            POST EVENTS_TRACK_EDIT
+/api/series                    GET SERIES_VIEW POST SERIES_CREATE
+/api/series/x                  GET SERIES_VIEW PUT SERIES_EDIT DELETE SERIES_DELETE
+/api/series/x/acl              GET SERIES_ACL_VIEW PUT SERIES_ACL_EDIT
+/api/series/x/metadata         GET SERIES_METADATA_VIEW PUT SERIES_METADATA_EDIT DELETE SERIES_METADATA_DELETE
+/api/series/x/properties       GET SERIES_PROPERTIES_VIEW PUT SERIES_PROPERTIES_EDIT
+/api/security/sign             POST SECURITY_EDIT
+/api/agents                    GET CAPTURE_AGENTS_VIEW
+/api/agents/x                  GET CAPTURE_AGENTS_VIEW
+/api/workflows                 POST WORKFLOW_INSTANCE_CREATE
+/api/workflows/1               GET WORKFLOW_INSTANCE_VIEW PUT WORKFLOW_INSTANCE_EDIT DELETE WORKFLOW_INSTANCE_DELETE
+/api/workflow-definitions      GET WORKFLOW_DEFINITION_VIEW
+/api/workflow-definitions/x    GET WORKFLOW_DEFINITION_VIEW
+/api/groups                    GET GROUPS_VIEW POST GROUPS_CREATE
+/api/groups/x                  GET GROUPS_VIEW PUT GROUPS_EDIT DELETE GROUPS_DELETE
+/api/groups/x/members          POST GROUPS_EDIT
+/api/groups/x/members/y        DELETE GROUPS_EDIT
+/api/listproviders/providers.json GET LISTPROVIDERS_VIEW
+/api/playlists                 GET PLAYLISTS_VIEW POST PLAYLISTS_CREATE|PLAYLISTS_EDIT
+/api/playlists/x               GET PLAYLISTS_VIEW PUT PLAYLISTS_CREATE|PLAYLISTS_EDIT DELETE PLAYLISTS_DELETE
+/api/statistics/providers      GET STATISTICS_VIEW
+/api/statistics/data/query     POST STATISTICS_VIEW
+`;
+
+const ROWS = TABLE.trim()
+  .split('\n')
+  .flatMap((line) => {
+    const [path = '', ...rest] = line.trim().split(/\s+/);
+    return rest.flatMap((method, i) => {
+      const names = i % 2 === 0 ? rest[i + 1] : undefined;
+      const roles = names?.split('|').map((name) => (name === 'API' ? 'ROLE_API' : `ROLE_API_${name}`));
+      return roles ? [{ method, path, roles }] : [];
+    });
+  });
+const rules = new Rules([...REFERENCE.flatMap(({ endpoints }) => endpoints), ...UNSERVED]);
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
+
+/** The status an account with these roles gets; nobody is signed in when they are undefined. */
+async function ask(method: string, path: string, roles?: Iterable<string>): Promise<number> {
+  const app = new Hono({ strict: false });
+  handleErrors(app);
+  app.use(async (c, next) => {
+    c.set('principal', roles ? anonymous.withRoles(roles) : anonymous);
+    if (roles) c.set('account', 'somebody');
+    await next();
+  });
+  app.use('/api/*', requireRole(rules));
+  app.all('/api', (c) => c.text('passed'));
+  app.all('/api/*', (c) => c.text('passed'));
+  return (await app.request(path, { method })).status;
+}
+
+describe.each(ROWS)('$method $path', ({ method, path, roles }) => {
+  test('is open to its role and to administrators, closed to every other', async () => {
+    for (const role of roles) expect(await ask(method, path, [role])).toBe(200);
+    expect(await ask(method, path, [ROLE_ADMIN])).toBe(200);
+    const others = API_ROLES.filter((role) => !roles.includes(role));
+    expect(await ask(method, path, others)).toBe(403);
+    expect(await ask(method, path)).toBe(401);
+  });
+
+  test('does not change with the way the path is written', async () => {
+    const variants = [
+      `${path}/`,
+      path.replace('api', '%61pi'),
+      path.replace(/[a-z](?=[^/]*$)/, encodeAll),
+      `${path}?x=1`,
+    ];
+    for (const variant of variants) {
+      expect([variant, await ask(method, variant, roles)]).toEqual([variant, 200]);
+      const others = API_ROLES.filter((role) => !roles.includes(role));
+      expect([variant, await ask(method, variant, others)]).toEqual([variant, 403]);
+    }
+  });
+
+  test('lets administrators alone through where a path becomes another one', async () => {
+    for (const variant of [
+      path.replace('/api/', '/api//'),
+      `${path}//`,
+      path.replace('/api/', '/api/./..%2f'),
+    ]) {
+      expect([variant, await ask(method, variant, API_ROLES)]).toEqual([variant, 403]);
+      expect([variant, await ask(method, variant)]).toEqual([variant, 401]);
+    }
+  });
+});
+
+test('methods without a line in the table are for administrators', async () => {
+  for (const path of ['/api/security/sign', '/api/events', '/api/info/me']) {
+    const known = ROWS.filter((row) => row.path === path).map((row) => row.method);
+    for (const method of METHODS.filter((each) => !known.includes(each))) {
+      expect([method, path, await ask(method, path, API_ROLES)]).toEqual([method, path, 403]);
+      expect(await ask(method, path, [ROLE_ADMIN])).toBe(200);
+    }
+  }
+});
+
+test('HEAD is judged like GET', async () => {
+  expect(await ask('HEAD', '/api/events', ['ROLE_API_EVENTS_VIEW'])).toBe(200);
+  expect(await ask('HEAD', '/api/events', ['ROLE_API_EVENTS_CREATE'])).toBe(403);
+  expect(await ask('HEAD', '/api')).toBe(200);
+});
+
+test.each(['/api', '/api/', '/api/version', '/api/version/', '/api/version/default', '/api/openapi.json'])(
+  '%s is open to everybody for reading only',
+  async (path) => {
+    expect(await ask('GET', path)).toBe(200);
+    expect(await ask('POST', path)).toBe(401);
+    expect(await ask('POST', path, API_ROLES)).toBe(403);
+  },
+);
+
+test('paths without a rule are for administrators', async () => {
+  const paths = [
+    '/api/unknown',
+    '/api/info/organization/properties',
+    '/api/events/x/y/z',
+    '/api/events/x%0a/acl/y/z/a',
+  ];
+  for (const path of paths) {
+    expect([path, await ask('GET', path, API_ROLES)]).toEqual([path, 403]);
+    expect([path, await ask('GET', path, [ROLE_ADMIN])]).toEqual([path, 200]);
+  }
+  const embedding = '/api/info/organization/properties/engageuiurl';
+  expect(await ask('GET', embedding, ['ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'])).toBe(200);
+  expect(await ask('GET', embedding, API_ROLES)).toBe(403);
+});
+
+test('an encoded slash stays inside its segment', async () => {
+  expect(await ask('GET', '/api/events/x%2Facl', ['ROLE_API_EVENTS_VIEW'])).toBe(200);
+  expect(await ask('GET', '/api/events/x%2Facl', ['ROLE_API_EVENTS_ACL_VIEW'])).toBe(403);
+});
+
+function encodeAll(letter: string): string {
+  return `%${letter.charCodeAt(0).toString(16)}`;
+}

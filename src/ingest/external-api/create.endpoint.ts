@@ -1,0 +1,180 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { apiRole } from '../../access/api-roles.ts';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../database/kysely.ts';
+import { CreatedEvents } from '../../events/event.schemas.ts';
+import { EVENT_ID, NEXT_EVENT_ID } from '../../events/examples.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES } from '../../events/refusals.ts';
+import { EVENT_CHANGES } from '../../events/versions.ts';
+import { defineEndpoint, type EndpointRequest } from '../../http/endpoint.ts';
+import { NOT_MULTIPART } from '../../http/multipart.ts';
+import { refusal } from '../../http/refusal.ts';
+import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '../../http/schemas.ts';
+import { versionedJson } from '../../http/version.ts';
+import type { RequestContent } from '../../idempotency/fingerprint.ts';
+import type { Idempotency, RememberContent } from '../../idempotency/idempotency.ts';
+import { REPEATABLE } from '../../idempotency/repeatable.ts';
+import type { Catalogs } from '../../metadata/catalogs.ts';
+import { CONFLICT } from '../../recordings/answer-conflicts.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
+import {
+  INVALID_RULE,
+  NO_END,
+  NO_OCCURRENCES,
+  RULE_INCOMPLETE,
+  UNPARSABLE_AGENT,
+  UNPARSABLE_DATE,
+  UNPARSABLE_SCHEDULING,
+} from '../../recordings/refusals.ts';
+import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import type { StagingLedger } from '../../storage/staging.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { accept } from '../accept.ts';
+import type { Intake } from '../intake.ts';
+import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
+import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
+import {
+  exampleParts,
+  FLAVORS,
+  fileParts,
+  flavorOf,
+  jsonParts,
+  PART_REFUSALS,
+  tracksOf,
+} from './event-form.ts';
+import { MISSING_PARTS, parseNewEvents } from './new-events.ts';
+
+const SEVERAL_EVENTS = refusal(
+  400,
+  "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
+);
+
+interface Services {
+  config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs' | 'scheduling'>;
+  database: Database;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  idempotency: Idempotency;
+  definitions: WorkflowDefinitions;
+  catalogs: Pick<Catalogs, 'event'>;
+}
+
+/** A recording comes in, or is scheduled. */
+export const newEvent = defineEndpoint({
+  method: 'post',
+  path: '/api/events',
+  access: apiRole('EVENTS_CREATE'),
+  summary: 'Create an event',
+  description:
+    'Takes recordings in and starts a workflow, or has recordings made: with `scheduling` the workflow starts once the recording has come. `acl`, `metadata` and `processing` are needed, tracks are not. Parts may come in any order; other parts are ignored.',
+  repeatable: REPEATABLE,
+  form: {
+    streams: Object.keys(FLAVORS),
+    schema: z.object({
+      ...jsonParts,
+      scheduling: jsonText(NewScheduling, 'What is to be recorded, when and by which agent.')
+        .optional()
+        .meta({ 'x-since': EVENT_CHANGES.scheduling }),
+      ...fileParts,
+    }),
+    example: {
+      ...exampleParts,
+      processing: JSON.stringify({ workflow: 'schedule-and-upload' }),
+    },
+  },
+  answers: {
+    200: {
+      description:
+        'The events that a recurrence rule gives have been created; they are in chronological order.',
+      body: CreatedEvents,
+      example: [{ identifier: EVENT_ID }, { identifier: NEXT_EVENT_ID }],
+    },
+    201: {
+      description: 'The event has been created. Unless its recording is still to come, its workflow starts.',
+      body: Created,
+      example: { identifier: EVENT_ID },
+      headers: createdHeaders(`${EXAMPLE_URL}/api/events/${EVENT_ID}`),
+    },
+    409: CONFLICT,
+  },
+  refusals: [
+    ...PART_REFUSALS,
+    ...MISSING_PARTS,
+    UNPARSABLE_SCHEDULING,
+    UNPARSABLE_DATE,
+    NO_END,
+    RULE_INCOMPLETE,
+    INVALID_RULE,
+    NO_OCCURRENCES,
+    UNPARSABLE_AGENT,
+    SEVERAL_EVENTS,
+    NO_SUCH_SERIES,
+    IDENTIFIER_TAKEN,
+    NOT_MULTIPART,
+    ...UPLOAD_REFUSALS,
+  ],
+  handle: (request, services: Services) =>
+    services.idempotency
+      .carryOut(request.c, {
+        compare: async () => contentOf(await digestForm(request, services.config)),
+        create: (remember) => create(request, services, remember),
+      })
+      .catch((error) => answerFailure(request.c, error)),
+});
+
+async function create(
+  request: EndpointRequest,
+  services: Services,
+  remember: RememberContent,
+): Promise<Response> {
+  const { c } = request;
+  const { principal, requestId, version, log } = c.var;
+  const { config, database } = services;
+  const catalogs = services.catalogs.event;
+  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
+  const started = performance.now();
+  const answer = (ids: readonly string[]) => answerCreated(c, ids, config.publicUrl);
+  return receiveForm(request, {}, services, async ({ fields, files }) => {
+    const tracks = tracksOf(files);
+    const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
+    if (events.recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
+    const intake: Intake = { principal, requestId, target: { kind: 'new', events, gapMs }, tracks };
+    const { ids } = await explainingConflicts(database, principal, async (trx) => {
+      const accepted = await accept(trx, intake, services);
+      await remember(trx, contentOf({ fields, files }), answer(accepted.ids));
+      return accepted;
+    });
+    const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+    const ms = Math.round(performance.now() - started);
+    log.info({ eventId: ids[0], events: ids.length, tracks: tracks.length, bytes, ms }, 'event created');
+    return answer(ids);
+  });
+}
+
+/** What tells one request for new events from another. */
+function contentOf({ fields, files }: FormDigest): RequestContent {
+  return {
+    fields,
+    files: files.map(({ field, filename, size, sha256 }) => ({
+      name: flavorOf(field),
+      filename,
+      size,
+      sha256,
+    })),
+  };
+}
+
+/** 201 for one event, 200 for several. */
+function answerCreated(c: Context, ids: readonly string[], publicUrl: string): Response {
+  const [id, ...more] = ids;
+  if (id === undefined || more.length > 0) {
+    return versionedJson(
+      c,
+      ids.map((identifier) => ({ identifier })),
+    );
+  }
+  const Location = `${publicUrl}/api/events/${encodeURIComponent(id)}`;
+  return versionedJson(c, { identifier: id }, 201, { Location });
+}

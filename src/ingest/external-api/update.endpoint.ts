@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { requireAccess } from '../../access/acl.queries.ts';
+import { apiRole } from '../../access/api-roles.ts';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../database/kysely.ts';
+import { eventParams } from '../../events/events.endpoints.ts';
+import {
+  ACL_LOCKED,
+  EVENT_MISSING,
+  NO_SUCH_SERIES,
+  NO_WORKFLOW,
+  NOT_SCHEDULED,
+  RECORDED_ALREADY,
+  RECORDING_BEGUN,
+  UPLOADED_ALREADY,
+} from '../../events/refusals.ts';
+import { refuseSecondRecording } from '../../events/update/tracks.ts';
+import type { EventEdits } from '../../events/update/update-event.ts';
+import { EVENT_CHANGES } from '../../events/versions.ts';
+import { defineEndpoint, type EndpointRequest } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { isMultipart } from '../../http/multipart.ts';
+import { refusal } from '../../http/refusal.ts';
+import { jsonText } from '../../http/schemas.ts';
+import type { Catalogs } from '../../metadata/catalogs.ts';
+import { UnknownField } from '../../metadata/refusals.ts';
+import { CONFLICT } from '../../recordings/answer-conflicts.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
+import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING } from '../../recordings/refusals.ts';
+import { SCHEDULING } from '../../recordings/schedules/examples.ts';
+import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
+import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import type { StagingLedger } from '../../storage/staging.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { accept } from '../accept.ts';
+import type { Intake } from '../intake.ts';
+import { type FormOptions, receiveForm } from '../receive-form.ts';
+import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
+import {
+  exampleParts,
+  FLAVORS,
+  fileParts,
+  jsonParts,
+  PART_REFUSALS,
+  type PartOptions,
+  parseEventParts,
+  tracksOf,
+} from './event-form.ts';
+
+const NO_FORM = refusal(400, 'No multipart content');
+/** The event may be read but not changed. */
+const NOT_YOURS = refusal(401, '');
+
+interface Services {
+  config: Pick<Config, 'maxUploadBytes' | 'uploadIdleMs' | 'scheduling'>;
+  database: Database;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  definitions: WorkflowDefinitions;
+  catalogs: Pick<Catalogs, 'event'>;
+}
+
+/** Only a scheduled event takes files, once; of all others they are read and dropped. */
+export const changeEvent = defineEndpoint({
+  method: 'post',
+  path: '/api/events/{event_id}',
+  access: apiRole('EVENTS_EDIT'),
+  summary: 'Update an event',
+  description:
+    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow. Files for other events are ignored.',
+  params: eventParams,
+  form: {
+    streams: Object.keys(FLAVORS),
+    schema: z
+      .object({
+        ...jsonParts,
+        scheduling: jsonText(SchedulingUpdate, 'When and by which agent it is to be recorded.').meta({
+          'x-since': EVENT_CHANGES.scheduling,
+        }),
+      })
+      .partial()
+      .extend(fileParts),
+    example: { ...exampleParts, scheduling: JSON.stringify(SCHEDULING) },
+  },
+  answers: { 204: { description: 'It has been updated.' }, 409: CONFLICT },
+  refusals: [
+    NO_FORM,
+    ...PART_REFUSALS,
+    UPLOADED_ALREADY,
+    ACL_LOCKED,
+    NO_WORKFLOW,
+    NO_SUCH_SERIES,
+    UNPARSABLE_SCHEDULING,
+    UNPARSABLE_DATE,
+    NO_END,
+    NOT_SCHEDULED,
+    RECORDING_BEGUN,
+    NOT_YOURS,
+    EVENT_MISSING,
+    RECORDED_ALREADY,
+    ...UPLOAD_REFUSALS,
+  ],
+  handle: (request, services: Services) =>
+    update(request, request.params.event_id, services).catch((error) =>
+      answerFailure(request.c, ownWords(error, request.params.event_id)),
+    ),
+});
+
+async function update(request: EndpointRequest, id: string, services: Services): Promise<Response> {
+  const { c } = request;
+  const { principal, requestId, version, log } = c.var;
+  const { config, database, catalogs } = services;
+  // Before the body is read: a refusal then costs the client nothing.
+  await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
+  if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
+  return receiveForm(request, formOf(database, id), services, async ({ fields, files }) => {
+    const tracks = tracksOf(files);
+    const gapMs = config.scheduling.minGapMs;
+    const edits = parseEdits(fields, { catalogs: catalogs.event, version, gapMs });
+    const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
+    await explainingConflicts(database, principal, (trx) =>
+      accept(trx, { principal, requestId, target, tracks }, services),
+    );
+    if (tracks.length > 0) {
+      const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+      log.info({ eventId: id, tracks: tracks.length, bytes }, 'the recording of a scheduled event came in');
+    }
+    return c.body(null, 204);
+  });
+}
+
+/** A recording is taken for an event that awaits one; asked at the first file, for all of them. */
+function formOf(database: Database, id: string): FormOptions {
+  let awaited: Promise<boolean> | undefined;
+  const isAwaited = async () => (await refuseSecondRecording(database, id)) === 'awaited';
+  return { admits: () => (awaited ??= isAwaited()) };
+}
+
+function parseEdits(
+  fields: ReadonlyMap<string, string>,
+  { gapMs, ...options }: PartOptions & { gapMs: number },
+): EventEdits {
+  const { catalogs } = options;
+  const parts = parseEventParts(fields, { ...options, purpose: 'update' });
+  const change =
+    parts.scheduling === undefined
+      ? undefined
+      : parseSchedulingChange(parts.scheduling, UNPARSABLE_SCHEDULING);
+  return {
+    metadata: parts.catalogs && { kind: 'written back', given: parts.catalogs, catalogs },
+    acl: parts.acl && { kind: 'replace', entries: parts.acl },
+    scheduling: change && { change, gapMs, allowConflict: false },
+    processing: parts.processing,
+  };
+}
+
+/** What this endpoint says of some faults in words of its own. */
+function ownWords(error: unknown, id: string): unknown {
+  if (error instanceof UnknownField) return EVENT_MISSING(id);
+  if (error instanceof HttpError && error.status === 401) return NOT_YOURS();
+  return error;
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { apiRole } from '../access/api-roles.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { refusal } from '../http/refusal.ts';
+import { pathParameter, TextByName } from '../http/schemas.ts';
+import { versionedJson } from '../http/version.ts';
+import type { ListEntry, ListProviders } from './list-providers.ts';
+import { ListQuery } from './schemas.ts';
+
+const NO_SUCH_LIST = refusal(404, '');
+
+interface Services {
+  catalogs: { lists: ListProviders };
+}
+
+export const listProviderNames = defineEndpoint({
+  method: 'get',
+  path: '/api/listproviders/providers.json',
+  since: '1.10.0',
+  access: apiRole('LISTPROVIDERS_VIEW'),
+  summary: 'The names of all list providers',
+  description: 'An array that holds one array of names.',
+  answers: {
+    200: {
+      description: 'The names.',
+      body: z.tuple([z.array(z.string())]).meta({ id: 'ListProviderNames' }),
+      example: [['LANGUAGES', 'LICENSES']],
+    },
+  },
+  handle: ({ c }, { catalogs }: Services) => versionedJson(c, [[...catalogs.lists.keys()]]),
+});
+
+/** The values that clients may offer for metadata fields (compatibility 6). */
+export const listProvider = defineEndpoint({
+  method: 'get',
+  path: '/api/listproviders/{name}.json',
+  since: '1.10.0',
+  access: apiRole('LISTPROVIDERS_VIEW'),
+  summary: 'The values of a list provider',
+  description: 'The label of each value, by value.',
+  params: { name: pathParameter('Name of the list provider.', 'LANGUAGES') },
+  query: ListQuery,
+  answers: {
+    200: {
+      description: 'Labels by value.',
+      body: TextByName,
+      example: { deu: 'LANGUAGES.GERMAN', eng: 'LANGUAGES.ENGLISH' },
+    },
+  },
+  refusals: [NO_SUCH_LIST],
+  handle: ({ c, params, query }, { catalogs }: Services) => {
+    const entries = catalogs.lists.get(params.name);
+    if (!entries) throw NO_SUCH_LIST();
+    const { filter, limit, offset = 0 } = query();
+    const chosen = entries.filter(matching(filter ?? ''));
+    const page = chosen.slice(offset, limit && offset + limit);
+    return versionedJson(c, Object.fromEntries(page.map(({ key, label, text }) => [key, text ?? label])));
+  },
+});
+
+/** Whether a text is part of the value or of its label, in any case of letters. */
+function matching(filter: string): (entry: ListEntry) => boolean {
+  const part = filter.toLowerCase();
+  return ({ key, label }) => key.toLowerCase().includes(part) || label.toLowerCase().includes(part);
+}

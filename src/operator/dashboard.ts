@@ -1,0 +1,34 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { HonoAdapter } from '@bull-board/hono';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { Hono } from 'hono';
+import { HttpError } from '../http/errors.ts';
+import type { WorkQueue } from '../queue/port.ts';
+
+/** Where operators find the dashboard. */
+export const DASHBOARD_PATH = '/admin/queues';
+
+/**
+ * bull-board over the queues, whichever backend they have. Retrying is left out: a job carries no work of its own,
+ * so running it again changes nothing (the database decides what is to be done).
+ */
+export function dashboardRoutes(queue: WorkQueue): Hono {
+  const adapter = new HonoAdapter(serveStatic);
+  adapter.setBasePath(DASHBOARD_PATH);
+  createBullBoard({
+    queues: queue.queues().map((each) => new BullMQAdapter(each, { allowRetries: false })),
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Inlet' } },
+  });
+  const app = new Hono();
+  app.use(`${DASHBOARD_PATH}/*`, async (_c, next) => {
+    await queue.check().catch(() => {
+      throw new HttpError(503, 'The queue does not answer.', { 'Retry-After': '5' });
+    });
+    await next();
+  });
+  // Registered by bull-board without the slash; browsers resolve its assets against the path with one.
+  app.route(DASHBOARD_PATH, adapter.registerPlugin());
+  return app;
+}

@@ -1,0 +1,81 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+import type { Database } from '../database/kysely.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { SENTENCE } from '../http/errors.ts';
+import type { ObjectStorage } from '../storage/port.ts';
+import type { PublicationAddresses } from './presentation.ts';
+import { findPublishedFile } from './queries.ts';
+import { serveFile } from './serve-file.ts';
+import { checkSignature } from './signing/signed-request.ts';
+
+type PublishedFile = NonNullable<Awaited<ReturnType<typeof findPublishedFile>>>;
+
+/** An element's bytes never change, but it may be retracted: copies in caches are good for so many seconds. */
+const FRESH_SECONDS = 3600;
+
+/** Shown on its own, a file may do nothing but be seen and heard, whatever its bytes are. */
+const POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+/** For all below `/publications`: players on other sites may read the files. */
+export function forPlayersElsewhere(): MiddlewareHandler {
+  return cors({
+    origin: '*',
+    allowMethods: ['GET', 'HEAD'],
+    allowHeaders: ['Range', 'If-Range', 'If-None-Match'],
+    exposeHeaders: ['Accept-Ranges', 'Content-Length', 'Content-Range', 'ETag'],
+    maxAge: 86_400,
+  });
+}
+
+interface Services {
+  database: Database;
+  storage: ObjectStorage;
+  addresses: PublicationAddresses;
+}
+
+/**
+ * The files of publications, open to whoever knows their unguessable address. Where Inlet signs, the address must be
+ * signed as well: 400 without a signature, 403 for one that is not good, 410 for one that is no longer good.
+ */
+export const publishedFile = defineEndpoint({
+  method: 'get',
+  path: '/publications/{publication_id}/{element_id}/{filename}',
+  access: 'public',
+  handle: async ({ c, params }, { database, storage, addresses }: Services) => {
+    const { publicUrl, signer } = addresses;
+    let caching = `public, max-age=${FRESH_SECONDS}`;
+    if (signer) {
+      const checked = checkSignature(c, { signer, publicUrl });
+      if ('refusal' in checked) return refuse(c, checked.refusal.status, checked.refusal.sentence);
+      caching = privateUntil(checked.policy.validUntil);
+    }
+    const address = {
+      publicationId: params.publication_id,
+      elementId: params.element_id,
+      filename: params.filename,
+    };
+    const file = await findPublishedFile(database, address);
+    const served = file && (await serveFile(c, storage, file, headersOf(file, caching)));
+    return served ?? refuse(c, 404, 'There is no such file, or it is no longer published.');
+  },
+});
+
+function headersOf(file: PublishedFile, caching: string): Record<string, string> {
+  return {
+    'Content-Disposition': `inline; filename="${file.filename}"`,
+    'Cache-Control': caching,
+    'Content-Security-Policy': POLICY,
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+/** No cache may give out a file longer, or to others, than its address allows. */
+function privateUntil(end: number): string {
+  return `private, max-age=${Math.min(FRESH_SECONDS, Math.floor((end - Date.now()) / 1000))}`;
+}
+
+function refuse(c: Context, status: 400 | 403 | 404 | 410, sentence: string): Response {
+  return c.body(sentence, status, { 'Content-Type': SENTENCE, 'Cache-Control': 'no-store' });
+}

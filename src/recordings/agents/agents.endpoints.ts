@@ -1,0 +1,64 @@
+import { apiRole } from '../../access/api-roles.ts';
+import type { Database } from '../../database/kysely.ts';
+import { defineEndpoint } from '../../http/endpoint.ts';
+import { answerList, listHeaders, PageQuery } from '../../http/list/index.ts';
+import { NO_WHOLE_NUMBER } from '../../http/query.schemas.ts';
+import { refusal } from '../../http/refusal.ts';
+import { pathParameter } from '../../http/schemas.ts';
+import { versionedJson } from '../../http/version.ts';
+import { Agent, AgentList } from './agent.schemas.ts';
+import { findAgent } from './agents.queries.ts';
+import { AGENT, AGENT_ID } from './examples.ts';
+import { AGENT_LIST, agentJson } from './list.ts';
+
+const AGENT_MISSING = refusal(404, (id: string) => `Cannot find an agent with id '${id}'.`, [AGENT_ID]);
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+  database: Database;
+}
+
+/** The capture agents that are known (compatibility 6). */
+export const listAgents = defineEndpoint({
+  method: 'get',
+  path: '/api/agents',
+  since: '1.1.0',
+  access: apiRole('CAPTURE_AGENTS_VIEW'),
+  summary: 'List capture agents',
+  description: 'By identifier. All of them, unless `limit` is given.',
+  query: PageQuery,
+  answers: {
+    200: {
+      description: 'A page of capture agents.',
+      body: AgentList,
+      example: [AGENT],
+      headers: listHeaders('/api/agents'),
+    },
+  },
+  refusals: [NO_WHOLE_NUMBER],
+  handle: ({ c }, { config, database }: Services) =>
+    answerList(c, AGENT_LIST, {
+      database,
+      url: `${config.publicUrl}/api/agents`,
+      access: undefined,
+      json: async (agents) => agents.map(agentJson),
+    }),
+});
+
+export const readAgent = defineEndpoint({
+  method: 'get',
+  path: '/api/agents/{agent_id}',
+  since: '1.1.0',
+  access: apiRole('CAPTURE_AGENTS_VIEW'),
+  summary: 'Read a capture agent',
+  description: 'Known is an agent that has reported, or for which something has been scheduled.',
+  params: { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) },
+  answers: { 200: { description: 'The capture agent.', body: Agent, example: AGENT } },
+  refusals: [AGENT_MISSING],
+  handle: async ({ c, params }, { database }: Services) => {
+    const agent = await findAgent(database, params.agent_id);
+    if (!agent) throw AGENT_MISSING(params.agent_id);
+    return versionedJson(c, agentJson(agent));
+  },
+});

@@ -1,0 +1,24 @@
+export const AGENT_ID = 'room-1';
+
+/** As the reference document shows them. */
+export const AGENT = {
+  agent_id: AGENT_ID,
+  status: 'idle',
+  inputs: ['camera', 'screen'],
+  update: '2026-10-12T08:15:00Z',
+  url: 'http://room-1.example.org:8000',
+};
+
+export const CONFIGURATION = {
+  'capture.device.names': 'camera,screen',
+  'capture.device.timezone': 'Europe/Berlin',
+};
+
+export const CONFIGURATION_XML = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
+<properties>
+<comment>Configuration of ${AGENT_ID}</comment>
+<entry key="capture.device.names">camera,screen</entry>
+<entry key="capture.device.timezone">Europe/Berlin</entry>
+</properties>
+`;

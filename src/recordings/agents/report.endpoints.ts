@@ -1,0 +1,102 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import type { Database } from '../../database/kysely.ts';
+import { checked } from '../../http/check.ts';
+import { defineEndpoint } from '../../http/endpoint.ts';
+import { badRequest, SENTENCE } from '../../http/errors.ts';
+import { pathParameter, TextByName } from '../../http/schemas.ts';
+import { AgentName, AgentReport, IMPOSSIBLE_NAME, UNKNOWN_STATE } from './agent.schemas.ts';
+import { recordConfiguration, recordReport } from './agents.queries.ts';
+import { CONFIGURATION_TOO_LONG, NO_ZONE, parseConfiguration, UNREADABLE } from './configuration.ts';
+import { readConfiguration } from './configuration-body.ts';
+import { AGENT, AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from './examples.ts';
+import { propertiesXml } from './properties-xml.ts';
+
+interface Services {
+  database: Database;
+}
+
+const params = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
+const access = ['ROLE_CAPTURE_AGENT'];
+
+/** Where capture agents report themselves, as they know it from elsewhere. */
+export const reportAgent = defineEndpoint({
+  method: 'post',
+  path: '/capture-admin/agents/{agent_id}',
+  access,
+  summary: 'Report the state of a capture agent',
+  description:
+    'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). An agent makes itself known by it, and has to repeat it: after two minutes of silence it counts as `offline`.',
+  params,
+  form: { schema: AgentReport, example: { state: 'idle', address: AGENT.url } },
+  answers: {
+    200: {
+      description: 'It is written down.',
+      mediaType: 'text/plain; charset=utf-8',
+      body: z.string(),
+      example: `${AGENT_ID} set to idle`,
+    },
+  },
+  refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME],
+  handle: async ({ c, params, form }, { database }: Services) => {
+    const name = agentName(c, params.agent_id);
+    const report = await form();
+    await recordReport(database, name, report);
+    return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': SENTENCE });
+  },
+});
+
+export const configureAgent = defineEndpoint({
+  method: 'post',
+  path: '/capture-admin/agents/{agent_id}/configuration',
+  access,
+  summary: 'Replace the configuration of a capture agent',
+  description:
+    'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of whatever type. `capture.device.names` are the inputs of the agent, with commas between them; `capture.device.timezone` is the IANA name of its time zone, which is UTC unless it says so.',
+  params,
+  form: {
+    schema: z.object({ configuration: z.string().describe('A JSON object, or properties XML.') }),
+    example: { configuration: JSON.stringify(CONFIGURATION) },
+    bodies: {
+      'application/json': {
+        schema: TextByName.describe('Numbers and booleans are kept as text.'),
+        example: CONFIGURATION,
+      },
+      'text/xml': { schema: z.string(), example: CONFIGURATION_XML },
+    },
+  },
+  answers: {
+    200: {
+      description: 'The configuration as it is kept.',
+      mediaType: 'text/xml; charset=utf-8',
+      body: z.string(),
+      example: CONFIGURATION_XML,
+    },
+  },
+  refusals: [UNREADABLE, NO_ZONE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG],
+  handle: async ({ c, params }, { database }: Services) => {
+    const name = agentName(c, params.agent_id);
+    const configuration = parseConfiguration(await readConfiguration(c.req.raw));
+    await recordConfiguration(database, name, configuration);
+    const xml = propertiesXml(configuration.properties, `Configuration of ${name}`);
+    return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
+  },
+});
+
+/** @throws {HttpError} 400 for a name that no agent can have */
+function agentName(c: Context, name: string): string {
+  // What cannot be decoded would be taken as it stands.
+  if (!isDecodable(c.req.url)) {
+    throw badRequest('The name of the capture agent is not percent-encoded UTF-8.');
+  }
+  return checked(AgentName, name);
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(new URL(url).pathname);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Hono } from 'hono';
+import { type AppParts, assembleApp } from '../../src/http/app.ts';
+import type { Endpoint } from '../../src/http/endpoint.ts';
+import { silentLogger } from '../../src/telemetry.ts';
+
+/** An application that has these endpoints alone, in the layers that every request passes. */
+export function endpointApp<Services>(
+  endpoints: readonly Endpoint<Services>[],
+  services: Services,
+  parts: Partial<Pick<AppParts<Services>, 'areas' | 'mounted' | 'log'>> = {},
+): Hono {
+  return assembleApp({ log: silentLogger, areas: [], endpoints, services, ...parts });
+}
