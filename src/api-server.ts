@@ -1,6 +1,6 @@
 import { createApp } from './app.ts';
 import type { Context } from './context.ts';
-import { type RunningServer, serve } from './http/serve.ts';
+import { type RunningServer, serve } from './http/server/serve.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** Builds the application and serves it until the shutdown. @throws {ListenError} */

@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { API_ROLES } from './access/api-roles.ts';
-import { requireRole } from './access/guard.ts';
 import { anonymous } from './access/principal.ts';
-import { ROLE_ADMIN } from './access/roles.ts';
-import { UNSERVED } from './access/unserved.ts';
+import { API_ROLES } from './access/roles/api-roles.ts';
+import { requireRole } from './access/roles/guard.ts';
+import { ROLE_ADMIN } from './access/roles/roles.ts';
+import { UNSERVED } from './access/roles/unserved.ts';
 import { REFERENCE } from './app.ts';
+import { Rules } from './http/endpoint/rules.ts';
 import { handleErrors } from './http/error-handler.ts';
-import { Rules } from './http/rules.ts';
 
 /** Table 1.3 of the compatibility page, written out once more: path, then method and role. */
 const TABLE = `

@@ -9,22 +9,26 @@ import {
 import { docsAsset, docsPage } from './about/docs.endpoints.ts';
 import { liveness, readiness } from './about/health.endpoints.ts';
 import { home } from './about/home.endpoint.ts';
-import { authenticate } from './access/authentication.ts';
-import { requireRole } from './access/guard.ts';
 import { engageUrl, me, myRoles, organization, organizationProperties } from './access/info.endpoints.ts';
-import { runAs } from './access/run-as.ts';
-import { UNSERVED } from './access/unserved.ts';
+import { requireRole } from './access/roles/guard.ts';
+import { runAs } from './access/roles/run-as.ts';
+import { UNSERVED } from './access/roles/unserved.ts';
+import { authenticate } from './access/sign-in/authentication.ts';
 import type { Context } from './context.ts';
-import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from './events/acl.endpoints.ts';
-import { readEvent, removeEvent } from './events/events.endpoints.ts';
-import { listEvents } from './events/list.endpoints.ts';
+import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from './events/endpoints/acl.endpoints.ts';
+import { readEvent, removeEvent } from './events/endpoints/events.endpoints.ts';
+import { listEvents } from './events/endpoints/list.endpoints.ts';
+import {
+  deleteEventCatalog,
+  putEventFields,
+  readEventMetadata,
+} from './events/endpoints/metadata.endpoints.ts';
+import { listPublications, readPublication } from './events/endpoints/publications.endpoints.ts';
+import { putScheduling, readScheduling } from './events/endpoints/scheduling.endpoints.ts';
 import { downloadTrack, listTracks } from './events/media/media.endpoints.ts';
-import { deleteEventCatalog, putEventFields, readEventMetadata } from './events/metadata.endpoints.ts';
-import { listPublications, readPublication } from './events/publications.endpoints.ts';
-import { putScheduling, readScheduling } from './events/scheduling.endpoints.ts';
 import { assembleApp } from './http/app.ts';
-import type { Endpoint } from './http/endpoint.ts';
-import { Rules, requireVersion } from './http/rules.ts';
+import type { Endpoint } from './http/endpoint/endpoint.ts';
+import { Rules, requireVersion } from './http/endpoint/rules.ts';
 import { negotiateVersion } from './http/version.ts';
 import { newEvent } from './ingest/external-api/create.endpoint.ts';
 import { addTrack } from './ingest/external-api/track.endpoint.ts';
@@ -38,17 +42,17 @@ import { signUrl } from './publications/sign.endpoints.ts';
 import { watchPage } from './publications/watch.endpoints.ts';
 import { listAgents, readAgent } from './recordings/agents/agents.endpoints.ts';
 import { configureAgent, reportAgent } from './recordings/agents/report.endpoints.ts';
-import { putSeriesAcl, readSeriesAcl } from './series/acl.endpoints.ts';
-import { listSeries } from './series/list.endpoints.ts';
+import { putSeriesAcl, readSeriesAcl } from './series/endpoints/acl.endpoints.ts';
+import { listSeries } from './series/endpoints/list.endpoints.ts';
 import {
   deleteSeriesCatalog,
   putSeries,
   putSeriesFields,
   readSeriesMetadata,
-} from './series/metadata.endpoints.ts';
-import { putProperties, readProperties } from './series/properties.endpoints.ts';
-import { searchSeries } from './series/search.endpoints.ts';
-import { deleteSeries, newSeries, readSeries } from './series/series.endpoints.ts';
+} from './series/endpoints/metadata.endpoints.ts';
+import { putProperties, readProperties } from './series/endpoints/properties.endpoints.ts';
+import { searchSeries } from './series/endpoints/search.endpoints.ts';
+import { deleteSeries, newSeries, readSeries } from './series/endpoints/series.endpoints.ts';
 import { controlWorkflow, readWorkflow, workflowsForOperators } from './workflows/workflows.endpoints.ts';
 
 /** What handlers are given beside the request. */

@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
-import { renameHeaders } from './http/header-names.ts';
+import { renameHeaders } from './http/server/header-names.ts';
 
 /** What a server may tell of a request: the address of the other end, here or where Deno's own server has it. */
 interface RequestInfo {

@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts';
-import { ListenError } from './http/serve.ts';
+import { ListenError } from './http/server/serve.ts';
 import type { Logger } from './telemetry.ts';
 
 /**

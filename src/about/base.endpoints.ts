@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../http/endpoint.ts';
-import { matchesNone } from '../http/etag.ts';
-import { EXAMPLE_URL, TAGGED_HEADERS } from '../http/schemas.ts';
+import { matchesNone } from '../http/answer/etag.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { EXAMPLE_URL, TAGGED_HEADERS } from '../http/endpoint/schemas.ts';
 import { API_VERSIONS, NEWEST_VERSION } from '../http/version.ts';
 import { ApiInfo, ApiVersions, DefaultVersion } from './base.schemas.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { strongEtag } from '../http/etag.ts';
+import { strongEtag } from '../http/answer/etag.ts';
 import { startReference } from './docs.browser.ts';
 
 /** A file of the reference page. */

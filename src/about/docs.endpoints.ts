@@ -1,6 +1,6 @@
-import { defineEndpoint } from '../http/endpoint.ts';
+import { matchesNone } from '../http/answer/etag.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { notFound } from '../http/errors.ts';
-import { matchesNone } from '../http/etag.ts';
 import { assetNamed } from './docs-assets.ts';
 import { CONTENT_SECURITY_POLICY, referencePage } from './docs-page.ts';
 

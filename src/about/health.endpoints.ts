@@ -1,4 +1,4 @@
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { withTimeout } from '../timeout.ts';
 import { Liveness, Readiness } from './health.schemas.ts';
 

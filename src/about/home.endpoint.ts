@@ -1,7 +1,7 @@
 import { accepts } from 'hono/accepts';
 import manifest from '../../package.json' with { type: 'json' };
-import { defineEndpoint } from '../http/endpoint.ts';
-import { EXAMPLE_URL } from '../http/schemas.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
 import { Home } from './home.schemas.ts';
 import { CONTENT_SECURITY_POLICY, homePage } from './home-page.ts';
 

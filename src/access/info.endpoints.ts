@@ -1,9 +1,9 @@
-import { defineEndpoint } from '../http/endpoint.ts';
-import { EXAMPLE_URL } from '../http/schemas.ts';
-import { ADMINISTRATORS, ANY_API_ROLE } from './api-roles.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
 import { Me, Organization, OrganizationProperties, Roles } from './info.schemas.ts';
 import { ORGANIZATION } from './organization.ts';
-import { userRole } from './roles.ts';
+import { ADMINISTRATORS, ANY_API_ROLE } from './roles/api-roles.ts';
+import { userRole } from './roles/roles.ts';
 
 interface Services {
   /** Base of the URLs handed out, without a slash at its end. */

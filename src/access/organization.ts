@@ -1,4 +1,4 @@
-import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles.ts';
+import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles/roles.ts';
 
 /** The one organization there is, as clients expect to find it. */
 export const ORGANIZATION = {

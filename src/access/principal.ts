@@ -1,4 +1,4 @@
-import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles.ts';
+import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles/roles.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,5 +1,5 @@
-import { refusal } from '../http/refusal.ts';
-import { ROLE_SUDO } from './roles.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
+import { ROLE_SUDO } from './roles/roles.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Opencast"' };
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { isUsername } from '../access/accounts.ts';
-import { ROLE_EXTERNAL_APPLICATIONS } from '../access/roles.ts';
+import { isUsername } from '../access/accounts/accounts.ts';
+import { ROLE_EXTERNAL_APPLICATIONS } from '../access/roles/roles.ts';
 
 export const USAGE = `Accounts that sign in with HTTP Basic.
 

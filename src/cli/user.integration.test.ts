@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
-import { findAccount } from '../access/accounts.ts';
-import { verifyPassword } from '../access/password.ts';
+import { findAccount } from '../access/accounts/accounts.ts';
+import { verifyPassword } from '../access/accounts/password.ts';
 import { main } from './user.ts';
 
 let db: TestDatabase;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { addAccount, listAccounts, removeAccount, updateAccount } from '../access/accounts.ts';
-import { hashPassword } from '../access/password.ts';
-import { userRole } from '../access/roles.ts';
+import { addAccount, listAccounts, removeAccount, updateAccount } from '../access/accounts/accounts.ts';
+import { hashPassword } from '../access/accounts/password.ts';
+import { userRole } from '../access/roles/roles.ts';
 import { ConfigError, loadConfig } from '../config.ts';
 import { createDatabase, type Database } from '../database/kysely.ts';
 import { createPool } from '../database/pool.ts';

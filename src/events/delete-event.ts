@@ -1,4 +1,4 @@
-import { requireAccess } from '../access/acl.queries.ts';
+import { requireAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Acl } from '../access/acl.schemas.ts';
-import { Created, Instant } from '../http/schemas.ts';
+import { Acl } from '../access/acl/acl.schemas.ts';
+import { Created, Instant } from '../http/endpoint/schemas.ts';
 import { CatalogJson } from '../metadata/schemas.ts';
 import { Publications } from '../publications/publication.schemas.ts';
 import { Scheduling } from '../recordings/schedules/scheduling.schemas.ts';

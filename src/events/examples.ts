@@ -1,4 +1,4 @@
-import { EXAMPLE_URL } from '../http/schemas.ts';
+import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
 import { exampleField } from '../metadata/examples.ts';
 import { CHECKSUM } from '../publications/examples.ts';
 import { EVENT_ID } from '../workflows/examples.ts';

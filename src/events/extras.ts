@@ -1,4 +1,4 @@
-import { aclsOf } from '../access/acl.queries.ts';
+import { aclsOf } from '../access/acl/acl.queries.ts';
 import type { Queryable } from '../database/kysely.ts';
 import { type ApiVersion, atLeast } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';

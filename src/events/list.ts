@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Action, mayAccess } from '../access/acl.queries.ts';
+import { type Action, mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import { type Condition, type Criterion, hasValue } from '../database/list/index.ts';

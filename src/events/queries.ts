@@ -1,5 +1,5 @@
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
-import { mayAccess } from '../access/acl.queries.ts';
+import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import type { DB } from '../database/schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../http/query.schemas.ts';
+import { flag } from '../http/endpoint/query.schemas.ts';
 import { PublicationsQuery } from '../publications/query.schemas.ts';
 import { EVENT_CHANGES } from './versions.ts';
 

@@ -1,4 +1,4 @@
-import { mayAccess } from '../access/acl.queries.ts';
+import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import { NO_SUCH_SERIES } from './refusals.ts';

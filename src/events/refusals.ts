@@ -1,4 +1,4 @@
-import { refusal } from '../http/refusal.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { PUBLICATION_ID } from '../publications/examples.ts';
 import { EVENT_ID, SERIES_ID, TRACK_ID } from './examples.ts';
 

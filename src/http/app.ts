@@ -1,10 +1,10 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Logger } from '../telemetry.ts';
-import { addEndpoint, type Endpoint } from './endpoint.ts';
+import { lengthForHead } from './answer/head.ts';
+import { securityHeaders } from './answer/security-headers.ts';
+import { addEndpoint, type Endpoint } from './endpoint/endpoint.ts';
 import { handleErrors } from './error-handler.ts';
-import { lengthForHead } from './head.ts';
 import { requestContext } from './request-context.ts';
-import { securityHeaders } from './security-headers.ts';
 
 /** The paths below one folder, whether there is an endpoint or not. */
 export interface Area {

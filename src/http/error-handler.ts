@@ -3,10 +3,10 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { mayPass } from '../database/retry.ts';
-import { ClientGone } from './body.ts';
 import { isDatabaseOutage } from './database-outage.ts';
+import { refusal } from './endpoint/refusal.ts';
 import { HttpError, notFound, SENTENCE } from './errors.ts';
-import { refusal } from './refusal.ts';
+import { ClientGone } from './form/body.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);

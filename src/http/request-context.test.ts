@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
+import { securityHeaders } from './answer/security-headers.ts';
 import { requestContext } from './request-context.ts';
-import { securityHeaders } from './security-headers.ts';
 
 let lines: Record<string, unknown>[] = [];
 const app = new Hono();

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { Rules, requireVersion } from './endpoint/rules.ts';
 import { handleErrors } from './error-handler.ts';
-import { Rules, requireVersion } from './rules.ts';
 import { atLeast, negotiateVersion, resolveVersion, versionedJson } from './version.ts';
 
 const app = new Hono();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { Principal } from '../access/principal.ts';
 import { handleErrors } from '../http/error-handler.ts';
-import { readFields } from '../http/form.ts';
+import { readFields } from '../http/form/form.ts';
 import { requestContext } from '../http/request-context.ts';
 import { silentLogger } from '../telemetry.ts';
 import { Idempotency } from './idempotency.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checked } from '../http/check.ts';
+import { checked } from '../http/endpoint/check.ts';
 
 const LENGTH = 255;
 /** As most clients send it. A comma or a blank would be a sign of a repeated header. */

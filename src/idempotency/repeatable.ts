@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refusal } from '../http/refusal.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { IdempotencyKey } from './key.ts';
 
 export const UNDER_WAY = refusal(409, 'A request with this Idempotency-Key is still being carried out.', [], {

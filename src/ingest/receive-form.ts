@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
-import type { EndpointRequest } from '../http/endpoint.ts';
+import type { EndpointRequest } from '../http/endpoint/endpoint.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { HttpError } from '../http/errors.ts';
-import type { FormLimits } from '../http/multipart.ts';
-import { refusal } from '../http/refusal.ts';
+import type { FormLimits } from '../http/form/multipart.ts';
 import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import { putMeasured } from '../storage/put-measured.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { apiRole } from '../access/api-roles.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
-import { refusal } from '../http/refusal.ts';
-import { pathParameter, TextByName } from '../http/schemas.ts';
+import { apiRole } from '../access/roles/api-roles.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
+import { pathParameter, TextByName } from '../http/endpoint/schemas.ts';
 import { versionedJson } from '../http/version.ts';
 import type { ListEntry, ListProviders } from './list-providers.ts';
 import { ListQuery } from './schemas.ts';

@@ -1,5 +1,5 @@
+import { refusal } from '../http/endpoint/refusal.ts';
 import { HttpError } from '../http/errors.ts';
-import { refusal } from '../http/refusal.ts';
 import type { FieldType, MetadataField } from './catalog.ts';
 
 /** What has metadata. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { createDocument, createSchema, type ZodOpenApiPathsObject } from 'zod-openapi';
-import type { Description } from '../http/endpoint.ts';
-import { schemasOfTexts } from '../http/schemas.ts';
+import type { Description } from '../http/endpoint/endpoint.ts';
+import { schemasOfTexts } from '../http/endpoint/schemas.ts';
 import { NEWEST_VERSION } from '../http/version.ts';
 import { INTRODUCTION } from './introduction.ts';
 import { markVersions } from './mark-versions.ts';

@@ -5,7 +5,7 @@ import type {
   ZodOpenApiRequestBodyObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import type { Answer, Description, Form } from '../http/endpoint.ts';
+import type { Answer, Description, Form } from '../http/endpoint/endpoint.ts';
 import { API_VERSIONS, atLeast, mediaType } from '../http/version.ts';
 import { refusalsOf } from './refusals.ts';
 

@@ -9,10 +9,10 @@ import {
   UNAUTHORIZED,
   WRONG_PASSWORD,
 } from '../access/refusals.ts';
-import type { Description } from '../http/endpoint.ts';
+import type { Description } from '../http/endpoint/endpoint.ts';
+import type { ShownRefusal } from '../http/endpoint/refusal.ts';
 import { DATABASE_AWAY, FAULT, UNSTORABLE } from '../http/error-handler.ts';
-import { FORM_TOO_LONG, UNREADABLE_FORM } from '../http/form.ts';
-import type { ShownRefusal } from '../http/refusal.ts';
+import { FORM_TOO_LONG, UNREADABLE_FORM } from '../http/form/form.ts';
 import { NO_VERSION } from '../http/version.ts';
 
 /** Wherever somebody may sign in. */

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { Database } from '../database/kysely.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { SENTENCE } from '../http/errors.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { PublicationAddresses } from './presentation.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { mayAccess } from '../access/acl.queries.ts';
+import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import { isUuid } from '../database/uuid.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
+import { allowsRange, matchesNone, strongEtag } from '../http/answer/etag.ts';
+import { requestedRange } from '../http/answer/range.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { SENTENCE } from '../http/errors.ts';
-import { allowsRange, matchesNone, strongEtag } from '../http/etag.ts';
-import { requestedRange } from '../http/range.ts';
-import { refusal } from '../http/refusal.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
 
 export const OUTSIDE_FILE = refusal(416, 'The range lies outside the file.');

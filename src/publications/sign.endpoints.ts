@@ -1,7 +1,7 @@
-import { apiRole } from '../access/api-roles.ts';
 import type { Principal } from '../access/principal.ts';
+import { apiRole } from '../access/roles/api-roles.ts';
 import type { Database } from '../database/kysely.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { versionedJson } from '../http/version.ts';
 import { formatInstant } from '../metadata/time.ts';
 import { PUBLICATION } from './examples.ts';

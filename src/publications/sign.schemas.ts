@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { refusal } from '../http/refusal.ts';
-import { Instant } from '../http/schemas.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
+import { Instant } from '../http/endpoint/schemas.ts';
 import { canonicalAddress } from './signing/ip-address.ts';
 import { parseValidUntil } from './signing/valid-until.ts';
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Database } from '../database/kysely.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { elementUrl, type PublicationElement } from './model.ts';
 import type { PublicationAddresses } from './presentation.ts';
 import { findRecording } from './queries.ts';

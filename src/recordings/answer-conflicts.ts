@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Answer } from '../http/endpoint.ts';
+import type { Answer } from '../http/endpoint/endpoint.ts';
 import { versionedJson } from '../http/version.ts';
 import { ScheduleConflict } from './conflicts.ts';
 import { CONFLICTS } from './schedules/examples.ts';

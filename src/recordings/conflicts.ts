@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { mayAccess } from '../access/acl.queries.ts';
+import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import { inTransaction, Outdated } from '../database/retry.ts';

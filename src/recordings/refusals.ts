@@ -1,4 +1,4 @@
-import { refusal } from '../http/refusal.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { MAX_NAME, quoted } from './agents/names.ts';
 
 const FIRST_YEAR = 1970;

@@ -1,5 +1,5 @@
-import { replaceAcl } from '../access/acl.queries.ts';
-import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
+import { replaceAcl } from '../access/acl/acl.queries.ts';
+import { type AclEntry, parseStrictAcl } from '../access/acl/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { dropAclsOfSeries } from '../events/update/acl.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mayAccess, replaceAcl } from '../access/acl.queries.ts';
-import { type AclEntry, parseStrictAcl } from '../access/acl.ts';
+import { mayAccess, replaceAcl } from '../access/acl/acl.queries.ts';
+import { type AclEntry, parseStrictAcl } from '../access/acl/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import { UNAUTHORIZED } from '../access/refusals.ts';
 import type { Transaction } from '../database/kysely.ts';
-import { checked } from '../http/check.ts';
+import { checked } from '../http/endpoint/check.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { parseCatalogs, requireValues } from '../metadata/parse.ts';

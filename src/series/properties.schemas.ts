@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TextByName } from '../http/schemas.ts';
+import { TextByName } from '../http/endpoint/schemas.ts';
 import { PROPERTIES_UNPARSABLE } from './refusals.ts';
 
 const NAME_BYTES = 255;

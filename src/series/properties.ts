@@ -1,6 +1,6 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
-import { checked } from '../http/check.ts';
+import { checked } from '../http/endpoint/check.ts';
 import { PropertyName, PropertyValue } from './properties.schemas.ts';
 import { findProperties, lockSeries } from './queries.ts';
 import {

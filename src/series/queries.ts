@@ -1,9 +1,9 @@
 import type { Expression } from 'kysely';
-import { mayAccess } from '../access/acl.queries.ts';
+import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import { UNAUTHORIZED } from '../access/refusals.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import type { Refusal } from '../http/refusal.ts';
+import type { Refusal } from '../http/endpoint/refusal.ts';
 import { SHOWN_COLUMNS } from './json.ts';
 import { SERIES_MISSING } from './refusals.ts';
 

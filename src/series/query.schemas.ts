@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../http/query.schemas.ts';
+import { flag } from '../http/endpoint/query.schemas.ts';
 import { SERIES_PARAMETERS } from './versions.ts';
 
 /** What else to answer of a series. */

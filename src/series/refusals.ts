@@ -1,4 +1,4 @@
-import { refusal } from '../http/refusal.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { SERIES_ID } from './examples.ts';
 
 export const SERIES_MISSING = refusal(404, (id: string) => `Cannot find a series with id '${id}'.`, [

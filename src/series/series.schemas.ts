@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Acl } from '../access/acl.schemas.ts';
-import { TextFlag } from '../http/query.schemas.ts';
-import { Instant } from '../http/schemas.ts';
+import { Acl } from '../access/acl/acl.schemas.ts';
+import { TextFlag } from '../http/endpoint/query.schemas.ts';
+import { Instant } from '../http/endpoint/schemas.ts';
 import { NO_THEME } from './refusals.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS, SERIES_PARAMETERS } from './versions.ts';
 

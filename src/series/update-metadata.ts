@@ -1,6 +1,6 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
-import type { Refusal } from '../http/refusal.ts';
+import type { Refusal } from '../http/endpoint/refusal.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { catalogsOf, type FilledCatalog, saveCatalogs } from './catalogs.ts';

@@ -1,4 +1,4 @@
-import { refusal } from '../http/refusal.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { Processing as ProcessingRequest } from './processing.schemas.ts';
 
 export const UNPARSABLE_PROCESSING = refusal(400, 'Unable to parse processing configuration');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { flag } from '../http/query.schemas.ts';
-import { refusal } from '../http/refusal.ts';
-import { TextByName } from '../http/schemas.ts';
+import { flag } from '../http/endpoint/query.schemas.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
+import { TextByName } from '../http/endpoint/schemas.ts';
 import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './states.ts';
 
 const states = Object.keys(WORKFLOW_MOVES) as WorkflowState[];

@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { type Action, requireAccess } from '../access/acl.queries.ts';
-import { ADMINISTRATORS, apiRole } from '../access/api-roles.ts';
+import { type Action, requireAccess } from '../access/acl/acl.queries.ts';
+import { ADMINISTRATORS, apiRole } from '../access/roles/api-roles.ts';
 import type { Database } from '../database/kysely.ts';
-import { checked } from '../http/check.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
-import { refusal } from '../http/refusal.ts';
-import { pathParameter } from '../http/schemas.ts';
+import { checked } from '../http/endpoint/check.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
+import { pathParameter } from '../http/endpoint/schemas.ts';
 import { versionedJson } from '../http/version.ts';
 import { advance, type Change } from './advance.ts';
 import { WORKFLOW } from './examples.ts';

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiDocument } from '../../src/about/base.endpoints.ts';
 import { docsAsset, docsPage } from '../../src/about/docs.endpoints.ts';
-import { type RunningServer, serve } from '../../src/http/serve.ts';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { servedDocument } from '../../src/openapi/served.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';

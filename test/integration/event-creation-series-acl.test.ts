@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { replaceAcl } from '../../src/access/acl.queries.ts';
+import { replaceAcl } from '../../src/access/acl/acl.queries.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { home } from '../../src/about/home.endpoint.ts';
-import { type RunningServer, serve } from '../../src/http/serve.ts';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { routerPath } from '../../src/http/rules.ts';
+import { routerPath } from '../../src/http/endpoint/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { DocumentedClient } from '../support/documented-client.ts';
 import { DOCUMENT } from '../support/openapi.ts';

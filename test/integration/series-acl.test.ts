@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { replaceAcl } from '../../src/access/acl.queries.ts';
+import { replaceAcl } from '../../src/access/acl/acl.queries.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { inTransaction } from '../../src/database/retry.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

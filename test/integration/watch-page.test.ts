@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/http/serve.ts';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { forPlayersElsewhere, publishedFile } from '../../src/publications/files.endpoints.ts';
 import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
 import { watchPage } from '../../src/publications/watch.endpoints.ts';

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { type AppParts, assembleApp } from '../../src/http/app.ts';
-import type { Endpoint } from '../../src/http/endpoint.ts';
+import type { Endpoint } from '../../src/http/endpoint/endpoint.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 
 /** An application that has these endpoints alone, in the layers that every request passes. */

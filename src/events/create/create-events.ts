@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { replaceAcl } from '../../access/acl.queries.ts';
-import type { AclEntry } from '../../access/acl.ts';
+import { replaceAcl } from '../../access/acl/acl.queries.ts';
+import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';

@@ -1,13 +1,13 @@
-import { requireAccess } from '../../access/acl.queries.ts';
-import { apiRole } from '../../access/api-roles.ts';
+import { requireAccess } from '../../access/acl/acl.queries.ts';
+import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Database } from '../../database/kysely.ts';
 import { isUuid } from '../../database/uuid.ts';
-import { defineEndpoint } from '../../http/endpoint.ts';
-import { pathParameter } from '../../http/schemas.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { pathParameter } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { OUTSIDE_FILE, serveFile } from '../../publications/index.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
-import { eventParams } from '../events.endpoints.ts';
+import { eventParams } from '../endpoints/events.endpoints.ts';
 import { TRACK, TRACK_ID } from '../examples.ts';
 import { EVENT_MISSING, TRACK_MISSING } from '../refusals.ts';
 import { trackJson } from './json.ts';

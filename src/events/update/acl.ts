@@ -1,6 +1,6 @@
-import { aclsOf, mayAccess, replaceAcl } from '../../access/acl.queries.ts';
-import { MAX_ENTRIES } from '../../access/acl.schemas.ts';
-import type { AclEntry } from '../../access/acl.ts';
+import { aclsOf, mayAccess, replaceAcl } from '../../access/acl/acl.queries.ts';
+import { MAX_ENTRIES } from '../../access/acl/acl.schemas.ts';
+import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import { isActive } from '../../workflows/states.ts';

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import { type Action, mayAccess } from '../../access/acl.queries.ts';
+import { type Action, mayAccess } from '../../access/acl/acl.queries.ts';
 import type { Principal } from '../../access/principal.ts';
 import { UNAUTHORIZED } from '../../access/refusals.ts';
 import type { Transaction } from '../../database/kysely.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Key, Order, Position, Total } from '../../database/list/index.ts';
-import { checked } from '../check.ts';
+import { checked } from '../endpoint/check.ts';
+import { PAGE } from '../endpoint/query.schemas.ts';
 import { badRequest } from '../errors.ts';
-import { PAGE } from '../query.schemas.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MAX_LENGTH = 20_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXAMPLE_URL } from '../schemas.ts';
+import { EXAMPLE_URL } from '../endpoint/schemas.ts';
 import type { ListedResource } from './resource.ts';
 
 /** The headers of a list. @param path where it is, for the example */

@@ -1,5 +1,5 @@
 import type { Listing } from '../../database/list/index.ts';
-import { refusal } from '../refusal.ts';
+import { refusal } from '../endpoint/refusal.ts';
 import { API_VERSIONS, type ApiVersion, atLeast } from '../version.ts';
 import { parseFilters } from './filter-grammar.ts';
 import { conditionsOf, type Filter } from './filters.ts';

@@ -1,6 +1,6 @@
 import type { Criterion, Order, Term } from '../../database/list/index.ts';
+import { refusal } from '../endpoint/refusal.ts';
 import { badRequest } from '../errors.ts';
-import { refusal } from '../refusal.ts';
 
 /** One sort criterion as the client wrote it. */
 export interface SortPart {

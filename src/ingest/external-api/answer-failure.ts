@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import { ClientGone, SILENT } from '../../http/body.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
 import type { HttpError } from '../../http/errors.ts';
-import { FILES_TOO_LARGE } from '../../http/multipart.ts';
-import { refusal } from '../../http/refusal.ts';
+import { ClientGone, SILENT } from '../../http/form/body.ts';
+import { FILES_TOO_LARGE } from '../../http/form/multipart.ts';
 import { answerConflicts } from '../../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../../storage/put-measured.ts';
 import { StagingExpired } from '../../storage/staging.ts';

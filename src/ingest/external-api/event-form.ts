@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { LenientAcl } from '../../access/acl.schemas.ts';
-import { type AclEntry, parseAcl, UNPARSABLE_ACL } from '../../access/acl.ts';
+import { LenientAcl } from '../../access/acl/acl.schemas.ts';
+import { type AclEntry, parseAcl, UNPARSABLE_ACL } from '../../access/acl/acl.ts';
 import { EVENT_FIELDS } from '../../events/examples.ts';
 import type { NewTrack } from '../../events/tracks.ts';
 import { EVENT_CHANGES } from '../../events/versions.ts';
-import { jsonText } from '../../http/schemas.ts';
+import { jsonText } from '../../http/endpoint/schemas.ts';
 import { type ApiVersion, atLeast } from '../../http/version.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TextFlag } from '../../http/query.schemas.ts';
-import { refusal } from '../../http/refusal.ts';
+import { TextFlag } from '../../http/endpoint/query.schemas.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
 
 const FLAVOR = /^[^/\s\p{C}]{1,128}\/[^/\s\p{C}]{1,128}$/u;
 const TAG_LENGTH = 255;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { requireAccess } from '../../access/acl.queries.ts';
-import { apiRole } from '../../access/api-roles.ts';
+import { requireAccess } from '../../access/acl/acl.queries.ts';
+import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/kysely.ts';
-import { eventParams } from '../../events/events.endpoints.ts';
+import { eventParams } from '../../events/endpoints/events.endpoints.ts';
 import {
   ACL_LOCKED,
   EVENT_MISSING,
@@ -17,11 +17,11 @@ import {
 import { refuseSecondRecording } from '../../events/update/tracks.ts';
 import type { EventEdits } from '../../events/update/update-event.ts';
 import { EVENT_CHANGES } from '../../events/versions.ts';
-import { defineEndpoint, type EndpointRequest } from '../../http/endpoint.ts';
+import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { jsonText } from '../../http/endpoint/schemas.ts';
 import { HttpError } from '../../http/errors.ts';
-import { isMultipart } from '../../http/multipart.ts';
-import { refusal } from '../../http/refusal.ts';
-import { jsonText } from '../../http/schemas.ts';
+import { isMultipart } from '../../http/form/multipart.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import { UnknownField } from '../../metadata/refusals.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';

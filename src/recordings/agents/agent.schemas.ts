@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { refusal } from '../../http/refusal.ts';
-import { Instant } from '../../http/schemas.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { Instant } from '../../http/endpoint/schemas.ts';
 import { isName, MAX_NAME, quoted } from './names.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;

@@ -1,10 +1,10 @@
-import { apiRole } from '../../access/api-roles.ts';
+import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Database } from '../../database/kysely.ts';
-import { defineEndpoint } from '../../http/endpoint.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { NO_WHOLE_NUMBER } from '../../http/endpoint/query.schemas.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { pathParameter } from '../../http/endpoint/schemas.ts';
 import { answerList, listHeaders, PageQuery } from '../../http/list/index.ts';
-import { NO_WHOLE_NUMBER } from '../../http/query.schemas.ts';
-import { refusal } from '../../http/refusal.ts';
-import { pathParameter } from '../../http/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { Agent, AgentList } from './agent.schemas.ts';
 import { findAgent } from './agents.queries.ts';

@@ -1,6 +1,6 @@
 import { badRequest } from '../../http/errors.ts';
-import { fieldsOf, readBody } from '../../http/form.ts';
-import { isMultipart } from '../../http/multipart.ts';
+import { fieldsOf, readBody } from '../../http/form/form.ts';
+import { isMultipart } from '../../http/form/multipart.ts';
 import { UNREADABLE } from './configuration.ts';
 
 const URLENCODED = /^application\/x-www-form-urlencoded\s*(;|$)/i;

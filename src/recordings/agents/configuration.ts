@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { checked } from '../../http/check.ts';
+import { checked } from '../../http/endpoint/check.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
 import { badRequest } from '../../http/errors.ts';
-import { refusal } from '../../http/refusal.ts';
 import { isXmlText } from '../../metadata/xml.ts';
 import { isTimeZone } from '../recurrence/time-zone.ts';
 import { isName, MAX_NAME, quoted } from './names.ts';

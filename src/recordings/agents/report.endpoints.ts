@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { Database } from '../../database/kysely.ts';
-import { checked } from '../../http/check.ts';
-import { defineEndpoint } from '../../http/endpoint.ts';
+import { checked } from '../../http/endpoint/check.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { pathParameter, TextByName } from '../../http/endpoint/schemas.ts';
 import { badRequest, SENTENCE } from '../../http/errors.ts';
-import { pathParameter, TextByName } from '../../http/schemas.ts';
 import { AgentName, AgentReport, IMPOSSIBLE_NAME, UNKNOWN_STATE } from './agent.schemas.ts';
 import { recordConfiguration, recordReport } from './agents.queries.ts';
 import { CONFIGURATION_TOO_LONG, NO_ZONE, parseConfiguration, UNREADABLE } from './configuration.ts';

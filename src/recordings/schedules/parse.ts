@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { Refusal } from '../../http/endpoint/refusal.ts';
 import { badRequest } from '../../http/errors.ts';
-import type { Refusal } from '../../http/refusal.ts';
 import { MOMENT, NO_END, RULE_INCOMPLETE, TWO_ENDS, UNPARSABLE_SCHEDULING } from '../refusals.ts';
 import type { Period } from './schedule.ts';
 import { LONGEST_MS, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';

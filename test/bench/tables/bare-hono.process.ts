@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { sql } from 'kysely';
 import { createDatabase } from '../../../src/database/kysely.ts';
 import { createPool } from '../../../src/database/pool.ts';
-import { serve } from '../../../src/http/serve.ts';
+import { serve } from '../../../src/http/server/serve.ts';
 import { COLUMNS } from '../lists/columns.ts';
 import { serveTasks } from '../support/helper-process.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { REFERENCE } from '../../../src/app.ts';
-import type { Description } from '../../../src/http/endpoint.ts';
+import type { Description } from '../../../src/http/endpoint/endpoint.ts';
 import type { TestApp } from '../app.ts';
 import { insertPublication } from '../publication.ts';
 import { insertScheduled } from '../scheduled-event.ts';

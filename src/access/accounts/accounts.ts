@@ -1,0 +1,70 @@
+import { type Selectable, sql } from 'kysely';
+import type { Queryable } from '../../database/kysely.ts';
+import type { Account } from '../../database/schema.ts';
+import { anonymous } from '../principal.ts';
+
+/** An account as it is stored; `roles` are the granted ones. */
+export type StoredAccount = Selectable<Account>;
+
+const USERNAME = /^[^:\p{Cc}]{1,128}$/u;
+
+/** Whether an account can have this name: HTTP Basic leaves no room for a colon, run-as trims, nobody is `anonymous`. */
+export function isUsername(name: string): boolean {
+  return USERNAME.test(name) && name.trim() === name && name !== anonymous.username;
+}
+
+export async function findAccount(db: Queryable, username: string): Promise<StoredAccount | undefined> {
+  return db.selectFrom('accounts').selectAll().where('username', '=', username).executeTakeFirst();
+}
+
+/** The names that have the ASCII letters and digits of this one, in whatever case, and anything between them. */
+export async function similarUsernames(db: Queryable, username: string): Promise<string[]> {
+  const letters = username.replace(/[^a-zA-Z0-9]/g, '').toUpperCase();
+  const rows = await db
+    .selectFrom('accounts')
+    .select('username')
+    .where(sql`upper(regexp_replace(username COLLATE "C", '[^a-zA-Z0-9]', '', 'g'))`, '=', letters)
+    .execute();
+  return rows.map((row) => row.username);
+}
+
+/** All accounts by name. */
+export async function listAccounts(db: Queryable): Promise<StoredAccount[]> {
+  return db.selectFrom('accounts').selectAll().orderBy('username').execute();
+}
+
+/** @returns false when the name is taken */
+export async function addAccount(
+  db: Queryable,
+  account: { username: string; password_hash: string; name: string; email: string; roles: string[] },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('accounts')
+    .values(account)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return Number(numInsertedOrUpdatedRows) === 1;
+}
+
+/** @returns false when there is no such account */
+export async function updateAccount(
+  db: Queryable,
+  username: string,
+  changes: { password_hash: string } | { roles: string[] },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('accounts')
+    .set(changes)
+    .where('username', '=', username)
+    .executeTakeFirst();
+  return Number(numUpdatedRows) === 1;
+}
+
+/** @returns false when there is no such account */
+export async function removeAccount(db: Queryable, username: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('accounts')
+    .where('username', '=', username)
+    .executeTakeFirst();
+  return Number(numDeletedRows) === 1;
+}

@@ -1,0 +1,62 @@
+import type { Queryable } from '../../database/kysely.ts';
+import { Principal } from '../principal.ts';
+import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
+import { findAccount, similarUsernames } from './accounts.ts';
+import { hashPassword } from './password.ts';
+
+const PROVIDER = 'inlet';
+
+/** Somebody who can sign in. */
+export interface KnownAccount {
+  principal: Principal;
+  passwordHash: string;
+}
+
+/**
+ * Everybody who can sign in: the administrator of the configuration, who does not depend on the database, and the
+ * accounts in the database. The administrator's name wins over an account of the same name.
+ */
+export class Directory {
+  readonly #database: Queryable;
+  readonly #admin: { username: string; password: string };
+  #adminHash: Promise<string> | undefined;
+
+  constructor(options: { database: Queryable; admin: { username: string; password: string } }) {
+    this.#database = options.database;
+    this.#admin = options.admin;
+  }
+
+  /** The hash of the administrator's password, the same string for the life of the process. */
+  adminHash(): Promise<string> {
+    this.#adminHash ??= hashPassword(this.#admin.password);
+    return this.#adminHash;
+  }
+
+  async find(username: string): Promise<KnownAccount | undefined> {
+    if (username === this.#admin.username) {
+      return {
+        principal: principalOf({ username, name: 'Administrator', email: '', roles: [ROLE_ADMIN] }),
+        passwordHash: await this.adminHash(),
+      };
+    }
+    const account = await findAccount(this.#database, username);
+    return account && { principal: principalOf(account), passwordHash: account.password_hash };
+  }
+
+  /** Whether somebody who can sign in has this role as the one that stands for the account. */
+  async ownsRole(role: string): Promise<boolean> {
+    if (userRole(this.#admin.username) === role) return true;
+    const similar = await similarUsernames(this.#database, role.replace(/^ROLE_USER_/, ''));
+    return similar.some((username) => userRole(username) === role);
+  }
+}
+
+function principalOf(account: { username: string; name: string; email: string; roles: string[] }): Principal {
+  return new Principal({
+    username: account.username,
+    name: account.name,
+    email: account.email,
+    provider: PROVIDER,
+    roles: accountRoles(account.username, account.roles),
+  });
+}

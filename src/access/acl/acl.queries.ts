@@ -1,0 +1,98 @@
+import { type AliasableExpression, type SqlBool, sql } from 'kysely';
+import type { Queryable, Transaction } from '../../database/kysely.ts';
+import type { HttpError } from '../../http/errors.ts';
+import type { Principal } from '../principal.ts';
+import { UNAUTHORIZED } from '../refusals.ts';
+import type { AclEntry } from './acl.ts';
+
+/** What an ACL is asked for. */
+export type Action = 'read' | 'write';
+
+/** What has an ACL; also the name of its table. */
+export type Resource = 'events' | 'series';
+
+/**
+ * A condition on a row of `events` or `series` (under that name): its effective ACL grants the action to one of the
+ * principal's roles. Administrators may do everything. The same for single rows and for lists: triggers keep the roles
+ * beside the row (sql/0007).
+ */
+export function mayAccess(
+  resource: Resource,
+  principal: Principal,
+  action: Action,
+): AliasableExpression<SqlBool> {
+  if (principal.isAdmin()) return sql<SqlBool>`true`;
+  const granted = sql.ref(`${resource}.${action}_roles`);
+  return sql<SqlBool>`${granted} && ${[...principal.roles]}::text[]`;
+}
+
+/**
+ * Refuses what the resource's ACL does not grant: 404 when the principal may not even read it, 401 when it may read but
+ * not write.
+ *
+ * @param missing the refusal of a resource that may not even be read
+ */
+export async function requireAccess(
+  db: Queryable,
+  resource: Resource,
+  principal: Principal,
+  id: string,
+  action: Action,
+  missing: (id: string) => HttpError,
+): Promise<void> {
+  const found = await db
+    .selectFrom(resource)
+    .select([
+      mayAccess(resource, principal, 'read').as('readable'),
+      mayAccess(resource, principal, action).as('permitted'),
+    ])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!found?.readable) throw missing(id);
+  if (!found.permitted) throw UNAUTHORIZED();
+}
+
+const STORED = {
+  events: { table: 'event_acl', owner: 'event_id' },
+  series: { table: 'series_acl', owner: 'series_id' },
+} as const;
+
+/** The own ACLs of events or series, by identifier, in one query; empty for those that have none. */
+export async function aclsOf(
+  db: Queryable,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<Map<string, AclEntry[]>> {
+  const acls = new Map<string, AclEntry[]>(ids.map((id) => [id, []]));
+  if (ids.length === 0) return acls;
+  const { table, owner } = STORED[resource];
+  const { rows } = await sql<AclEntry & { owner: string }>`
+    SELECT ${sql.ref(owner)} AS owner, allow, action, role FROM ${sql.table(table)}
+    WHERE ${sql.ref(owner)} = ANY(${ids}) ORDER BY ${sql.ref(owner)}, position`.execute(db);
+  for (const { owner: id, ...entry } of rows) acls.get(id)?.push(entry);
+  return acls;
+}
+
+/**
+ * Replaces the ACL of an event or a series, or of several; one entry for each pair of role and action.
+ *
+ * @param owners identifiers
+ */
+export async function replaceAcl(
+  trx: Transaction,
+  resource: Resource,
+  owners: string | readonly string[],
+  entries: readonly AclEntry[],
+): Promise<void> {
+  const { table, owner } = STORED[resource];
+  const ids = [owners].flat();
+  await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids})`.execute(trx);
+  if (entries.length === 0) return;
+  await sql`
+    INSERT INTO ${sql.table(table)} (${sql.ref(owner)}, position, role, action, allow)
+    SELECT id, position, role, action, allow
+    FROM unnest(${ids}::text[]) AS id, ROWS FROM (unnest(${entries.map(({ role }) => role)}::text[]),
+                    unnest(${entries.map(({ action }) => action)}::text[]),
+                    unnest(${entries.map(({ allow }) => allow)}::boolean[]))
+      WITH ORDINALITY AS entry (role, action, allow, position)`.execute(trx);
+}

@@ -1,0 +1,115 @@
+import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { HttpError } from '../../http/errors.ts';
+import type { Principal } from '../principal.ts';
+import { userRole } from '../roles/roles.ts';
+import { KeysUnavailable } from './key-set.ts';
+import { type ClaimNames, tokenPrincipal } from './token-claims.ts';
+import { VerifiedCredentialsCache } from './verified-credentials.ts';
+
+/** Signatures by a key pair only: with a shared key, a public key could be passed off as the secret. */
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+/** How far the clocks of the identity provider and of this machine may be apart. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** How long a token is let in after it was verified, at most until it expires. */
+const FRESH_MS = 60_000;
+
+export interface TokenOptions {
+  keys: JWTVerifyGetKey;
+  issuer: string;
+  audience: string;
+  claims: ClaimNames;
+  /** Whether an account of ours has this role as its own. */
+  ownsRole(role: string): Promise<boolean>;
+}
+
+/** Says who somebody is by a JSON Web Token of the identity provider. */
+export class TokenVerifier {
+  readonly #options: TokenOptions;
+  readonly #now: () => number;
+  readonly #cache = new VerifiedCredentialsCache<{ principal: Principal; until: number }>();
+
+  /** @param now milliseconds since 1970 */
+  constructor(options: TokenOptions, now: () => number = Date.now) {
+    this.#options = options;
+    this.#now = now;
+  }
+
+  /**
+   * A token that was right is not verified again for a minute, or until it expires.
+   *
+   * @throws {HttpError} 401 saying what is wrong with the token
+   * @throws {KeysUnavailable}
+   */
+  async authenticate(token: string): Promise<Principal> {
+    const digest = this.#cache.digest(token);
+    const now = this.#now();
+    const known = this.#cache.get(digest);
+    if (known && now < known.until) return known.principal;
+    this.#cache.delete(digest);
+    const payload = await this.#verify(token, now);
+    const principal = tokenPrincipal(payload, this.#options.claims);
+    if (!principal) throw invalidToken('The token holds no user name that can be used.');
+    if (await this.#options.ownsRole(userRole(principal.username))) {
+      throw invalidToken('The user name in the token belongs to an account of this server.');
+    }
+    this.#cache.set(digest, { principal, until: Math.min(now + FRESH_MS, (payload.exp ?? 0) * 1000) });
+    return principal;
+  }
+
+  async #verify(token: string, now: number): Promise<JWTPayload> {
+    const { keys, issuer, audience } = this.#options;
+    try {
+      return await verifyWithAny(token, keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        requiredClaims: ['exp'],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(now),
+      });
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+}
+
+/** A token that does not name its key may be signed by any of those that fit. */
+async function verifyWithAny(
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (failure) {
+        if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** 401 with the challenge of RFC 6750. */
+export function invalidToken(message: string): HttpError {
+  return new HttpError(401, message, {
+    'WWW-Authenticate': 'Bearer realm="Opencast", error="invalid_token"',
+  });
+}
+
+function refusal(error: unknown): Error {
+  if (error instanceof errors.JWTExpired) return invalidToken('The token has expired.');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return invalidToken(`The claim '${error.claim}' of the token is missing or not what it has to be.`);
+  }
+  if (error instanceof errors.JOSEError) return invalidToken('The token is not valid.');
+  if (error instanceof KeysUnavailable) return error;
+  return new KeysUnavailable('A key of the identity provider cannot be used.', { cause: error });
+}

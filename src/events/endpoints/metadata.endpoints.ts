@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { requireAccess } from '../../access/acl/acl.queries.ts';
+import { apiRole } from '../../access/roles/api-roles.ts';
+import type { Database } from '../../database/kysely.ts';
+import { inTransaction } from '../../database/retry.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { jsonText } from '../../http/endpoint/schemas.ts';
+import { versionedJson } from '../../http/version.ts';
+import type { MetadataCatalog } from '../../metadata/catalog.ts';
+import type { CatalogSet, Catalogs } from '../../metadata/catalogs.ts';
+import { sentFields } from '../../metadata/examples.ts';
+import { fieldsJson } from '../../metadata/json.ts';
+import { parseFieldEntries, readFieldEntries } from '../../metadata/parse-fields.ts';
+import { FIELD_NOT_FOUND, FIELD_REQUIRED, UNREADABLE_FIELDS } from '../../metadata/refusals.ts';
+import {
+  CatalogJson,
+  CatalogType,
+  catalogTypeParameter,
+  FieldJson,
+  FieldsRequest,
+  optionalCatalogType,
+} from '../../metadata/schemas.ts';
+import { EVENT_CATALOGS, EVENT_FIELDS, EVENT_ID } from '../examples.ts';
+import { isLocked, metadataOfEvents, valuesOfEvents } from '../metadata.ts';
+import { findEvent } from '../queries.ts';
+import {
+  EVENT_MISSING,
+  MANDATORY_CATALOG,
+  NO_CATALOG,
+  NO_CATALOG_TO_DELETE,
+  NO_FLAVOR,
+} from '../refusals.ts';
+import type { MetadataEdit } from '../update/metadata.ts';
+import { updateEvent } from '../update/update-event.ts';
+import { eventParams } from './events.endpoints.ts';
+
+interface Services {
+  database: Database;
+  catalogs: Pick<Catalogs, 'event'>;
+}
+
+const FLAVOR = 'dublincore/episode';
+
+/** All catalogs of an event, or the one of the flavor `type` (compatibility 3.9). */
+export const readEventMetadata = defineEndpoint({
+  method: 'get',
+  path: '/api/events/{event_id}/metadata',
+  access: apiRole('EVENTS_METADATA_VIEW'),
+  summary: 'Read the metadata of an event',
+  description: 'All catalogs, the default one last; with `type` the fields of that catalog.',
+  params: eventParams,
+  query: z.object({ type: optionalCatalogType('Flavor of a catalog.') }),
+  answers: {
+    200: {
+      description: 'The catalogs, or the fields of the one asked for.',
+      body: z.union([z.array(CatalogJson), z.array(FieldJson)]),
+      example: EVENT_CATALOGS,
+    },
+  },
+  refusals: [NO_FLAVOR, EVENT_MISSING, NO_CATALOG],
+  handle: async ({ c, params, query }, { database, catalogs }: Services) => {
+    const id = params.event_id;
+    const type = query().type?.trim() ?? '';
+    const event = await findEvent(database, id, c.var.principal);
+    if (!event) throw EVENT_MISSING(id);
+    if (type === '') {
+      const metadata = await metadataOfEvents(database, [event], catalogs.event, 'metadata');
+      return versionedJson(c, metadata.get(id) ?? []);
+    }
+    const catalog = findCatalog(type, id, catalogs.event);
+    const values = (await valuesOfEvents(database, [event], catalogs.event)).get(id)?.get(catalog.flavor);
+    return versionedJson(c, fieldsJson(catalog, values ?? new Map(), { locked: isLocked(event) }));
+  },
+});
+
+export const putEventFields = defineEndpoint({
+  method: 'put',
+  path: '/api/events/{event_id}/metadata',
+  access: apiRole('EVENTS_METADATA_EDIT'),
+  summary: 'Change fields of a catalog of an event',
+  description: 'Fields that are not listed stay; those that can only be read are ignored.',
+  params: eventParams,
+  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', FLAVOR) }),
+  form: {
+    schema: z.object({ metadata: jsonText(FieldsRequest, 'The fields to be changed.') }),
+    example: { metadata: JSON.stringify(sentFields(EVENT_FIELDS).slice(0, 2)) },
+  },
+  answers: { 204: { description: 'They have been changed.' } },
+  refusals: [
+    UNREADABLE_FIELDS,
+    FIELD_REQUIRED.about('event', 'title', FLAVOR),
+    NO_FLAVOR,
+    EVENT_MISSING,
+    NO_CATALOG,
+    FIELD_NOT_FOUND.about('colour', EVENT_ID, FLAVOR),
+  ],
+  handle: async ({ c, params, query, fields }, { database, catalogs }: Services) => {
+    const { principal } = c.var;
+    const id = params.event_id;
+    const type = query().type.trim();
+    const entries = parseFieldEntries((await fields()).get('metadata'), 'event');
+    await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
+    const catalog = findCatalog(type, id, catalogs.event);
+    const values = readFieldEntries(entries, catalog, { resource: 'event', id, flavor: type });
+    const given = new Map([[catalog.flavor, values]]);
+    const metadata: MetadataEdit = { kind: 'values', given, catalogs: catalogs.event };
+    await inTransaction(database, (trx) => updateEvent(trx, id, { metadata }, { principal }));
+    return c.body(null, 204);
+  },
+});
+
+export const deleteEventCatalog = defineEndpoint({
+  method: 'delete',
+  path: '/api/events/{event_id}/metadata',
+  access: apiRole('EVENTS_METADATA_DELETE'),
+  summary: 'Delete a catalog of an event',
+  description: 'With all its values. The default catalog stays.',
+  params: eventParams,
+  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', 'license/episode') }),
+  answers: { 204: { description: 'It is gone.' } },
+  refusals: [NO_FLAVOR, MANDATORY_CATALOG, EVENT_MISSING, NO_CATALOG_TO_DELETE],
+  handle: async ({ c, params, query }, { database, catalogs }: Services) => {
+    const { principal } = c.var;
+    const id = params.event_id;
+    const type = query().type.trim();
+    await requireAccess(database, 'events', principal, id, 'read', EVENT_MISSING);
+    requireFlavor(type);
+    if (catalogs.event.find(type) === catalogs.event.common) throw MANDATORY_CATALOG(type, id);
+    const metadata: MetadataEdit = { kind: 'remove', flavor: type, catalogs: catalogs.event };
+    await inTransaction(database, (trx) => updateEvent(trx, id, { metadata }, { principal }));
+    return c.body(null, 204);
+  },
+});
+
+function findCatalog(type: string, eventId: string, catalogs: CatalogSet): MetadataCatalog {
+  requireFlavor(type);
+  const catalog = catalogs.find(type);
+  if (catalog) return catalog;
+  throw NO_CATALOG(type, eventId);
+}
+
+function requireFlavor(type: string): void {
+  if (!CatalogType.safeParse(type).success) throw NO_FLAVOR(type);
+}

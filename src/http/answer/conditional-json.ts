@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { mediaType, versionedJson } from '../version.ts';
+import { matchesNone, strongEtag } from './etag.ts';
+
+/**
+ * A JSON answer with an entity tag made from its content, or 304 when the client has it already. The tag depends on
+ * the version as well: the same event looks different in another one.
+ */
+export function conditionalJson(c: Context, body: unknown): Response {
+  const digest = createHash('sha256')
+    .update(mediaType(c.var.version))
+    .update(JSON.stringify(body))
+    .digest('base64url');
+  const headers = {
+    ETag: strongEtag(digest),
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Accept, Authorization',
+  };
+  if (matchesNone(c.req.header('If-None-Match'), headers.ETag)) return c.body(null, 304, headers);
+  return versionedJson(c, body, 200, headers);
+}

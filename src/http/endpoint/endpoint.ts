@@ -1,0 +1,159 @@
+import type { Context, Hono } from 'hono';
+import type { z } from 'zod';
+import { readFields } from '../form/form.ts';
+import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
+import { checked } from './check.ts';
+import type { ShownRefusal } from './refusal.ts';
+import { type Rule, routerPath } from './rules.ts';
+
+/** What a request to an endpoint may hold, what it may get, and who may ask: all that the reference document tells. */
+export interface Description extends Rule {
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** A few words without a full stop; an endpoint without them is a page, and stands in no reference. */
+  summary?: string;
+  /** What one has to know; Markdown. */
+  description?: string;
+  /** What stands in the path between braces. */
+  params?: Readonly<Record<string, z.ZodType>>;
+  query?: z.ZodObject;
+  form?: Form;
+  /** How a request may be repeated without doing its work twice; its header and what it refuses. */
+  repeatable?: { headers: z.ZodObject; refusals: readonly ShownRefusal[] };
+  /** What it answers to a request that it understands and grants, by status. */
+  answers?: Readonly<Record<number, Answer>>;
+  /** Why it refuses a request. What every endpoint may refuse is not repeated. */
+  refusals?: readonly ShownRefusal[];
+}
+
+/** A request body of form fields. */
+export interface Form {
+  schema: z.ZodObject;
+  /** The parts whose files are streamed; files in other parts are read and dropped. Files need multipart. */
+  streams?: readonly string[];
+  /** Whether it has to be multipart although no file is streamed. */
+  multipart?: boolean;
+  /** The fields of one whole request. Files are left out. */
+  example: Readonly<Record<string, string>>;
+  /** What may be sent in place of the form, by media type. */
+  bodies?: Readonly<Record<string, { schema: z.ZodType; example: unknown }>>;
+}
+
+export interface Answer {
+  description: string;
+  /** Absent for one without a body. */
+  body?: z.ZodType;
+  example?: unknown;
+  headers?: z.ZodObject;
+  /** Whether it is a file instead of JSON. */
+  binary?: boolean;
+  /** Whether its media type is `application/json` in every version. */
+  plain?: boolean;
+  /** Whether browsers get a page in its place. */
+  page?: boolean;
+  /** Of an answer that is text instead of JSON. */
+  mediaType?: 'text/plain; charset=utf-8' | 'text/xml; charset=utf-8';
+}
+
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never;
+
+/** A request as a handler reads it. Nothing is read before it is asked for, so refusals come in the handler's order. */
+export interface EndpointRequest<
+  Path extends string = string,
+  Query extends z.ZodObject = z.ZodObject,
+  Fields extends z.ZodObject = z.ZodObject,
+> {
+  c: Context;
+  params: Readonly<Record<NamesIn<Path>, string>>;
+  /** @throws {HttpError} 400 with the message of the query's schema */
+  query(): z.output<Query>;
+  /**
+   * The fields of the form, of up to 1 MiB; its files are ignored.
+   *
+   * @throws {HttpError} 400 with the message of the form's schema, and as `readFields`
+   */
+  form(): Promise<z.output<Fields>>;
+  /** The fields as they were sent, and what they mean, for those that are read in a certain order. */
+  fields(): Promise<ReadonlyMap<string, string>>;
+  /** Streams the files of the declared parts, as `readForm` does. */
+  files(limits: FormLimits, onFile: (part: FilePart) => Promise<void>): Promise<Map<string, string>>;
+}
+
+/** One operation of the server: how it is reached, by whom, what it takes and answers, and what it does. */
+export interface Endpoint<Services = never> extends Description {
+  handle(request: EndpointRequest, services: Services): Response | Promise<Response>;
+}
+
+/**
+ * Declares an endpoint beside its handler. Router, roles, versions, the reference document and the tests of bad input
+ * follow from the declaration.
+ *
+ * Of our own, because neither `hono-openapi` nor `@hono/zod-openapi` carries streamed multipart (their validators hold
+ * whole forms in memory), refusals that are bare sentences, or media types that tell versions apart.
+ */
+export function defineEndpoint<
+  Services,
+  Path extends string,
+  Query extends z.ZodObject = z.ZodObject,
+  Fields extends z.ZodObject = z.ZodObject,
+>(
+  declaration: Omit<Description, 'params' | 'query' | 'form'> & {
+    path: Path;
+    params?: Readonly<Record<NamesIn<Path>, z.ZodType>>;
+    query?: Query;
+    form?: Omit<Form, 'schema'> & { schema: Fields };
+    handle(request: EndpointRequest<Path, Query, Fields>, services: Services): Response | Promise<Response>;
+  },
+): Endpoint<Services> {
+  const named = [...declaration.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const described = Object.keys(declaration.params ?? {});
+  if (declaration.summary && named.join() !== described.join()) {
+    throw new Error(
+      `The endpoint ${declaration.path} describes the parameters ${described.join() || 'none'}.`,
+    );
+  }
+  return declaration as unknown as Endpoint<Services>;
+}
+
+/** Adds the route of an endpoint. */
+export function addEndpoint<Services>(app: Hono, endpoint: Endpoint<Services>, services: Services): void {
+  app.on(endpoint.method.toUpperCase(), routerPath(endpoint.path), (c) =>
+    endpoint.handle(requestOf(c, endpoint), services),
+  );
+}
+
+function requestOf(c: Context, { query, form, path }: Description): EndpointRequest {
+  let fields: Promise<Map<string, string>> | undefined;
+  const read = () => (fields ??= readFields(c.req.raw));
+  const wanted = new Set(form?.streams);
+  return {
+    c,
+    params: paramsOf(c, path),
+    query: () => (query ? checked(query, c.req.query()) : {}),
+    fields: read,
+    form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), missingField) : {}),
+    files: (limits, onFile) =>
+      readForm(c.req.raw, limits, async (part) => {
+        // Forms of web pages send a nameless empty part for each file that was not chosen.
+        const isWanted = wanted.has(part.field) && part.filename.trim() !== '';
+        if (isWanted) return onFile(part);
+        for await (const _ of part.stream);
+      }),
+  };
+}
+
+/** Of a segment such as `{name}.json`, the router has the whole; one that ends otherwise names nothing. */
+function paramsOf(c: Context, path: string): Record<string, string> {
+  const params = c.req.param() as Record<string, string>;
+  const [, name, suffix] = /\{(\w+)\}([^/{}]+)$/.exec(path) ?? [];
+  if (name === undefined || suffix === undefined) return params;
+  const value = params[name] ?? '';
+  return { ...params, [name]: value.endsWith(suffix) ? value.slice(0, -suffix.length) : '' };
+}
+
+function missingField({ code, input, path }: { code?: string; input?: unknown; path?: PropertyKey[] }) {
+  return code === 'invalid_type' && input === undefined
+    ? `Missing form parameter '${String(path?.at(-1))}'`
+    : undefined;
+}
