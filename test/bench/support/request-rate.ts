@@ -1,21 +1,19 @@
 import { Agent } from 'node:http';
 import { type ApiAddress, ask } from './http-client.ts';
 
-const SECONDS = 3;
-
 /** Clients that ask at once. */
 export const CLIENTS = 16;
 
-/** How many requests a second are answered, all with the expected status. */
+/** How many requests a second are answered, all with the expected status; measured for so many seconds. */
 export async function requestRate(
   api: ApiAddress,
   path: string,
   headers: Record<string, string>,
-  expected: number,
+  { expected, seconds }: { expected: number; seconds: number },
 ): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   const started = performance.now();
-  const end = started + SECONDS * 1000;
+  const end = started + seconds * 1000;
   let requests = 0;
   const client = async () => {
     while (performance.now() < end) {

@@ -33,8 +33,7 @@ const CASES: Case[] = [
 const QUICK_CASES: Case[] = [
   { uploads: 1, bytes: MIB },
   { uploads: 1, bytes: 64 * MIB },
-  { uploads: 1, bytes: 256 * MIB },
-  { uploads: 16, bytes: 32 * MIB },
+  { uploads: 4, bytes: 16 * MIB },
 ];
 
 /** The API's peak memory while uploads arrive, each case in a new process. */

@@ -12,7 +12,7 @@ import { insertEvents, postEvents, untilAllSucceeded } from './noop-events.ts';
 
 const ROUNDS = 3;
 const EVENTS = 1000;
-const QUICK_EVENTS = 200;
+const QUICK_EVENTS = 50;
 const CONCURRENCY = '16';
 
 /** Events through workflows whose operations do nothing, against jobs through BullMQ alone. */
