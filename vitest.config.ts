@@ -10,7 +10,12 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: availableParallelism(),
+    // The longest tests wait for processes more than they compute.
+    maxWorkers: availableParallelism() + 1,
+    // Loading what is tested takes longer than most files do; they share it. What a test changes, it puts back.
+    isolate: false,
+    restoreMocks: true,
+    unstubEnvs: true,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -19,10 +24,6 @@ export default defineConfig({
           name: 'unit',
           include: ['{src,workers}/**/*.test.ts', 'test/*.test.ts'],
           exclude: [INTEGRATION, PROCESSES],
-          // Most of the time of a small file is loading what it tests; files share what is loaded.
-          isolate: false,
-          restoreMocks: true,
-          unstubEnvs: true,
         },
       },
       {
@@ -32,9 +33,6 @@ export default defineConfig({
           include: [INTEGRATION, PROCESSES, 'test/{contract,integration}/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/cheap-passwords.ts'],
-          isolate: false,
-          restoreMocks: true,
-          unstubEnvs: true,
         },
       },
       {
