@@ -14,6 +14,8 @@ import { showLogsOnFailure, startServer, type TestServer } from '../support/serv
 
 const SIGTERM_EXIT = 143;
 
+const PATIENCE_MS = 60_000;
+
 const STOPPING = 'a second signal stops at once';
 
 function operation({ database }: TestServer, eventId: string) {
@@ -37,7 +39,7 @@ async function halfAnUpload(server: TestServer) {
   return { upload, rest: body.subarray(body.length / 2) };
 }
 
-describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
+describe.each(['deno', 'node'] as const)('on %s', { timeout: 2 * PATIENCE_MS }, (runtime) => {
   let server: TestServer;
   let admin: Client;
   let worker: RoleProcess;
@@ -61,7 +63,11 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     await encoder.hold();
     const source = await recording({ container: 'mpg' });
     const id = await admin.create([...eventFields(), file('presenter', 'a.mpg', source)]);
-    await eventually(async () => expect(await operation(server, id)).toMatchObject({ state: 'running' }));
+    // A worker that was just started may take its time on a busy machine.
+    await eventually(
+      async () => expect(await operation(server, id)).toMatchObject({ state: 'running' }),
+      PATIENCE_MS,
+    );
     return id;
   }
 

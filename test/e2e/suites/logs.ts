@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { eventFields } from '../../support/form.ts';
 import type { Suite } from '../suite.ts';
 
@@ -30,8 +31,11 @@ export const logs: Suite = (product) => {
       const wrong = admin.as('admin', 'my-pets-name');
       expect((await wrong.fetch('/api/events', { headers })).status).toBe(401);
       await admin.create(eventFields(), headers);
-      const lines = server.api.log.filter((line) => line.requestId === requestId);
-      expect(lines.map(({ msg }) => msg)).toContain('event created');
+      // The log comes over a pipe, later than the answer.
+      await eventually(() => {
+        const lines = server.api.log.filter((line) => line.requestId === requestId);
+        expect(lines.map(({ msg }) => msg)).toContain('event created');
+      });
       for (const { authorization } of [admin, wrong]) {
         const credentials = authorization.split(' ')[1] ?? '';
         const password = atob(credentials).split(':')[1] ?? '';
