@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 
+/** An account of the operating system. */
 export type Account = { uid: number; gid: number };
 
 /**

@@ -39,17 +39,12 @@ export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<nu
   }
 }
 
-/**
- * Ends the server and its keepers, this process if it is one, unless the server is used; for the holder of the lock
- * only.
- *
- * @returns whether it was not used
- */
+/** Ends an unused server and its keepers; for the holder of the lock only. @returns whether it was unused */
 export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
   if (registered(paths.users).length > 0) return false;
   await end(paths.working);
   await stopServer(paths);
-  // They do nothing without the lock, so they are in the middle of nothing.
+  // This process may be one. They do nothing without the lock, so they are in the middle of nothing.
   for (const pid of registered(paths.keepers)) process.kill(pid, 'SIGKILL');
   await end(paths.keepers);
   return true;

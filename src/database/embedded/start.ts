@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { databaseUrl } from './cluster.ts';
 import { EmbeddedDatabaseError } from './error.ts';
@@ -58,7 +59,7 @@ async function ensureKeeper(paths: EmbeddedPaths): Promise<void> {
   const keeper = spawn(process.execPath, [KEEPER, paths.dataDir], {
     detached: true,
     cwd: '/',
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: homedir() },
     stdio: ['ignore', log, log],
   });
   closeSync(log);
