@@ -28,5 +28,3 @@ export const forbidden = (message = 'Forbidden') => new HttpError(403, message);
 export const notFound = (message = 'The resource you requested does not exist.') =>
   new HttpError(404, message);
 export const conflict = (message: string) => new HttpError(409, message);
-/** 401 without a challenge: the caller is known but may not do this (compatibility 1.4). */
-export const unauthorized = (message = 'unauthorized') => new HttpError(401, message);

@@ -5,7 +5,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'test/e2e/chaos-services.test.ts',
   'test/e2e/chaos-embedded.test.ts',
+  'test/e2e/bench.test.ts',
   'test/e2e/shutdown.test.ts',
+  'test/e2e/demo.test.ts',
+  'test/e2e/take-over.test.ts',
+  'test/e2e/redaction.test.ts',
+  'test/e2e/debian-postgres.test.ts',
   'test/e2e/node-embedded.test.ts',
   'test/e2e/node-services.test.ts',
   'test/e2e/deno-services.test.ts',

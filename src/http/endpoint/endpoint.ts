@@ -2,9 +2,11 @@ import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
-import { checked } from './check.ts';
+import { type Complaint, checked } from './check.ts';
 import type { ShownRefusal } from './refusal.ts';
 import { type Rule, routerPath } from './rules.ts';
+
+const MAX_SHOWN = 100;
 
 /** What a request to an endpoint may hold, what it may get, and who may ask: all that the reference document tells. */
 export interface Description extends Rule {
@@ -74,7 +76,7 @@ export interface EndpointRequest<
    * @throws {HttpError} 400 with the message of the form's schema, and as `readFields`
    */
   form(): Promise<z.output<Fields>>;
-  /** The fields as they were sent, and what they mean, for those that are read in a certain order. */
+  /** The fields as they were sent, for handlers that read them in an order of their own. */
   fields(): Promise<ReadonlyMap<string, string>>;
   /** Streams the files of the declared parts, as `readForm` does. */
   files(limits: FormLimits, onFile: (part: FilePart) => Promise<void>): Promise<Map<string, string>>;
@@ -132,7 +134,7 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
     params: paramsOf(c, path),
     query: () => (query ? checked(query, c.req.query()) : {}),
     fields: read,
-    form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), missingField) : {}),
+    form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), complaint) : {}),
     files: (limits, onFile) =>
       readForm(c.req.raw, limits, async (part) => {
         // Forms of web pages send a nameless empty part for each file that was not chosen.
@@ -152,8 +154,13 @@ function paramsOf(c: Context, path: string): Record<string, string> {
   return { ...params, [name]: value.endsWith(suffix) ? value.slice(0, -suffix.length) : '' };
 }
 
-function missingField({ code, input, path }: { code?: string; input?: unknown; path?: PropertyKey[] }) {
-  return code === 'invalid_type' && input === undefined
-    ? `Missing form parameter '${String(path?.at(-1))}'`
+/** What is wrong with a field whose schema has no sentence of its own for it. */
+const complaint: Complaint = ({ code, input, path = [], ...issue }) => {
+  const name = String(path.at(-1));
+  if (input === undefined) return `Missing form parameter '${name}'`;
+  const given = JSON.stringify(String(input).slice(0, MAX_SHOWN));
+  const allowed = 'values' in issue && Array.isArray(issue.values) ? issue.values.join(', ') : undefined;
+  return code === 'invalid_value' && allowed
+    ? `The form parameter '${name}' is ${given}; allowed are ${allowed}.`
     : undefined;
-}
+};

@@ -31,8 +31,8 @@ export const logs: Suite = (product) => {
       const wrong = admin.as('admin', 'my-pets-name');
       expect((await wrong.fetch('/api/events', { headers })).status).toBe(401);
       await admin.create(eventFields(), headers);
-      // The log comes over a pipe, later than the answer.
-      await eventually(() => {
+      // What a process writes comes through a pipe, and so perhaps after its answer.
+      await eventually(async () => {
         const lines = server.api.log.filter((line) => line.requestId === requestId);
         expect(lines.map(({ msg }) => msg)).toContain('event created');
       });
