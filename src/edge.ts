@@ -18,7 +18,13 @@ let app: Promise<Hono> | undefined;
  */
 export default {
   async fetch(request: Request, { remoteAddress, remoteAddr }: RequestInfo = {}): Promise<Response> {
-    app ??= createContext(loadConfig(process.env), 'api').then(createApp);
+    app ??= createContext(loadConfig(process.env), 'api')
+      .then(createApp)
+      .catch((error) => {
+        // The next request tries again: what was away may be back.
+        app = undefined;
+        throw error;
+      });
     const peer = { remoteAddress: remoteAddress ?? remoteAddr?.hostname };
     return renameHeaders(await (await app).fetch(request, peer));
   },
