@@ -24,7 +24,6 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (message: string) => new HttpError(400, message);
-export const forbidden = (message = 'Forbidden') => new HttpError(403, message);
 export const notFound = (message = 'The resource you requested does not exist.') =>
   new HttpError(404, message);
 export const conflict = (message: string) => new HttpError(409, message);

@@ -49,11 +49,10 @@ function operationId(method: string, path: string): string {
 function requestBody(form: Form): ZodOpenApiRequestBodyObject {
   const { example, bodies } = form;
   const content = { schema: withExamples(form.schema, example), example };
-  const mayBeUrlencoded = !form.multipart && !form.streams;
   return {
     required: true,
     content: {
-      ...(mayBeUrlencoded && { 'application/x-www-form-urlencoded': content }),
+      ...(!form.streams && { 'application/x-www-form-urlencoded': content }),
       'multipart/form-data': content,
       ...bodies,
     },

@@ -32,8 +32,6 @@ export interface Form {
   schema: z.ZodObject;
   /** The parts whose files are streamed; files in other parts are read and dropped. Files need multipart. */
   streams?: readonly string[];
-  /** Whether it has to be multipart although no file is streamed. */
-  multipart?: boolean;
   /** The fields of one whole request. Files are left out. */
   example: Readonly<Record<string, string>>;
   /** What may be sent in place of the form, by media type. */
