@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,8 @@ describe.each([
   let admin: Client;
   let server: ChildProcess;
   let output = '';
+  /** The status of the first answer, when a folder of the configuration is not there yet. */
+  let before: number;
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'inlet-edge-'));
@@ -69,6 +71,7 @@ describe.each([
         DENO_DIR: join(dataDir, 'deno'),
         DATA_DIR: dataDir,
         DATABASE_URL: db.url,
+        METADATA_DIR: join(dataDir, 'metadata'),
         PUBLIC_URL: admin.url,
         MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
       },
@@ -79,6 +82,10 @@ describe.each([
         output += text;
       });
     }
+    await eventually(async () => {
+      before = (await fetch(`${admin.url}/health/live`)).status;
+    }, 60_000);
+    await mkdir(join(dataDir, 'metadata'));
     await eventually(async () => {
       const answer = await fetch(`${admin.url}/health/ready`).catch((error: Error) => error);
       if (!(answer instanceof Response && answer.ok))
@@ -91,6 +98,10 @@ describe.each([
       await once(server, 'exit');
     }
     await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test('starts anew with the next request when it could not start with one', () => {
+    expect(before).toBe(500);
   });
 
   test('answers what anybody may ask', async () => {
