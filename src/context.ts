@@ -11,6 +11,7 @@ import { createDatabase, type Database } from './database/kysely.ts';
 import { createPool } from './database/pool.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { IdempotencyLedger } from './idempotency/ledger.ts';
+import { Ingest } from './ingest/ingest.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
 import type { PublicationAddresses } from './publications/index.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
@@ -40,6 +41,8 @@ export interface Services {
   /** The same by a token; absent where no identity provider is configured. */
   tokens: TokenVerifier | undefined;
   idempotency: Idempotency;
+  /** Makes events of what comes in. */
+  ingest: Ingest;
   /** Where publications are, and how their addresses are signed. */
   addresses: PublicationAddresses;
   health: HealthChecks;
@@ -99,6 +102,7 @@ export async function createContext(
     authenticator: overrides.authenticator ?? new Authenticator(directory),
     tokens: overrides.tokens ?? (role === 'worker' ? undefined : await tokenVerifier(config, directory)),
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
+    ingest: overrides.ingest ?? new Ingest({ database, staging, definitions }),
     addresses: overrides.addresses ?? {
       publicUrl,
       signer: config.urlSigning && new UrlSigner(config.urlSigning),

@@ -19,8 +19,8 @@ export interface Accepted {
 
 /**
  * Makes or completes events of what has come in, starts their processing when there is something to process, and takes
- * the objects off the staging ledger: all in one transaction, of which the queue hears only through the database. Run it
- * in `explainingConflicts`, or in `inTransaction` when it schedules nothing.
+ * the objects off the staging ledger: all in one transaction, of which the queue hears only through the database.
+ * Run it in `explainingConflicts`, as `Ingest` does.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
  * @throws {DraftGone} when its draft has been accepted or discarded, or has expired

@@ -50,8 +50,8 @@ export interface ReceivedForm {
 }
 
 /**
- * Receives a form with files: those of the declared parts stream into storage. Then `accept` makes something of them. Whatever goes wrong,
- * there or before, nothing that was stored stays.
+ * Receives a form with files: those of the declared parts stream into storage. Then `accept` makes something of them.
+ * Whatever goes wrong, there or before, nothing that was stored stays.
  *
  * @returns what `accept` returns
  * @throws {HttpError} what the client did wrong

@@ -17,7 +17,6 @@ import type { Idempotency, RememberContent } from '../../idempotency/idempotency
 import { REPEATABLE } from '../../idempotency/repeatable.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';
-import { explainingConflicts } from '../../recordings/conflicts.ts';
 import {
   INVALID_RULE,
   NO_END,
@@ -30,8 +29,7 @@ import {
 import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
-import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { accept } from '../accept.ts';
+import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
@@ -57,7 +55,7 @@ interface Services {
   storage: ObjectStorage;
   staging: StagingLedger;
   idempotency: Idempotency;
-  definitions: WorkflowDefinitions;
+  ingest: Ingest;
   catalogs: Pick<Catalogs, 'event'>;
 }
 
@@ -131,7 +129,7 @@ async function create(
 ): Promise<Response> {
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
-  const { config, database } = services;
+  const { config, database, ingest } = services;
   const catalogs = services.catalogs.event;
   const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
   const started = performance.now();
@@ -141,11 +139,9 @@ async function create(
     const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
     if (events.recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
     const intake: Intake = { principal, requestId, target: { kind: 'new', events, gapMs }, tracks };
-    const { ids } = await explainingConflicts(database, principal, async (trx) => {
-      const accepted = await accept(trx, intake, services);
-      await remember(trx, contentOf({ fields, files }), answer(accepted.ids));
-      return accepted;
-    });
+    const { ids } = await ingest.accept(intake, (trx, accepted) =>
+      remember(trx, contentOf({ fields, files }), answer(accepted.ids)),
+    );
     const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
     const ms = Math.round(performance.now() - started);
     log.info({ eventId: ids[0], events: ids.length, tracks: tracks.length, bytes, ms }, 'event created');

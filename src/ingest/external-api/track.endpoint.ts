@@ -5,7 +5,6 @@ import type { Principal } from '../../access/principal.ts';
 import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Queryable } from '../../database/kysely.ts';
-import { inTransaction } from '../../database/retry.ts';
 import { eventParams } from '../../events/endpoints/events.endpoints.ts';
 import { RECORDED_ALREADY, TRACKS_LOCKED, UNABLE_TO_FIND } from '../../events/refusals.ts';
 import type { NewTrack } from '../../events/tracks.ts';
@@ -14,9 +13,8 @@ import type { HttpError } from '../../http/errors.ts';
 import { detectTrackType } from '../../media/signature.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
-import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { isActive } from '../../workflows/states.ts';
-import { accept } from '../accept.ts';
+import type { Ingest } from '../ingest.ts';
 import type { ExistingTarget } from '../intake.ts';
 import { type ReceivedFile, receiveForm } from '../receive-form.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
@@ -33,7 +31,7 @@ interface Services {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
-  definitions: WorkflowDefinitions;
+  ingest: Ingest;
 }
 
 /**
@@ -80,7 +78,7 @@ export const addTrack = defineEndpoint({
 async function receiveTrack(request: EndpointRequest, id: string, services: Services): Promise<Response> {
   const { c } = request;
   const { principal, requestId, log } = c.var;
-  const { database } = services;
+  const { database, ingest } = services;
   // Before the body is read: a refusal then costs the client nothing.
   await requireIdleEvent(database, principal, id);
   const form = { detect: detectTrackType, reword };
@@ -95,9 +93,7 @@ async function receiveTrack(request: EndpointRequest, id: string, services: Serv
       takes: { kind: 'tracks', replaced },
       refusals: { missing: UNABLE_TO_FIND, processing: TRACKS_LOCKED },
     };
-    const { removed } = await inTransaction(database, (trx) =>
-      accept(trx, { principal, requestId, target, tracks }, services),
-    );
+    const { removed } = await ingest.accept({ principal, requestId, target, tracks });
     log.info({ eventId: id, tracks: files.length, removed, bytes: files[0]?.size ?? 0 }, 'tracks changed');
     return c.body(null, 200);
   });

@@ -25,15 +25,13 @@ import { isMultipart } from '../../http/form/multipart.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import { UnknownField } from '../../metadata/refusals.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';
-import { explainingConflicts } from '../../recordings/conflicts.ts';
 import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING } from '../../recordings/refusals.ts';
 import { SCHEDULING } from '../../recordings/schedules/examples.ts';
 import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
-import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { accept } from '../accept.ts';
+import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { type FormOptions, receiveForm } from '../receive-form.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
@@ -57,7 +55,7 @@ interface Services {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
-  definitions: WorkflowDefinitions;
+  ingest: Ingest;
   catalogs: Pick<Catalogs, 'event'>;
 }
 
@@ -110,7 +108,7 @@ export const changeEvent = defineEndpoint({
 async function update(request: EndpointRequest, id: string, services: Services): Promise<Response> {
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
-  const { config, database, catalogs } = services;
+  const { config, database, catalogs, ingest } = services;
   // Before the body is read: a refusal then costs the client nothing.
   await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
@@ -119,9 +117,7 @@ async function update(request: EndpointRequest, id: string, services: Services):
     const gapMs = config.scheduling.minGapMs;
     const edits = parseEdits(fields, { catalogs: catalogs.event, version, gapMs });
     const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
-    await explainingConflicts(database, principal, (trx) =>
-      accept(trx, { principal, requestId, target, tracks }, services),
-    );
+    await ingest.accept({ principal, requestId, target, tracks });
     if (tracks.length > 0) {
       const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
       log.info({ eventId: id, tracks: tracks.length, bytes }, 'the recording of a scheduled event came in');
