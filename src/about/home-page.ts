@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import { type Html, ICON, page, pagePolicy } from '../http/answer/page.ts';
 import type { Home } from './home.schemas.ts';
-
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230b6bcb'/%3E%3Cpath d='M9 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
 
 /** By day and by night, on a desk and on a phone. */
 const STYLE = `
@@ -29,28 +26,15 @@ footer { margin-top: 1.6rem; color: var(--faint); font-size: .92rem; }
 `;
 
 /** Nothing but this page's own style. */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+export const CONTENT_SECURITY_POLICY = pagePolicy(
+  { style: STYLE },
   'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
   "frame-ancestors 'none'",
-].join('; ');
+);
 
 /** What runs here, for people. Links are relative, so that they work under whatever name and path a proxy shows it. */
-export function homePage({ name, version, description }: Home) {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${name}</title>
-<link rel="icon" href="${raw(ICON)}">
-<style>${raw(STYLE)}</style>
-</head>
-<body>
-<main>
+export function homePage({ name, version, description }: Home): Html {
+  const content = html`<main>
 <header><img src="${raw(ICON)}" alt=""><h1>${name}</h1></header>
 <p>${description}</p>
 <ul>
@@ -58,8 +42,6 @@ export function homePage({ name, version, description }: Home) {
 <li><a href="api/openapi.json"><strong>The API for programs</strong><span>The same as an OpenAPI document, to make clients from</span></a></li>
 </ul>
 <footer>Version ${version}</footer>
-</main>
-</body>
-</html>
-`;
+</main>`;
+  return page(name, content, { style: STYLE });
 }

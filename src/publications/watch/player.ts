@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
+import type { Html } from '../../http/answer/page.ts';
 import { flavorOf } from '../model.ts';
 import { clock } from './clock.ts';
-import type { Html } from './page.ts';
 import type { FileAddress, PlayedMedia, Player } from './recording.ts';
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];

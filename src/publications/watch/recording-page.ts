@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
+import { type Html, page } from '../../http/answer/page.ts';
 import { elementsOf, type PublicationElement } from '../model.ts';
 import { clock } from './clock.ts';
-import { type Html, page } from './page.ts';
+import { PARTS } from './page.ts';
 import { labelOf, playerHtml } from './player.ts';
 import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
 
@@ -28,6 +29,7 @@ ${recording.description ? html`<p class="description">${recording.description}</
 ${rightsHtml(recording)}
 ${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
 </main>`,
+    PARTS,
   );
 }
 
@@ -39,6 +41,7 @@ export function missingPage(): Html {
 <h1>There is no recording at this address</h1>
 <p>The link may be incomplete, or the recording is no longer published. Ask whoever gave you the link for a new one.</p>
 </main>`,
+    PARTS,
   );
 }
 
@@ -50,6 +53,7 @@ export function refusedPage(reason: string): Html {
 <h1>This link does not work</h1>
 <p>${reason} Ask whoever gave you the link for a new one.</p>
 </main>`,
+    PARTS,
   );
 }
 

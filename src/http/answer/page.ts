@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+
+/** A piece of HTML in which every text from outside has been escaped. */
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
+
+/** An address that needs no request. */
+export const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230b6bcb'/%3E%3Cpath d='M9 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
+
+/** What a page brings along; both are of our own making, never a client's. */
+export interface PageParts {
+  style: string;
+  script?: string;
+}
+
+/** A whole document around its content; it needs no other file. */
+export function page(title: string, content: Html, { style, script }: PageParts): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="${raw(ICON)}">
+<style>${raw(style)}</style>
+</head>
+<body>
+${content}
+${script === undefined ? '' : html`<script>${raw(script)}</script>`}
+</body>
+</html>
+`;
+}
+
+/** The `Content-Security-Policy` of a page: its own parts, and what it asks for besides. */
+export function pagePolicy({ style, script }: PageParts, ...more: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    ...(script === undefined ? [] : [`script-src ${fingerprint(script)}`]),
+    `style-src ${fingerprint(style)}`,
+    ...more,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+function fingerprint(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
