@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // No more: the processes that tests start share these cores.
-    maxWorkers: availableParallelism(),
+    // One more than there are cores, for those that wait. No more: the processes that tests start share them.
+    maxWorkers: availableParallelism() + 1,
     // Loading what is tested takes longer than most files do; they share it. What a test changes, it puts back.
     isolate: false,
     restoreMocks: true,

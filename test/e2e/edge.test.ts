@@ -68,7 +68,7 @@ describe.each([
       cwd: PROJECT,
       env: {
         PATH: process.env.PATH,
-        DENO_DIR: join(dataDir, 'deno'),
+        DENO_DIR: process.env.DENO_DIR,
         DATA_DIR: dataDir,
         DATABASE_URL: db.url,
         METADATA_DIR: join(dataDir, 'metadata'),

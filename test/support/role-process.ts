@@ -36,9 +36,10 @@ export class RoleProcess {
   /** Starts it, or starts it again after it ended, with more variables. Does not wait until it is ready. */
   start(env: Record<string, string> = {}): void {
     if (this.running) throw new Error(`The ${this.role} is running already.`);
-    const { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH } = process.env;
+    const { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE } = process.env;
+    const shared = { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE };
     const child = spawn(process.execPath, this.#arguments, {
-      env: { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, ...this.#env, ...env },
+      env: { ...shared, ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {
