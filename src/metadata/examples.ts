@@ -1,6 +1,9 @@
+import type { FieldJson } from './schemas.ts';
+
 /** A metadata field as the reference document shows it. @param prefix of its label */
 export const exampleField =
-  (prefix: string) => (id: string, label: string, type: string, value: string | string[]) => ({
+  (prefix: string) =>
+  (id: string, label: string, type: FieldJson['type'], value: string | string[]): FieldJson => ({
     id,
     label: `${prefix}${label}`,
     value,

@@ -1,25 +1,16 @@
-import { z } from 'zod';
 import { requireAccess } from '../../access/acl/acl.queries.ts';
 import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
-import { jsonText } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import type { MetadataCatalog } from '../../metadata/catalog.ts';
 import type { CatalogSet, Catalogs } from '../../metadata/catalogs.ts';
-import { sentFields } from '../../metadata/examples.ts';
+import { changesFields, deletesCatalog, readsCatalogs } from '../../metadata/declarations.ts';
 import { fieldsJson } from '../../metadata/json.ts';
 import { parseFieldEntries, readFieldEntries } from '../../metadata/parse-fields.ts';
 import { FIELD_NOT_FOUND, FIELD_REQUIRED, UNREADABLE_FIELDS } from '../../metadata/refusals.ts';
-import {
-  CatalogJson,
-  CatalogType,
-  catalogTypeParameter,
-  FieldJson,
-  FieldsRequest,
-  optionalCatalogType,
-} from '../../metadata/schemas.ts';
+import { CatalogType } from '../../metadata/schemas.ts';
 import { EVENT_CATALOGS, EVENT_FIELDS, EVENT_ID } from '../examples.ts';
 import { isLocked, metadataOfEvents, valuesOfEvents } from '../metadata.ts';
 import { findEvent } from '../queries.ts';
@@ -47,16 +38,8 @@ export const readEventMetadata = defineEndpoint({
   path: '/api/events/{event_id}/metadata',
   access: apiRole('EVENTS_METADATA_VIEW'),
   summary: 'Read the metadata of an event',
-  description: 'All catalogs, the default one last; with `type` the fields of that catalog.',
+  ...readsCatalogs(EVENT_CATALOGS),
   params: eventParams,
-  query: z.object({ type: optionalCatalogType('Flavor of a catalog.') }),
-  answers: {
-    200: {
-      description: 'The catalogs, or the fields of the one asked for.',
-      body: z.union([z.array(CatalogJson), z.array(FieldJson)]),
-      example: EVENT_CATALOGS,
-    },
-  },
   refusals: [NO_FLAVOR, EVENT_MISSING, NO_CATALOG],
   handle: async ({ c, params, query }, { database, catalogs }: Services) => {
     const id = params.event_id;
@@ -78,13 +61,8 @@ export const putEventFields = defineEndpoint({
   path: '/api/events/{event_id}/metadata',
   access: apiRole('EVENTS_METADATA_EDIT'),
   summary: 'Change fields of a catalog of an event',
-  description: 'Fields that are not listed stay; those that can only be read are ignored.',
+  ...changesFields(FLAVOR, EVENT_FIELDS),
   params: eventParams,
-  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', FLAVOR) }),
-  form: {
-    schema: z.object({ metadata: jsonText(FieldsRequest, 'The fields to be changed.') }),
-    example: { metadata: JSON.stringify(sentFields(EVENT_FIELDS).slice(0, 2)) },
-  },
   answers: { 204: { description: 'They have been changed.' } },
   refusals: [
     UNREADABLE_FIELDS,
@@ -114,10 +92,8 @@ export const deleteEventCatalog = defineEndpoint({
   path: '/api/events/{event_id}/metadata',
   access: apiRole('EVENTS_METADATA_DELETE'),
   summary: 'Delete a catalog of an event',
-  description: 'With all its values. The default catalog stays.',
+  ...deletesCatalog('license/episode'),
   params: eventParams,
-  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', 'license/episode') }),
-  answers: { 204: { description: 'It is gone.' } },
   refusals: [NO_FLAVOR, MANDATORY_CATALOG, EVENT_MISSING, NO_CATALOG_TO_DELETE],
   handle: async ({ c, params, query }, { database, catalogs }: Services) => {
     const { principal } = c.var;

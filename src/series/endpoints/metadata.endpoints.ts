@@ -3,11 +3,10 @@ import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Database, Transaction } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
-import { jsonText } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { deleteCatalog, withoutUntouched } from '../../metadata/catalogs.queries.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
-import { sentFields } from '../../metadata/examples.ts';
+import { changesFields, deletesCatalog, readsCatalogs } from '../../metadata/declarations.ts';
 import { catalogJson, fieldsJson } from '../../metadata/json.ts';
 import { parseKnownCatalogs, requireValues } from '../../metadata/parse.ts';
 import { parseFieldEntries, readFieldEntries } from '../../metadata/parse-fields.ts';
@@ -18,14 +17,7 @@ import {
   NOT_PARSABLE,
   UNREADABLE_FIELDS,
 } from '../../metadata/refusals.ts';
-import {
-  CatalogJson,
-  CatalogType,
-  catalogTypeParameter,
-  FieldJson,
-  FieldsRequest,
-  optionalCatalogType,
-} from '../../metadata/schemas.ts';
+import { CatalogJson, CatalogType } from '../../metadata/schemas.ts';
 import { catalogsOf, type FilledCatalog } from '../catalogs.ts';
 import { SERIES_CATALOGS, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
 import { findSeries, lockSeries } from '../queries.ts';
@@ -45,16 +37,8 @@ export const readSeriesMetadata = defineEndpoint({
   path: '/api/series/{series_id}/metadata',
   access: apiRole('SERIES_METADATA_VIEW'),
   summary: 'Read the metadata of a series',
-  description: 'All catalogs, the default one last; with `type` the fields of that catalog.',
+  ...readsCatalogs(SERIES_CATALOGS),
   params: seriesParams,
-  query: z.object({ type: optionalCatalogType('Flavor of a catalog.') }),
-  answers: {
-    200: {
-      description: 'The catalogs, or the fields of the one asked for.',
-      body: z.union([z.array(CatalogJson), z.array(FieldJson)]),
-      example: SERIES_CATALOGS,
-    },
-  },
   refusals: [SERIES_MISSING, NO_CATALOG],
   handle: async ({ c, params, query }, { database, catalogs }: Services) => {
     const id = params.series_id;
@@ -75,13 +59,8 @@ export const putSeriesFields = defineEndpoint({
   path: '/api/series/{series_id}/metadata',
   access: apiRole('SERIES_METADATA_EDIT'),
   summary: 'Change fields of a catalog of a series',
-  description: 'Fields that are not listed stay; those that can only be read are ignored.',
+  ...changesFields(FLAVOR, SERIES_FIELDS),
   params: seriesParams,
-  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', FLAVOR) }),
-  form: {
-    schema: z.object({ metadata: jsonText(FieldsRequest, 'The fields to be changed.') }),
-    example: { metadata: JSON.stringify(sentFields(SERIES_FIELDS).slice(0, 2)) },
-  },
   answers: {
     200: {
       description: 'All catalogs as they are now.',
@@ -122,10 +101,8 @@ export const deleteSeriesCatalog = defineEndpoint({
   path: '/api/series/{series_id}/metadata',
   access: apiRole('SERIES_METADATA_DELETE'),
   summary: 'Delete a catalog of a series',
-  description: 'With all its values. The default catalog stays.',
+  ...deletesCatalog('license/series'),
   params: seriesParams,
-  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', 'license/series') }),
-  answers: { 204: { description: 'It is gone.' } },
   refusals: [
     TYPE_MISSING.about(SERIES_ID, 'delete'),
     NO_FLAVOR,
