@@ -1,5 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
+import { allowed, choice, flag, integer, text, url, urlOrFile } from './config/kinds.ts';
+import { redact } from './config/redact.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
 export class ConfigError extends Error {
@@ -8,38 +10,6 @@ export class ConfigError extends Error {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
-
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max)
-    .meta({ allowed: `a whole number from ${min} to ${max}` });
-
-const url = (...schemes: string[]) =>
-  z
-    .string()
-    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)))
-    .meta({ allowed: `a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}` });
-
-/** No password in the URL: fetch refuses it. */
-const urlOrFile = z
-  .string()
-  .refine(
-    (text) => isAbsolute(text) || (URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href)),
-  )
-  .meta({ allowed: 'a URL that starts with https:// or http://, without a password, or an absolute path' });
-
-const flag = z
-  .enum(['true', 'false'])
-  .transform((text) => text === 'true')
-  .meta({ allowed: 'true or false' });
-
-const choice = <T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values).meta({ allowed: `one of ${values.join(', ')}` });
-
-const text = z.string().min(1).meta({ allowed: 'a text that is not empty' });
 
 const Environment = z.object({
   HOST: text.default('127.0.0.1'),
@@ -192,13 +162,6 @@ function wrongValue(given: Record<string, string | undefined>, name: string): Co
   return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
 }
 
-function allowed(field: z.ZodType): string {
-  const meta = field.meta()?.allowed;
-  if (typeof meta === 'string') return meta;
-  const inner = field instanceof z.ZodDefault || field instanceof z.ZodOptional ? field.unwrap() : undefined;
-  return inner ? allowed(inner as z.ZodType) : 'another value';
-}
-
 function adminPassword(v: Variables): string {
   if (v.ADMIN_PASSWORD) return v.ADMIN_PASSWORD;
   if (LOOPBACK.test(v.HOST)) return DEFAULT_ADMIN_PASSWORD;
@@ -227,16 +190,6 @@ function absolute(name: string, path: string | undefined): string | undefined {
     throw new ConfigError(`${name} is ${JSON.stringify(path)}; allowed is an absolute path.`);
   }
   return path;
-}
-
-/** A URL without its password, wherever clients of databases take one from; nothing of what is no such URL. */
-function redact(value: string): string {
-  if (!URL.canParse(value)) return '[redacted]';
-  const parsed = new URL(value);
-  if (parsed.pathname.includes('@')) return '[redacted]';
-  if (parsed.password) parsed.password = 'redacted';
-  if (parsed.searchParams.has('password')) parsed.searchParams.set('password', 'redacted');
-  return parsed.toString();
 }
 
 /** The configuration for a log line: no password, no secret. */

@@ -1,0 +1,43 @@
+/** The kinds of values that variables have; each says what is allowed. */
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+
+export const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max)
+    .meta({ allowed: `a whole number from ${min} to ${max}` });
+
+export const url = (...schemes: string[]) =>
+  z
+    .string()
+    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)))
+    .meta({ allowed: `a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}` });
+
+/** No password in the URL: fetch refuses it. */
+export const urlOrFile = z
+  .string()
+  .refine(
+    (text) => isAbsolute(text) || (URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href)),
+  )
+  .meta({ allowed: 'a URL that starts with https:// or http://, without a password, or an absolute path' });
+
+export const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .meta({ allowed: 'true or false' });
+
+export const choice = <T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values).meta({ allowed: `one of ${values.join(', ')}` });
+
+export const text = z.string().min(1).meta({ allowed: 'a text that is not empty' });
+
+/** What is allowed in place of a wrong value. */
+export function allowed(field: z.ZodType): string {
+  const meta = field.meta()?.allowed;
+  if (typeof meta === 'string') return meta;
+  const inner = field instanceof z.ZodDefault || field instanceof z.ZodOptional ? field.unwrap() : undefined;
+  return inner ? allowed(inner as z.ZodType) : 'another value';
+}
