@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Event } from '../database/schema.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import { columnsOf, listIn, textIn } from '../metadata/columns.ts';
-import { UNPARSABLE_METADATA } from '../metadata/refusals.ts';
+import { UNPARSABLE_METADATA, unfit } from '../metadata/refusals.ts';
 import { formatDuration, parseDuration } from '../metadata/time.ts';
 import { creationOf, formatHours, startAfter, startOfNew } from './dates.ts';
 
@@ -118,10 +118,8 @@ export function chosenIdentifier(values: CatalogValues): string | undefined {
   const id = textIn(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
-  throw UNPARSABLE_METADATA(
-    'event',
-    `the value of 'identifier' is ${JSON.stringify(id.slice(0, 200))}; allowed is 1 to 255 letters, digits and . _ ~ : @ -, not dots alone`,
-  );
+  const allowed = '1 to 255 letters, digits and . _ ~ : @ -, not dots alone';
+  throw UNPARSABLE_METADATA('event', unfit('identifier', id, allowed));
 }
 
 function sameItems(a: readonly string[], b: readonly string[]): boolean {
@@ -132,8 +130,5 @@ function durationOf(value: string): number | null {
   if (value === '') return null;
   const duration = parseDuration(value);
   if (duration !== undefined) return duration;
-  throw UNPARSABLE_METADATA(
-    'event',
-    `the value of 'duration' is ${JSON.stringify(value.slice(0, 200))}; allowed is a duration such as 01:30:00`,
-  );
+  throw UNPARSABLE_METADATA('event', unfit('duration', value, 'a duration such as 01:30:00'));
 }

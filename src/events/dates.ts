@@ -1,4 +1,4 @@
-import { UNPARSABLE_METADATA } from '../metadata/refusals.ts';
+import { UNPARSABLE_METADATA, unfit } from '../metadata/refusals.ts';
 import { formatDuration, parseDateTime, parseTime } from '../metadata/time.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -72,8 +72,5 @@ function at(day: Date, sinceMidnight: number): Date {
 }
 
 function unparsable(id: string, value: string, allowed: string) {
-  return UNPARSABLE_METADATA(
-    'event',
-    `the value of '${id}' is ${JSON.stringify(value.slice(0, 200))}; allowed is ${allowed}`,
-  );
+  return UNPARSABLE_METADATA('event', unfit(id, value, allowed));
 }

@@ -22,6 +22,7 @@ import { type EventRow, shownEvent } from './queries.ts';
 import type { EventQuery } from './query.schemas.ts';
 import { UNPARSABLE_FILTER } from './refusals.ts';
 import { storedStatus } from './status.ts';
+import { EVENT_CHANGES } from './versions.ts';
 
 const column = (name: string) => sql.ref(`events.${name}`);
 const nothing = sql<SqlBool>`false`;
@@ -140,7 +141,7 @@ export const EVENT_LIST: ListedResource<EventRow> = {
     start: '1.1.0',
     technical_start: '1.1.0',
   },
-  colonsSince: '1.1.0',
+  colonsSince: EVENT_CHANGES.colonsInFilters,
 };
 
 /** The events that the principal may read or write, as a condition; undefined for whoever may see all. */

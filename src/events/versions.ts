@@ -28,6 +28,4 @@ export const EVENT_CHANGES = {
   repeatedFilter: '1.5.0',
   /** Before, a value of a filter ended at its first colon. */
   colonsInFilters: '1.1.0',
-  /** Before, filters of unknown names were ignored. */
-  unknownFiltersRefused: '1.1.0',
 } as const satisfies Since;

@@ -1,7 +1,7 @@
 import { frameSequenceType } from './frame-sequence.ts';
 
 /** What bytes are that no recording starts with. */
-export const UNKNOWN_TYPE = 'application/octet-stream';
+const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** The media type of captions: spoken text as a player shows it. */
 export const CAPTIONS_TYPE = 'text/vtt';

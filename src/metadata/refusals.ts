@@ -20,6 +20,11 @@ export function unknownField({ status, message }: HttpError): UnknownField {
   return new UnknownField(status, message);
 }
 
+/** Why a value is none of its field. @param allowed what the field takes: words that follow "allowed is" */
+export function unfit(id: string, value: string, allowed: string): string {
+  return `the value of '${id}' is ${JSON.stringify(excerpt(value))}; allowed is ${allowed}`;
+}
+
 /** Metadata of a new resource that cannot be understood. */
 export const UNPARSABLE_METADATA = refusal(
   400,

@@ -1,10 +1,9 @@
 import { badRequest, type HttpError } from '../http/errors.ts';
 import { type FieldType, type FieldValue, type MetadataField, takesList } from './catalog.ts';
-import { excerpt } from './refusals.ts';
+import { excerpt, unfit } from './refusals.ts';
 import { parseDate, parseDateTime, parseDuration, parseTime } from './time.ts';
 
-/** Texts are indexed, and PostgreSQL's indexes hold no longer ones. */
-/** How long a text may be, in bytes of UTF-8: it is indexed. */
+/** How long a text may be, in bytes of UTF-8: PostgreSQL's indexes, which have it, hold no longer ones. */
 export const TEXT_BYTES = 2000;
 const LONG_TEXT_BYTES = 100_000;
 const LIST_ITEMS = 1000;
@@ -64,9 +63,7 @@ function readText(field: MetadataField, value: unknown, reading: Reading): strin
   if (word === '') return word;
   if (shape.fits(word)) return field.type === 'start_date' ? dayOrInstant(word) : word;
   if (reading.emptyBadDates && DATES.has(field.type)) return '';
-  throw reading.refuse(
-    `the value of '${field.id}' is ${JSON.stringify(excerpt(word))}; allowed is ${shape.allowed}`,
-  );
+  throw reading.refuse(unfit(field.id, word, shape.allowed));
 }
 
 /** What follows the day counts only when both together are an instant. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DOCUMENT, faultOfBody, type Operation, responseOf } from '../../test/support/openapi.ts';
-import { EVENT_FIELDS } from '../events/versions.ts';
+import { EVENT_FIELDS, TRACK_FIELDS } from '../events/versions.ts';
+import { MEDIA_FIELDS } from '../publications/versions.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS } from '../series/versions.ts';
 
 const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
@@ -52,7 +53,13 @@ test('every operation has a name of its own', () => {
 
 test('whatever came with a later version is marked, in parts that the document has', () => {
   const { schemas } = DOCUMENT.components;
-  const tables = { Event: EVENT_FIELDS, Series: SERIES_FIELDS, SeriesListElement: SERIES_LIST_FIELDS };
+  const tables = {
+    Event: EVENT_FIELDS,
+    Track: TRACK_FIELDS,
+    PublishedMedia: MEDIA_FIELDS,
+    Series: SERIES_FIELDS,
+    SeriesListElement: SERIES_LIST_FIELDS,
+  };
   for (const [name, since] of Object.entries(tables)) {
     const { properties } = schemas[name] as { properties: Record<string, { 'x-since'?: string }> };
     for (const [field, version] of Object.entries(since)) {

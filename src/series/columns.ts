@@ -2,7 +2,7 @@ import type { Selectable, Updateable } from 'kysely';
 import type { Series } from '../database/schema.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import { columnsOf, listIn, textIn } from '../metadata/columns.ts';
-import { excerpt, UNPARSABLE_METADATA } from '../metadata/refusals.ts';
+import { UNPARSABLE_METADATA, unfit } from '../metadata/refusals.ts';
 
 const TEXTS = {
   title: 'title',
@@ -54,8 +54,5 @@ export function chosenIdentifier(values: CatalogValues): string | undefined {
   const id = textIn(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
-  throw UNPARSABLE_METADATA(
-    'series',
-    `the value of 'identifier' is ${JSON.stringify(excerpt(id))}; allowed are 1 to 255 letters, digits and . _ ~ : @ -`,
-  );
+  throw UNPARSABLE_METADATA('series', unfit('identifier', id, '1 to 255 letters, digits and . _ ~ : @ -'));
 }

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { applyMigrations } from '../../src/cli/migrations.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -12,32 +11,23 @@ import { createContext } from '../../src/context.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 import { ADMIN } from '../support/app.ts';
-import { databaseUrl } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/database.ts';
 import { ERA_ROWS } from '../support/era-rows.ts';
 import { dumpSchema } from '../support/schema-dump.ts';
 
 const SQL = fileURLToPath(new URL('../../sql/', import.meta.url));
 const FILES = (await readdir(SQL)).sort();
-const { serverUrl } = inject('postgres');
 
-let server: pg.Client;
 const undo: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  server = new pg.Client({ connectionString: serverUrl });
-  await server.connect();
-});
 afterAll(async () => {
   for (const step of undo.reverse()) await step();
-  await server.end();
 });
 
 /** A database without a table, and a connection to it. */
 async function emptyDatabase(): Promise<{ url: string; client: pg.Client }> {
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await server.query(`CREATE DATABASE ${name}`);
-  undo.push(() => server.query(`DROP DATABASE ${name} WITH (FORCE)`));
-  const url = databaseUrl(serverUrl, name);
+  const { url, drop } = await createEmptyDatabase();
+  undo.push(drop);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   undo.push(() => client.end());

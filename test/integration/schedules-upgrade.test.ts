@@ -1,28 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
-import { databaseUrl } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/database.ts';
 
 const SQL = fileURLToPath(new URL('../../sql/', import.meta.url));
-const name = `test_${randomUUID().replaceAll('-', '')}`;
-const { serverUrl } = inject('postgres');
 
-let server: pg.Client;
+let empty: { url: string; drop(): Promise<void> };
 let client: pg.Client;
 let before: string;
 beforeAll(async () => {
   before = await mkdtemp(join(tmpdir(), 'inlet-sql-'));
   const files = (await readdir(SQL)).filter((file) => file < '0012');
   for (const file of files) await cp(join(SQL, file), join(before, file));
-  server = new pg.Client({ connectionString: serverUrl });
-  await server.connect();
-  await server.query(`CREATE DATABASE ${name}`);
-  const url = databaseUrl(serverUrl, name);
+  empty = await createEmptyDatabase();
+  const { url } = empty;
   await migrate(url, before);
   client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -35,8 +30,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await server?.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  await server?.end();
+  await empty?.drop();
   await rm(before, { recursive: true, force: true });
 });
 
@@ -77,7 +71,7 @@ test('the migration leaves schedules and what events show of them alone when it 
     ['room', 'SCHEDULED'],
   ]);
   await client.query("DELETE FROM schema_migrations WHERE name LIKE '0012%'");
-  expect(await migrate(databaseUrl(serverUrl, name))).toEqual(['0012_scheduling.sql']);
+  expect(await migrate(empty.url)).toEqual(['0012_scheduling.sql']);
   expect(await shown()).toEqual(events);
   expect((await client.query(all)).rows).toEqual(schedules);
 });

@@ -119,7 +119,7 @@ test.each<[string, Record<string, string>, string | RegExp]>([
   [
     'an identifier that no path can hold',
     { metadata: catalogOf({ identifier: '../a' }) },
-    /^Unable to parse metadata because 'the value of 'identifier' is "\.\.\/a"; allowed are 1 to 255 letters/,
+    /^Unable to parse metadata because 'the value of 'identifier' is "\.\.\/a"; allowed is 1 to 255 letters/,
   ],
   ['an identifier of dots', { metadata: catalogOf({ identifier: '..' }) }, /the value of 'identifier' is/],
   [

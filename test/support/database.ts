@@ -12,18 +12,30 @@ export interface TestDatabase {
 }
 
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { serverUrl, template } = inject('postgres');
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
-  const url = databaseUrl(serverUrl, name);
+  const { url, drop } = await cloneDatabase(inject('postgres').template);
   const pool = createPool(url, { onError: () => undefined });
   return {
     url,
     database: createDatabase(pool),
     close: async () => {
       await pool.end();
-      await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await drop();
     },
+  };
+}
+
+/** A database without a table, for tests of migrations. */
+export function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  return cloneDatabase('template1');
+}
+
+async function cloneDatabase(template: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const { serverUrl } = inject('postgres');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return {
+    url: databaseUrl(serverUrl, name),
+    drop: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`),
   };
 }
 

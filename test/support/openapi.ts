@@ -64,7 +64,7 @@ export async function checkAnswer(method: string, url: string, answer: Response)
 }
 
 /** The operation a request reaches, by the document. */
-export function operationAt(method: string, path: string): Operation | undefined {
+function operationAt(method: string, path: string): Operation | undefined {
   const name = method.toLowerCase();
   const matching = ROUTES.filter(({ pattern }) => pattern.test(path));
   const route = matching.find(({ literal }) => literal) ?? matching[0];

@@ -8,7 +8,7 @@ export type OwnColumns = Required<
   Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>
 >;
 /** What they share. */
-export type SharedColumns = Omit<Insertable<Event>, keyof OwnColumns>;
+type SharedColumns = Omit<Insertable<Event>, keyof OwnColumns>;
 
 /**
  * Refuses an identifier that another event has; until the transaction ends no other one gets it. Needed before anything

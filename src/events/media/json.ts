@@ -36,7 +36,7 @@ export function trackJson(
 }
 
 /** Where a track can be had by whoever may see the event's media. */
-export function trackUrl(publicUrl: string, track: { event_id: string; id: string }): string {
+function trackUrl(publicUrl: string, track: { event_id: string; id: string }): string {
   return `${publicUrl}/api/events/${encodeURIComponent(track.event_id)}/media/${track.id}`;
 }
 

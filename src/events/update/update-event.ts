@@ -19,7 +19,7 @@ export interface EventEdits {
 }
 
 /**
- * Every change of an event that somebody asks for, whoever asks: locks the event and what belongs to it, applies the
+ * Every change of an event that somebody asks for, whoever asks (but for `dropAclsOfSeries`): locks the event and what belongs to it, applies the
  * edits in their order (compatibility 3.6), all of them or none, and counts one version if anything has changed. Metadata
  * may change while a workflow runs, the ACL and the tracks may not; processing and scheduling only until the recording of
  * a scheduled event begins. Publications stay as they are until a workflow publishes anew.
