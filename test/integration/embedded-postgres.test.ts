@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { serviceAccount } from '../../src/database/embedded/account.ts';
@@ -24,6 +25,8 @@ import { startEmbedded } from '../../src/database/embedded/start.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const USER = fileURLToPath(new URL('../support/embedded-user.ts', import.meta.url));
+/** Runs a program that sees none of the processes outside. */
+const CONTAINER = ['--pid', '--fork', '--mount-proc'];
 const FOREVER = { timeout: 30_000 };
 let root: string;
 let dataDir: string;
@@ -181,6 +184,26 @@ test.runIf(process.getuid?.() === 0)(
     expect(await start()).toBe(await start());
   },
 );
+
+const containers = await promisify(execFile)('unshare', [...CONTAINER, 'true']).then(
+  () => true,
+  () => false,
+);
+
+test.runIf(containers)('another container on the same folder is refused, and disturbs nobody', async () => {
+  const server = await startEmbedded(dataDir);
+  const before = await postmaster();
+  const foreign = promisify(execFile)('unshare', [...CONTAINER, process.execPath, USER, dataDir]);
+  await expect(foreign).rejects.toThrow(/cannot run in .*: another container uses it; set DATABASE_URL/);
+  // Longer than the keeper waits for another user.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(await postmaster()).toBe(before);
+  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  const second = await startEmbedded(dataDir);
+  expect(second.databaseUrl).toBe(server.databaseUrl);
+  await second.stop();
+  await server.stop();
+});
 
 test('an initdb that was interrupted is begun anew', async () => {
   const folder = join(root, 'interrupted');

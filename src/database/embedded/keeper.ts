@@ -19,12 +19,16 @@ const used = () => registered(paths.users).length > 0;
 // The processes that use the server are told as well; the keeper goes after them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-let unusedMs = 0;
-while (unusedMs < LINGER_MS || !(await withLock(paths.lock, () => endUnused(paths)))) {
-  await sleep(POLL_MS);
-  unusedMs = used() ? 0 : unusedMs + POLL_MS;
-  if (unusedMs > 0 || runningPostmaster(paths.cluster)) continue;
-  await withLock(paths.lock, async () => used() && (await startServer(paths))).catch(complain);
+await withLock(paths.kept, keep);
+
+async function keep(): Promise<void> {
+  let unusedMs = 0;
+  while (unusedMs < LINGER_MS || !(await withLock(paths.lock, () => endUnused(paths)))) {
+    await sleep(POLL_MS);
+    unusedMs = used() ? 0 : unusedMs + POLL_MS;
+    if (unusedMs > 0 || runningPostmaster(paths.cluster)) continue;
+    await withLock(paths.lock, async () => used() && (await startServer(paths))).catch(complain);
+  }
 }
 
 function complain(error: Error): void {

@@ -18,6 +18,16 @@ export async function withLock<T>(path: string, work: () => T | Promise<T>): Pro
   }
 }
 
+/** Whether somebody holds the lock of a file, in this container or in another. */
+export function isLocked(path: string): boolean {
+  const database = new DatabaseSync(path);
+  try {
+    return !lock(database);
+  } finally {
+    database.close();
+  }
+}
+
 function lock(database: DatabaseSync): boolean {
   try {
     // Without a journal in memory, a file would appear beside the lock.

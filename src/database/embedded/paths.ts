@@ -22,6 +22,8 @@ export function embeddedPaths(dataDir: string) {
     working: at('.working'),
     /** Held by whoever starts or stops the server. */
     lock: at('.lock'),
+    /** Held by the keeper as long as it lives: other containers do not see its number. */
+    kept: at('.kept'),
   };
 }
 

@@ -44,9 +44,11 @@ test('a process counts until it takes back every entry of its own', () => {
   expect(registered(folder)).toEqual([]);
 });
 
-test('the entry of a dead process does not count and is removed', async () => {
+test('the entry of a dead process does not count, and is removed with the next entry', async () => {
   await mkdir(join(folder, '4194305-1-abc'));
   expect(registered(folder)).toEqual([]);
+  expect(await readdir(folder)).toEqual(['4194305-1-abc']);
+  register(folder)();
   expect(await readdir(folder)).toEqual([]);
 });
 

@@ -30,22 +30,33 @@ function answersSignals(pid: number): boolean {
 }
 
 /**
- * Enters a process in a folder. The entry counts as long as the process lives; it need not be taken back.
+ * Enters a process in a folder, and removes what dead ones left there. The entry counts as long as the process lives; it
+ * need not be taken back.
  *
  * @returns takes the entry back
  */
 export function register(folder: string, pid = process.pid): () => void {
   mkdirSync(folder, { recursive: true });
+  for (const name of entries(folder))
+    if (!lives(name)) rmSync(join(folder, name), { recursive: true, force: true });
   const entry = mkdtempSync(join(folder, `${pid}-${startTime(pid)}-`));
   return () => rmSync(entry, { recursive: true, force: true });
 }
 
-/** The numbers of the living processes entered in a folder. Removes the entries of dead ones. */
+/** The numbers of the living processes entered in a folder, as far as they can be seen from this container. */
 export function registered(folder: string): number[] {
-  return (existsSync(folder) ? readdirSync(folder) : []).flatMap((name) => {
-    const [pid, started = ''] = name.split('-');
-    if ([started, UNKNOWN].includes(startTime(Number(pid)) ?? 'dead')) return [Number(pid)];
-    rmSync(join(folder, name), { recursive: true, force: true });
-    return [];
-  });
+  return entries(folder).filter(lives).map(numberIn);
+}
+
+function entries(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+function lives(entry: string): boolean {
+  const [, started = ''] = entry.split('-');
+  return [started, UNKNOWN].includes(startTime(numberIn(entry)) ?? 'dead');
+}
+
+function numberIn(entry: string): number {
+  return Number(entry.split('-')[0]);
 }
