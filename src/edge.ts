@@ -3,6 +3,7 @@ import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
 import { renameHeaders } from './http/server/header-names.ts';
+import { refuseTarget } from './http/server/request-target.ts';
 
 /** What a server may tell of a request: the address of the other end, here or where Deno's own server has it. */
 interface RequestInfo {
@@ -18,6 +19,8 @@ let app: Promise<Hono> | undefined;
  */
 export default {
   async fetch(request: Request, { remoteAddress, remoteAddr }: RequestInfo = {}): Promise<Response> {
+    const refused = refuseTarget(request);
+    if (refused) return refused;
     app ??= createContext(loadConfig(process.env), 'api')
       .then(createApp)
       .catch((error) => {

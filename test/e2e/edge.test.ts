@@ -17,6 +17,7 @@ import { databaseForThisFile } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file } from '../support/form.ts';
 import { freePort } from '../support/free-port.ts';
+import { exchange, parseAnswer } from '../support/raw-http.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 /** Wrong passwords after which no more are tried. */
@@ -109,6 +110,19 @@ describe.each([
     expect([live.status, await live.text()]).toEqual([200, '{"status":"live"}']);
     const api = await fetch(`${admin.url}/api`);
     expect(await api.json()).toMatchObject({ url: `${admin.url}/api` });
+  });
+
+  // A server of Node has resolved the path before, and the fetch handler sees nothing of it.
+  test
+    .runIf(command === denoServe)
+    .each([
+      'GET /api/events/.. HTTP/1.1\r\nHost: inlet',
+      'GET /api/events/x/%2e%2e HTTP/1.1\r\nHost: inlet',
+      'GET /docs HTTP/1.1\r\nHost: in let',
+      'GET /api HTTP/1.1\r\nHost: x/admin/queues?',
+    ])('refuses what other servers would read otherwise: %j', async (head) => {
+    const { answer } = await exchange(admin.url, `${head}\r\nConnection: close\r\n\r\n`);
+    expect(parseAnswer(answer).status).toBe(400);
   });
 
   test('asks who wants more, in names of headers that clients compare where the server lets it', async () => {

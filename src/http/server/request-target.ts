@@ -1,8 +1,13 @@
+import { SENTENCE } from '../errors.ts';
+
 /** A name or an address, with a port or without. */
 const HOST = /^(?:[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/;
 /** What URL parsers resolve, as they know it. */
 const DOTS = /^(?:\.|%2e){1,2}$/i;
+
+/** How a request is refused before the application has it. */
+export const REFUSAL = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
 
 /**
  * What is wrong with where a request is to go, as a sentence; undefined for nothing. One runtime resolves `..`, or takes
@@ -25,4 +30,10 @@ export function faultOfTarget(target: string, host: string | undefined): string 
     return "The path must hold no segment '.' or '..'; addresses are not resolved here.";
   }
   return undefined;
+}
+
+/** The refusal of a request whose URL has what was sent, unresolved, as Deno's server makes it; undefined for none. */
+export function refuseTarget(request: Request): Response | undefined {
+  const fault = faultOfTarget(request.url, request.headers.get('Host') ?? undefined);
+  return fault === undefined ? undefined : new Response(fault, { status: 400, headers: REFUSAL });
 }

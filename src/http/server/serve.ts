@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { SENTENCE } from '../errors.ts';
 import { renameHeaders, usualHeaderName } from './header-names.ts';
 import { OpenRequests } from './open-requests.ts';
-import { faultOfTarget } from './request-target.ts';
+import { faultOfTarget, REFUSAL, refuseTarget } from './request-target.ts';
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -14,8 +13,6 @@ export interface RunningServer {
   /** Ends every connection at once. */
   destroy(): void;
 }
-
-const REFUSAL = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
 
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>;
 
@@ -59,9 +56,8 @@ async function serveOnDeno(
     const server = Deno.serve(
       { hostname: host.replace(/^\[|\]$/g, ''), port, signal: controller.signal, onListen: () => undefined },
       async (request, info) => {
-        // Here the URL is what was sent, with the host before it.
-        const fault = faultOfTarget(request.url, request.headers.get('Host') ?? undefined);
-        if (fault) return new Response(fault, { status: 400, headers: REFUSAL });
+        const refused = refuseTarget(request);
+        if (refused) return refused;
         const answer = () => fetch(request, { remoteAddress: info.remoteAddr.hostname });
         return renameHeaders(await requests.answer(answer));
       },
