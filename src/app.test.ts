@@ -6,7 +6,7 @@ import { requireRole } from './access/roles/guard.ts';
 import { ROLE_ADMIN } from './access/roles/roles.ts';
 import { UNSERVED } from './access/roles/unserved.ts';
 import { REFERENCE } from './app.ts';
-import { Rules } from './http/endpoint/rules.ts';
+import { type Rule, Rules } from './http/endpoint/rules.ts';
 import { handleErrors } from './http/error-handler.ts';
 
 /** Table 1.3 of the compatibility page, written out once more: path, then method and role. */
@@ -28,6 +28,7 @@ const TABLE = `
 /api/events/x/scheduling       GET EVENTS_SCHEDULING_VIEW PUT EVENTS_SCHEDULING_EDIT
 /api/events/x/track            POST EVENTS_TRACK_EDIT
 /api/series                    GET SERIES_VIEW POST SERIES_CREATE
+/api/series/series.json        GET SERIES_VIEW
 /api/series/x                  GET SERIES_VIEW PUT SERIES_EDIT DELETE SERIES_DELETE
 /api/series/x/acl              GET SERIES_ACL_VIEW PUT SERIES_ACL_EDIT
 /api/series/x/metadata         GET SERIES_METADATA_VIEW PUT SERIES_METADATA_EDIT DELETE SERIES_METADATA_DELETE
@@ -44,6 +45,7 @@ const TABLE = `
 /api/groups/x/members          POST GROUPS_EDIT
 /api/groups/x/members/y        DELETE GROUPS_EDIT
 /api/listproviders/providers.json GET LISTPROVIDERS_VIEW
+/api/listproviders/x.json      GET LISTPROVIDERS_VIEW
 /api/playlists                 GET PLAYLISTS_VIEW POST PLAYLISTS_CREATE|PLAYLISTS_EDIT
 /api/playlists/x               GET PLAYLISTS_VIEW PUT PLAYLISTS_CREATE|PLAYLISTS_EDIT DELETE PLAYLISTS_DELETE
 /api/statistics/providers      GET STATISTICS_VIEW
@@ -60,7 +62,8 @@ const ROWS = TABLE.trim()
       return roles ? [{ method, path, roles }] : [];
     });
   });
-const rules = new Rules([...REFERENCE.flatMap(({ endpoints }) => endpoints), ...UNSERVED]);
+const served = REFERENCE.flatMap(({ endpoints }): readonly Rule[] => endpoints);
+const rules = new Rules([...served, ...UNSERVED]);
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /** The status an account with these roles gets; nobody is signed in when they are undefined. */
@@ -111,6 +114,18 @@ describe.each(ROWS)('$method $path', ({ method, path, roles }) => {
       expect([variant, await ask(method, variant)]).toEqual([variant, 401]);
     }
   });
+});
+
+test('every endpoint of the API for which one must sign in has its line', () => {
+  const told = new Set(ROWS.map(({ method, path }) => rules.find(method, path)));
+  const missing = served.filter(
+    (rule) => rule.access !== 'public' && rule.path.startsWith('/api') && !told.has(rule),
+  );
+  // These have no role of the API; see below.
+  expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'get /api/info/organization/properties',
+    'get /api/info/organization/properties/engageuiurl',
+  ]);
 });
 
 test('methods without a line in the table are for administrators', async () => {

@@ -169,7 +169,7 @@ export function createApp(context: Context): Hono {
       },
       { path: '/capture-admin', guards: [signIn, ask], contentPolicy: NOTHING },
       { path: '/admin', guards: [signIn, ask], contentPolicy: DASHBOARD },
-      { path: '/publications', guards: [forPlayersElsewhere()] },
+      { path: '/publications', layers: [forPlayersElsewhere()] },
     ],
     endpoints,
     services: { ...context, document: servedDocument(context.config.publicUrl) },

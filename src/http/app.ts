@@ -10,6 +10,8 @@ import { requestContext } from './request-context.ts';
 export interface Area {
   /** Without a slash at its end. */
   path: string;
+  /** Run first, and ask nobody who they are. */
+  layers?: readonly MiddlewareHandler[];
   /** Establish who asks and what they may ask for, in this order; without any, all that is there is public. */
   guards?: readonly MiddlewareHandler[];
   /** The `Content-Security-Policy` of answers that set none themselves. */
@@ -42,7 +44,7 @@ export function assembleApp<Services>({
   const app = new Hono({ strict: false });
   app.use(requestContext(log), securityHeaders(areas), lengthForHead());
   handleErrors(app);
-  for (const { path, guards = [] } of areas) app.use(`${path}/*`, ...guards);
+  for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);
   for (const endpoint of endpoints) {
     if (endpoint.access !== 'public' && !guarded(endpoint.path, areas)) {
       throw new Error(`Nobody asks for the role of ${endpoint.method} ${endpoint.path}.`);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   app = endpointApp(
     [publishedFile],
     { database: db.database, storage, addresses: { publicUrl: 'http://inlet.test' } },
-    { areas: [{ path: '/publications', guards: [forPlayersElsewhere()] }] },
+    { areas: [{ path: '/publications', layers: [forPlayersElsewhere()] }] },
   );
   eventId = await insertEvent(db.database);
   publicationId = await insertPublication(db.database, eventId);

@@ -28,7 +28,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     bench = await createOperationBench();
     const { database, storage } = bench;
     const addresses = { publicUrl: 'http://inlet.test' };
-    const areas = [{ path: '/publications', guards: [forPlayersElsewhere()] }];
+    const areas = [{ path: '/publications', layers: [forPlayersElsewhere()] }];
     const app = new Hono()
       .route('/', endpointApp([watchPage, publishedFile], { database, storage, addresses }, { areas }))
       .get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));

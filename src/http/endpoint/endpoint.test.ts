@@ -1,3 +1,4 @@
+import { cors } from 'hono/cors';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { endpointApp } from '../../../test/support/endpoint-app.ts';
@@ -96,7 +97,11 @@ test('a declaration that leaves a parameter of its path undescribed is refused w
 
 test('an endpoint that needs a role is refused where nobody would ask for it', () => {
   const closed = defineEndpoint({ ...paint, access: ['ROLE_X'], handle: () => new Response() });
-  expect(() => endpointApp([closed], {})).toThrow('Nobody asks for the role of put /things/{name}.');
+  const refused = 'Nobody asks for the role of put /things/{name}.';
+  expect(() => endpointApp([closed], {})).toThrow(refused);
+  const layers = [cors()];
+  expect(() => endpointApp([closed], {}, { areas: [{ path: '/things', layers }] })).toThrow(refused);
+  expect(() => endpointApp([closed], {}, { areas: [{ path: '/things', guards: layers }] })).not.toThrow();
 });
 
 test('the rule of a request is that of the endpoint which answers it', () => {
