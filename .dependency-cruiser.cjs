@@ -73,7 +73,7 @@ module.exports = {
       comment: 'What needs a database or a process is called *.integration.test.ts.',
       severity: 'error',
       from: { path: UNIT_TESTS, pathNot: '\\.integration\\.test\\.ts$' },
-      to: { path: ['^(node:)?child_process$', '^src/media/process\\.ts$', '^test/support/(clips|s3|redis|server|embedded-user)\\.ts$'] },
+      to: { path: ['^(node:)?child_process$', '^src/media/process\\.ts$', '^test/support/(clips|debian-postgres|embedded-user|redis|role-process|run|s3|server)\\.ts$'] },
     },
     {
       name: 'unit-tests-have-no-database',

@@ -32,7 +32,7 @@ export const CONTENT_SECURITY_POLICY = pagePolicy(
   "frame-ancestors 'none'",
 );
 
-/** What runs here, for people. Links are relative, so that they work under whatever name and path a proxy shows it. */
+/** What runs here, for people. Links are relative, so that they work under whatever name a proxy shows it, and under a path that ends with a slash. */
 export function homePage({ name, version, description }: Home): Html {
   const content = html`<main>
 <header><img src="${raw(ICON)}" alt=""><h1>${name}</h1></header>

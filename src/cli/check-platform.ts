@@ -1,6 +1,6 @@
 /**
  * Part of `npm run check`: platform knows no feature, not by name either. What it may not name is read from the tree:
- * the features' folders, the tables, and the first words of the paths that are served.
+ * the features' folders and the tables; beside them the first words of the paths that are served.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const GENERATED = ['src/database/schema.ts'];
 try {
   const words = [...(await features()), ...(await tables())];
   const named = new RegExp(
-    `(?<![\\w-])(${words.join('|')})(?![\\w-])|['"\`]/(api|admin|capture-admin|watch)\\b`,
+    `(?<![\\w-])(${words.join('|')})(?![\\w-])|['"\`]/(api|admin|capture-admin|docs|health|publications|watch)\\b`,
   );
   const faults: string[] = [];
   for (const file of await platformFiles()) {

@@ -1,28 +1,50 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import {
+  ADMINISTRATORS_ONLY,
   NEEDS_ROLE,
   NEEDS_SUDO,
+  NO_SUCH_ORGANIZATION,
   NO_SUCH_USER,
   NOT_BASIC,
+  ORGANIZATION_GUARDED,
+  RIGHTS_GUARDED,
   SIGN_IN,
+  TOO_MANY_AT_ONCE,
   TOO_MANY_WRONG,
   UNAUTHORIZED,
+  UNVERIFIABLE,
   WRONG_PASSWORD,
 } from '../access/refusals.ts';
 import type { Description } from '../http/endpoint/endpoint.ts';
 import type { ShownRefusal } from '../http/endpoint/refusal.ts';
-import { DATABASE_AWAY, FAULT, UNSTORABLE } from '../http/error-handler.ts';
+import { DATABASE_AWAY, FAULT, OTHERS_CHANGE_IT, UNSTORABLE } from '../http/error-handler.ts';
+import { SILENT } from '../http/form/body.ts';
 import { FORM_TOO_LONG, UNREADABLE_FORM } from '../http/form/form.ts';
 import { NO_VERSION } from '../http/version.ts';
 
 /** Wherever somebody may sign in. */
-const WITH_CREDENTIALS = [WRONG_PASSWORD, NOT_BASIC, TOO_MANY_WRONG, DATABASE_AWAY];
+const WITH_CREDENTIALS = [
+  WRONG_PASSWORD,
+  NOT_BASIC,
+  TOO_MANY_WRONG,
+  TOO_MANY_AT_ONCE,
+  UNVERIFIABLE,
+  DATABASE_AWAY,
+  OTHERS_CHANGE_IT,
+];
 /** What any request to the API may meet. */
-const API = [NEEDS_SUDO, NO_VERSION, NO_SUCH_USER];
+const API = [
+  NEEDS_SUDO,
+  RIGHTS_GUARDED,
+  ORGANIZATION_GUARDED,
+  NO_SUCH_ORGANIZATION,
+  NO_VERSION,
+  NO_SUCH_USER,
+];
 /** What whoever has to sign in may meet, too. */
-const SIGNED_IN = [UNSTORABLE, SIGN_IN, UNAUTHORIZED, NEEDS_ROLE];
-/** What whoever sends a form may meet, too. */
-const WITH_FORM = [UNREADABLE_FORM, FORM_TOO_LONG];
+const SIGNED_IN = [UNSTORABLE, SIGN_IN, UNAUTHORIZED];
+/** What whoever sends a form without files may meet, too. */
+const WITH_FORM = [UNREADABLE_FORM, FORM_TOO_LONG, SILENT];
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is invalid or contradicts itself.',
@@ -76,9 +98,14 @@ function commonOf({ path, access, form }: Description): ShownRefusal[] {
     FAULT,
     ...(inApi || access !== 'public' ? WITH_CREDENTIALS : []),
     ...(inApi ? API : []),
-    ...(access === 'public' ? [] : SIGNED_IN),
-    ...(form ? WITH_FORM : []),
+    ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),
+    ...(form && !form.streams ? WITH_FORM : []),
   ];
+}
+
+/** What whoever lacks the role gets. */
+function needed(access: readonly string[]): ShownRefusal {
+  return access.length > 0 ? NEEDS_ROLE.about(access) : ADMINISTRATORS_ONLY;
 }
 
 function byStatus(refusals: readonly ShownRefusal[]): Map<number, string[]> {

@@ -1,6 +1,9 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** About a quarter of a second and 16 MiB: memory is what many sign-ins at once would run out of. */
+/**
+ * About a quarter of a second and 16 MiB: memory is what many sign-ins at once would run out of. Exported for tests, which
+ * make it cheap.
+ */
 export const COST = { N: 2 ** 14, r: 8, p: 5 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
