@@ -107,6 +107,10 @@ export const UPLOADED_ALREADY = refusal(
   400,
   "Processing can't be updated for events that are already uploaded.",
 );
+export const SEVERAL_EVENTS = refusal(
+  400,
+  "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
+);
 export const NO_WORKFLOW = refusal(400, 'No workflow template in metadata');
 
 export const UNPARSABLE_FILTER = refusal(

@@ -62,6 +62,8 @@ export async function openDraft(
     lifetimeMs,
   }: Omit<DraftOf, 'id'> & { id?: string; lifetimeMs: number },
 ): Promise<Draft> {
+  // One that has expired is gone for whoever asks, whether it has been removed or not.
+  await db.deleteFrom('drafts').where('id', '=', id).where('expires_at', '<=', sql<Date>`now()`).execute();
   const row = await db
     .insertInto('drafts')
     .values({ id, door, owner: principal.username, expires_at: after(lifetimeMs) })

@@ -9,7 +9,10 @@ import { sweepStaging } from './sweep.ts';
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
 
-/** The sweep took an object that was still being written: its writer had been silent for a whole lease. */
+/**
+ * The sweep took an object that somebody still wanted: its owner's time had run out, that of a process by a silence of a
+ * whole lease.
+ */
 export class StagingExpired extends Error {
   override name = 'StagingExpired';
 }
@@ -58,14 +61,7 @@ export class StagingLedger {
    * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
    */
   async commit(trx: Transaction, keys: readonly string[]): Promise<void> {
-    if (keys.length === 0) return;
-    const taken = await trx
-      .deleteFrom('staging')
-      .where('object_key', 'in', keys)
-      .where('owner', '=', this.#owner)
-      .returning('object_key')
-      .execute();
-    requireAll(keys, taken);
+    await commitOwned(trx, this.#owner, keys);
   }
 
   /**
@@ -170,17 +166,23 @@ export class StagingLedger {
 }
 
 /**
- * Takes all objects of an owner that is no process off the ledger, as `StagingLedger.commit` does with a process's.
+ * Takes objects of an owner off the ledger, as `StagingLedger.commit` does with those of its process.
  *
  * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
  */
 export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
-  const taken = await trx.deleteFrom('staging').where('owner', '=', owner).returning('object_key').execute();
+  if (keys.length === 0) return;
+  const taken = await trx
+    .deleteFrom('staging')
+    .where('object_key', 'in', keys)
+    .where('owner', '=', owner)
+    .returning('object_key')
+    .execute();
   requireAll(keys, taken);
 }
 
 /**
- * Lets the objects of an owner that is no process expire at another time.
+ * Lets objects of an owner that is no process expire at another time.
  *
  * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
  */
@@ -190,9 +192,11 @@ export async function extendOwned(
   keys: readonly string[],
   expiresAt: Date,
 ): Promise<void> {
+  if (keys.length === 0) return;
   const extended = await trx
     .updateTable('staging')
     .set({ expires_at: expiresAt })
+    .where('object_key', 'in', keys)
     .where('owner', '=', owner)
     .returning('object_key')
     .execute();

@@ -237,6 +237,35 @@ describe.each(storages)('on %s', (_, open) => {
     expect(await rows('draft_tracks')).toEqual([]);
   });
 
+  test('an expired draft frees its name at once, and what came of it is swept beside the new one', async () => {
+    await add();
+    await expire();
+    const again = { id: draft.id, door: DOOR, principal: agent, lifetimeMs: HOUR_MS };
+    await openDraft(db.database, again);
+    const track = await add();
+    await within((trx) => extendDraft(trx, draft, HOUR_MS));
+    const by = process();
+    expect(await tracksOfDraft(db.database, draft)).toEqual([track]);
+    await acceptDraft(by);
+    expect(await rows('staging')).toHaveLength(1);
+    expect(await by.sweep()).toBe(1);
+    expect(await stored()).toEqual([track.objectKey]);
+  });
+
+  test('a draft with tracks cannot become the many events of a rule', async () => {
+    const track = await add();
+    const { events, gapMs } = newEvent();
+    const periods = [1, 2].map((day) => ({
+      start: new Date(Date.UTC(2030, 0, day, 8)),
+      end: new Date(Date.UTC(2030, 0, day, 9)),
+    }));
+    const recordings = { agentId: newAgent(), inputs: [], periods, recurring: true };
+    const many: NewTarget = { kind: 'new', events: { ...events, recordings }, gapMs };
+    await expect(acceptDraft(process(), many)).rejects.toMatchObject({ status: 400 });
+    expect(await tracksOfDraft(db.database, draft)).toEqual([track]);
+    expect(await rows('events')).toEqual([]);
+  });
+
   test('a draft whose objects the sweep took is gone, though its time has not come', async () => {
     await add();
     await sql`UPDATE staging SET expires_at = now() - interval '1 second'`.execute(db.database);

@@ -12,6 +12,7 @@ import { advanceRecording } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import type { newEventColumns } from '../columns.ts';
 import { namedPresenters, requireSeries } from '../references.ts';
+import { SEVERAL_EVENTS } from '../refusals.ts';
 import { insertTracks, type NewTrack } from '../tracks.ts';
 import { insertEvents, requireFreeIdentifier } from './insert-events.ts';
 import { occurrencesIn, scheduledColumns } from './occurrences.ts';
@@ -33,11 +34,11 @@ export interface NewEvents {
  * Writes an event or, by a recurrence rule, many of them, with their schedules, catalogs, access control lists and
  * tracks. Run it in `explainingConflicts`.
  *
- * @param tracks of an event that is not one of many; the caller takes their objects off the staging ledger
+ * @param tracks of an event that no rule gives; the caller takes their objects off the staging ledger
  * @param by.gapMs what has to lie between two recordings of an agent, in milliseconds
  * @returns the events' identifiers, in chronological order, and what is to be done with them now: nothing with what is
  * scheduled and waits for its recording
- * @throws {HttpError} 400 for a series that the principal does not see or an agent that nothing can be scheduled on,
+ * @throws {HttpError} 400 for tracks together with a rule, a series that the principal does not see, or an agent that nothing can be scheduled on,
  * 409 for an identifier that is taken
  * @throws {Overlap} when something else is to be recorded at that time
  */
@@ -47,6 +48,7 @@ export async function createEvents(
   tracks: readonly NewTrack[],
   { principal, gapMs }: { principal: Principal; gapMs: number },
 ): Promise<{ ids: string[]; processing: Processing | undefined }> {
+  if (recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
   const { title, start_date, created, duration, ...columns } = all;
   const occurrences = recordings && occurrencesIn(recordings, { id, title });
   const events = occurrences?.map(scheduledColumns) ?? [
@@ -66,7 +68,8 @@ export async function createEvents(
   await replaceAcl(trx, 'events', ids, acl);
   for (const [flavor, values] of catalogs) await saveCatalog(trx, 'events', ids, flavor, values);
   await insertEvents(trx, { ...columns, presenters, location, creator: principal.displayName }, events);
-  for (const eventId of tracks.length > 0 ? ids : []) {
+  const [eventId] = ids;
+  if (eventId !== undefined && tracks.length > 0) {
     await insertTracks(trx, eventId, tracks);
     if (recordings) await advanceRecording(trx, eventId, { kind: 'recorded' });
   }

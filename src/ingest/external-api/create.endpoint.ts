@@ -5,10 +5,9 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../database/kysely.ts';
 import { CreatedEvents } from '../../events/event.schemas.ts';
 import { EVENT_ID, NEXT_EVENT_ID } from '../../events/examples.ts';
-import { IDENTIFIER_TAKEN, NO_SUCH_SERIES } from '../../events/refusals.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from '../../events/refusals.ts';
 import { EVENT_CHANGES } from '../../events/versions.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
-import { refusal } from '../../http/endpoint/refusal.ts';
 import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '../../http/endpoint/schemas.ts';
 import { NOT_MULTIPART } from '../../http/form/multipart.ts';
 import { versionedJson } from '../../http/version.ts';
@@ -43,11 +42,6 @@ import {
   tracksOf,
 } from './event-form.ts';
 import { MISSING_PARTS, parseNewEvents } from './new-events.ts';
-
-const SEVERAL_EVENTS = refusal(
-  400,
-  "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
-);
 
 interface Services {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs' | 'scheduling'>;
@@ -137,7 +131,6 @@ async function create(
   return receiveForm(request, {}, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
     const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
-    if (events.recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
     const intake: Intake = { principal, requestId, target: { kind: 'new', events, gapMs }, tracks };
     const { ids } = await ingest.accept(intake, (trx, accepted) =>
       remember(trx, contentOf({ fields, files }), answer(accepted.ids)),
