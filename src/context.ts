@@ -23,10 +23,18 @@ import { StagingLedger } from './storage/staging.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { loadDefinitions, type WorkflowDefinitions } from './workflows/definitions.ts';
 
+/** As many as the renewals of a process and two checks at a time need. */
+const VITAL_CONNECTIONS = 3;
+
 /** Adapters and services of one process. */
 export interface Services {
   log: Logger;
   database: Database;
+  /**
+   * The same database over a few connections that requests cannot use up: for signs of life (heartbeats, leases) and
+   * checks. Statements that take longer than seconds do not belong here.
+   */
+  vital: Database;
   storage: ObjectStorage;
   queue: WorkQueue;
   staging: StagingLedger;
@@ -81,18 +89,26 @@ export async function createContext(
     applicationName: `inlet ${role}`,
     onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
   });
+  const vitalPool = createPool(databaseUrl, {
+    max: VITAL_CONNECTIONS,
+    applicationName: `inlet ${role} vital`,
+    onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
+  });
   const database = overrides.database ?? createDatabase(pool);
+  const vital = overrides.vital ?? overrides.database ?? createDatabase(vitalPool);
   const storage = overrides.storage ?? (await createStorage(config));
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
-  const staging = overrides.staging ?? new StagingLedger({ database, storage, owner: processName, log });
+  const staging =
+    overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
-  const ledger = new IdempotencyLedger({ database, log });
+  const ledger = new IdempotencyLedger({ database, vital, log });
   return {
     config,
     databaseUrl,
     processName,
     log,
     database,
+    vital,
     storage,
     queue,
     staging,
@@ -108,7 +124,7 @@ export async function createContext(
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
     health: overrides.health ?? {
-      database: async () => void (await sql`SELECT 1`.execute(database)),
+      database: async () => void (await sql`SELECT 1`.execute(vital)),
       queue: () => queue.check(),
       storage: () => storage.check(),
     },
@@ -117,7 +133,7 @@ export async function createContext(
       staging.close();
       await queue.close();
       await storage.close();
-      await pool.end();
+      await Promise.all([pool.end(), vitalPool.end()]);
     },
   };
 }

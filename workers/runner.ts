@@ -14,6 +14,8 @@ export interface RunnerOptions {
   /** Unique to this process. */
   worker: string;
   database: Database;
+  /** For heartbeats; the same as `database` unless given. */
+  vital?: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
   tools: MediaTools;
@@ -81,7 +83,7 @@ export class Runner {
   }
 
   async #perform(claim: Claim, log: Logger, report: (percent: number) => void): Promise<void> {
-    const { database, storage, staging, tools, publicUrl, workDir, operations } = this.#options;
+    const { database, vital, storage, staging, tools, publicUrl, workDir, operations } = this.#options;
     const operation = operations.get(claim.operation);
     if (!operation) {
       throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
@@ -98,7 +100,7 @@ export class Runner {
       beating = true;
       try {
         await touchWorkFolder(folder);
-        if (!(await heartbeat(database, claim, progress))) controller.abort(new Interrupted('lost'));
+        if (!(await heartbeat(vital ?? database, claim, progress))) controller.abort(new Interrupted('lost'));
         report(Math.round(progress * 100));
       } catch (error) {
         log.warn({ err: error }, 'heartbeat failed');

@@ -16,6 +16,8 @@ export interface WorkerOptions {
   name: string;
   databaseUrl: string;
   database: Database;
+  /** For signs of life. */
+  vital: Database;
   queue: WorkQueue;
   storage: ObjectStorage;
   staging: StagingLedger;

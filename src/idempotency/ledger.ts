@@ -33,13 +33,16 @@ export class KeyLost extends Error {
  */
 export class IdempotencyLedger {
   readonly #database: Database;
+  readonly #vital: Database;
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
   /** Requests of this process that hold a key. */
   readonly #attempts = new Set<string>();
 
-  constructor(options: { database: Database; log: Logger }) {
+  /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
+  constructor(options: { database: Database; vital?: Database; log: Logger }) {
     this.#database = options.database;
+    this.#vital = options.vital ?? options.database;
     this.#log = options.log;
     this.#renewal = setInterval(() => void this.renew(), RENEWAL_MS);
     this.#renewal.unref();
@@ -109,7 +112,7 @@ export class IdempotencyLedger {
   async renew(): Promise<void> {
     if (this.#attempts.size === 0) return;
     try {
-      await this.#database
+      await this.#vital
         .updateTable('idempotency_keys')
         .set({ expires_at: lease() })
         .where('attempt', 'in', (from) =>

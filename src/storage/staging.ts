@@ -28,6 +28,7 @@ export class StagingExpired extends Error {
  */
 export class StagingLedger {
   readonly #database: Database;
+  readonly #vital: Database;
   readonly #storage: ObjectStorage;
   readonly #owner: string;
   readonly #log: Logger;
@@ -36,8 +37,16 @@ export class StagingLedger {
   readonly #undiscarded = new Set<string>();
   #renewing = false;
 
-  constructor(options: { database: Database; storage: ObjectStorage; owner: string; log: Logger }) {
+  /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
+  constructor(options: {
+    database: Database;
+    vital?: Database;
+    storage: ObjectStorage;
+    owner: string;
+    log: Logger;
+  }) {
     this.#database = options.database;
+    this.#vital = options.vital ?? options.database;
     this.#storage = options.storage;
     this.#owner = options.owner;
     this.#log = options.log;
@@ -120,7 +129,7 @@ export class StagingLedger {
     this.#renewing = true;
     try {
       await this.#discardLate();
-      await this.#database
+      await this.#vital
         .updateTable('staging')
         .set({ expires_at: lease() })
         .where('object_key', 'in', (from) =>
