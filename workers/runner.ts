@@ -3,6 +3,7 @@ import type { MediaTools } from '../src/media/tools.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
+import { runAfter } from '../src/timeout.ts';
 import { ClaimLost } from '../src/workflows/advance.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
 import { failureChange } from './failure.ts';
@@ -108,7 +109,7 @@ export class Runner {
         beating = false;
       }
     }, HEARTBEAT_MS);
-    const limit = setTimeout(() => controller.abort(new Interrupted('time limit')), claim.timeLimitMs);
+    const stopClock = runAfter(claim.timeLimitMs, () => controller.abort(new Interrupted('time limit')));
     let committed = false;
     try {
       const commit = await operation.run({
@@ -141,7 +142,7 @@ export class Runner {
       throw signal.aborted ? signal.reason : error;
     } finally {
       clearInterval(beat);
-      clearTimeout(limit);
+      stopClock();
       this.#running.delete(controller);
       if (!committed) await staging.discard(workspace.stagedKeys());
       await removeWorkFolder(folder).catch((error) =>

@@ -96,6 +96,12 @@ describe('runTool', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
+  it('lets a tool run for weeks', async () => {
+    const hello = script('process.stdout.write("hello")');
+    const { output } = await runTool(execPath, hello, { timeLimitMs: 30 * 24 * 3_600_000 });
+    expect(output.toString()).toBe('hello');
+  });
+
   it('tries again what something else killed, and what could not be started', async () => {
     const killed = started({}, (pid) => process.kill(pid, 'SIGKILL'));
     await expect(killed).rejects.toMatchObject({

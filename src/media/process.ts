@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { basename, isAbsolute } from 'node:path';
+import { runAfter } from '../timeout.ts';
 import { failureFromLog } from './explain.ts';
 import { MediaFailure } from './failure.ts';
 
@@ -61,7 +62,7 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
       kill(child);
     };
     const onAbort = () => end(signal?.reason);
-    const limit = setTimeout(() => end(tookTooLong(path, timeLimitMs)), timeLimitMs);
+    const stopClock = runAfter(timeLimitMs, () => end(tookTooLong(path, timeLimitMs)));
     signal?.addEventListener('abort', onAbort, { once: true });
 
     child.stdout.on('data', (chunk: Buffer) => {
@@ -79,7 +80,7 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
       if (ended) for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
     child.on('close', (code, killedBy) => {
-      clearTimeout(limit);
+      stopClock();
       signal?.removeEventListener('abort', onAbort);
       if (ended) return reject(ended.reason);
       const log = withoutPaths(tail.toString('utf8'), args);

@@ -160,6 +160,16 @@ test('an operation that exceeds its time limit is ended and fails', async () => 
   expect(await state()).toBe('FAILED');
 });
 
+test('a time limit may be weeks', async () => {
+  const soon = async ({ signal }: OperationContext) => {
+    await sleep(50, undefined, { signal });
+    return async () => undefined;
+  };
+  const { ended, state } = await runOnce(soon, { timeLimit: '600h' });
+  expect(await ended).toBeUndefined();
+  expect(await state()).toBe('SUCCEEDED');
+});
+
 test('a stopping worker hands its operation back without counting an attempt', async () => {
   const { runner, ended, operation, state } = await runOnce(async (context) => {
     await produce(context);
