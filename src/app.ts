@@ -27,6 +27,7 @@ import { listPublications, readPublication } from './events/endpoints/publicatio
 import { putScheduling, readScheduling } from './events/endpoints/scheduling.endpoints.ts';
 import { downloadTrack, listTracks } from './events/media/media.endpoints.ts';
 import { assembleApp } from './http/app.ts';
+import { shareWith } from './http/cross-site.ts';
 import type { Endpoint } from './http/endpoint/endpoint.ts';
 import { Rules, requireVersion } from './http/endpoint/rules.ts';
 import { negotiateVersion } from './http/version.ts';
@@ -159,20 +160,24 @@ export function createApp(context: Context): Hono {
   const rules = new Rules([...endpoints, ...UNSERVED]);
   const signIn = authenticate(authenticator, tokens);
   const ask = requireRole(rules);
+  const { publicUrl, corsOrigins: trusted } = context.config;
+  const share = shareWith(trusted);
   return assembleApp({
     log: context.log,
     areas: [
       {
         path: '/api',
+        layers: [share],
         guards: [signIn, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
         contentPolicy: NOTHING,
       },
-      { path: '/capture-admin', guards: [signIn, ask], contentPolicy: NOTHING },
+      { path: '/capture-admin', layers: [share], guards: [signIn, ask], contentPolicy: NOTHING },
       { path: '/admin', guards: [signIn, ask], contentPolicy: DASHBOARD },
       { path: '/publications', layers: [forPlayersElsewhere()] },
     ],
+    sites: { publicUrl, trusted },
     endpoints,
-    services: { ...context, document: servedDocument(context.config.publicUrl) },
+    services: { ...context, document: servedDocument(publicUrl) },
     mounted: [dashboardRoutes(context.queue)],
   });
 }

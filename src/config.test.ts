@@ -35,3 +35,22 @@ test.each(['keys.json', 'ftp://id.example.org/certs', 'https://', 'https://user:
     expect(() => loadConfig({ ...JWT, JWT_JWKS })).toThrow(/^JWT_JWKS is (?!.*secret).*; allowed is a URL/);
   },
 );
+
+test('other sites are named by their origins', () => {
+  expect(loadConfig({}).corsOrigins).toEqual([]);
+  expect(loadConfig({ CORS_ORIGINS: 'https://lms.example.org, http://127.0.0.1:3000' }).corsOrigins).toEqual([
+    'https://lms.example.org',
+    'http://127.0.0.1:3000',
+  ]);
+});
+
+test.each([
+  '*',
+  'null',
+  'https://lms.example.org/',
+  'lms.example.org',
+  'https://LMS.example.org',
+  'https://a,',
+])('CORS_ORIGINS cannot be %s', (CORS_ORIGINS) => {
+  expect(() => loadConfig({ CORS_ORIGINS })).toThrow(/^CORS_ORIGINS is ".*"; allowed is origins as/);
+});

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { allowed, choice, flag, integer, text, url, urlOrFile } from './config/kinds.ts';
+import { allowed, choice, flag, integer, origins, text, url, urlOrFile } from './config/kinds.ts';
 import { redact } from './config/redact.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
@@ -15,6 +15,7 @@ const Environment = z.object({
   HOST: text.default('127.0.0.1'),
   PORT: integer(1, 65535).default(8080),
   PUBLIC_URL: url('http', 'https').optional(),
+  CORS_ORIGINS: origins.optional(),
   DATA_DIR: text.default('./data'),
   DATABASE_URL: url('postgres', 'postgresql').optional(),
   REDIS_URL: url('redis', 'rediss').optional(),
@@ -84,6 +85,8 @@ export interface Config {
   port: number;
   /** Base of every URL handed out, without a slash at its end. */
   publicUrl: string;
+  /** Other sites whose pages may use the API. */
+  corsOrigins: readonly string[];
   dataDir: string;
   databaseUrl: string | undefined;
   redisUrl: string | undefined;
@@ -128,6 +131,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
       /\/+$/,
       '',
     ),
+    corsOrigins: v.CORS_ORIGINS ?? [],
     dataDir: resolve(v.DATA_DIR),
     databaseUrl: v.DATABASE_URL,
     redisUrl: v.REDIS_URL,

@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { Logger } from '../telemetry.ts';
 import { lengthForHead } from './answer/head.ts';
 import { securityHeaders } from './answer/security-headers.ts';
+import { refuseOtherSites, type Sites } from './cross-site.ts';
 import { addEndpoint, type Endpoint } from './endpoint/endpoint.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
@@ -22,6 +23,7 @@ export interface Area {
 export interface AppParts<Services> {
   log: Logger;
   areas: readonly Area[];
+  sites: Sites;
   /** Of several that match, the first one answers. */
   endpoints: readonly Endpoint<Services>[];
   services: Services;
@@ -37,6 +39,7 @@ export interface AppParts<Services> {
 export function assembleApp<Services>({
   log,
   areas,
+  sites,
   endpoints,
   services,
   mounted = [],
@@ -44,6 +47,7 @@ export function assembleApp<Services>({
   const app = new Hono({ strict: false });
   app.use(requestContext(log), securityHeaders(areas), lengthForHead());
   handleErrors(app);
+  app.use(refuseOtherSites(sites));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);
   for (const endpoint of endpoints) {
     if (endpoint.access !== 'public' && !guarded(endpoint.path, areas)) {

@@ -15,6 +15,7 @@ import {
   UNVERIFIABLE,
   WRONG_PASSWORD,
 } from '../access/refusals.ts';
+import { OTHER_SITE } from '../http/cross-site.ts';
 import type { Description } from '../http/endpoint/endpoint.ts';
 import type { ShownRefusal } from '../http/endpoint/refusal.ts';
 import { DATABASE_AWAY, FAULT, OTHERS_CHANGE_IT, UNSTORABLE } from '../http/error-handler.ts';
@@ -92,10 +93,11 @@ export function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResp
   );
 }
 
-function commonOf({ path, access, form }: Description): ShownRefusal[] {
+function commonOf({ method, path, access, form }: Description): ShownRefusal[] {
   const inApi = path.startsWith('/api');
   return [
     FAULT,
+    ...(method === 'get' ? [] : [OTHER_SITE]),
     ...(inApi || access !== 'public' ? WITH_CREDENTIALS : []),
     ...(inApi ? API : []),
     ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),

@@ -3,11 +3,13 @@ import { type AppParts, assembleApp } from '../../src/http/app.ts';
 import type { Endpoint } from '../../src/http/endpoint/endpoint.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 
+const NO_OTHERS = { publicUrl: 'http://inlet.test', trusted: [] };
+
 /** An application that has these endpoints alone, in the layers that every request passes. */
 export function endpointApp<Services>(
   endpoints: readonly Endpoint<Services>[],
   services: Services,
-  parts: Partial<Pick<AppParts<Services>, 'areas' | 'mounted' | 'log'>> = {},
+  parts: Partial<Pick<AppParts<Services>, 'areas' | 'sites' | 'mounted' | 'log'>> = {},
 ): Hono {
-  return assembleApp({ log: silentLogger, areas: [], endpoints, services, ...parts });
+  return assembleApp({ log: silentLogger, areas: [], sites: NO_OTHERS, endpoints, services, ...parts });
 }
