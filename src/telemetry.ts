@@ -1,16 +1,12 @@
 import pino from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import type { Config } from './config.ts';
+import { LogOutput } from './log-output.ts';
 
 /** A structured logger. Bind what identifies the work (`requestId`, `eventId`, `operation`) with `child`. */
 export type Logger = pino.Logger;
 
-/**
- * Logs to standard output, one JSON object or one readable line per entry.
- *
- * The pretty printer runs in this process: pino's transports start worker threads, which need permissions on
- * Deno that the API must not have.
- */
+/** Logs to standard output, one JSON object or one readable line per entry. */
 export function createLogger(options: Config['log']): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level,
@@ -20,8 +16,29 @@ export function createLogger(options: Config['log']): Logger {
     serializers: { err: pino.stdSerializers.err },
     redact: ['authorization', 'password', '*.authorization', '*.password'],
   };
-  if (options.format === 'json') return pino(settings);
-  return pino(settings, pretty({ colorize: false, singleLine: true, sync: true, translateTime: 'HH:MM:ss' }));
+  const format = options.format === 'json' ? (line: string) => line : readable();
+  const output = new LogOutput({ notice: (dropped) => format(droppedLines(settings, dropped)) });
+  return pino(settings, { write: (line) => output.write(format(line)) });
+}
+
+/**
+ * The pretty printer runs in this process: pino's transports start worker threads, which need permissions on
+ * Deno that the API must not have.
+ */
+function readable(): (line: string) => string {
+  return prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
+}
+
+/** An entry of the log, whatever its level is: who reads it must know that it is incomplete. */
+function droppedLines(settings: pino.LoggerOptions, dropped: number): string {
+  let entry = '';
+  const capture = {
+    write: (line: string) => {
+      entry = line;
+    },
+  };
+  pino({ ...settings, level: 'warn' }, capture).warn({ dropped }, 'lines of the log could not be written');
+  return entry;
 }
 
 /** A logger that says nothing, for tools and tests. */

@@ -24,11 +24,14 @@ export class RoleProcess {
   readonly role: Role;
   readonly #arguments: string[];
   readonly #env: Record<string, string>;
+  readonly #stdout: 'pipe' | number;
   #child: ChildProcess | undefined;
   #output = '';
 
-  constructor(role: Role, runtime: Runtime, env: Record<string, string>) {
+  /** @param stdout an open file instead of `output`, which then has the standard error alone */
+  constructor(role: Role, runtime: Runtime, env: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
     this.role = role;
+    this.#stdout = stdout;
     this.#arguments = [LAUNCHER, role, '--runtime', runtime];
     this.#env = env;
   }
@@ -40,10 +43,10 @@ export class RoleProcess {
     const shared = { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE };
     const child = spawn(process.execPath, this.#arguments, {
       env: { ...shared, ...this.#env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', this.#stdout, 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text;
       });
     }

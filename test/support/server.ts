@@ -25,6 +25,8 @@ export interface ServerOptions {
   /** Reaches its database through something that a test can interrupt. */
   proxy?: boolean;
   env?: Record<string, string>;
+  /** An open file that takes the logs instead of the processes' `output`. */
+  logFile?: number;
   /** Runs on the data folder before the server does. @returns what puts it right again */
   prepare?(dataDir: string): Promise<() => Promise<unknown>>;
 }
@@ -97,7 +99,7 @@ async function assemble(
     ...s3?.env,
     ...env,
   };
-  const processes = roles.map((role) => new RoleProcess(role, runtime, environment));
+  const processes = roles.map((role) => new RoleProcess(role, runtime, environment, options.logFile));
   const byRole = (role: Role) =>
     required(
       `a process ${role}`,

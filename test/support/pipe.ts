@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** How many bytes a pipe takes that nobody reads. */
+export const PIPE_BYTES = 65_536;
+
+/** A pipe whose reader can go and come back. Ends with the test. */
+export interface TestPipe {
+  /** The file to write to. */
+  writer: number;
+  /** @returns what is in it now */
+  read(): string;
+  /** The reader goes. */
+  close(): void;
+  /** There is a reader again. */
+  open(): void;
+}
+
+export function createPipe(): TestPipe {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-pipe-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  let reader = -1;
+  const open = () => {
+    reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  };
+  const close = () => {
+    if (reader >= 0) closeSync(reader);
+    reader = -1;
+  };
+  open();
+  onTestFinished(close);
+  const writer = openSync(path, constants.O_WRONLY);
+  return { writer, open, close, read: () => readAll(reader) };
+}
+
+function readAll(reader: number): string {
+  const chunks: string[] = [];
+  const chunk = Buffer.alloc(PIPE_BYTES);
+  for (;;) {
+    try {
+      const count = readSync(reader, chunk);
+      if (count === 0) return chunks.join('');
+      chunks.push(chunk.toString('utf8', 0, count));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return chunks.join('');
+      throw error;
+    }
+  }
+}
