@@ -9,6 +9,7 @@ import { TokenVerifier } from './access/sign-in/tokens.ts';
 import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { createPool } from './database/pool.ts';
+import { DatabaseWatch } from './database/watch.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { IdempotencyLedger } from './idempotency/ledger.ts';
 import { Ingest } from './ingest/ingest.ts';
@@ -60,6 +61,7 @@ export interface Services {
 export interface Context extends Services {
   config: Config;
   databaseUrl: string;
+  watch: DatabaseWatch;
   /** Unique to this process, also after a restart. */
   processName: string;
   /** Releases everything in the reverse order. */
@@ -101,10 +103,12 @@ export async function createContext(
   const staging =
     overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
-  const ledger = new IdempotencyLedger({ database, vital, log });
+  const watch = new DatabaseWatch(vital);
+  const ledger = new IdempotencyLedger({ database, vital, watch, log });
   return {
     config,
     databaseUrl,
+    watch,
     processName,
     log,
     database,
@@ -129,6 +133,7 @@ export async function createContext(
       storage: () => storage.check(),
     },
     close: async () => {
+      watch.close();
       ledger.close();
       staging.close();
       await queue.close();

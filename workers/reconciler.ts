@@ -1,4 +1,5 @@
 import type { Database } from '../src/database/kysely.ts';
+import type { DatabaseWatch } from '../src/database/watch.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
 import { markMissedRecordings } from '../src/recordings/state.ts';
@@ -20,25 +21,28 @@ const MISSED_CHECK_MS = 60_000;
  */
 export function startReconciler(options: {
   database: Database;
+  watch: DatabaseWatch;
   staging: StagingLedger;
   workDir: string;
   /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
   recordingGraceMs: number;
   log: Logger;
 }): { close(): Promise<void> } {
-  const { database, staging, workDir, recordingGraceMs, log } = options;
+  const { database, watch, staging, workDir, recordingGraceMs, log } = options;
   const loops = [
     periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
-      const recovered = await recoverLostOperations(database);
+      const recovered = await recoverLostOperations(database, watch.seen);
       if (recovered.length > 0)
         log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
     }),
     periodically('sweep of staged objects', SWEEP_MS, log, async () => {
-      const swept = await staging.sweep();
+      const swept = await staging.sweep(watch.seen);
       if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
       await removeAbandonedFolders(workDir);
     }),
-    periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () => sweepIdempotencyKeys(database)),
+    periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () =>
+      sweepIdempotencyKeys(database, watch.seen),
+    ),
     periodically('sweep of drafts', DRAFTS_SWEEP_MS, log, async () => {
       const expired = await expireDrafts(database);
       if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from '../src/database/kysely.ts';
+import type { DatabaseWatch } from '../src/database/watch.ts';
 import type { MediaTools } from '../src/media/tools.ts';
 import { type Consumer, LANES, type WorkQueue } from '../src/queue/port.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
@@ -18,6 +19,7 @@ export interface WorkerOptions {
   database: Database;
   /** For signs of life. */
   vital: Database;
+  watch: DatabaseWatch;
   queue: WorkQueue;
   storage: ObjectStorage;
   staging: StagingLedger;

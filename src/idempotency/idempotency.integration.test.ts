@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { FOR_AGES } from '../../test/support/watched.ts';
 import { Principal } from '../access/principal.ts';
 import { handleErrors } from '../http/error-handler.ts';
 import { readFields } from '../http/form/form.ts';
@@ -18,7 +19,7 @@ let made = 0;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  ledger = new IdempotencyLedger({ database: db.database, log: silentLogger });
+  ledger = new IdempotencyLedger({ database: db.database, watch: { seen: FOR_AGES }, log: silentLogger });
   const idempotency = new Idempotency(ledger);
   app = new Hono({ strict: false });
   app.use(requestContext(silentLogger));

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { eventually } from '../../test/support/eventually.ts';
+import { FOR_AGES } from '../../test/support/watched.ts';
 import { silentLogger } from '../telemetry.ts';
 import { IdempotencyLedger, KeyLost } from './ledger.ts';
 import { sweepIdempotencyKeys } from './sweep.ts';
@@ -21,7 +22,11 @@ afterAll(async () => {
 
 /** The ledger of another process. */
 function ledger(): IdempotencyLedger {
-  const built = new IdempotencyLedger({ database: db.database, log: silentLogger });
+  const built = new IdempotencyLedger({
+    database: db.database,
+    watch: { seen: FOR_AGES },
+    log: silentLogger,
+  });
   ledgers.push(built);
   return built;
 }
@@ -144,8 +149,8 @@ test('the sweep removes what has expired, batch by batch, and nothing else', asy
     if (i % 2) await complete(own, attempt);
     if (i < 5) await expire(`key ${i}`);
   }
-  expect(await sweepIdempotencyKeys(db.database, 2)).toBe(5);
-  expect(await sweepIdempotencyKeys(db.database, 2)).toBe(0);
+  expect(await sweepIdempotencyKeys(db.database, FOR_AGES, 2)).toBe(5);
+  expect(await sweepIdempotencyKeys(db.database, FOR_AGES, 2)).toBe(0);
   expect((await own.take('ada', 'key 5')).state).toBe('answered');
   expect((await own.take('ada', 'key 6')).state).toBe('under way');
 });

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
+import { couldSpeakFor, type DatabaseWatch } from '../database/watch.ts';
 import type { Logger } from '../telemetry.ts';
 
 /** How long a request holds its key after its process's last sign of life. */
-const LEASE_SECONDS = 60;
+export const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
 const KEPT_HOURS = 24;
 const TRIES = 3;
@@ -34,15 +35,22 @@ export class KeyLost extends Error {
 export class IdempotencyLedger {
   readonly #database: Database;
   readonly #vital: Database;
+  readonly #watch: Pick<DatabaseWatch, 'seen'>;
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
   /** Requests of this process that hold a key. */
   readonly #attempts = new Set<string>();
 
   /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
-  constructor(options: { database: Database; vital?: Database; log: Logger }) {
+  constructor(options: {
+    database: Database;
+    vital?: Database;
+    watch: Pick<DatabaseWatch, 'seen'>;
+    log: Logger;
+  }) {
     this.#database = options.database;
     this.#vital = options.vital ?? options.database;
+    this.#watch = options.watch;
     this.#log = options.log;
     this.#renewal = setInterval(() => void this.renew(), RENEWAL_MS);
     this.#renewal.unref();
@@ -59,7 +67,7 @@ export class IdempotencyLedger {
       const row = await this.#database
         .selectFrom('idempotency_keys')
         .select(['fingerprint', 'status', 'headers', 'body'])
-        .select(sql<boolean>`expires_at <= now()`.as('expired'))
+        .select(this.#expired().as('expired'))
         .where('sender', '=', sender)
         .where('key', '=', key)
         .executeTakeFirst();
@@ -137,6 +145,12 @@ export class IdempotencyLedger {
     clearInterval(this.#renewal);
   }
 
+  /** An outage of the database is no silence of a request under way. */
+  #expired() {
+    return sql<boolean>`(idempotency_keys.expires_at <= now()
+      AND (idempotency_keys.status IS NOT NULL OR ${couldSpeakFor(LEASE_SECONDS, this.#watch.seen)}))`;
+  }
+
   async #insert(sender: string, key: string, attempt: string): Promise<boolean> {
     const taken = await this.#database
       .insertInto('idempotency_keys')
@@ -152,7 +166,7 @@ export class IdempotencyLedger {
             body: null,
             expires_at: lease(),
           })
-          .where('idempotency_keys.expires_at', '<=', sql<Date>`now()`),
+          .where(this.#expired()),
       )
       .returning('attempt')
       .executeTakeFirst();

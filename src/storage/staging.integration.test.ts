@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bytes, source } from '../../test/support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { FOR_AGES } from '../../test/support/watched.ts';
 import { silentLogger } from '../telemetry.ts';
 import { FolderStorage } from './folder.ts';
 import { objectKey } from './keys.ts';
@@ -66,7 +67,7 @@ test('a committed object leaves the ledger and stays', async () => {
   await commit([key, key]);
   expect(await entries()).toEqual([]);
   await expire();
-  await ledger.sweep();
+  await ledger.sweep(FOR_AGES);
   expect(await stored()).toEqual([key]);
 });
 
@@ -85,14 +86,14 @@ test('the objects of a silent process are removed', async () => {
   const keys = [await stageObject(gone), await gone.stage('element')];
   gone.close();
   await expire();
-  expect(await ledger.sweep()).toBe(2);
+  expect(await ledger.sweep(FOR_AGES)).toBe(2);
   expect(await stored()).toEqual([]);
   // What the process may have stored after all goes with the second sweep, and the entry with it.
   expect((await entries()).map((entry) => entry.object_key).sort()).toEqual(keys.sort());
   await storage.put(keys[0] ?? '', source(bytes(1)), { mediatype: 'video/mp4' });
-  expect(await ledger.sweep()).toBe(0);
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
   await expire();
-  await ledger.sweep();
+  await ledger.sweep(FOR_AGES);
   expect(await stored()).toEqual([]);
   expect(await entries()).toEqual([]);
 });
@@ -104,7 +105,7 @@ test('what a killed process left of a put is removed', async () => {
   const putting = storage.put(key, body, { mediatype: 'video/mp4', signal: controller.signal });
   await expect.poll(() => Array.fromAsync(storage.unfinished())).toEqual([key]);
   await expire();
-  await ledger.sweep();
+  await ledger.sweep(FOR_AGES);
   expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
   controller.abort(new Error('end of test'));
   await expect(putting).rejects.toThrow('end of test');
@@ -113,7 +114,7 @@ test('what a killed process left of a put is removed', async () => {
 test('an upload under way in another process is left alone', async () => {
   const other = ledgerOf('another process');
   const key = await stageObject(other);
-  expect(await ledger.sweep()).toBe(0);
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
   await ledger.discard([key]);
   expect(await stored()).toEqual([key]);
   await commit([key], other);
@@ -130,7 +131,7 @@ test('renewing keeps entries alive', async () => {
   const key = await stageObject();
   await expire();
   await ledger.renew();
-  expect(await ledger.sweep()).toBe(0);
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
   expect(await stored()).toEqual([key]);
 });
 
@@ -141,14 +142,14 @@ test('a commit that takes long does not keep other entries from being renewed', 
     await ledger.commit(trx, [slow]);
     await ledger.renew();
   });
-  expect(await ledger.sweep()).toBe(0);
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
   expect((await stored()).sort()).toEqual([slow, other].sort());
 });
 
 test('a commit after the sweep fails and rolls its transaction back', async () => {
   const key = await stageObject();
   await expire();
-  await ledger.sweep();
+  await ledger.sweep(FOR_AGES);
   const committing = db.database.transaction().execute(async (trx) => {
     await trx.insertInto('series').values({ id: 'swept' }).execute();
     await ledger.commit(trx, [key]);
@@ -165,7 +166,7 @@ test('a commit while the sweep removes the object fails', async () => {
     storage.onRemove = resolve;
   });
   storage.gate = removal.promise;
-  const sweeping = ledger.sweep();
+  const sweeping = ledger.sweep(FOR_AGES);
   await removing;
   await expect(commit([key])).rejects.toThrow(StagingExpired);
   removal.resolve();
@@ -177,9 +178,9 @@ test('a sweep while a commit is under way leaves the object alone', async () => 
   await expire();
   await db.database.transaction().execute(async (trx) => {
     await ledger.commit(trx, [key]);
-    expect(await ledgerOf('another process').sweep()).toBe(0);
+    expect(await ledgerOf('another process').sweep(FOR_AGES)).toBe(0);
   });
-  expect(await ledger.sweep()).toBe(0);
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
   expect(await stored()).toEqual([key]);
 });
 
@@ -191,8 +192,8 @@ test('of commits and sweeps at once, each object is had by one', async () => {
     await ledger.commit(trx, first);
     const [committed] = await Promise.all([
       Promise.allSettled(racing.map((key) => commit([key]))),
-      ledger.sweep(),
-      ledgerOf('another process').sweep(),
+      ledger.sweep(FOR_AGES),
+      ledgerOf('another process').sweep(FOR_AGES),
     ]);
     return committed;
   });
@@ -234,7 +235,7 @@ test('objects discarded while the database does not answer are swept once it doe
   await sql`ALTER TABLE staging_away RENAME TO staging`.execute(db.database);
   expect(await stored()).toEqual([key]);
   await ledger.renew();
-  expect(await ledger.sweep()).toBe(1);
+  expect(await ledger.sweep(FOR_AGES)).toBe(1);
   expect(await stored()).toEqual([]);
   expect(await entries()).toEqual([]);
 });
@@ -244,10 +245,10 @@ test('released objects are removed, and only after the transaction that releases
   await storage.put(key, source(bytes(10)), { mediatype: 'video/mp4' });
   await db.database.transaction().execute(async (trx) => {
     await releaseObjects(trx, [key]);
-    expect(await ledger.sweep()).toBe(0);
+    expect(await ledger.sweep(FOR_AGES)).toBe(0);
   });
   expect(await stored()).toEqual([key]);
-  expect(await ledger.sweep()).toBe(1);
+  expect(await ledger.sweep(FOR_AGES)).toBe(1);
   expect(await stored()).toEqual([]);
   expect(await entries()).toEqual([]);
 });
@@ -267,11 +268,11 @@ test('an object that cannot be removed keeps no other from being, and is tried a
   await mkdir(join(folder, stuck, 'in the way'), { recursive: true });
   const keys = Array.from({ length: 60 }, () => objectKey('track'));
   await db.database.transaction().execute((trx) => releaseObjects(trx, [stuck, ...keys]));
-  await ledger.sweep();
-  await ledger.sweep();
+  await ledger.sweep(FOR_AGES);
+  await ledger.sweep(FOR_AGES);
   expect(await entries()).toMatchObject([{ object_key: stuck }]);
   await rm(join(folder, stuck), { recursive: true });
   await expire();
-  await ledger.sweep();
+  await ledger.sweep(FOR_AGES);
   expect(await entries()).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
+import type { Watched } from '../database/watch.ts';
 import type { Logger } from '../telemetry.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
@@ -117,10 +118,12 @@ export class StagingLedger {
   /**
    * Removes the objects of expired entries, then the entries. Safe to run in several processes at once.
    *
+   * @param seen of the database: an outage of it is no silence of the owners
    * @returns how many objects were removed
    */
-  async sweep(): Promise<number> {
-    return sweepStaging(this.#database, this.#storage, this.#log);
+  async sweep(seen: Watched | undefined): Promise<number> {
+    const parts = { database: this.#database, storage: this.#storage, log: this.#log };
+    return sweepStaging(parts, LEASE_SECONDS, seen);
   }
 
   /** Keeps the entries of this process alive; runs by itself. */

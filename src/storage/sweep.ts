@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
+import { couldSpeakFor, type Watched } from '../database/watch.ts';
 import type { Logger } from '../telemetry.ts';
 import type { ObjectStorage } from './port.ts';
 
@@ -19,12 +20,18 @@ interface ExpiredEntry {
  * Removes the objects of expired entries of the staging ledger, then the entries. No transaction is open while the
  * storage works, and an object that cannot be removed does not keep others from being.
  *
+ * @param leaseSeconds how long an owner may be silent
+ * @param seen without a watch of that length, only what has no owner is removed
  * @returns how many objects were removed
  */
-export async function sweepStaging(database: Database, storage: ObjectStorage, log: Logger): Promise<number> {
+export async function sweepStaging(
+  { database, storage, log }: { database: Database; storage: ObjectStorage; log: Logger },
+  leaseSeconds: number,
+  seen: Watched | undefined,
+): Promise<number> {
   let swept = 0;
   for (;;) {
-    const entries = await disownExpired(database);
+    const entries = await disownExpired(database, leaseSeconds, seen);
     const outcomes = await Promise.allSettled(entries.map((entry) => storage.remove([entry.object_key])));
     const removed = entries.filter((_, i) => outcomes[i]?.status === 'fulfilled');
     const finished = removed.filter((entry) => entry.owner === null).map((entry) => entry.object_key);
@@ -42,12 +49,17 @@ export async function sweepStaging(database: Database, storage: ObjectStorage, l
 }
 
 /** Takes the owners from expired entries and keeps other sweeps away from them for a while. */
-async function disownExpired(database: Database): Promise<ExpiredEntry[]> {
+async function disownExpired(
+  database: Database,
+  leaseSeconds: number,
+  seen: Watched | undefined,
+): Promise<ExpiredEntry[]> {
   return database.transaction().execute(async (trx) => {
     const expired = await trx
       .selectFrom('staging')
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
+      .where((is) => is.or([is('owner', 'is', null), couldSpeakFor(leaseSeconds, seen)]))
       .orderBy('expires_at')
       .limit(BATCH)
       .forUpdate()

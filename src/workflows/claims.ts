@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
+import { couldSpeakFor, type Watched } from '../database/watch.ts';
 import { advance, type Change, ClaimLost } from './advance.ts';
 
 /** How long a worker may be silent before its operation is given to another. */
@@ -97,14 +98,20 @@ export async function endClaim(
 /**
  * Gives operations of workers that fell silent to others, and fails those that keep losing their workers.
  *
+ * @param seen of the database: an outage of it is no silence of the workers
  * @returns the operations taken from their workers
  */
-export async function recoverLostOperations(database: Database): Promise<number[]> {
+export async function recoverLostOperations(
+  database: Database,
+  seen: Watched | undefined,
+): Promise<number[]> {
+  const silent = sql<boolean>`(heartbeat_at < now() - make_interval(secs => ${SILENCE_SECONDS})
+    AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;
   const lost = await database
     .selectFrom('workflow_operations')
     .select(['id', 'workflow_id', 'fencing_token', 'losses'])
     .where('state', '=', 'running')
-    .where('heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${SILENCE_SECONDS})`)
+    .where(silent)
     .execute();
   const recovered: number[] = [];
   for (const { id, workflow_id, fencing_token: token, losses } of lost) {
@@ -121,13 +128,13 @@ export async function recoverLostOperations(database: Database): Promise<number[
     try {
       await database.transaction().execute(async (trx) => {
         // The worker may have spoken since the rows were read.
-        const silent = await trx
+        const still = await trx
           .selectFrom('workflow_operations')
           .select('id')
           .where('id', '=', id)
-          .where('heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${SILENCE_SECONDS})`)
+          .where(silent)
           .executeTakeFirst();
-        if (!silent) return;
+        if (!still) return;
         await advance(trx, workflow_id, change);
         recovered.push(id);
       });

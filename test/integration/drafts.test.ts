@@ -25,6 +25,7 @@ import { databaseForThisFile } from '../support/database.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent } from '../support/scheduling.ts';
 import { storages, type TestStorage } from '../support/storages.ts';
+import { FOR_AGES } from '../support/watched.ts';
 
 const DOOR = 'packages';
 const HOUR_MS = 3_600_000;
@@ -126,7 +127,7 @@ describe.each(storages)('on %s', (_, open) => {
     first.close();
     await leasesRunOut();
     const second = process();
-    expect(await second.sweep()).toBe(0);
+    expect(await second.sweep(FOR_AGES)).toBe(0);
     expect(await tracksOfDraft(db.database, draft)).toEqual(tracks);
     await acceptDraft(second, newEvent('lecture'));
     expect(await rows('tracks')).toMatchObject(
@@ -139,7 +140,7 @@ describe.each(storages)('on %s', (_, open) => {
       { event_id: 'lecture', creator: 'hall-1', request_id: 'r' },
     ]);
     for (const table of ['drafts', 'draft_tracks', 'staging'] as const) expect(await rows(table)).toEqual([]);
-    await second.sweep();
+    await second.sweep(FOR_AGES);
     expect((await stored()).sort()).toEqual(tracks.map(({ objectKey }) => objectKey).sort());
   });
 
@@ -149,7 +150,7 @@ describe.each(storages)('on %s', (_, open) => {
     await stage(first);
     first.close();
     await leasesRunOut();
-    expect(await second.sweep()).toBe(1);
+    expect(await second.sweep(FOR_AGES)).toBe(1);
     expect(await stored()).toEqual([kept.objectKey]);
   });
 
@@ -157,7 +158,7 @@ describe.each(storages)('on %s', (_, open) => {
     const by = process();
     const track = await stage(by);
     await leasesRunOut();
-    await process().sweep();
+    await process().sweep(FOR_AGES);
     await expect(within((trx) => addToDraft(trx, draft, [track], by))).rejects.toThrow('has been swept');
     expect(await tracksOfDraft(db.database, draft)).toEqual([]);
   });
@@ -225,13 +226,13 @@ describe.each(storages)('on %s', (_, open) => {
     await add();
     const by = process();
     expect(await expireDrafts(db.database)).toBe(0);
-    expect(await by.sweep()).toBe(0);
+    expect(await by.sweep(FOR_AGES)).toBe(0);
     await expire();
     await expect(acceptDraft(by)).rejects.toThrow(DraftGone);
     await expect(findDraft(db.database, draft)).rejects.toThrow(DraftGone);
     await expect(within((trx) => extendDraft(trx, draft, HOUR_MS))).rejects.toThrow(DraftGone);
     expect(await expireDrafts(db.database)).toBe(1);
-    expect(await by.sweep()).toBe(1);
+    expect(await by.sweep(FOR_AGES)).toBe(1);
     expect(await stored()).toEqual([]);
     expect(await rows('events')).toEqual([]);
     expect(await rows('draft_tracks')).toEqual([]);
@@ -248,7 +249,7 @@ describe.each(storages)('on %s', (_, open) => {
     expect(await tracksOfDraft(db.database, draft)).toEqual([track]);
     await acceptDraft(by);
     expect(await rows('staging')).toHaveLength(1);
-    expect(await by.sweep()).toBe(1);
+    expect(await by.sweep(FOR_AGES)).toBe(1);
     expect(await stored()).toEqual([track.objectKey]);
   });
 
@@ -269,7 +270,7 @@ describe.each(storages)('on %s', (_, open) => {
   test('a draft whose objects the sweep took is gone, though its time has not come', async () => {
     await add();
     await sql`UPDATE staging SET expires_at = now() - interval '1 second'`.execute(db.database);
-    await process().sweep();
+    await process().sweep(FOR_AGES);
     await expect(within((trx) => extendDraft(trx, draft, HOUR_MS))).rejects.toThrow(DraftGone);
     await expect(acceptDraft(process())).rejects.toThrow(DraftGone);
     expect(await rows('events')).toEqual([]);
@@ -302,7 +303,7 @@ describe.each(storages)('on %s', (_, open) => {
     await add();
     await within((trx) => discardDraft(trx, draft));
     await expect(findDraft(db.database, draft)).rejects.toThrow(DraftGone);
-    expect(await process().sweep()).toBe(1);
+    expect(await process().sweep(FOR_AGES)).toBe(1);
     expect(await stored()).toEqual([]);
     expect(await rows('staging')).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { field, file, form } from '../support/form.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent, putScheduling, update } from '../support/scheduling.ts';
 import { catalogOf } from '../support/series.ts';
+import { FOR_AGES } from '../support/watched.ts';
 
 const HOUR_MS = 3_600_000;
 const AGENTS = [newAgent(), newAgent()];
@@ -80,6 +81,6 @@ test('whatever happens to scheduled events at once, none fails, and each is reco
     app.database,
   );
   expect(shown.rows).toEqual([]);
-  await app.context.staging.sweep();
+  await app.context.staging.sweep(FOR_AGES);
   expect(await Array.fromAsync(app.storage.list(''))).toHaveLength(kept.length);
 });

@@ -4,6 +4,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
 import { eventFields, file } from '../support/form.ts';
+import { FOR_AGES } from '../support/watched.ts';
 
 type Put = ObjectStorage['put'];
 
@@ -116,7 +117,7 @@ test('an upload that was taken for dead and swept is not committed', async () =>
       .updateTable('staging')
       .set({ expires_at: new Date(0) })
       .execute();
-    await context.staging.sweep();
+    await context.staging.sweep(FOR_AGES);
   };
   const before = await counts(app);
   const answer = await post(app, [...eventFields(), file('presenter', 'a.mp4', bytes(1000))]);

@@ -111,6 +111,7 @@ test('workers look for them by themselves', async () => {
   const workDir = join(context.config.dataDir, 'work');
   const reconciler = startReconciler({
     database,
+    watch: context.watch,
     staging: context.staging,
     workDir,
     recordingGraceMs: GRACE_MS,

@@ -5,6 +5,7 @@ import { counts } from '../support/app-uploads.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { field, file, form, type Part } from '../support/form.ts';
 import { insertEvent } from '../support/publication.ts';
+import { FOR_AGES } from '../support/watched.ts';
 
 const VTT = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
 const TAGS = 'archive,subtitle,type:subtitle,generator-type:manual';
@@ -120,7 +121,7 @@ describe('POST /api/events/{id}/track', () => {
       ['a.mp4', 2],
       ['de.vtt', 3],
     ]);
-    await app.context.staging.sweep();
+    await app.context.staging.sweep(FOR_AGES);
     await expect(app.storage.size(german?.object_key ?? '')).rejects.toThrow();
     expect(await app.storage.size(english?.object_key ?? '')).toBe(VTT.length);
 
@@ -129,7 +130,7 @@ describe('POST /api/events/{id}/track', () => {
     expect((await tracks()).map(({ filename }) => filename)).toEqual(['a.mp4', 'x.vtt']);
     expect(await archiveVersion()).toBe(5);
     expect((await counts(app)).staged).toBe(2);
-    await app.context.staging.sweep();
+    await app.context.staging.sweep(FOR_AGES);
   });
 
   test('an empty field in place of the file removes the matching tracks', async () => {
@@ -142,7 +143,7 @@ describe('POST /api/events/{id}/track', () => {
     // Again there is nothing to be removed.
     expect((await post(remove)).status).toBe(200);
     expect(await archiveVersion()).toBe(3);
-    await app.context.staging.sweep();
+    await app.context.staging.sweep(FOR_AGES);
   });
 
   test('tracks that come at once all stay, each in its place', async () => {

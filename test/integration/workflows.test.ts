@@ -6,6 +6,7 @@ import { claimOperation, endClaim, heartbeat, recoverLostOperations } from '../.
 import { takeDeliveries, undeliver } from '../../src/workflows/outbox.ts';
 import { IllegalMove } from '../../src/workflows/states.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { FOR_AGES } from '../support/watched.ts';
 import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
 
 let db: TestDatabase;
@@ -61,7 +62,7 @@ test('a worker that lost its claim can write nothing', async () => {
   await sql`UPDATE workflow_operations SET heartbeat_at = now() - interval '1 minute' WHERE id = ${old.operationId}`.execute(
     database,
   );
-  expect(await recoverLostOperations(database)).toContain(old.operationId);
+  expect(await recoverLostOperations(database, FOR_AGES)).toContain(old.operationId);
   const current = await claimFirst(workflowId, 'worker-b');
   expect(current.token).toBeGreaterThan(old.token);
   expect(await heartbeat(database, old, 0.5)).toBe(false);
@@ -185,7 +186,7 @@ test('an operation that keeps losing its workers fails in the end', async () => 
     await sql`UPDATE workflow_operations SET heartbeat_at = now() - interval '1 minute' WHERE id = ${claim.operationId}`.execute(
       database,
     );
-    await recoverLostOperations(database);
+    await recoverLostOperations(database, FOR_AGES);
   }
   expect(await processingState(database, eventId)).toBe('FAILED');
   expect((await operationsOf(database, workflowId))[0]?.reason).toContain('died 25 times');

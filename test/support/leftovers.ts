@@ -33,7 +33,7 @@ export async function expectNothingLeftOver(
       if (atOnce)
         await server.database
           .updateTable('staging')
-          .set({ expires_at: new Date(0) })
+          .set({ owner: null, expires_at: new Date(0) })
           .execute();
       const { stored, owned, unfinished, staged } = await inventory(server);
       expect({ stored, unfinished, staged }).toEqual({ stored: owned, unfinished: [], staged: [] });

@@ -1,0 +1,4 @@
+import type { Watched } from '../../src/database/watch.ts';
+
+/** What a process has seen that has watched the database for ages: only silence counts. */
+export const FOR_AGES: Watched = { since: new Date(0), until: new Date('9999-01-01') };
