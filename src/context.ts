@@ -149,7 +149,7 @@ async function tokenVerifier({ jwt }: Config, directory: Directory): Promise<Tok
     new TokenVerifier({
       ...jwt,
       keys: await openKeySet(jwt.keySet),
-      ownsRole: (role) => directory.ownsRole(role),
+      heldBy: (username) => directory.heldBy(username),
     })
   );
 }

@@ -13,7 +13,8 @@ export const USAGE = `Accounts that sign in with HTTP Basic.
 The password is read from standard input with --password-stdin, else taken from the variable INLET_USER_PASSWORD, else
 made up and printed once. The role "external-applications" stands for ${ROLE_EXTERNAL_APPLICATIONS},
 which can do everything the API offers and act for other users; it is what the account of a learning platform needs.
-Changes take effect within a minute.`;
+Changes take effect within a minute. A user of the identity provider can be removed as well: the name is then free for one
+that is written with other letters in upper case.`;
 
 const SHORT_ROLES: ReadonlyMap<string, string> = new Map([
   ['external-applications', ROLE_EXTERNAL_APPLICATIONS],

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { findAccount } from '../access/accounts/accounts.ts';
 import { verifyPassword } from '../access/accounts/password.ts';
+import { holdRole } from '../access/accounts/token-users.ts';
 import { main } from './user.ts';
 
 let db: TestDatabase;
@@ -78,10 +79,12 @@ test.each([
 });
 
 test('what the database knows better is refused by name', async () => {
-  await user('add a.b', { password: 'x' });
+  await user('add a_b', { password: 'x' });
+  await holdRole(db.database, 'Grace');
   for (const [line, complaint] of [
-    ['add a.b', 'NAME: there is an account "a.b" already.'],
-    ['add A_B', 'NAME: "A_B" would share the role ROLE_USER_A_B with "a.b".'],
+    ['add a_b', 'NAME: there is an account "a_b" already.'],
+    ['add A_B', 'NAME: "A_B" would share the role ROLE_USER_A_B with "a_b".'],
+    ['add grace', 'NAME: "grace" would share the role ROLE_USER_GRACE with "Grace".'],
     ['add admin', 'NAME: "admin" is the administrator of the configuration.'],
     ['remove nobody', 'NAME: there is no account "nobody".'],
     ['set-roles nobody --roles A', 'NAME: there is no account "nobody".'],
@@ -89,8 +92,15 @@ test('what the database knows better is refused by name', async () => {
   ] as const) {
     expect(await user(line, { password: 'y' })).toEqual({ code: 1, said: '', complaint });
   }
-  const hash = (await findAccount(db.database, 'a.b'))?.password_hash ?? '';
+  const hash = (await findAccount(db.database, 'a_b'))?.password_hash ?? '';
   expect(await verifyPassword('x', hash)).toBe(true);
+});
+
+test('a user of the identity provider can be removed, which frees the name for another one', async () => {
+  expect(await holdRole(db.database, 'Ruth')).toBe('Ruth');
+  expect(await holdRole(db.database, 'ruth')).toBe('Ruth');
+  expect((await user('remove Ruth')).said).toBe('Removed Ruth.');
+  expect(await holdRole(db.database, 'ruth')).toBe('ruth');
 });
 
 test('a database that does not answer or has no tables is said so', async () => {

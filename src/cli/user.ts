@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { addAccount, listAccounts, removeAccount, updateAccount } from '../access/accounts/accounts.ts';
 import { hashPassword } from '../access/accounts/password.ts';
+import { holderOf, releaseRole } from '../access/accounts/token-users.ts';
 import { userRole } from '../access/roles/roles.ts';
 import { ConfigError, loadConfig } from '../config.ts';
 import { createDatabase, type Database } from '../database/kysely.ts';
@@ -80,9 +81,12 @@ async function run(
       );
       return [`Changed the password of ${username}.`, ...notice];
     }
-    case 'remove':
-      requireFound(await removeAccount(db, invocation.username), invocation.username);
-      return [`Removed ${invocation.username}.`];
+    case 'remove': {
+      const { username } = invocation;
+      const released = await releaseRole(db, username);
+      requireFound((await removeAccount(db, username)) || released, username);
+      return [`Removed ${username}.`];
+    }
     case 'list': {
       const accounts = await listAccounts(db);
       if (accounts.length === 0) return ['There are no accounts beside the administrator.'];
@@ -91,12 +95,15 @@ async function run(
   }
 }
 
-/** Two names that differ only in case or punctuation would share the role that stands for one of them. */
+/** Two names that differ only in case would share the role that stands for one of them. */
 async function requireOwnRole(db: Database, name: string, adminUsername: string): Promise<void> {
   if (name === adminUsername) throw new Error(`NAME: "${name}" is the administrator of the configuration.`);
+  const role = userRole(name);
   const names = [adminUsername, ...(await listAccounts(db)).map(({ username }) => username)];
-  const other = names.find((taken) => taken !== name && userRole(taken) === userRole(name));
-  if (other) throw new Error(`NAME: "${name}" would share the role ${userRole(name)} with "${other}".`);
+  const other =
+    names.find((taken) => taken !== name && userRole(taken) === role) ?? (await holderOf(db, role));
+  if (other && other !== name)
+    throw new Error(`NAME: "${name}" would share the role ${role} with "${other}".`);
 }
 
 async function choosePassword(

@@ -210,6 +210,11 @@ export interface Staging {
   owner: string | null;
 }
 
+export interface TokenUser {
+  role: string;
+  username: string;
+}
+
 export interface Track {
   duration: number | null;
   event_id: string;
@@ -282,6 +287,7 @@ export interface DB {
   series_acl: SeriesAcl;
   series_catalogs: SeriesCatalog;
   staging: Staging;
+  token_users: TokenUser;
   tracks: Track;
   workflow_operations: WorkflowOperation;
   workflows: Workflow;

@@ -39,7 +39,7 @@ test('somebody known to the identity provider signs in with a token', async () =
   expect(JSON.parse((await ask(token, '/api/info/me')).text)).toEqual({
     provider: 'jwt',
     name: 'Grace Hopper',
-    userrole: 'ROLE_USER_G_HOPPER',
+    userrole: 'ROLE_USER_g~2E~hopper',
     email: '',
     username: 'g.hopper',
   });
@@ -47,7 +47,7 @@ test('somebody known to the identity provider signs in with a token', async () =
     'ROLE_API',
     'ROLE_X',
     'ROLE_USER',
-    'ROLE_USER_G_HOPPER',
+    'ROLE_USER_g~2E~hopper',
     'ROLE_ANONYMOUS',
   ]);
   expect(await ask(token, '/api/events')).toMatchObject({
@@ -94,16 +94,48 @@ test('a token that is no good is refused with the challenge of its scheme, also 
   }
 });
 
-test.each(['admin', 'ADMIN', 'ada.l', 'Ada_L'])('a token cannot pass for the account of %s', async (sub) => {
+test.each(['admin', 'ADMIN', 'ada.l', 'ada_b', 'ADA_B'])(
+  'a token cannot pass for the account of %s',
+  async (sub) => {
+    await app.database
+      .insertInto('accounts')
+      .values(['ada.l', 'ada_b'].map((username) => ({ username, password_hash: 'x', roles: [] })))
+      .onConflict((taken) => taken.doNothing())
+      .execute();
+    expect(await ask(await key.sign({ ...granted('ROLE_API'), sub }), '/api/info/me')).toMatchObject({
+      status: 401,
+      text: 'The user name in the token belongs to an account of this server.',
+    });
+  },
+);
+
+test.each([
+  ['müller', 'möller'],
+  ['jane.doe', 'jane_doe'],
+  ['Jane.doe', 'jane.doe'],
+  ['m~FC~ller', 'müller'],
+])('%s may read what is for %s no more than anybody else', async (stranger, reader) => {
+  const id = await insertEvent(app.database);
+  const token = await key.sign({ ...granted('ROLE_API', 'ROLE_API_EVENTS_VIEW'), sub: reader });
+  const { userrole } = JSON.parse((await ask(token, '/api/info/me')).text) as { userrole: string };
   await app.database
-    .insertInto('accounts')
-    .values({ username: 'ada.l', password_hash: 'x', roles: [] })
-    .onConflict((taken) => taken.doNothing())
+    .insertInto('event_acl')
+    .values({ event_id: id, position: 0, role: userrole, action: 'read', allow: true })
     .execute();
-  expect(await ask(await key.sign({ ...granted('ROLE_API'), sub }), '/api/info/me')).toMatchObject({
+  const other = await key.sign({ ...granted('ROLE_API_EVENTS_VIEW'), sub: stranger });
+  const path = `/api/events/${id}`;
+  expect([(await ask(token, path)).status, (await ask(other, path)).status]).toEqual([200, 404]);
+});
+
+test('of two names that differ in case alone, the first to come has the role', async () => {
+  const first = await key.sign({ ...granted('ROLE_API'), sub: 'Anna' });
+  const second = await key.sign({ ...granted('ROLE_API'), sub: 'anna' });
+  expect(JSON.parse((await ask(first, '/api/info/me')).text)).toMatchObject({ userrole: 'ROLE_USER_ANNA' });
+  expect(await ask(second, '/api/info/me')).toMatchObject({
     status: 401,
-    text: 'The user name in the token belongs to an account of this server.',
+    text: 'Another user has the user name in the token, with other letters in upper case.',
   });
+  expect((await ask(first, '/api/info/me')).status).toBe(200);
 });
 
 test('nobody can act as a user of the identity provider, whose roles only a token tells', async () => {

@@ -99,4 +99,12 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       ('event-6', 'Scheduled', '2030-01-07T08:00:00Z', '2024-07-01T08:00:00Z', 'ada'),
       ('event-7', 'Scheduled over it', '2030-01-07T08:30:00Z', '2024-07-01T08:00:00Z', 'ada');
     COMMIT`,
+  '0013': `
+    INSERT INTO drafts (id, door, owner, created_at, expires_at) VALUES
+      ('draft-1', 'packages', 'ada', '2024-08-01T08:00:00Z', '2030-01-01T00:00:00Z');
+    INSERT INTO draft_tracks (id, draft_id, position, flavor, tags, filename, mediatype, object_key, size, sha256) VALUES
+      ('00000000-0000-4000-8000-000000000009', 'draft-1', 0, 'presenter/source', '{a}', 'lecture.mp4', 'video/mp4',
+        'track/4', 10, repeat('f6', 32))`,
+  '0016': `
+    INSERT INTO token_users (role, username) VALUES ('ROLE_USER_GRACE', 'Grace')`,
 };

@@ -17,13 +17,12 @@ export async function findAccount(db: Queryable, username: string): Promise<Stor
   return db.selectFrom('accounts').selectAll().where('username', '=', username).executeTakeFirst();
 }
 
-/** The names that have the ASCII letters and digits of this one, in whatever case, and anything between them. */
-export async function similarUsernames(db: Queryable, username: string): Promise<string[]> {
-  const letters = username.replace(/[^a-zA-Z0-9]/g, '').toUpperCase();
+/** The names of accounts that differ from this one in nothing but the case of ASCII letters. */
+export async function usernamesInAnyCase(db: Queryable, username: string): Promise<string[]> {
   const rows = await db
     .selectFrom('accounts')
     .select('username')
-    .where(sql`upper(regexp_replace(username COLLATE "C", '[^a-zA-Z0-9]', '', 'g'))`, '=', letters)
+    .where(sql`upper(username COLLATE "C")`, '=', sql<string>`upper(${username}::text COLLATE "C")`)
     .execute();
   return rows.map((row) => row.username);
 }

@@ -1,8 +1,9 @@
 import type { Queryable } from '../../database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
-import { findAccount, similarUsernames } from './accounts.ts';
+import { findAccount, usernamesInAnyCase } from './accounts.ts';
 import { hashPassword } from './password.ts';
+import { holdRole } from './token-users.ts';
 
 const PROVIDER = 'inlet';
 
@@ -43,11 +44,14 @@ export class Directory {
     return account && { principal: principalOf(account), passwordHash: account.password_hash };
   }
 
-  /** Whether somebody who can sign in has this role as the one that stands for the account. */
-  async ownsRole(role: string): Promise<boolean> {
-    if (userRole(this.#admin.username) === role) return true;
-    const similar = await similarUsernames(this.#database, role.replace(/^ROLE_USER_/, ''));
-    return similar.some((username) => userRole(username) === role);
+  /**
+   * Who else has the role that stands for this user of the identity provider: somebody with a password, or another such
+   * user. From now on nobody else has it when nobody had.
+   */
+  async heldBy(username: string): Promise<'account' | 'user' | undefined> {
+    const accounts = [this.#admin.username, ...(await usernamesInAnyCase(this.#database, username))];
+    if (accounts.some((name) => userRole(name) === userRole(username))) return 'account';
+    return (await holdRole(this.#database, username)) === username ? undefined : 'user';
   }
 }
 

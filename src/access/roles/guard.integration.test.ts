@@ -132,7 +132,7 @@ describe('what the API says about the caller', () => {
   test('an account with a name beyond ASCII', async () => {
     expect(JSON.parse((await ask('/api/info/me', 'müller')).text)).toMatchObject({
       username: 'müller',
-      userrole: 'ROLE_USER_M_LLER',
+      userrole: 'ROLE_USER_m~FC~ller',
     });
   });
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { MAX_LENGTH } from '../acl/acl.schemas.ts';
 import { API_ROLES } from './api-roles.ts';
 
 /** Passes every check. */
@@ -17,9 +19,25 @@ const EXPANSIONS: ReadonlyMap<string, readonly string[]> = new Map([
   [ROLE_EXTERNAL_APPLICATIONS, SERVICE_ROLES],
 ]);
 
-/** The role that stands for one account: `a.lovelace` has `ROLE_USER_A_LOVELACE`. */
+const PLAIN = /^[A-Za-z0-9_]+$/;
+const ANY_OTHER = /[^A-Za-z0-9_]/gu;
+
+/**
+ * The role that stands for one user, whoever keeps the account: `ada_l` has `ROLE_USER_ADA_L`. With a character that is no
+ * ASCII letter, digit or `_`, letters keep their case, and the character becomes its code point between tildes:
+ * `müller` has `ROLE_USER_m~FC~ller`. What would not fit into an access control list ends in a dot and the SHA-256 of the
+ * name. So no two names have the same role, but for plain ones that differ in case alone (see `heldBy` of the directory).
+ */
 export function userRole(username: string): string {
-  return `ROLE_USER_${username.replace(/[^a-zA-Z0-9]/g, '_').toUpperCase()}`;
+  if (PLAIN.test(username)) return `${ROLE_USER}_${username.toUpperCase()}`;
+  const role = `${ROLE_USER}_${username.replace(ANY_OTHER, escaped)}`;
+  if (role.length <= MAX_LENGTH) return role;
+  const digest = createHash('sha256').update(username).digest('hex');
+  return `${role.slice(0, MAX_LENGTH - digest.length - 1)}.${digest}`;
+}
+
+function escaped(character: string): string {
+  return `~${character.codePointAt(0)?.toString(16).toUpperCase()}~`;
 }
 
 /** All roles of an account: the granted ones, what they bring, and those every account has. */

@@ -24,7 +24,7 @@ function verifier(options: Partial<TokenOptions> = {}, now?: () => number) {
       issuer: 'https://id.example.org',
       audience: 'inlet',
       claims: CLAIMS,
-      ownsRole: async () => false,
+      heldBy: async () => undefined,
       ...options,
     },
     now,
@@ -169,11 +169,17 @@ describe('a token is refused', () => {
     },
   );
 
-  test('that stands for an account of this server', async () => {
-    const ownsRole = async (role: string) => role === 'ROLE_USER_GRACE';
-    const counted = verifier({ ownsRole });
+  test('whose user name is somebody else’s', async () => {
+    const holders = new Map([
+      ['Grace', 'account'],
+      ['HOPPER', 'user'],
+    ] as const);
+    const counted = verifier({ heldBy: async (username) => holders.get(username as 'Grace') });
     await expect(counted.ask(await key.sign({ sub: 'Grace' }))).rejects.toMatchObject(
       refused('The user name in the token belongs to an account of this server.'),
+    );
+    await expect(counted.ask(await key.sign({ sub: 'HOPPER' }))).rejects.toMatchObject(
+      refused('Another user has the user name in the token, with other letters in upper case.'),
     );
     expect(await counted.ask(await key.sign({ sub: 'hopper' }))).toMatchObject({ username: 'hopper' });
   });
@@ -197,11 +203,11 @@ test('a token is verified once a minute, and not let in a moment longer than it 
 });
 
 test('a refused token leaves nothing behind that lets it in', async () => {
-  let owned = true;
-  const counted = verifier({ ownsRole: async () => owned });
+  let holder: 'account' | undefined = 'account';
+  const counted = verifier({ heldBy: async () => holder });
   const token = await key.sign();
   await expect(counted.ask(token)).rejects.toMatchObject({ status: 401 });
-  owned = false;
+  holder = undefined;
   expect(await counted.ask(token)).toMatchObject({ username: 'grace' });
 });
 

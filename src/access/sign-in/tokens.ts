@@ -1,7 +1,6 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { HttpError } from '../../http/errors.ts';
 import type { Principal } from '../principal.ts';
-import { userRole } from '../roles/roles.ts';
 import { KeysUnavailable } from './key-set.ts';
 import { type ClaimNames, tokenPrincipal } from './token-claims.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
@@ -16,13 +15,18 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 /** How long a token is let in after it was verified, at most until it expires. */
 const FRESH_MS = 60_000;
 
+const TAKEN = {
+  account: 'The user name in the token belongs to an account of this server.',
+  user: 'Another user has the user name in the token, with other letters in upper case.',
+};
+
 export interface TokenOptions {
   keys: JWTVerifyGetKey;
   issuer: string;
   audience: string;
   claims: ClaimNames;
-  /** Whether an account of ours has this role as its own. */
-  ownsRole(role: string): Promise<boolean>;
+  /** Who else has the role that stands for this user name. */
+  heldBy(username: string): Promise<'account' | 'user' | undefined>;
 }
 
 /** Says who somebody is by a JSON Web Token of the identity provider. */
@@ -52,9 +56,8 @@ export class TokenVerifier {
     const payload = await this.#verify(token, now);
     const principal = tokenPrincipal(payload, this.#options.claims);
     if (!principal) throw invalidToken('The token holds no user name that can be used.');
-    if (await this.#options.ownsRole(userRole(principal.username))) {
-      throw invalidToken('The user name in the token belongs to an account of this server.');
-    }
+    const holder = await this.#options.heldBy(principal.username);
+    if (holder) throw invalidToken(TAKEN[holder]);
     this.#cache.set(digest, { principal, until: Math.min(now + FRESH_MS, (payload.exp ?? 0) * 1000) });
     return principal;
   }
