@@ -8,6 +8,7 @@ import { openKeySet } from './access/sign-in/key-set.ts';
 import { TokenVerifier } from './access/sign-in/tokens.ts';
 import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
+import { VITAL } from './database/limits.ts';
 import { createPool } from './database/pool.ts';
 import { DatabaseWatch } from './database/watch.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
@@ -93,6 +94,7 @@ export async function createContext(
   });
   const vitalPool = createPool(databaseUrl, {
     max: VITAL_CONNECTIONS,
+    limits: VITAL,
     applicationName: `inlet ${role} vital`,
     onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
   });

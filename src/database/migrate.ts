@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
+import { createClient, MIGRATION, USUAL } from './limits.ts';
 
 /** Any number that no other user of the same database takes; it serialises concurrent migrations. */
 const LOCK = 7_219_104_601;
@@ -14,7 +15,7 @@ const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
  * @returns the names of the files applied by this call
  */
 export async function migrate(databaseUrl: string, folder = FOLDER): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'inlet migrate' });
+  const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
@@ -32,11 +33,7 @@ export async function migrate(databaseUrl: string, folder = FOLDER): Promise<str
 
 /** The names of the files of `sql/` that the database has not seen, in order. Changes nothing. */
 export async function pendingMigrations(databaseUrl: string, folder = FOLDER): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: 'inlet migrate',
-    connectionTimeoutMillis: 10_000,
-  });
+  const client = createClient(databaseUrl, USUAL, 'inlet migrate');
   await client.connect();
   try {
     const { rows } = await client.query<{ found: boolean }>(

@@ -1,10 +1,13 @@
 import pg from 'pg';
+import { cutWhenSilent, type Limits, limitedConnection, USUAL } from './limits.ts';
 
 const INT8 = 20;
 
-/** Which statements may wait how long, and how many connections a process keeps. */
+/** How many connections a process keeps, and how long they may keep it waiting. */
 export interface PoolOptions {
   max?: number;
+  /** Those of requests unless given. */
+  limits?: Limits;
   /** Sets `search_path`; without it the server's default applies. */
   schema?: string;
   applicationName?: string;
@@ -16,12 +19,12 @@ export interface PoolOptions {
  * below 2^53.
  */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
+  const limits = options.limits ?? USUAL;
   const pool = new pg.Pool({
+    ...limitedConnection(limits),
     connectionString: url,
     max: options.max ?? 10,
-    connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
     application_name: options.applicationName ?? 'inlet',
     options: options.schema ? `-c search_path=${options.schema}` : undefined,
     types: {
@@ -33,7 +36,10 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   });
   // A connection that breaks would end the process without a listener: one in use, between two queries, has none of
   // the pool's. Idle ones the pool reports as well.
-  pool.on('connect', (client) => client.on('error', options.onError));
+  pool.on('connect', (client) => {
+    client.on('error', options.onError);
+    cutWhenSilent(client as pg.PoolClient & pg.Client, limits);
+  });
   pool.on('error', () => undefined);
   return pool;
 }

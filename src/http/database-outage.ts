@@ -9,8 +9,11 @@ const SOCKET = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** SQLSTATE: connection exception, shutdown, crash, not yet accepting connections, too many connections. */
-const SQLSTATE = /^(08...|57P0[123]|53300)$/;
+/**
+ * SQLSTATE: connection exception, shutdown, crash, not yet accepting connections, too many connections; and what took
+ * longer than its time limit, a statement or a pause in a transaction.
+ */
+const SQLSTATE = /^(08...|57P0[123]|53300|57014|25P03)$/;
 /** Errors of the driver that carry no code. */
 const MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;

@@ -33,6 +33,12 @@ beforeAll(async () => {
       db.database,
     );
   });
+  app.get('/ended/:code', async (c) => {
+    const code = c.req.param('code');
+    await sql
+      .raw(`DO $$ BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = '${code}'; END $$`)
+      .execute(db.database);
+  });
   app.get('/stored/:text', async (c) => {
     const { rows } = await sql`SELECT ${c.req.param('text')}::text AS text`.execute(db.database);
     return c.json(rows);
@@ -75,6 +81,14 @@ test('a transaction given up in favour of another may be tried again', async () 
   const { status, headers, text } = await ask('/given-up');
   expect([status, text]).toEqual([503, 'Others are changing the same at this moment.']);
   expect(headers.get('Retry-After')).toBe('5');
+});
+
+test.each([
+  ['57014', 'The database does not answer.'],
+  ['25P03', 'The database does not answer.'],
+  ['55P03', 'Others are changing the same at this moment.'],
+])('a statement ended at its time limit (%s) may be tried again', async (code, sentence) => {
+  expect(await ask(`/ended/${code}`)).toMatchObject({ status: 503, text: sentence });
 });
 
 test('a database that is away is said so', async () => {

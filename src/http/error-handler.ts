@@ -10,6 +10,8 @@ import { ClientGone } from './form/body.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
+/** SQLSTATE of a statement that has waited too long for what others have locked. */
+const LOCKED = '55P03';
 const RETRY = { 'Retry-After': '5' };
 /** A body longer than this is not received only to be thrown away. */
 const WORTH_READING_BYTES = 64 * 1024;
@@ -62,8 +64,9 @@ function translate(error: Error, requestId: string): HttpError {
     );
   }
   if (isDatabaseOutage(error)) return DATABASE_AWAY();
-  if (mayPass(error)) return OTHERS_CHANGE_IT();
-  if ('code' in error && UNSTORABLE_TEXT.has(String(error.code))) return UNSTORABLE();
+  const code = 'code' in error ? String(error.code) : '';
+  if (mayPass(error) || code === LOCKED) return OTHERS_CHANGE_IT();
+  if (UNSTORABLE_TEXT.has(code)) return UNSTORABLE();
   return FAULT(requestId);
 }
 

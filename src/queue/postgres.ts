@@ -1,5 +1,5 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
-import pg from 'pg';
+import { createClient, MIGRATION } from '../database/limits.ts';
 import { createPool } from '../database/pool.ts';
 import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
@@ -32,7 +32,7 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
 
 /** Creates or updates BullMQ's own tables. Several processes may call it at once. */
 export async function migrateQueue(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'inlet migrate' });
+  const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
   await client.connect();
   try {
     await runMigrations(client, SCHEMA);

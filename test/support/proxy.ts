@@ -7,27 +7,48 @@ export interface TestProxy {
   port: number;
   /** Breaks every connection and refuses new ones, as a server does that is gone. */
   part(): Promise<void>;
-  /** Lets connections through again. */
+  /** Lets nothing through and breaks nothing, as a server that is stopped: new connections come about, nobody answers. */
+  silence(): void;
+  /** The same for those connections only that there are, and for good: new ones get through. */
+  lose(): void;
+  /** Takes every connection and hangs up at the first word, as a server does that is going down. */
+  hangUp(): void;
+  /** Lets connections through again, and what is on its way. */
   join(): Promise<void>;
   stop(): Promise<void>;
 }
 
+type Mode = 'through' | 'silent' | 'hanging up';
+
 export async function startProxy(host: string, port: number): Promise<TestProxy> {
   const sockets = new Set<Socket>();
+  const pairs = new Set<[Socket, Socket]>();
+  let mode: Mode = 'through';
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   };
-  const server = createServer((near) => {
-    const far = connect(port, host);
+  const pass = ([near, far]: [Socket, Socket]) => near.pipe(far).pipe(near);
+  const server = createServer({ allowHalfOpen: true }, (near) => {
     keep(near);
+    if (mode === 'hanging up') {
+      near.once('data', () => near.destroy());
+      return;
+    }
+    const far = connect({ port, host, allowHalfOpen: true });
     keep(far);
-    near.pipe(far).pipe(near);
+    const pair: [Socket, Socket] = [near, far];
+    pairs.add(pair);
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
+    near.once('close', () => pairs.delete(pair));
+    if (mode === 'through') pass(pair);
   });
   const own = await freePort();
   const join = async () => {
+    if (mode === 'silent') for (const pair of pairs) pass(pair);
+    mode = 'through';
+    if (server.listening) return;
     server.listen(own, '127.0.0.1');
     await once(server, 'listening');
   };
@@ -39,5 +60,35 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
     for (const socket of sockets) socket.destroy();
     await closed;
   };
-  return { port: own, part, join, stop: part };
+  const mute = () => {
+    for (const socket of [...pairs].flat()) socket.unpipe().pause();
+  };
+  return {
+    port: own,
+    part,
+    silence: () => {
+      mode = 'silent';
+      mute();
+    },
+    lose: () => {
+      mute();
+      pairs.clear();
+    },
+    hangUp: () => {
+      mode = 'hanging up';
+      for (const socket of sockets) socket.destroy();
+    },
+    join,
+    stop: part,
+  };
 }
+
+/** A proxy before the server of a URL. @returns with the URL that leads through it */
+export async function startProxyTo(url: string): Promise<{ proxy: TestProxy; url: string }> {
+  const through = new URL(url);
+  const proxy = await startProxy(through.hostname, Number(through.port || DEFAULT_PORTS[through.protocol]));
+  through.host = `127.0.0.1:${proxy.port}`;
+  return { proxy, url: through.toString() };
+}
+
+const DEFAULT_PORTS: Record<string, number> = { 'postgres:': 5432, 'postgresql:': 5432, 'redis:': 6379 };

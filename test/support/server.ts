@@ -10,7 +10,7 @@ import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { processesWith } from './media.ts';
-import { startProxy, type TestProxy } from './proxy.ts';
+import { startProxyTo, type TestProxy } from './proxy.ts';
 import { startRedis, type TestRedis } from './redis.ts';
 import { RoleProcess } from './role-process.ts';
 import { startS3, type TestS3 } from './s3.ts';
@@ -78,8 +78,8 @@ async function assemble(
   const { runtime, roles = ['main'], env = {} } = options;
   const database = await createTestDatabase();
   undo.push(database.close);
-  const proxy = options.proxy ? await startProxy(...endpointOf(database.url)) : undefined;
-  if (proxy) undo.push(proxy.stop);
+  const through = options.proxy ? await startProxyTo(database.url) : undefined;
+  if (through) undo.push(through.proxy.stop);
   const dataDir = await mkdtemp(join(tmpdir(), 'inlet-server-'));
   undo.push(() => rm(dataDir, { recursive: true, force: true }));
   if (options.prepare) undo.push(await options.prepare(dataDir));
@@ -93,7 +93,7 @@ async function assemble(
   const port = await freePort();
   const environment = {
     DATA_DIR: dataDir,
-    DATABASE_URL: proxy ? atPort(database.url, proxy.port) : database.url,
+    DATABASE_URL: through?.url ?? database.url,
     PORT: String(port),
     ...(redis && { REDIS_URL: redis.url }),
     ...s3?.env,
@@ -125,7 +125,7 @@ async function assemble(
       return required('S3', s3);
     },
     get proxy() {
-      return required('a proxy', proxy);
+      return required('a proxy', through?.proxy);
     },
     process: byRole,
     processes,
@@ -135,17 +135,6 @@ async function assemble(
   };
   await server.ready();
   return server;
-}
-
-function endpointOf(url: string): [host: string, port: number] {
-  const { hostname, port } = new URL(url);
-  return [hostname, Number(port || 5432)];
-}
-
-function atPort(url: string, port: number): string {
-  const changed = new URL(url);
-  changed.host = `127.0.0.1:${port}`;
-  return changed.toString();
 }
 
 async function openStorage(dataDir: string, s3: TestS3 | undefined): Promise<ObjectStorage> {
