@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { cutWhenSilent, type Limits, limitedConnection, USUAL } from './limits.ts';
 
 const INT8 = 20;
+/** How long an ending pool waits for what is under way. */
+const END_MS = 3_000;
 
 /** How many connections a process keeps, and how long they may keep it waiting. */
 export interface PoolOptions {
@@ -16,7 +19,7 @@ export interface PoolOptions {
 
 /**
  * A pool of connections. `bigint` columns come back as numbers: identifiers, sizes and durations all stay far
- * below 2^53.
+ * below 2^53. Its `end()` cuts what is still under way after a moment.
  */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const limits = options.limits ?? USUAL;
@@ -36,10 +39,22 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   });
   // A connection that breaks would end the process without a listener: one in use, between two queries, has none of
   // the pool's. Idle ones the pool reports as well.
-  pool.on('connect', (client) => {
+  const clients = new Set<pg.Client>();
+  pool.on('connect', (connected) => {
+    const client = connected as pg.PoolClient & pg.Client;
     client.on('error', options.onError);
-    cutWhenSilent(client as pg.PoolClient & pg.Client, limits);
+    cutWhenSilent(client, limits);
+    clients.add(client);
+    client.once('end', () => clients.delete(client));
   });
   pool.on('error', () => undefined);
-  return pool;
+  const end = pool.end.bind(pool) as () => Promise<void>;
+  return Object.assign(pool, {
+    end: async () => {
+      const over = new AbortController();
+      await Promise.race([end(), sleep(END_MS, undefined, { signal: over.signal }).catch(() => undefined)]);
+      over.abort();
+      for (const client of clients) client.connection.stream.destroy();
+    },
+  });
 }

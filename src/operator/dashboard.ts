@@ -16,8 +16,9 @@ export const DASHBOARD_PATH = '/admin/queues';
 export function dashboardRoutes(queue: WorkQueue): Hono {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(DASHBOARD_PATH);
-  createBullBoard({
-    queues: queue.queues().map((each) => new BullMQAdapter(each, { allowRetries: false })),
+  const shown = () => queue.queues().map((each) => new BullMQAdapter(each, { allowRetries: false }));
+  const board = createBullBoard({
+    queues: shown(),
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Inlet' } },
   });
@@ -26,6 +27,8 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
     await queue.check().catch(() => {
       throw new HttpError(503, 'The queue does not answer.', { 'Retry-After': '5' });
     });
+    // They are others after an outage.
+    board.replaceQueues(shown());
     await next();
   });
   // Registered by bull-board without the slash; browsers resolve its assets against the path with one.

@@ -1,5 +1,7 @@
-import type { Job, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type { Job, Queue, QueueOptions, WorkerOptions } from 'bullmq';
 import type { Logger } from '../telemetry.ts';
+import { withTimeout } from '../timeout.ts';
+import { SteadyConsumer } from './consumer.ts';
 import {
   type Consumer,
   type JobData,
@@ -9,11 +11,16 @@ import {
   type Processor,
   type WorkQueue,
 } from './port.ts';
+import type { WatchedWorker } from './worker.ts';
 
 const HOUR_SECONDS = 3600;
 /** A job of a killed worker is given to another after at most the sum of these two. */
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 10_000;
+/** How soon a worker tries again to tell a backend that was away what has become of a job. */
+const RETRY_MS = 1_000;
+/** What is closed waits for a backend that may be away. */
+const CLOSE_MS = 3_000;
 
 /** How BullMQ reaches its backend; everything else is the same for all of them. */
 export interface BullBackend {
@@ -23,7 +30,7 @@ export interface BullBackend {
     name: string,
     process: (job: Job<JobData>) => Promise<void>,
     options: Omit<WorkerOptions, 'connection'>,
-  ): Worker;
+  ): WatchedWorker;
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,12 +41,15 @@ export class BullQueue implements WorkQueue {
   readonly #backend: BullBackend;
   readonly #log: Logger;
   readonly #queues = new Map<Lane, Queue>();
-  readonly #workers = new Set<Worker>();
+  readonly #consumers = new Set<SteadyConsumer>();
+  readonly #consumerSilenceMs: number | undefined;
 
-  constructor(backend: BullBackend, log: Logger) {
+  /** @param options.consumerSilenceMs after which silence a consumer's worker is replaced; see `SteadyConsumer` */
+  constructor(backend: BullBackend, log: Logger, options: { consumerSilenceMs?: number } = {}) {
     this.kind = backend.kind;
     this.#backend = backend;
     this.#log = log;
+    this.#consumerSilenceMs = options.consumerSilenceMs;
   }
 
   async deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void> {
@@ -68,6 +78,25 @@ export class BullQueue implements WorkQueue {
   }
 
   consume(lane: Lane, concurrency: number, process: Processor): Consumer {
+    const complain = this.#complain(lane);
+    const consumer = new SteadyConsumer({
+      concurrency,
+      process,
+      check: () => this.check(),
+      start: (take, places) => this.#startWorker(lane, take, places).on('error', complain),
+      log: this.#log.child({ lane }),
+      silenceMs: this.#consumerSilenceMs,
+    });
+    this.#consumers.add(consumer);
+    return {
+      close: async () => {
+        await consumer.close();
+        this.#consumers.delete(consumer);
+      },
+    };
+  }
+
+  #startWorker(lane: Lane, process: Processor, concurrency: number): WatchedWorker {
     const worker = this.#backend.worker(
       lane,
       (job) =>
@@ -80,20 +109,14 @@ export class BullQueue implements WorkQueue {
         concurrency,
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,
+        runRetryDelay: RETRY_MS,
         // A dead worker is no fault of the job; the database counts them.
         maxStalledCount: 1_000,
         removeOnComplete: { age: HOUR_SECONDS },
         removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
       },
     );
-    worker.on('error', this.#complain(lane));
-    this.#workers.add(worker);
-    return {
-      close: async () => {
-        await worker.close();
-        this.#workers.delete(worker);
-      },
-    };
+    return worker.watchStart();
   }
 
   queues(): Queue[] {
@@ -105,18 +128,22 @@ export class BullQueue implements WorkQueue {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#workers].map((worker) => worker.close(true)));
-    await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
-    await this.#backend.close();
+    await Promise.allSettled([...this.#consumers].map((consumer) => consumer.abandon()));
+    await Promise.allSettled([...this.#queues.values()].map((queue) => within(queue.close())));
+    await within(this.#backend.close());
   }
 
   #queue(lane: Lane): Queue {
-    let queue = this.#queues.get(lane);
-    if (!queue) {
-      queue = this.#backend.queue(lane, {});
-      queue.on('error', this.#complain(lane));
-      this.#queues.set(lane, queue);
-    }
+    const known = this.#queues.get(lane);
+    if (known) return known;
+    const queue = this.#backend.queue(lane, {});
+    queue.on('error', this.#complain(lane));
+    this.#queues.set(lane, queue);
+    // BullMQ remembers for ever that it did not get through at first; another one may.
+    queue.waitUntilReady().catch(() => {
+      if (this.#queues.get(lane) === queue) this.#queues.delete(lane);
+      queue.close().catch(() => undefined);
+    });
     return queue;
   }
 
@@ -132,4 +159,8 @@ export class BullQueue implements WorkQueue {
       );
     };
   }
+}
+
+function within(closing: Promise<void>): Promise<void> {
+  return withTimeout(closing, CLOSE_MS, 'The queue backend does not close.');
 }

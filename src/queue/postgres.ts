@@ -1,9 +1,17 @@
-import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
-import { createClient, MIGRATION } from '../database/limits.ts';
+import {
+  type BackendFactory,
+  type ConnectionOptions,
+  createPostgresBackend,
+  Queue,
+  type RedisQueueBackend,
+  runMigrations,
+} from 'bullmq';
+import { createClient, MIGRATION, USUAL } from '../database/limits.ts';
 import { createPool } from '../database/pool.ts';
 import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
 import type { BullBackend } from './bull.ts';
+import { WatchedWorker } from './worker.ts';
 
 const SCHEMA = 'bullmq';
 const CHECK_MS = 2_000;
@@ -13,6 +21,8 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
   const pool = createPool(databaseUrl, {
     // Every consumer keeps one connection to listen on.
     max: 8,
+    // All that BullMQ asks is answered in milliseconds.
+    limits: { ...USUAL, statementMs: 10_000, silenceMs: 12_000 },
     schema: SCHEMA,
     applicationName: 'inlet queue',
     onError: (error) => log.warn({ reason: error.message }, 'a queue connection broke'),
@@ -22,7 +32,13 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
     queue: (name, options) =>
       new Queue(name, { ...options, connection: pool }, createPostgresBackend) as unknown as Queue,
     worker: (name, process, options) =>
-      new Worker(name, process, { ...options, connection: pool }, createPostgresBackend) as unknown as Worker,
+      new WatchedWorker(
+        name,
+        process,
+        // What a worker is to its callers does not depend on the backend; its types do.
+        { ...options, connection: pool as never },
+        createPostgresBackend as unknown as BackendFactory<RedisQueueBackend, ConnectionOptions>,
+      ),
     check: async () => {
       await withTimeout(pool.query('SELECT 1'), CHECK_MS, 'The queue database does not answer.');
     },
