@@ -35,7 +35,7 @@ const QUALITY = { preset: 'veryfast', crf: 23 };
 
 function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | null, demuxer = 'mov') {
   const info: MediaInfo = {
-    recording: { path: '/recording', size: 1, mediatype: 'video/mp4', demuxer },
+    recording: { path: '/recording', size: 1, mediatype: 'video/mp4', demuxer, warnings: [] },
     duration: 10_000,
     size: 1,
     hasAudio: audio !== null,

@@ -1,6 +1,6 @@
 /** Formats without a header: what gives them away is that one frame follows another. */
 
-const TS_SYNC = 0x47;
+export const TS_SYNC = 0x47;
 const TS_PACKET_SIZES = [188, 192, 204];
 const TS_PACKETS = 5;
 const FRAMES = 3;
@@ -23,7 +23,7 @@ const AC3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 
 
 /** The media type of headerless formats (MPEG-TS, DV, MP3, ADTS, AC-3), or undefined. */
 export function frameSequenceType(head: Uint8Array): string | undefined {
-  if (isTransportStream(head)) return 'video/mp2t';
+  if (findTransportPackets(head)) return 'video/mp2t';
   if (isDv(head)) return 'video/x-dv';
   const start = afterId3(head);
   // A tag longer than the head is a picture on the front of an MP3.
@@ -35,17 +35,18 @@ export function frameSequenceType(head: Uint8Array): string | undefined {
   return start > 0 ? 'audio/mpeg' : undefined;
 }
 
-function isTransportStream(head: Uint8Array): boolean {
+/** Where the first packet of a transport stream begins, and from one to the next; undefined where there are none. */
+export function findTransportPackets(head: Uint8Array): { offset: number; size: number } | undefined {
   // Text that repeats itself can hold the sync byte at equal distances.
-  if (isText(head.subarray(0, TS_PACKETS * 188))) return false;
-  return TS_PACKET_SIZES.some((size) => {
+  if (isText(head.subarray(0, TS_PACKETS * 188))) return undefined;
+  for (const size of TS_PACKET_SIZES) {
     for (let offset = 0; offset < size; offset++) {
       let packets = 0;
       while (packets < TS_PACKETS && isTransportPacket(head, offset + packets * size)) packets++;
-      if (packets === TS_PACKETS) return true;
+      if (packets === TS_PACKETS) return { offset, size };
     }
-    return false;
-  });
+  }
+  return undefined;
 }
 
 /** The sync byte, no transmission error, and something behind the header. */
@@ -64,7 +65,7 @@ function isDv(head: Uint8Array): boolean {
 }
 
 /** Where the sound starts: behind an ID3 tag, which MP3 files have and others may. */
-function afterId3(head: Uint8Array): number {
+export function afterId3(head: Uint8Array): number {
   if (head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33 || (head[3] ?? 255) > 4) return 0;
   const size = [6, 7, 8, 9].reduce((sum, i) => sum * 128 + ((head[i] ?? 0) & 0x7f), 0);
   return 10 + size;
@@ -84,6 +85,11 @@ function follows(
     at += length;
   }
   return true;
+}
+
+/** The length of the frame of MP3, ADTS or AC-3 that begins at a place, as its header says; 0 where none does. */
+export function audioFrameLength(bytes: Uint8Array, at: number): number {
+  return mpegAudioFrameLength(bytes, at) || adtsFrameLength(bytes, at) || ac3Length(bytes, at);
 }
 
 function mpegAudioFrameLength(head: Uint8Array, at: number): number {
@@ -109,11 +115,22 @@ function adtsFrameLength(head: Uint8Array, at: number): number {
 }
 
 function ac3Type(head: Uint8Array, at: number): string | undefined {
-  if (head[at] !== 0x0b || head[at + 1] !== 0x77) return undefined;
-  const version = (head[at + 5] ?? 0) >> 3;
-  const length = version <= 10 ? ac3FrameLength(head[at + 4] ?? 0) : eac3FrameLength(head, at);
-  if (length === 0 || head[at + length] !== 0x0b || head[at + length + 1] !== 0x77) return undefined;
-  return version <= 10 ? 'audio/ac3' : 'audio/eac3';
+  const length = ac3Length(head, at);
+  if (length === 0 || !isAc3(head, at + length)) return undefined;
+  return isExtended(head, at) ? 'audio/eac3' : 'audio/ac3';
+}
+
+function ac3Length(head: Uint8Array, at: number): number {
+  if (!isAc3(head, at)) return 0;
+  return isExtended(head, at) ? eac3FrameLength(head, at) : ac3FrameLength(head[at + 4] ?? 0);
+}
+
+function isAc3(head: Uint8Array, at: number): boolean {
+  return head[at] === 0x0b && head[at + 1] === 0x77;
+}
+
+function isExtended(head: Uint8Array, at: number): boolean {
+  return (head[at + 5] ?? 0) >> 3 > 10;
 }
 
 function ac3FrameLength(b4: number): number {

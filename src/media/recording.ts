@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { assertComplete } from './completeness.ts';
+import { checkComplete } from './completeness/check.ts';
 import { demuxerFor } from './demuxer.ts';
 import { MediaFailure } from './failure.ts';
 import { detectMediaType, HEAD_BYTES } from './signature.ts';
@@ -12,6 +12,8 @@ export interface Recording {
   mediatype: string;
   /** The only demuxer the tools may use on it. */
   demuxer: string;
+  /** Sentences for people about what may be wrong with it; it is processed all the same. */
+  warnings: string[];
 }
 
 /**
@@ -35,8 +37,8 @@ export async function recognize(path: string): Promise<Recording> {
         permanent: true,
       });
     }
-    await assertComplete(file, size, demuxer);
-    return { path, size, mediatype, demuxer };
+    const warning = await checkComplete(file, size, demuxer);
+    return { path, size, mediatype, demuxer, warnings: warning ? [warning] : [] };
   } finally {
     await file.close();
   }

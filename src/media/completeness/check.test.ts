@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assertComplete } from './completeness.ts';
+import { checkComplete } from './check.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -10,12 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function check(demuxer: string, bytes: Uint8Array): Promise<void> {
+async function check(demuxer: string, bytes: Uint8Array): Promise<string | undefined> {
   const path = join(folder, 'file');
   await writeFile(path, bytes);
   const file = await open(path);
   try {
-    await assertComplete(file, bytes.length, demuxer);
+    return await checkComplete(file, bytes.length, demuxer);
   } finally {
     await file.close();
   }
@@ -51,7 +51,7 @@ function wav(declared: number, length: number): Buffer {
   return file;
 }
 
-describe('assertComplete', () => {
+describe('checkComplete', () => {
   it('passes whole files, in either order of their parts', async () => {
     await check('mov', Buffer.concat([box('ftyp', 16), box('mdat', 100), box('moov', 50)]));
     await check('mov', Buffer.concat([box('ftyp', 16), box('moov', 50), longBox('mdat', 100)]));
@@ -94,5 +94,65 @@ describe('assertComplete', () => {
     await check('wav', wav(0xffff_ffff, 1000));
     await check('wav', wav(0x7fff_ffff, 1000));
     await check('wav', wav(0, 1000));
+  });
+
+  it('sees the end of an AVI of several gigabytes, which is in its last part', async () => {
+    const part = (length: number, declared = length - 8) => wav(declared, length);
+    await check('avi', Buffer.concat([part(100), part(60)]));
+    await expect(check('avi', Buffer.concat([part(100), part(60, 90)]))).rejects.toThrow(/ends before/);
+  });
+
+  it('sees a WAV of over 4 GB that was cut', async () => {
+    const long = (declared: number) => {
+      const file = Buffer.alloc(100);
+      file.write('RF64\xff\xff\xff\xffWAVEds64', 'latin1');
+      file.writeUInt32LE(28, 16);
+      file.writeBigUInt64LE(BigInt(declared), 20);
+      return file;
+    };
+    await check('wav', long(92));
+    await expect(check('wav', long(5_000_000_000))).rejects.toThrow(/ends before/);
+  });
+
+  it('takes one sign in a Flash video for a doubt, and two for certain', async () => {
+    const tag = (seconds: number) => {
+      const bytes = Buffer.alloc(11 + 20 + 4);
+      bytes[0] = 9;
+      bytes.writeUIntBE(20, 1, 3);
+      bytes.writeUIntBE(seconds * 1000, 4, 3);
+      bytes.writeUInt32BE(31, 31);
+      return bytes;
+    };
+    const video = (said: { duration?: number; filesize?: number }, ...seconds: number[]) => {
+      const numbers = Object.entries(said).map(([name, value]) => {
+        const number = Buffer.alloc(8);
+        number.writeDoubleBE(value);
+        return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([0]), number]);
+      });
+      return Buffer.concat([Buffer.from('FLV'), ...numbers, ...seconds.map(tag)]);
+    };
+    expect(await check('flv', video({ duration: 100 }, 0, 50, 99))).toBeUndefined();
+    expect(await check('flv', video({ duration: 100 }, 0, 50))).toMatch(/less in it than it says/);
+    expect(await check('flv', video({ duration: 0 }, 0, 50).subarray(0, -3))).toMatch(/breaks off/);
+    await expect(check('flv', video({ duration: 100 }, 0, 50).subarray(0, -3))).rejects.toThrow(
+      /ends before/,
+    );
+    await expect(check('flv', video({ duration: 100, filesize: 999 }, 0, 50))).rejects.toThrow(/ends before/);
+  });
+
+  it('does not take a tag that was removed from an MP3 for a part of the recording', async () => {
+    const frame = Buffer.alloc(417);
+    frame.set([0xff, 0xfb, 0x90, 0x64]);
+    const mp3 = (declared: number, frames: number) => {
+      const first = Buffer.from(frame);
+      first.write('Xing', 36, 'latin1');
+      first.writeUInt32BE(2, 40);
+      first.writeUInt32BE(declared, 44);
+      return Buffer.concat([first, ...Array.from({ length: frames }, () => frame)]);
+    };
+    expect(await check('mp3', mp3(417 * 101, 100))).toBeUndefined();
+    expect(await check('mp3', mp3(417 * 101 + 128, 100))).toBeUndefined();
+    await expect(check('mp3', mp3(417 * 101, 50))).rejects.toThrow(/ends before/);
+    await expect(check('mp3', mp3(417 * 101, 100).subarray(0, -100))).rejects.toThrow(/ends before/);
   });
 });

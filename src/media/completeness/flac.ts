@@ -1,0 +1,108 @@
+import type { FileHandle } from 'node:fs/promises';
+import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail } from './finding.ts';
+
+/** Where frames are looked for, when the header says nothing of their size, and at most. */
+const TAIL_BYTES = { usual: 65_536, most: 4 * 2 ** 20 };
+/** What looks like a frame's header may be sound; among so many, one is a header. */
+const CANDIDATES = 8;
+const HEADER_BYTES = 6;
+const ID3V1_BYTES = 128;
+const BLOCK_SIZES: Readonly<Record<number, number>> = { 1: 192, 2: 576, 3: 1152, 4: 2304, 5: 4608 };
+
+/**
+ * FLAC (RFC 9639): the header counts the samples, each frame says which samples it holds and ends with a checksum. What
+ * was written as it was recorded has no count.
+ */
+export async function checkFlac(file: FileHandle, size: number): Promise<Finding | undefined> {
+  const head = await read(file, 0, 42);
+  if (head.length < 42) return CUT_SHORT;
+  const blockSize = head.readUInt16BE(10);
+  const largestFrame = head.readUIntBE(15, 3);
+  const samples = ((head[21] ?? 0) & 0x0f) * 2 ** 32 + head.readUInt32BE(22);
+  const length = Math.min(TAIL_BYTES.most, Math.max(TAIL_BYTES.usual, 2 * largestFrame));
+  const tail = withoutTag(await readTail(file, size, length));
+  const frames = lastFrames(tail, blockSize);
+  const whole = frames.find(({ at }) => remainders(tail.subarray(at)).at(-1) === 0);
+  if (whole) return whole.end < samples ? CUT_SHORT : undefined;
+  const last = frames.sort((a, b) => b.end - a.end).find(({ end }) => samples === 0 || end <= samples);
+  if (!last) return samples > 0 && tail.length === size ? CUT_SHORT : undefined;
+  if (last.end < samples) return CUT_SHORT;
+  // Some programs write tags of their own behind the last frame.
+  return remainders(tail.subarray(last.at)).includes(0, HEADER_BYTES) ? undefined : BROKEN_OFF;
+}
+
+interface Frame {
+  at: number;
+  /** The number of the sample behind its last one. */
+  end: number;
+}
+
+/** The last of them first. */
+function lastFrames(tail: Buffer, blockSize: number): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = tail.length - HEADER_BYTES; at >= 0 && frames.length < CANDIDATES; at--) {
+    if (tail[at] !== 0xff || ((tail[at + 1] ?? 0) & 0xfe) !== 0xf8) continue;
+    const frame = frameAt(tail, at, blockSize);
+    if (frame) frames.push(frame);
+  }
+  return frames;
+}
+
+/** Reads a header; undefined when its checksum says that it is none. */
+function frameAt(tail: Buffer, at: number, blockSize: number): Frame | undefined {
+  const sizeCode = (tail[at + 2] ?? 0) >> 4;
+  const rateCode = (tail[at + 2] ?? 0) & 15;
+  if (sizeCode === 0 || rateCode === 15 || (tail[at + 3] ?? 0) & 1) return undefined;
+  const number = codedNumber(tail, at + 4);
+  if (!number) return undefined;
+  let end = number.end;
+  let samples = BLOCK_SIZES[sizeCode] ?? 256 * 2 ** (sizeCode - 8);
+  if (sizeCode === 6) samples = (tail[end++] ?? 0) + 1;
+  if (sizeCode === 7) {
+    samples = (tail[end++] ?? 0) * 256;
+    samples += (tail[end++] ?? 0) + 1;
+  }
+  if (rateCode === 12) end += 1;
+  else if (rateCode > 12) end += 2;
+  if (end >= tail.length || remainder(tail.subarray(at, end + 1)) !== 0) return undefined;
+  const variable = ((tail[at + 1] ?? 0) & 1) === 1;
+  return { at, end: (variable ? number.value : number.value * blockSize) + samples };
+}
+
+/** The number of a frame or sample, written as UTF-8 writes characters, but up to 36 bits. */
+function codedNumber(bytes: Buffer, at: number): { value: number; end: number } | undefined {
+  const first = bytes[at] ?? 0xff;
+  const length = first < 0x80 ? 1 : Math.clz32(~(first << 24));
+  if (first === 0xff || (length === 1 && first >= 0x80)) return undefined;
+  const rest = bytes.subarray(at + 1, at + length);
+  if (rest.length < length - 1 || rest.some((byte) => byte >> 6 !== 2)) return undefined;
+  const start = length === 1 ? first : first & (0x7f >> length);
+  return { value: rest.reduce((value, byte) => value * 64 + (byte & 63), start), end: at + length };
+}
+
+function withoutTag(tail: Buffer): Buffer {
+  const at = tail.length - ID3V1_BYTES;
+  return tail.toString('latin1', at, at + 3) === 'TAG' ? tail.subarray(0, at) : tail;
+}
+
+/** CRC-8 as frame headers have it; 0 over one that ends with its own. */
+function remainder(header: Uint8Array): number {
+  let sum = 0;
+  for (const byte of header) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit++) sum = ((sum & 0x80) !== 0 ? (sum << 1) ^ 0x07 : sum << 1) & 0xff;
+  }
+  return sum;
+}
+
+/** CRC-16 as frames have it, after each byte; 0 where one ends. */
+function remainders(frame: Uint8Array): Uint16Array {
+  const sums = new Uint16Array(frame.length);
+  let sum = 0;
+  for (const [i, byte] of frame.entries()) {
+    sum ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) sum = ((sum & 0x8000) !== 0 ? (sum << 1) ^ 0x8005 : sum << 1) & 0xffff;
+    sums[i] = sum;
+  }
+  return sums;
+}
