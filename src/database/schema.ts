@@ -231,6 +231,7 @@ export interface Track {
   size: number;
   streams: Json | null;
   tags: Generated<string[]>;
+  warnings: Generated<string[]>;
 }
 
 export interface WorkflowOperation {

@@ -48,5 +48,9 @@ function workflowRows(database: Queryable) {
         'attempts', attempts, 'reason', reason, 'log', log,
         'started_at', started_at, 'finished_at', finished_at) ORDER BY position), '[]')
         FROM workflow_operations WHERE workflow_id = workflows.id)`.as('operations'),
+    )
+    .select(
+      sql<string[]>`(SELECT coalesce(jsonb_agg(flavor || ': ' || warning ORDER BY position), '[]')
+        FROM tracks, unnest(warnings) AS warning WHERE event_id = workflows.event_id)`.as('warnings'),
     );
 }

@@ -36,6 +36,12 @@ export const Workflow = z
     creator: z.string(),
     state: z.enum(states.map((state) => state.toLowerCase())),
     configuration: TextByName.optional().describe('With `withconfiguration`.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'An addition of Inlet: what may be wrong with the tracks of the event, each with its flavor. Missing where nothing is.',
+      ),
     operations: z
       .array(
         z.object({

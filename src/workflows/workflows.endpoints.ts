@@ -120,6 +120,7 @@ function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): WorkflowJson
     event_identifier: workflow.event_id,
     creator: workflow.creator,
     state: workflow.state.toLowerCase(),
+    ...(workflow.warnings.length > 0 && { warnings: workflow.warnings }),
     ...(query.withconfiguration && {
       configuration: workflow.configuration as WorkflowJson['configuration'],
     }),

@@ -6,6 +6,7 @@ import { objectKey } from '../../src/storage/keys.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { insertEvent } from '../support/publication.ts';
+import { startTestWorkflow } from '../support/workflows.ts';
 
 const content = bytes(5000);
 const STREAMS = mediaStreams({
@@ -114,6 +115,22 @@ describe('GET /api/events/{id}/media', () => {
       'tags',
       'uri',
     ]);
+  });
+
+  test('a warning about a track is told with it and with the workflow, and only where there is one', async () => {
+    const { workflowId, eventId } = await startTestWorkflow(app.database);
+    await insertTrack({ event_id: eventId, position: 0 });
+    await insertTrack({ event_id: eventId, position: 1, warnings: ['The file may be incomplete.'] });
+    const [whole, cut] = await (await app.request(`/api/events/${eventId}/media`)).json();
+    expect(whole).not.toHaveProperty('warnings');
+    expect(cut).toHaveProperty('warnings', ['The file may be incomplete.']);
+    const warnings = ['presenter/source: The file may be incomplete.'];
+    expect(await (await app.request(`/api/workflows/${workflowId}`)).json()).toMatchObject({ warnings });
+    const all = await app.request(`/admin/events/${eventId}/workflows`);
+    expect(await all.json()).toMatchObject([{ warnings }]);
+    const other = await startTestWorkflow(app.database);
+    const sound = await (await app.request(`/api/workflows/${other.workflowId}`)).json();
+    expect(sound).not.toHaveProperty('warnings');
   });
 
   test('before 1.7.0 does not tell what is seen and heard', async () => {

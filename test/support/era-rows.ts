@@ -107,4 +107,8 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
         'track/4', 10, repeat('f6', 32))`,
   '0016': `
     INSERT INTO token_users (role, username) VALUES ('ROLE_USER_GRACE', 'Grace')`,
+  '0017': `
+    INSERT INTO tracks (id, event_id, position, flavor, filename, mediatype, object_key, size, sha256, warnings) VALUES
+      ('00000000-0000-4000-8000-000000000010', 'event-3', 1, 'presenter/source', 'cut.ts', 'video/mp2t', 'track/5', 10,
+        repeat('f6', 32), '{"The file may be incomplete: it breaks off."}')`,
 };

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clip, clipFolder } from '../../test/support/clips.ts';
@@ -53,6 +53,16 @@ describe('inspect', () => {
       },
     ]);
     expect(await durationOf(eventId)).toBe(3000);
+  });
+
+  it('says of a track that may have been cut off that it may, and goes on', async () => {
+    const whole = await readFile(await clip({ container: 'ts', seconds: 1 }));
+    const cut = join(clipFolder(), 'cut-lecture.ts');
+    await writeFile(cut, whole.subarray(0, Math.floor(whole.length / 2) | 1));
+    const eventId = await bench.addEvent({ 'presenter/source': await clip(), 'presentation/source': cut });
+    await bench.perform(inspect, eventId);
+    const warnings = [expect.stringMatching(/^The file may be incomplete: /)];
+    expect(await tracksOf(eventId)).toMatchObject([{ warnings: [] }, { has_video: true, warnings }]);
   });
 
   it('fails for good on a track that is no recording, and writes nothing', async () => {

@@ -12,7 +12,10 @@ export const inspect: Operation = {
     const found: { track: SourceTrack; info: MediaInfo }[] = [];
     for (const track of tracks) {
       const info = await probe(tools, await open(track.object_key), { signal });
-      log.info({ track: track.id, flavor: track.flavor, duration: info.duration }, 'track inspected');
+      const { warnings } = info.recording;
+      const line = { track: track.id, flavor: track.flavor, duration: info.duration };
+      log.info(line, 'track inspected');
+      if (warnings.length > 0) log.warn({ ...line, warnings }, 'the track may be incomplete');
       found.push({ track, info });
       progress(found.length / tracks.length);
     }
@@ -25,6 +28,7 @@ export const inspect: Operation = {
             has_audio: info.hasAudio,
             has_video: info.hasVideo,
             streams: sql`${JSON.stringify(info.streams)}::jsonb`,
+            warnings: info.recording.warnings,
           })
           .where('id', '=', track.id)
           .execute();

@@ -31,6 +31,7 @@ export function trackJson(
       streams: streamsJson((track.streams ?? []) as unknown as MediaStream[]),
       tags: track.tags,
       uri: trackUrl(publicUrl, track),
+      warnings: track.warnings.length > 0 ? track.warnings : null,
     } satisfies Nullable<TrackJson>),
   );
 }

@@ -35,6 +35,13 @@ const Track = z
     is_live: z.boolean(),
     tags: z.array(z.string()),
     uri: z.url().describe('Where the file is, for those who may see the media of the event.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'An addition of Inlet: sentences about what may be wrong with it, such as that it seems to be cut off. It is ' +
+          'published all the same.',
+      ),
     streams: z.record(z.string(), Stream).describe('By `video-1`, `audio-1` and so on.'),
   })
   .meta({ id: 'Track', 'x-introduced': TRACK_FIELDS });
