@@ -94,6 +94,21 @@ describe('planDelivery', () => {
   });
 });
 
+describe('the times of pictures', () => {
+  const options = (video: Partial<VideoStream>) =>
+    plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
+
+  it('are kept, so that no picture is repeated', () => {
+    expect(options({})).toContain('-vsync vfr -enc_time_base 1000:25000');
+    expect(options({})).not.toContain('-r ');
+  });
+
+  it('keep the order of irregular pictures, which would begin too early otherwise', () => {
+    expect(options({ frameRate: 3, peakFrameRate: 30 })).toContain('-bf 0');
+    expect(options({ frameRate: 25, peakFrameRate: 50 })).not.toContain('-bf');
+  });
+});
+
 describe('deliveryRate', () => {
   it.each([
     ['keeps a usual rate', 29.97, 29.97, 29.97],
@@ -104,6 +119,8 @@ describe('deliveryRate', () => {
     ['does not believe an absurd one', 22, 1000, 30],
     ['is generous to lively recordings', 48, 1000, 60],
     ['has a usual one for unknown rates', null, null, 25],
+    ['has a usual one where pictures are hours apart', 1 / 36_000, 1 / 36_000, 25],
+    ['is never lower than what times can be told by', 0.2, 2.5, 25],
   ])('%s', (_what, frameRate, peakFrameRate, expected) => {
     expect(deliveryRate({ ...VIDEO, frameRate, peakFrameRate })).toBe(expected);
   });

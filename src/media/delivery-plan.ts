@@ -29,6 +29,8 @@ const LARGEST = { width: 3840, height: 3840 };
 const LARGEST_COPIED = 4096;
 const FASTEST = 60;
 const USUAL_RATE = 25;
+/** Of slower ones the rate says little about when the next picture comes. */
+const SLOWEST = 5;
 const KEYFRAME_SECONDS = 2;
 
 /** Containers whose times can be taken over; in others they are missing or vague. */
@@ -60,8 +62,32 @@ function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean): S
   const filters = [...pictureFilters(video, size), 'format=yuv420p'];
   const codec = ['-c:v', 'libx264', '-preset', quality.preset, '-crf', String(quality.crf)];
   const limits = ['-maxrate', String(cap), '-bufsize', String(cap * 2), '-profile:v', 'high'];
-  const frames = ['-r', String(rate), '-g', String(Math.max(1, Math.round(rate * KEYFRAME_SECONDS)))];
-  return { index, copy: false, options: [...codec, ...limits, ...frames, '-vf', filters.join(',')] };
+  return {
+    index,
+    copy: false,
+    options: [...codec, ...limits, ...timing(video, rate), '-vf', filters.join(',')],
+  };
+}
+
+/**
+ * Pictures keep their times and none is repeated: two of them ten hours apart stay two. Those that come faster than
+ * the rate are left out.
+ */
+function timing(video: VideoStream, rate: number): string[] {
+  const fps = `${Math.round(rate * 1000)}/1000`;
+  // A newer name of -vsync is unknown to the ffmpeg that comes with the packages.
+  const times = [
+    '-vsync',
+    'vfr',
+    '-enc_time_base',
+    `1000:${Math.round(rate * 1000)}`,
+    '-x264-params',
+    `fps=${fps}`,
+  ];
+  const due = `expr:isnan(prev_forced_t)+gte(t-prev_forced_t,${KEYFRAME_SECONDS})`;
+  const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-force_key_frames', due];
+  // Pictures that are stored out of order begin as much too early as the first ones are apart.
+  return [...times, ...keyframes, ...(isRegular(video) ? [] : ['-bf', '0'])];
 }
 
 function playable(video: VideoStream): boolean {
@@ -76,22 +102,30 @@ function playable(video: VideoStream): boolean {
 }
 
 /**
- * A constant frame rate: the rate of the source, halved while it is higher than screens show, and a usual one where
- * frames come irregularly and often.
+ * The highest frame rate of the result: that of the source, halved while it is higher than screens show, and a usual one
+ * where frames come rarely, or irregularly and often.
  */
-export function deliveryRate({ frameRate, peakFrameRate }: VideoStream): number {
-  const average = frameRate ?? peakFrameRate ?? USUAL_RATE;
-  const peak = peakFrameRate ?? average;
-  const regular = Math.abs(peak / average - 1) < 0.02;
-  // A peak of twice the average is how interlaced and some other regular streams are reported.
-  const doubled = Math.abs(peak / average - 2) < 0.04;
-  if (regular || doubled) {
+export function deliveryRate(video: VideoStream): number {
+  const { average, peak } = rates(video);
+  if (peak < SLOWEST && average < SLOWEST) return USUAL_RATE;
+  if (isRegular(video)) {
     let rate = average;
     while (rate > FASTEST * 1.01) rate /= 2;
     return round(rate);
   }
-  if (peak <= FASTEST) return round(peak);
+  if (peak <= FASTEST) return round(Math.max(peak, SLOWEST));
   return average > 31 ? FASTEST : 30;
+}
+
+function isRegular(video: VideoStream): boolean {
+  const { average, peak } = rates(video);
+  // A peak of twice the average is how interlaced and some other regular streams are reported.
+  return Math.abs(peak / average - 1) < 0.02 || Math.abs(peak / average - 2) < 0.04;
+}
+
+function rates({ frameRate, peakFrameRate }: VideoStream): { average: number; peak: number } {
+  const average = frameRate ?? peakFrameRate ?? USUAL_RATE;
+  return { average, peak: peakFrameRate ?? average };
 }
 
 function round(rate: number): number {

@@ -6,7 +6,14 @@ import { probe } from '../../src/media/probe.ts';
 import { runTool } from '../../src/media/process.ts';
 import type { MediaTools } from '../../src/media/tools.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
-import { boxes, decodingErrors, packetHashes, turnSideways } from '../support/media.ts';
+import {
+  boxes,
+  decodingErrors,
+  packetHashes,
+  pictureTimes,
+  tenHoursApart,
+  turnSideways,
+} from '../support/media.ts';
 
 const QUALITY = { preset: 'veryfast', crf: 30 };
 const LIMIT = { timeLimitMs: 60_000 };
@@ -96,7 +103,7 @@ describe('what browsers may not play', () => {
       { container: 'mpg', video: { rate: 50, filter: 'interlace', options: ['-flags', '+ilme+ildct'] } },
       { interlaced: false, frameRate: 25 },
     ],
-    ['MPEG-4 in AVI', { container: 'avi' }, { frameRate: 25 }],
+    ['MPEG-4 in AVI', { container: 'avi' }, { frameCount: 50 }],
     ['a portrait', { container: 'webm', video: { size: '90x160' } }, { width: 90, height: 160 }],
   ])('is encoded: %s', async (_what, options, expected) => {
     const { target, plan, source, result } = await delivered(options);
@@ -119,16 +126,32 @@ describe('what browsers may not play', () => {
     expect(result.video).toMatchObject({ width: 240, height: 320, rotation: 0 });
   });
 
-  it('keeps the length of recordings whose frames come irregularly', async () => {
+  it('keeps the times of pictures that come irregularly, and repeats none', async () => {
     const options = {
       container: 'mkv',
       seconds: 3,
       video: { codec: 'mpeg4', filter: "select='lt(n,20)+not(mod(n,9))'" },
     } as const;
-    const { source, result } = await delivered(options);
-    expect(Math.abs(result.duration - source.duration)).toBeLessThan(400);
-    expect(result.video?.frameRate).toBe(25);
+    const { path, target, source, result } = await delivered(options);
+    expect(Math.abs(result.duration - source.duration)).toBeLessThan(120);
+    const [before, after] = [await pictureTimes(path), await pictureTimes(target)];
+    expect(after).toHaveLength(26);
+    after.forEach((time, i) => {
+      expect(Math.abs(time - (before[i] ?? Number.NaN))).toBeLessThan(0.021);
+    });
   });
+
+  it.each(['mkv', 'mp4'] as const)(
+    'is done in no time when two pictures are ten hours apart: %s',
+    async (container) => {
+      const { result, fractions } = await delivered(await tenHoursApart(container));
+      expect(await pictureTimes(result.recording.path)).toEqual([0, 36_000]);
+      expect(result).toMatchObject({ video: { width: 3840, height: 2160, frameCount: 2 } });
+      // A newer ffmpeg has the last picture last as long as the one before where the file says so.
+      expect(Math.round(result.duration / 36_000_000)).toBeLessThanOrEqual(2);
+      expect(fractions.slice(0, -1).every((fraction) => fraction < 1)).toBe(true);
+    },
+  );
 
   it.each<[string, ClipOptions]>([
     ['six channels', { container: 'wav', audio: { channels: 6 } }],

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { runTool } from '../../src/media/process.ts';
-import { testTools } from './clips.ts';
+import { clipFolder, testTools } from './clips.ts';
 
 /** MD5 of every packet of one stream, as stored. */
 export async function packetHashes(path: string, stream: string): Promise<string[]> {
@@ -9,6 +10,25 @@ export async function packetHashes(path: string, stream: string): Promise<string
   const { output } = await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
   const lines = output.toString().split('\n');
   return lines.filter((line) => /^0,/.test(line)).map((line) => line.split(',')[5]?.trim() ?? '');
+}
+
+/** When the pictures of a file are shown, in seconds. */
+export async function pictureTimes(path: string): Promise<number[]> {
+  const entries = ['-select_streams', 'v:0', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0'];
+  const args = ['-v', 'error', ...entries, path];
+  const { output } = await runTool((await testTools()).ffprobe, args, { timeLimitMs: 60_000 });
+  const times = output.toString().split('\n').map(Number.parseFloat);
+  return times.filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
+}
+
+/** Two pictures in 4K, half a megabyte, that no browser plays; repeated at 25 a second they would be 900,000. */
+export async function tenHoursApart(container: 'mkv' | 'mp4'): Promise<string> {
+  const path = join(clipFolder(), `ten-hours-apart.${container}`);
+  const source = 'testsrc2=size=3840x2160:rate=25:duration=0.08,setpts=N*36000/TB';
+  const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv444p', '-vsync', 'vfr'];
+  const args = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', source, ...codec, '-y', path];
+  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
+  return path;
 }
 
 /** What a decoder has to say about a file from beginning to end; nothing when it is sound. */
