@@ -27,6 +27,9 @@ export interface RunnerOptions {
   log: Logger;
 }
 
+/** What is running is not done, for what comes last (storing, committing) counts as well. */
+const MOST = 0.99;
+
 /** Why a running operation was told to end. */
 class Interrupted extends Error {
   override name = 'Interrupted';
@@ -125,7 +128,7 @@ export class Runner {
         signal,
         log,
         progress: (fraction) => {
-          progress = Math.min(1, Math.max(progress, fraction));
+          progress = Math.min(MOST, Math.max(progress, fraction));
         },
         store: workspace.store,
         open: workspace.open,

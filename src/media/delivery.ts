@@ -54,7 +54,8 @@ async function carryOut(
       ...['-max_muxing_queue_size', '4096', '-movflags', '+faststart', '-f', plan.format],
     ],
   };
-  const progress = new PacketProgress(info.duration, options.onProgress);
+  const packets = (info.video ?? info.audio)?.frameCount ?? null;
+  const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
   const paced = streams.slice(0, 1).map(pace);
   await runTool(tools.ffmpeg, ffmpegArguments(recordingInput(info.recording), [file, ...paced]), {
     signal: options.signal,

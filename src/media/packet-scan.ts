@@ -1,4 +1,5 @@
 import { safeguards } from './command.ts';
+import { Lines } from './lines.ts';
 import { type RunLimits, runTool } from './process.ts';
 import type { Recording } from './recording.ts';
 import type { MediaTools } from './tools.ts';
@@ -38,7 +39,7 @@ interface Extent {
 /** Adds up ffprobe's lines of the form `stream_index=0|pts_time=1.5|dts_time=1.4|duration_time=0.04`. */
 export class PacketTimeline {
   readonly #extents: Map<number, Extent>;
-  #rest = '';
+  readonly #lines = new Lines((line) => this.#line(line));
 
   constructor(streams: readonly number[]) {
     this.#extents = new Map(
@@ -47,14 +48,11 @@ export class PacketTimeline {
   }
 
   add(output: string): void {
-    const lines = (this.#rest + output).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#line(line);
+    this.#lines.add(output);
   }
 
   end(): Scan {
-    this.#line(this.#rest);
-    this.#rest = '';
+    this.#lines.end();
     const extents = [...this.#extents.values()].filter(({ first }) => first !== Infinity);
     const first = Math.min(...extents.map((extent) => extent.first));
     const end = Math.max(...extents.map(endOf));
