@@ -1,4 +1,5 @@
 import type { Database } from '../src/database/kysely.ts';
+import type { Patience } from '../src/database/retry.ts';
 import type { MediaTools } from '../src/media/tools.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
@@ -29,6 +30,8 @@ export interface RunnerOptions {
 
 /** What is running is not done, for what comes last (storing, committing) counts as well. */
 const MOST = 0.99;
+/** How long a job waits for a database that is away; then the relay finds its operation untaken. */
+const CLAIM_PATIENCE_MS = 10_000;
 
 /** Why a running operation was told to end. */
 class Interrupted extends Error {
@@ -47,6 +50,8 @@ class Interrupted extends Error {
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #running = new Set<AbortController>();
+  /** Whoever waits for the database gives up with it. */
+  readonly #stopping = new AbortController();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -54,6 +59,7 @@ export class Runner {
 
   /** Ends what is running and hands it back to be taken by another worker. */
   handBack(): void {
+    this.#stopping.abort();
     for (const controller of this.#running) controller.abort(new Interrupted('shutdown'));
   }
 
@@ -65,7 +71,7 @@ export class Runner {
    */
   async run(operationId: number, report: (percent: number) => void): Promise<void> {
     const { database, worker, log } = this.#options;
-    const claim = await claimOperation(database, operationId, worker);
+    const claim = await claimOperation(database, operationId, worker, this.#patience(log, CLAIM_PATIENCE_MS));
     if (!claim) {
       log.debug({ operationId }, 'the operation is not ready; nothing to do');
       return;
@@ -92,19 +98,23 @@ export class Runner {
     if (!operation) {
       throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
     }
+    const folder = await createWorkFolder(workDir, claim.operationId);
     const controller = new AbortController();
     const { signal } = controller;
     this.#running.add(controller);
-    const folder = await createWorkFolder(workDir, claim.operationId);
+    if (this.#stopping.signal.aborted) controller.abort(new Interrupted('shutdown'));
     const workspace = createWorkspace({ folder, storage, staging, signal });
     let progress = 0;
     let beating = false;
+    let ending = false;
     const beat = setInterval(async () => {
       if (beating) return;
       beating = true;
       try {
         await touchWorkFolder(folder);
-        if (!(await heartbeat(vital ?? database, claim, progress))) controller.abort(new Interrupted('lost'));
+        const held = await heartbeat(vital ?? database, claim, progress);
+        // A claim that is being ended may have ended: who ends it finds out.
+        if (!held && !ending) controller.abort(new Interrupted('lost'));
         report(Math.round(progress * 100));
       } catch (error) {
         log.warn({ err: error }, 'heartbeat failed');
@@ -134,8 +144,11 @@ export class Runner {
         open: workspace.open,
       });
       signal.throwIfAborted();
+      ending = true;
+      stopClock();
       const { operationId, token } = claim;
-      await endClaim(database, claim, { kind: 'succeeded', operationId, token }, async (trx) => {
+      const succeeded = { kind: 'succeeded', operationId, token } as const;
+      await endClaim(database, claim, succeeded, this.#patience(log), async (trx) => {
         await staging.commit(trx, workspace.stagedKeys());
         await commit(trx);
       });
@@ -161,7 +174,7 @@ export class Runner {
       ? ({ kind: 'handed back', operationId, token } as const)
       : failureChange(claim, error instanceof Interrupted ? undefined : error);
     try {
-      await endClaim(this.#options.database, claim, change);
+      await endClaim(this.#options.database, claim, change, this.#patience(log));
     } catch (lost) {
       if (lost instanceof ClaimLost) return;
       throw lost;
@@ -171,11 +184,27 @@ export class Runner {
       return;
     }
     const { reason } = change;
-    if (change.kind === 'retried') {
+    if (change.kind === 'deferred') {
+      const { deferrals } = claim;
+      log.warn(
+        { err: error, reason, againInMs: change.delayMs, deferrals: deferrals + 1 },
+        'the service does not work; the operation waits, and loses no attempt',
+      );
+    } else if (change.kind === 'retried') {
       log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be tried again');
     } else {
       log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');
     }
     throw new Error(reason);
+  }
+
+  /** Waits for the database until the worker stops, or for so many milliseconds. */
+  #patience(log: Logger, limitMs?: number): Patience {
+    const stopping = this.#stopping.signal;
+    return {
+      signal: limitMs === undefined ? stopping : AbortSignal.any([stopping, AbortSignal.timeout(limitMs)]),
+      onWait: (error, againInMs) =>
+        log.warn({ err: error, againInMs }, 'the database is away; waiting for it'),
+    };
   }
 }

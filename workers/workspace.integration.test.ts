@@ -91,7 +91,10 @@ describe('store', () => {
   it('knows the key of an object whose storing failed', async () => {
     const put = () => Promise.reject(new Error('the storage refuses'));
     const { store, stagedKeys } = await workspaceOn(remote({ put }));
-    await expect(store(path, 'video/mp4')).rejects.toThrow('the storage refuses');
+    await expect(store(path, 'video/mp4')).rejects.toMatchObject({
+      name: 'StorageFault',
+      cause: new Error('the storage refuses'),
+    });
     expect(stagedKeys()).toHaveLength(1);
   });
 
@@ -139,7 +142,10 @@ describe('open', () => {
       });
     };
     const { open } = await workspaceOn(remote({ get }));
-    await expect(open(key)).rejects.toThrow('the connection broke');
+    await expect(open(key)).rejects.toMatchObject({
+      name: 'StorageFault',
+      cause: new Error('the connection broke'),
+    });
     expect(CONTENT.equals(await readFile(await open(key)))).toBe(true);
   });
 

@@ -4,7 +4,7 @@ import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ObjectStorage } from '../src/storage/port.ts';
+import { ObjectNotFound, type ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
 
@@ -24,9 +24,31 @@ export interface WorkspaceOptions {
 
 const READ_BYTES = 256 * 1024;
 
+/** The object storage, or a disk on the way to it, does not do its work; `cause` says how. */
+export class StorageFault extends Error {
+  override name = 'StorageFault';
+  constructor(cause: unknown) {
+    super('The object storage does not do its work.', { cause });
+  }
+}
+
 export function createWorkspace({ folder, storage, staging, signal }: WorkspaceOptions): Workspace {
   const staged: string[] = [];
   const downloads = new Map<string, Promise<string>>();
+
+  /** Of a storage that is well, that an object is not there is the answer, and none of its faults. */
+  const orFault = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!(error instanceof ObjectNotFound)) throw new StorageFault(error);
+      await storage.check(signal).catch((cause) => {
+        throw new StorageFault(cause);
+      });
+      throw error;
+    }
+  };
 
   const store = async (path: string, mediatype: string): Promise<StoredFile> => {
     signal.throwIfAborted();
@@ -38,15 +60,15 @@ export function createWorkspace({ folder, storage, staging, signal }: WorkspaceO
     // `put` reads the far end; an error of the file must reach it there.
     file.on('error', (error) => through.destroy(error));
     through.on('close', () => file.destroy());
-    await storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal });
+    await orFault(storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal }));
     return { objectKey, ...result() };
   };
 
   const download = async (objectKey: string): Promise<string> => {
     const path = join(folder, `source-${basename(objectKey)}`);
-    const body = await storage.get(objectKey, undefined, signal);
+    const body = await orFault(storage.get(objectKey, undefined, signal));
     try {
-      await pipeline(Readable.from(body), createWriteStream(path), { signal });
+      await orFault(pipeline(Readable.from(body), createWriteStream(path), { signal }));
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -57,7 +79,11 @@ export function createWorkspace({ folder, storage, staging, signal }: WorkspaceO
   const open = async (objectKey: string): Promise<string> => {
     signal.throwIfAborted();
     const inPlace = storage.localPath(objectKey);
-    if (inPlace) return inPlace;
+    if (inPlace) {
+      // A tool that finds nothing there would blame the file.
+      await orFault(storage.size(objectKey));
+      return inPlace;
+    }
     const running = downloads.get(objectKey) ?? download(objectKey);
     downloads.set(objectKey, running);
     try {

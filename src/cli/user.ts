@@ -6,8 +6,8 @@ import { holderOf, releaseRole } from '../access/accounts/token-users.ts';
 import { userRole } from '../access/roles/roles.ts';
 import { ConfigError, loadConfig } from '../config.ts';
 import { createDatabase, type Database } from '../database/kysely.ts';
+import { isDatabaseOutage } from '../database/outage.ts';
 import { createPool } from '../database/pool.ts';
-import { isDatabaseOutage } from '../http/database-outage.ts';
 import { type Invocation, parseInvocation, USAGE, UsageError } from './user-arguments.ts';
 
 const UNDEFINED_TABLE = '42P01';

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { startProxyTo, type TestProxy } from '../../test/support/proxy.ts';
-import { isDatabaseOutage } from '../http/database-outage.ts';
+import { isDatabaseOutage } from './outage.ts';
 import { createDatabase, type Database } from './kysely.ts';
 import type { Limits } from './limits.ts';
 import { createPool } from './pool.ts';

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Transaction } from './kysely.ts';
+import { isDatabaseOutage } from './outage.ts';
 
 /** SQLSTATE of a transaction that PostgreSQL gave up in favour of another: serialization failure, deadlock. */
 const GIVEN_UP = new Set(['40001', '40P01']);
 const ATTEMPTS = 10;
 const PAUSE_MS = 25;
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5_000;
 
 /** What a transaction read before it held its locks has changed meanwhile: it has to start again. */
 export class Outdated extends Error {
@@ -25,6 +28,38 @@ export async function inTransaction<T>(
     } catch (error) {
       if (attempt === ATTEMPTS || !mayPass(error)) throw error;
       await delay(Math.random() * PAUSE_MS * attempt);
+    }
+  }
+}
+
+/** How somebody waits for a database that is away. */
+export interface Patience {
+  /** Ends the waiting. */
+  signal: AbortSignal;
+  /** Is told of each pause. */
+  onWait(error: unknown, againInMs: number): void;
+}
+
+/**
+ * Runs work, and again with growing pauses for as long as the database is away. What a run before has committed is not
+ * known then: its answer may have been lost.
+ *
+ * @param work is told whether another run may have done it already
+ * @throws what the work throws; when the signal ends the waiting, the error of the last run
+ */
+export async function waitingForDatabase<T>(
+  { signal, onWait }: Patience,
+  work: (doubtful: boolean) => Promise<T>,
+): Promise<T> {
+  for (let runs = 0; ; runs += 1) {
+    try {
+      return await work(runs > 0);
+    } catch (error) {
+      if (signal.aborted || !isDatabaseOutage(error)) throw error;
+      const againInMs = Math.min(FIRST_WAIT_MS * 2 ** runs, LONGEST_WAIT_MS);
+      onWait(error, againInMs);
+      await delay(againInMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw error;
     }
   }
 }

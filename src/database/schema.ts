@@ -237,6 +237,7 @@ export interface Track {
 export interface WorkflowOperation {
   attempts: Generated<number>;
   configuration: Generated<Json>;
+  deferrals: Generated<number>;
   delivered_at: Timestamp | null;
   deliveries: Generated<number>;
   description: Generated<string>;

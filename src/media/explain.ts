@@ -4,11 +4,18 @@ interface Explanation {
   pattern: RegExp;
   message: string;
   permanent: boolean;
+  /** Something of ours is at fault; patterns that a file could bring about must not say so. */
+  ours?: true;
 }
 
 /** What lines of ffmpeg's log mean to a person; the first that matches counts. */
 const EXPLANATIONS: readonly Explanation[] = [
-  { pattern: /No space left on device/, message: 'The disk of the worker is full.', permanent: false },
+  {
+    pattern: /No space left on device|Disk quota exceeded/,
+    message: 'The disk of the worker is full.',
+    permanent: false,
+    ours: true,
+  },
   {
     pattern: /Cannot allocate memory|Error allocating|malloc of size/,
     message: 'The worker ran out of memory.',
@@ -48,6 +55,7 @@ const EXPLANATIONS: readonly Explanation[] = [
     pattern: /Unknown encoder|Encoder not found|No such filter|Unrecognized option/,
     message: 'The installed ffmpeg lacks a part that is needed; it must be built with libx264.',
     permanent: false,
+    ours: true,
   },
   {
     pattern:
@@ -85,7 +93,8 @@ export function failureFromLog(tool: string, log: string, { code, killedBy }: En
     return new MediaFailure(`${tool} was ended from outside${how}.`, { permanent: false, log });
   }
   const known = EXPLANATIONS.find(({ pattern }) => pattern.test(log));
-  if (known) return new MediaFailure(known.message, { permanent: known.permanent, log });
+  if (known)
+    return new MediaFailure(known.message, { permanent: known.permanent, ours: known.ours ?? false, log });
   const message = `The file cannot be processed: ${lastWords(log) || `${tool} failed`}.`;
   return new MediaFailure(message, { permanent: true, log });
 }

@@ -3,13 +3,19 @@ export class MediaFailure extends Error {
   override name = 'MediaFailure';
   /** Whether another attempt on the same file would fail as well (not media, unsupported, corrupt). */
   readonly permanent: boolean;
+  /** Whether something of ours failed (the disk, the tool itself), and the file has nothing to do with it. */
+  readonly ours: boolean;
   /** The last lines of the tool's log. */
   readonly log: string;
 
   /** @param message a sentence a person understands, without paths of this machine */
-  constructor(message: string, options: { permanent: boolean; log?: string; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { permanent: boolean; ours?: boolean; log?: string; cause?: unknown },
+  ) {
     super(message, { cause: options.cause });
     this.permanent = options.permanent;
+    this.ours = options.ours ?? false;
     this.log = options.log ?? '';
   }
 }

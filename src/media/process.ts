@@ -114,7 +114,7 @@ export function withoutPaths(log: string, args: readonly string[]): string {
 }
 
 function notStarted(path: string, cause: Error): MediaFailure {
-  return new MediaFailure(`${basename(path)} could not be started.`, { permanent: false, cause });
+  return new MediaFailure(`${basename(path)} could not be started.`, { permanent: false, ours: true, cause });
 }
 
 function tookTooLong(path: string, ms: number): MediaFailure {

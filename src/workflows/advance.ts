@@ -23,6 +23,8 @@ export type Change =
   | { kind: 'failed'; operationId: number; token: number; reason: string; log: string }
   /** The operation is to be tried again after a pause. */
   | { kind: 'retried'; operationId: number; token: number; reason: string; log: string; delayMs: number }
+  /** A part of the service does not work: the operation is to be tried again, and has lost no attempt. */
+  | { kind: 'deferred'; operationId: number; token: number; reason: string; log: string; delayMs: number }
   /** The worker stops and gives its operation to another. */
   | { kind: 'handed back'; operationId: number; token: number }
   /** The worker has been silent for too long. */
@@ -74,6 +76,14 @@ export async function advance(trx: Transaction, workflowId: number, change: Chan
         reason: change.reason,
         log: change.log,
         attempts: sql`attempts + 1`,
+        not_before: sql`now() + make_interval(secs => ${change.delayMs / 1000})`,
+      });
+      return workflow.state;
+    case 'deferred':
+      await leave(trx, change, 'ready', {
+        reason: change.reason,
+        log: change.log,
+        deferrals: sql`deferrals + 1`,
         not_before: sql`now() + make_interval(secs => ${change.delayMs / 1000})`,
       });
       return workflow.state;

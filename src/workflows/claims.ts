@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
+import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
 import { advance, type Change, ClaimLost } from './advance.ts';
+import type { OperationState } from './states.ts';
 
 /** How long a worker may be silent before its operation is given to another. */
 const SILENCE_SECONDS = 12;
@@ -19,6 +21,8 @@ export interface Claim {
   operation: string;
   configuration: Record<string, string>;
   attempt: number;
+  /** How often a part of the service did not work. */
+  deferrals: number;
   maxAttempts: number;
   timeLimitMs: number;
   requestId: string;
@@ -29,7 +33,12 @@ export async function claimOperation(
   database: Database,
   operationId: number,
   worker: string,
+  patience: Patience,
 ): Promise<Claim | undefined> {
+  return waitingForDatabase(patience, () => claimNow(database, operationId, worker));
+}
+
+async function claimNow(database: Database, operationId: number, worker: string): Promise<Claim | undefined> {
   const found = await database
     .selectFrom('workflow_operations')
     .select('workflow_id')
@@ -38,7 +47,7 @@ export async function claimOperation(
     .executeTakeFirst();
   if (!found) return undefined;
   try {
-    return await database.transaction().execute(async (trx) => {
+    return await inTransaction(database, async (trx) => {
       await advance(trx, found.workflow_id, { kind: 'claimed', operationId, worker });
       return readClaim(trx, operationId);
     });
@@ -60,6 +69,7 @@ async function readClaim(trx: Transaction, operationId: number): Promise<Claim> 
       'o.operation',
       'o.configuration',
       'o.attempts',
+      'o.deferrals',
       'o.max_attempts as maxAttempts',
       'o.time_limit_ms as timeLimitMs',
       'w.request_id as requestId',
@@ -82,17 +92,47 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
   return result.numUpdatedRows > 0n;
 }
 
-/** Ends a claim and writes its result in the same transaction. @throws {ClaimLost} */
+/** What ends a claim. */
+export type Ending = Extract<Change, { token: number }>;
+
+/** What becomes of an operation whose claim ends so; `ready` unless named. */
+const ENDS: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
+
+/**
+ * Ends a claim and writes its result in the same transaction. Deadlocks do not matter, and an outage of the database is
+ * waited for: a result that has taken hours to make is not thrown away for it.
+ *
+ * @param commit must touch nothing but the database; may run several times
+ * @throws {ClaimLost}
+ */
 export async function endClaim(
   database: Database,
   claim: Claim,
-  change: Extract<Change, { token: number }>,
+  change: Ending,
+  patience: Patience,
   commit: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  await database.transaction().execute(async (trx) => {
-    await advance(trx, claim.workflowId, change);
-    await commit(trx);
-  });
+  await waitingForDatabase(patience, (doubtful) =>
+    inTransaction(database, async (trx) => {
+      if (doubtful && (await hasEnded(trx, claim, change))) return;
+      await advance(trx, claim.workflowId, change);
+      await commit(trx);
+    }),
+  );
+}
+
+/** Whether a commit whose answer was lost has succeeded after all. */
+async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Claim, change: Ending) {
+  // As `advance` does it, and waits for a commit that is still under way.
+  await trx.selectFrom('workflows').select('id').where('id', '=', workflowId).forUpdate().execute();
+  const ended = await trx
+    .selectFrom('workflow_operations')
+    .select('id')
+    .where('id', '=', operationId)
+    .where('fencing_token', '=', token)
+    .where('state', '=', ENDS[change.kind] ?? 'ready')
+    .executeTakeFirst();
+  return ended !== undefined;
 }
 
 /**
@@ -126,7 +166,7 @@ export async function recoverLostOperations(
             log: '',
           };
     try {
-      await database.transaction().execute(async (trx) => {
+      const taken = await inTransaction(database, async (trx) => {
         // The worker may have spoken since the rows were read.
         const still = await trx
           .selectFrom('workflow_operations')
@@ -134,10 +174,11 @@ export async function recoverLostOperations(
           .where('id', '=', id)
           .where(silent)
           .executeTakeFirst();
-        if (!still) return;
+        if (!still) return false;
         await advance(trx, workflow_id, change);
-        recovered.push(id);
+        return true;
       });
+      if (taken) recovered.push(id);
     } catch (error) {
       if (!(error instanceof ClaimLost)) throw error;
     }

@@ -19,7 +19,7 @@ import { bytes, source } from '../support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProxy, type TestProxy } from '../support/proxy.ts';
-import { operationsOf, startTestWorkflow } from '../support/workflows.ts';
+import { AT_ONCE, operationsOf, startTestWorkflow } from '../support/workflows.ts';
 
 let db: TestDatabase;
 let proxy: TestProxy;
@@ -55,7 +55,7 @@ test('nobody loses an upload, an operation or a key by having been silent while 
     await storage.put(key, source(bytes(100)), { mediatype: 'video/mp4' });
     const { workflowId } = await startTestWorkflow(database);
     const [operation] = await operationsOf(database, workflowId);
-    const claim = await claimOperation(database, operation?.id ?? 0, 'worker');
+    const claim = await claimOperation(database, operation?.id ?? 0, 'worker', AT_ONCE);
     if (!claim) throw new Error('There was nothing to claim.');
     await keys.take('ada', 'key');
 

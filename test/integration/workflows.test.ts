@@ -7,7 +7,7 @@ import { takeDeliveries, undeliver } from '../../src/workflows/outbox.ts';
 import { IllegalMove } from '../../src/workflows/states.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';
-import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
+import { AT_ONCE, operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
 
 let db: TestDatabase;
 let database: Database;
@@ -19,7 +19,7 @@ afterAll(() => db.close());
 
 async function claimFirst(workflowId: number, worker = 'worker-a') {
   const operation = (await operationsOf(database, workflowId)).find(({ state }) => state === 'ready');
-  const claim = await claimOperation(database, operation?.id ?? 0, worker);
+  const claim = await claimOperation(database, operation?.id ?? 0, worker, AT_ONCE);
   if (!claim) throw new Error('There was nothing to claim.');
   return claim;
 }
@@ -37,11 +37,16 @@ test('a workflow goes from INSTANTIATED over RUNNING to SUCCEEDED, one operation
   ]) {
     const claim = await claimFirst(workflowId);
     expect(await processingState(database, eventId)).toBe('RUNNING');
-    await endClaim(database, claim, {
-      kind: 'succeeded',
-      operationId: claim.operationId,
-      token: claim.token,
-    });
+    await endClaim(
+      database,
+      claim,
+      {
+        kind: 'succeeded',
+        operationId: claim.operationId,
+        token: claim.token,
+      },
+      AT_ONCE,
+    );
     expect(await states(workflowId)).toEqual(after);
   }
   expect(await processingState(database, eventId)).toBe('SUCCEEDED');
@@ -51,7 +56,9 @@ test('of ten workers that claim the same operation, one gets it', async () => {
   const { workflowId } = await startTestWorkflow(database);
   const [operation] = await operationsOf(database, workflowId);
   const claims = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => claimOperation(database, operation?.id ?? 0, `worker-${i}`)),
+    Array.from({ length: 10 }, (_, i) =>
+      claimOperation(database, operation?.id ?? 0, `worker-${i}`, AT_ONCE),
+    ),
   );
   expect(claims.filter(Boolean)).toHaveLength(1);
 });
@@ -70,6 +77,7 @@ test('a worker that lost its claim can write nothing', async () => {
     database,
     old,
     { kind: 'succeeded', operationId: old.operationId, token: old.token },
+    AT_ONCE,
     async (trx) =>
       void (await trx
         .updateTable('events')
@@ -94,6 +102,7 @@ test('a result and the state that says so are written together or not at all', a
     database,
     claim,
     { kind: 'succeeded', operationId: claim.operationId, token: claim.token },
+    AT_ONCE,
     async () => {
       throw new Error('the commit fails');
     },
@@ -107,13 +116,18 @@ test('a permanent failure ends the workflow FAILED and keeps the reason and the 
   const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop']);
   const claim = await claimFirst(workflowId);
   const { operationId, token } = claim;
-  await endClaim(database, claim, {
-    kind: 'failed',
-    operationId,
-    token,
-    reason: 'It is no recording.',
-    log: 'tail',
-  });
+  await endClaim(
+    database,
+    claim,
+    {
+      kind: 'failed',
+      operationId,
+      token,
+      reason: 'It is no recording.',
+      log: 'tail',
+    },
+    AT_ONCE,
+  );
   expect(await processingState(database, eventId)).toBe('FAILED');
   expect(await states(workflowId)).toEqual(['failed', 'stopped']);
   expect((await operationsOf(database, workflowId))[0]).toMatchObject({
@@ -126,23 +140,33 @@ test('a retried operation waits before it can be claimed again', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database);
   const claim = await claimFirst(workflowId);
   const { operationId, token } = claim;
-  await endClaim(database, claim, {
-    kind: 'retried',
-    operationId,
-    token,
-    reason: 'r',
-    log: '',
-    delayMs: 60_000,
-  });
+  await endClaim(
+    database,
+    claim,
+    {
+      kind: 'retried',
+      operationId,
+      token,
+      reason: 'r',
+      log: '',
+      delayMs: 60_000,
+    },
+    AT_ONCE,
+  );
   expect(await states(workflowId)).toEqual(['ready']);
-  expect(await claimOperation(database, operationId, 'worker-b')).toBeUndefined();
+  expect(await claimOperation(database, operationId, 'worker-b', AT_ONCE)).toBeUndefined();
   expect(await processingState(database, eventId)).toBe('RUNNING');
 });
 
 test('a paused workflow goes on when it is resumed, and only then', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'pause', 'noop']);
   const claim = await claimFirst(workflowId);
-  await endClaim(database, claim, { kind: 'succeeded', operationId: claim.operationId, token: claim.token });
+  await endClaim(
+    database,
+    claim,
+    { kind: 'succeeded', operationId: claim.operationId, token: claim.token },
+    AT_ONCE,
+  );
   expect(await processingState(database, eventId)).toBe('PAUSED');
   await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
   expect(await processingState(database, eventId)).toBe('RUNNING');
@@ -171,11 +195,16 @@ test('deleting the event takes the operation from its worker', async () => {
   const claim = await claimFirst(workflowId);
   await database.deleteFrom('events').where('id', '=', eventId).execute();
   expect(await heartbeat(database, claim, 0.5)).toBe(false);
-  const late = endClaim(database, claim, {
-    kind: 'succeeded',
-    operationId: claim.operationId,
-    token: claim.token,
-  });
+  const late = endClaim(
+    database,
+    claim,
+    {
+      kind: 'succeeded',
+      operationId: claim.operationId,
+      token: claim.token,
+    },
+    AT_ONCE,
+  );
   await expect(late).rejects.toBeInstanceOf(ClaimLost);
 });
 

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/kysely.ts';
+import type { Patience } from '../../src/database/retry.ts';
 import { parseDefinition } from '../../src/workflows/definitions.ts';
 import { startWorkflow } from '../../src/workflows/start.ts';
+
+/** Waits for no database. */
+export const AT_ONCE: Patience = { signal: AbortSignal.abort(), onWait: () => undefined };
 
 /** An event without tracks whose workflow has these operations (`noop` unless named). */
 export async function startTestWorkflow(

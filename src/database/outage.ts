@@ -10,17 +10,19 @@ const SOCKET = new Set([
   'EAI_AGAIN',
 ]);
 /**
- * SQLSTATE: connection exception, shutdown, crash, not yet accepting connections, too many connections; and what took
- * longer than its time limit, a statement or a pause in a transaction.
+ * SQLSTATE: connection exception; shutdown, crash, not yet accepting connections, an idle session ended; too many
+ * connections, no disk, no memory; faults of its disk; a statement or a wait for a lock that took too long, a transaction
+ * too long idle; a server that takes no writes, as a standby does.
  */
-const SQLSTATE = /^(08...|57P0[123]|53300|57014|25P03)$/;
+const SQLSTATE = /^(08...|57P0[1235]|53...|58...|57014|55P03|25P03|25006)$/;
 /** Errors of the driver that carry no code. */
 const MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;
 const DEPTH = 4;
 
 /**
- * Whether a database query failed because the database could not be reached, rather than because of the query.
+ * Whether a database query failed because the database could not be reached or cannot work, rather than because of the
+ * query: the same may succeed later.
  * Errors of the S3 client, which carry `$metadata`, are none of the database's.
  */
 export function isDatabaseOutage(error: unknown, depth = DEPTH): boolean {

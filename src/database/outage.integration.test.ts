@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
-import { createPool } from '../database/pool.ts';
-import { isDatabaseOutage } from './database-outage.ts';
+import { isDatabaseOutage } from './outage.ts';
+import { createPool } from './pool.ts';
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

@@ -1,0 +1,296 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, type Database } from '../../src/database/kysely.ts';
+import { createPool } from '../../src/database/pool.ts';
+import { runTool } from '../../src/media/process.ts';
+import { createStorage } from '../../src/storage/create.ts';
+import type { ObjectStorage } from '../../src/storage/port.ts';
+import { StagingLedger } from '../../src/storage/staging.ts';
+import { silentLogger } from '../../src/telemetry.ts';
+import type { Operation, OperationContext } from '../../workers/operation.ts';
+import { Runner } from '../../workers/runner.ts';
+import { bytes, source } from '../support/bytes.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startProxy, type TestProxy } from '../support/proxy.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
+
+let db: TestDatabase;
+let proxy: TestProxy;
+let folder: string;
+let storage: ObjectStorage;
+/** The database as the worker reaches it. */
+let database: Database;
+let staging: StagingLedger;
+let closePool: () => Promise<void>;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const url = new URL(db.url);
+  proxy = await startProxy(url.hostname, Number(url.port));
+  url.port = String(proxy.port);
+  const pool = createPool(url.toString(), { onError: () => undefined });
+  database = createDatabase(pool);
+  closePool = () => pool.end();
+  folder = await mkdtemp(join(tmpdir(), 'inlet-outages-'));
+  storage = await createStorage({ s3: undefined, dataDir: folder });
+  staging = new StagingLedger({ database, storage, owner: 'test', log: silentLogger });
+});
+afterAll(async () => {
+  staging?.close();
+  await closePool?.();
+  await proxy?.stop();
+  await db?.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A worker and a workflow of one operation, which does as told and may be tried but once. */
+async function told(run: Operation['run'], store: { storage: ObjectStorage; staging: StagingLedger }) {
+  const { eventId, workflowId } = await startTestWorkflow(db.database, ['told']);
+  const operation = async () => (await operationsOf(db.database, workflowId))[0];
+  const id = (await operation())?.id ?? 0;
+  const runner = new Runner({
+    ...store,
+    worker: 'worker-a',
+    database,
+    tools: { ffmpeg: '/nowhere', ffprobe: '/nowhere' },
+    publicUrl: 'http://localhost',
+    workDir: join(folder, 'work'),
+    operations: new Map([['told', { name: 'told', lane: 'light', run }]]),
+    log: silentLogger,
+  });
+  return {
+    runner,
+    operation,
+    state: () => processingState(db.database, eventId),
+    /** Runs it as soon as its pause is over. @returns why it failed */
+    run: async () => {
+      await sql`UPDATE workflow_operations SET not_before = now() WHERE id = ${id}`.execute(db.database);
+      return runner.run(id, () => undefined).catch((error: Error) => error.message);
+    },
+  };
+}
+
+async function produce(context: OperationContext): Promise<string> {
+  const path = join(context.folder, 'result');
+  await writeFile(path, 'result');
+  return (await context.store(path, 'text/plain')).objectKey;
+}
+
+describe('a finished operation', () => {
+  test('is committed though another transaction comes between', async () => {
+    let [runs, commits] = [0, 0];
+    const { run, state } = await told(
+      async () => {
+        runs += 1;
+        return async (trx) => {
+          commits += 1;
+          if (commits === 1) await sql`DO 'BEGIN RAISE deadlock_detected; END'`.execute(trx);
+        };
+      },
+      { storage, staging },
+    );
+    expect(await run()).toBeUndefined();
+    expect({ runs, commits, state: await state() }).toEqual({ runs: 1, commits: 2, state: 'SUCCEEDED' });
+  });
+
+  test('waits for a database that is away when it is to be committed, with what it has stored', async () => {
+    let [runs, commits] = [0, 0];
+    let key = '';
+    const { run, state, operation } = await told(
+      async (context) => {
+        runs += 1;
+        key = await produce(context);
+        await proxy.part();
+        setTimeout(() => void proxy.join(), 600);
+        return async () => {
+          commits += 1;
+        };
+      },
+      { storage, staging },
+    );
+    expect(await run()).toBeUndefined();
+    expect({ runs, commits, state: await state() }).toEqual({ runs: 1, commits: 1, state: 'SUCCEEDED' });
+    expect(await operation()).toMatchObject({ attempts: 0, losses: 0, deferrals: 0 });
+    expect(await storage.size(key)).toBe(6);
+  });
+
+  test('knows a commit again whose answer was lost, and keeps its result', async () => {
+    await sql`CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NEW; END'`.execute(db.database);
+    await sql`CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON series DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION linger()`.execute(db.database);
+    let runs = 0;
+    let key = '';
+    const { run, state } = await told(
+      async (context) => {
+        runs += 1;
+        key = await produce(context);
+        return async (trx) => {
+          await trx.insertInto('series').values({ id: 'doubtful' }).execute();
+          setTimeout(() => void proxy.part().then(() => proxy.join()), 200);
+        };
+      },
+      { storage, staging },
+    );
+    expect(await run()).toBeUndefined();
+    expect({ runs, state: await state() }).toEqual({ runs: 1, state: 'SUCCEEDED' });
+    expect(await db.database.selectFrom('series').select('id').execute()).toEqual([{ id: 'doubtful' }]);
+    expect(await storage.size(key)).toBe(6);
+  });
+
+  test('waits no longer than its worker lives', async () => {
+    const { run, runner, operation } = await told(
+      async () => {
+        await proxy.part();
+        return async () => undefined;
+      },
+      { storage, staging },
+    );
+    const ended = run();
+    await pause(600);
+    runner.handBack();
+    expect(await ended).toMatch(/connect|terminated/i);
+    await proxy.join();
+    expect(await operation()).toMatchObject({ state: 'running', losses: 0 });
+  });
+});
+
+describe('faults of the service itself use up no attempt', () => {
+  const faults: Record<string, { run: Operation['run']; reason: string }> = {
+    'a disk is full': {
+      run: async () => writeFile('/dev/full', 'x').then(() => async () => undefined),
+      reason: 'There is no room left on a disk of the service.',
+    },
+    'ffmpeg cannot be started': {
+      run: ({ tools }) => runTool(tools.ffmpeg, [], { timeLimitMs: 1000 }).then(() => async () => undefined),
+      reason: 'nowhere could not be started.',
+    },
+    'the database is away': {
+      run: async ({ database }) => {
+        await sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(database);
+        return async () => undefined;
+      },
+      reason: 'The database does not answer.',
+    },
+  };
+  test.each(Object.entries(faults))('%s', async (_name, { run: fault, reason }) => {
+    let well = false;
+    const { run, operation, state } = await told(
+      (context) => (well ? Promise.resolve(async () => undefined) : fault(context)),
+      { storage, staging },
+    );
+    for (let deferrals = 1; deferrals <= 3; deferrals += 1) {
+      expect(await run()).toBe(reason);
+      expect(await operation()).toMatchObject({ state: 'ready', attempts: 0, deferrals, reason });
+      expect(await state()).toBe('RUNNING');
+    }
+    well = true;
+    expect(await run()).toBeUndefined();
+    expect(await state()).toBe('SUCCEEDED');
+  });
+
+  test('the pauses grow to a minute', async () => {
+    const { run, operation } = await told(faults['a disk is full']?.run as Operation['run'], {
+      storage,
+      staging,
+    });
+    const pauses: number[] = [];
+    for (let i = 0; i < 7; i += 1) {
+      const before = Date.now();
+      await run();
+      const { not_before } = (await operation()) ?? {};
+      pauses.push(Math.round((Number(not_before) - before) / 1000));
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  test('the folder of the objects is away, as a disk is that is not mounted', async () => {
+    const key = await staging.stage('track');
+    await storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
+    const { run, operation, state } = await told(
+      async ({ open }) => {
+        await open(key);
+        return async () => undefined;
+      },
+      { storage, staging },
+    );
+    await rename(join(folder, 'objects'), join(folder, 'elsewhere'));
+    await run();
+    await rename(join(folder, 'elsewhere'), join(folder, 'objects'));
+    expect(await operation()).toMatchObject({ state: 'ready', attempts: 0, deferrals: 1 });
+    expect(await run()).toBeUndefined();
+    expect(await state()).toBe('SUCCEEDED');
+  });
+
+  test('an object that is not there is none of them', async () => {
+    const { run, state } = await told(
+      async ({ open }) => {
+        await open('track/00/00000000-0000-4000-8000-000000000000');
+        return async () => undefined;
+      },
+      { storage, staging },
+    );
+    expect(await run()).toContain('given up after 1 attempts');
+    expect(await state()).toBe('FAILED');
+  });
+
+  describe('S3', () => {
+    let s3: TestS3;
+    let bucket: ObjectStorage;
+    let ledger: StagingLedger;
+    beforeAll(async () => {
+      s3 = await startS3();
+      Object.assign(process.env, s3.env);
+      bucket = await createStorage({
+        s3: { bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true },
+        dataDir: '',
+      });
+      ledger = new StagingLedger({ database, storage: bucket, owner: 'test-s3', log: silentLogger });
+    });
+    afterAll(async () => {
+      ledger?.close();
+      await bucket?.close();
+      await s3?.stop();
+    });
+
+    const away: Record<string, () => Promise<() => Promise<unknown>>> = {
+      'is gone': async () => {
+        await s3.kill();
+        return () => s3.restart();
+      },
+      'refuses everything': async () => {
+        await s3.refuse();
+        return () => s3.accept();
+      },
+    };
+    test.each(Object.entries(away))('%s for a while, before and after the work', async (_name, goAway) => {
+      const key = await ledger.stage('track');
+      await bucket.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
+      let gone: (() => Promise<unknown>) | undefined;
+      let when: 'before' | 'after' | undefined = 'before';
+      const { run, operation, state } = await told(
+        async (context) => {
+          if (when === 'before') gone = await goAway();
+          await context.open(key);
+          if (when === 'after') gone = await goAway();
+          await produce(context);
+          return async () => undefined;
+        },
+        { storage: bucket, staging: ledger },
+      );
+      expect(await run()).toBe('The object storage does not do its work.');
+      await gone?.();
+      when = 'after';
+      expect(await run()).toBe('The object storage does not do its work.');
+      await gone?.();
+      expect(await operation()).toMatchObject({ state: 'ready', attempts: 0, deferrals: 2 });
+      when = undefined;
+      expect(await run()).toBeUndefined();
+      expect(await state()).toBe('SUCCEEDED');
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { MediaFailure } from '../src/media/failure.ts';
+import { StagingExpired } from '../src/storage/staging.ts';
+import { ownFault } from './own-fault.ts';
+import { StorageFault } from './workspace.ts';
+
+const coded = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });
+
+test.each([
+  ['a full disk', coded('ENOSPC'), /no room/],
+  ['a quota that is used up, somewhere below', new Error('x', { cause: coded('EDQUOT') }), /no room/],
+  ['a disk that fails', coded('EIO'), /cannot be read or written/],
+  ['a working folder that is closed', coded('EACCES'), /cannot be read or written/],
+  ['too many open files', coded('EMFILE'), /no more files/],
+  ['object storage that cannot be reached', new StorageFault(coded('ECONNREFUSED')), /object storage/],
+  ['object storage without room', new StorageFault(coded('ENOSPC')), /no room/],
+  ['a database that cannot be reached', coded('ECONNREFUSED'), /database/],
+  ['a database without room', coded('53100'), /database/],
+  ['a database whose statements take too long', coded('57014'), /database/],
+  ['a transaction that others kept from', coded('40P01'), /database/],
+  ['what was swept', new StagingExpired('x'), /removed/],
+  ['a tool that cannot run', new MediaFailure('No ffmpeg.', { permanent: false, ours: true }), /No ffmpeg/],
+])('%s is a fault of our own', (_name, error, sentence) => {
+  expect(ownFault(error)).toMatch(sentence);
+});
+
+test.each([
+  ['an error of the code', new TypeError('x is not a function')],
+  ['a statement that is wrong', coded('42P01')],
+  ['a constraint', coded('23505')],
+  ['a tool that was killed, perhaps for the memory that the file made it take', killed()],
+  ['a file that cannot be read', new MediaFailure('It is damaged.', { permanent: true })],
+  ['an error of nobody', 'text'],
+])('%s is none', (_name, error) => {
+  expect(ownFault(error)).toBeUndefined();
+});
+
+function killed(): MediaFailure {
+  return new MediaFailure('ffmpeg was ended from outside (SIGKILL).', { permanent: false });
+}
