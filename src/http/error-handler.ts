@@ -6,7 +6,7 @@ import { isDatabaseOutage } from '../database/outage.ts';
 import { mayPass } from '../database/retry.ts';
 import { refusal } from './endpoint/refusal.ts';
 import { HttpError, notFound, SENTENCE } from './errors.ts';
-import { ClientGone } from './form/body.ts';
+import { bodyIsRead, ClientGone } from './form/body.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
@@ -83,5 +83,5 @@ function leavesBody(request: Request): boolean {
   const length = request.headers.get('Content-Length');
   const long =
     length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;
-  return long && !request.bodyUsed;
+  return long && !bodyIsRead(request);
 }

@@ -1,5 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { refusal } from '../endpoint/refusal.ts';
 import { HttpError } from '../errors.ts';
+import { ChunkCount, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/chunk-size.ts';
+import { messageOf } from '../server/message.ts';
 
 export const SILENT = refusal(
   408,
@@ -9,6 +12,7 @@ export const SILENT = refusal(
     Connection: 'close',
   },
 );
+const TINY_CHUNKS = refusal(400, TINY_CHUNKS_SENTENCE, [], { Connection: 'close' });
 
 /** The client closed the connection before its request had ended; there is nobody to answer. */
 export class ClientGone extends Error {
@@ -29,8 +33,8 @@ export class BodyReader {
   readonly #source: ChunkSource;
   readonly #idleMs: number;
 
-  constructor(body: ReadableStream<Uint8Array>, idleMs: number) {
-    this.#source = openChunks(body);
+  constructor(request: Request, idleMs: number) {
+    this.#source = openChunks(request);
     this.#idleMs = idleMs;
   }
 
@@ -58,13 +62,71 @@ export class BodyReader {
   }
 }
 
+/** Whether a request brings a body. */
+export function hasBody(request: Request): boolean {
+  const message = messageOf(request);
+  if (!message) return request.body !== null;
+  return message.headers['transfer-encoding'] !== undefined || Number(message.headers['content-length']) > 0;
+}
+
+/** Whether somebody has begun to read the body. */
+export function bodyIsRead(request: Request): boolean {
+  return messageOf(request)?.readableDidRead ?? request.bodyUsed;
+}
+
 interface ChunkSource {
   next(): Promise<Uint8Array | undefined>;
   cancel(): Promise<void>;
 }
 
+function openChunks(request: Request): ChunkSource {
+  const message = messageOf(request);
+  if (message) return messageChunks(message);
+  return request.body
+    ? streamChunks(request.body)
+    : { next: async () => undefined, cancel: async () => undefined };
+}
+
+/** All that has come since the last chunk is one: what a chunk costs here does not depend on how it was sent. */
+function messageChunks(message: IncomingMessage): ChunkSource {
+  let wake = () => {};
+  const onEvent = () => wake();
+  const events = ['readable', 'end', 'error', 'close'] as const;
+  for (const event of events) message.on(event, onEvent);
+  return {
+    next: async () => {
+      for (;;) {
+        const chunk: Buffer | null = message.read();
+        if (chunk) return chunk;
+        if (message.readableEnded) return undefined;
+        if (message.destroyed) throw message.errored ?? new Error('The connection has ended.');
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    cancel: async () => {
+      message.off('readable', onEvent);
+    },
+  };
+}
+
+/** Behind a server that is not ours. */
+function streamChunks(body: ReadableStream<Uint8Array>): ChunkSource {
+  const { next, cancel } = openStream(body);
+  const count = new ChunkCount();
+  return {
+    next: async () => {
+      const chunk = await next();
+      if (chunk && count.add(chunk.length)) throw TINY_CHUNKS();
+      return chunk;
+    },
+    cancel,
+  };
+}
+
 /** Chunks as large as the stream can give them; Deno's bodies come in 64 KiB unless asked otherwise. */
-function openChunks(body: ReadableStream<Uint8Array>): ChunkSource {
+function openStream(body: ReadableStream<Uint8Array>): ChunkSource {
   const large = byteReader(body);
   if (large) {
     let spare = new ArrayBuffer(CHUNK_BYTES);

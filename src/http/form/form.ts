@@ -1,5 +1,5 @@
 import { refusal } from '../endpoint/refusal.ts';
-import { BodyReader } from './body.ts';
+import { BodyReader, hasBody } from './body.ts';
 import { type FormLimits, isMultipart, readForm } from './multipart.ts';
 
 const FORM_BYTES = 2 ** 20;
@@ -67,8 +67,8 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
  * @throws {ClientGone} when the connection breaks
  */
 export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  if (!request.body) return new Uint8Array();
-  const body = new BodyReader(request.body, IDLE_MS);
+  if (!hasBody(request)) return new Uint8Array();
+  const body = new BodyReader(request, IDLE_MS);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let chunk = await body.read(); chunk; chunk = await body.read()) {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { refusal } from '../endpoint/refusal.ts';
 import { badRequest, HttpError } from '../errors.ts';
-import { BodyReader } from './body.ts';
+import { BodyReader, hasBody } from './body.ts';
 
 /** What a multipart request may hold at most. Sizes in bytes, times in milliseconds. */
 export interface FormLimits {
@@ -56,7 +56,7 @@ export async function readForm(
   onFile: (part: FilePart) => Promise<void>,
 ): Promise<Map<string, string>> {
   checkHead(request, limits);
-  if (!request.body) throw badRequest('The request has no body.');
+  if (!hasBody(request)) throw badRequest('The request has no body.');
   const form = openForm(request, limits);
   const fields = new Map<string, string>();
   const pending = new Set<Promise<void>>();
@@ -84,7 +84,7 @@ export async function readForm(
   form.on('partsLimit', () => failure.set(badRequest('The form has too many parts.')));
   form.on('error', (error) => failure.set(broken(error)));
 
-  const body = new BodyReader(request.body, limits.idleMs);
+  const body = new BodyReader(request, limits.idleMs);
   try {
     const closed = new Promise<void>((resolve) => form.once('close', resolve));
     for (let chunk = await body.read(); chunk; chunk = await body.read()) {

@@ -32,6 +32,12 @@ export function faultOfTarget(target: string, host: string | undefined): string 
   return undefined;
 }
 
+/** The `Host` of a message; several of them, which no client sends and everybody reads differently, make none. */
+export function hostOf(rawHeaders: readonly string[]): string | undefined {
+  const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host');
+  return hosts.length > 0 ? hosts.join(', ') : undefined;
+}
+
 /** The refusal of a request whose URL has what was sent, unresolved, as Deno's server makes it; undefined for none. */
 export function refuseTarget(request: Request): Response | undefined {
   const fault = faultOfTarget(request.url, request.headers.get('Host') ?? undefined);

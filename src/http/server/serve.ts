@@ -1,8 +1,10 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { renameHeaders, usualHeaderName } from './header-names.ts';
-import { OpenRequests } from './open-requests.ts';
-import { faultOfTarget, REFUSAL, refuseTarget } from './request-target.ts';
+import { TINY_CHUNKS, watchChunks } from './chunk-size.ts';
+import { type ConnectionLimits, Connections } from './connections.ts';
+import { rememberMessage } from './message.ts';
+import { faultOfTarget, hostOf, REFUSAL } from './request-target.ts';
+import { InletResponse } from './response.ts';
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -16,138 +18,123 @@ export interface RunningServer {
 
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>;
 
+/** What clients may take. Times in milliseconds. A body may take any time, and has an idle limit of its own. */
+export interface ServerLimits extends ConnectionLimits {
+  /** From the first byte of a request to the last of its headers. */
+  headersMs: number;
+  /** Between two requests of a connection. */
+  keepAliveMs: number;
+}
+
+const LIMITS: ServerLimits = {
+  headersMs: 60_000,
+  keepAliveMs: 65_000,
+  connections: 4096,
+  unreadMs: 300_000,
+  lingerMs: 5_000,
+};
+
 /** Listening failed: the port is taken, or the address cannot be used. The message names the variable. */
 export class ListenError extends Error {
   override name = 'ListenError';
 }
 
 /**
- * Serves a fetch handler over HTTP/1.1 on the runtime this process runs on. What is wrong with where a request is to go
- * is answered with 400 before the handler, so that both runtimes mean the same by every address.
+ * Serves a fetch handler over HTTP/1.1. What is wrong with where a request is to go is answered with 400 before the
+ * handler.
+ *
+ * By `node:http` on both runtimes: Deno's own server has no limit for anything, neither for headers nor for connections
+ * that are idle or take no answer, and talks HTTP/2 with whoever begins with it.
  *
  * @param env is handed to the handler with the peer's address as `remoteAddress`
  * @throws {ListenError}
  */
-export function serve(fetch: Fetch, address: { host: string; port: number }): Promise<RunningServer> {
-  return 'Deno' in globalThis ? serveOnDeno(fetch, address) : serveOnNode(fetch, address);
-}
-
-interface DenoServer {
-  addr: { port: number };
-  finished: Promise<void>;
-  shutdown(): Promise<void>;
-}
-
-interface DenoNamespace {
-  serve(
-    options: { hostname: string; port: number; signal: AbortSignal; onListen(): void },
-    handler: (request: Request, info: { remoteAddr: { hostname: string } }) => Response | Promise<Response>,
-  ): DenoServer;
-}
-
-async function serveOnDeno(
+export async function serve(
   fetch: Fetch,
   { host, port }: { host: string; port: number },
+  limits: Partial<ServerLimits> = {},
 ): Promise<RunningServer> {
-  const { Deno } = globalThis as unknown as { Deno: DenoNamespace };
-  const controller = new AbortController();
-  const requests = new OpenRequests();
+  const { headersMs, keepAliveMs, ...ofConnections } = { ...LIMITS, ...limits };
+  const server = createServer({
+    // A recording takes as long as it takes.
+    requestTimeout: 0,
+    headersTimeout: headersMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: Math.min(headersMs, 10_000),
+    ServerResponse: InletResponse,
+  });
+  const connections = new Connections(server, ofConnections);
+  const listener = getRequestListener(
+    (request, env) => {
+      const { incoming } = env as { incoming: IncomingMessage };
+      rememberMessage(request, incoming);
+      return fetch(request, { remoteAddress: incoming.socket.remoteAddress });
+    },
+    // The name is what an HTTP/1.0 client without a Host means.
+    { hostname: 'localhost', autoCleanupIncoming: false },
+  );
+  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
+    connections.asked(message, response);
+    watchChunks(message, () => refuseTinyChunks(message, response));
+    // As the standard of URLs has it.
+    if (message.method === 'OPTIONS' && message.url === '*') message.url = '/*';
+    const fault = faultOfTarget(message.url ?? '', hostOf(message.rawHeaders));
+    if (fault === undefined) return void listener(message, response);
+    response.writeHead(400, { ...REFUSAL, 'Content-Length': Buffer.byteLength(fault) }).end(fault);
+  });
+  server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(message, response);
+    server.emit('request', message, response);
+  });
+  await listen(server, host, port);
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        connections.close();
+      }),
+    destroy: () => server.closeAllConnections(),
+  };
+}
+
+/**
+ * Answers `Expect: 100-continue` when the handler first reads the body, so that a refusal before that saves the client
+ * the transfer.
+ */
+function continueWhenRead(message: IncomingMessage, response: ServerResponse): void {
+  const read = message._read;
+  message._read = (size) => {
+    message._read = read;
+    if (!response.headersSent) response.writeContinue();
+    return read.call(message, size);
+  };
+}
+
+/** Without waiting for the handler, which the end of the connection tells. */
+function refuseTinyChunks({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (!response.headersSent) {
+    const headers = Object.entries({ ...REFUSAL, 'Content-Length': TINY_CHUNKS.length });
+    const head = ['HTTP/1.1 400 Bad Request', ...headers.map((header) => header.join(': '))];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${TINY_CHUNKS}`);
+  }
+  socket.destroy();
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
   try {
-    const server = Deno.serve(
-      { hostname: host.replace(/^\[|\]$/g, ''), port, signal: controller.signal, onListen: () => undefined },
-      async (request, info) => {
-        const refused = refuseTarget(request);
-        if (refused) return refused;
-        const answer = () => fetch(request, { remoteAddress: info.remoteAddr.hostname });
-        return renameHeaders(await requests.answer(answer));
-      },
-    );
-    return {
-      port: server.addr.port,
-      close: async () => {
-        // Deno's own shutdown would break off the uploads under way.
-        await requests.close();
-        await server.shutdown();
-      },
-      destroy: () => controller.abort(),
-    };
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host.replace(/^\[|\]$/g, ''), resolve);
+    });
   } catch (error) {
     throw listenError(error, { host, port });
   }
 }
 
-function serveOnNode(fetch: Fetch, { host, port }: { host: string; port: number }): Promise<RunningServer> {
-  const listener = getRequestListener(
-    (request, env) =>
-      fetch(request, { remoteAddress: (env as { incoming: IncomingMessage }).incoming.socket.remoteAddress }),
-    // What an HTTP/1.0 client without a Host means.
-    { hostname: 'localhost' },
-  );
-  const options = {
-    // A recording takes as long as it takes; an idle limit watches over the body instead.
-    requestTimeout: 0,
-    headersTimeout: 60_000,
-    keepAliveTimeout: 65_000,
-    ServerResponse: NamedServerResponse,
-  };
-  const server = createServer(options, (incoming, outgoing) => {
-    // As Deno has it.
-    if (incoming.method === 'OPTIONS' && incoming.url === '*') incoming.url = '/*';
-    const fault = faultOfTarget(incoming.url ?? '', incoming.headers.host);
-    if (fault === undefined) return void listener(incoming, outgoing);
-    outgoing.writeHead(400, { ...REFUSAL, 'Content-Length': Buffer.byteLength(fault) }).end(fault);
-  });
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    continueWhenRead(request, response);
-    server.emit('request', request, response);
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, { host, port })));
-    server.listen(port, host.replace(/^\[|\]$/g, ''), () => {
-      const address = server.address();
-      resolve({
-        port: typeof address === 'object' && address ? address.port : port,
-        close: () =>
-          new Promise((closed) => {
-            server.close(() => closed());
-            server.closeIdleConnections();
-          }),
-        destroy: () => server.closeAllConnections(),
-      });
-    });
-  });
-}
-
-/** Node writes header names as they are handed to it, which here is in lower case. */
-class NamedServerResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
-  override writeHead(status: number, ...rest: unknown[]): this {
-    const headers = rest.at(-1);
-    if (headers && typeof headers === 'object' && !Array.isArray(headers)) {
-      rest[rest.length - 1] = Object.fromEntries(
-        Object.entries(headers as OutgoingHttpHeaders).map(([name, value]) => [usualHeaderName(name), value]),
-      );
-    }
-    return super.writeHead(status, ...(rest as [OutgoingHttpHeaders]));
-  }
-}
-
-/**
- * Answers `Expect: 100-continue` when the handler first reads the body, so that a refusal before that saves the client
- * the transfer. (Deno's server asks for every body at once, and cannot be told otherwise.)
- */
-function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
-  const read = request._read;
-  request._read = (size) => {
-    request._read = read;
-    if (!response.headersSent) response.writeContinue();
-    return read.call(request, size);
-  };
-}
-
 function listenError(error: unknown, { host, port }: { host: string; port: number }): ListenError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const name = error instanceof Error ? error.name : '';
-  if (code === 'EADDRINUSE' || name === 'AddrInUse') {
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     return new ListenError(`PORT ${port} is already in use on ${host}; set PORT to a free one.`);
   }
   return new ListenError(
