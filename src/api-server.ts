@@ -9,7 +9,7 @@ export async function startApi(context: Context, shutdown: Shutdown): Promise<Ru
   const app = await createApp(context);
   const server = await serve((request, env) => app.fetch(request, env), config);
   log.info({ url: config.publicUrl, host: config.host, port: server.port }, 'the API is listening');
-  shutdown.phase('answer open requests', async () => {
+  shutdown.finish('answer open requests', async () => {
     await server.close();
   });
   return server;

@@ -13,6 +13,6 @@ await runEntry(async () => {
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
   await startApi(context, shutdown);
   await startWorkerProcess(context, shutdown);
-  shutdown.phase('release resources', context.close);
+  shutdown.release('connections', context.close);
   shutdown.listen();
 });

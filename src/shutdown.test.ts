@@ -20,48 +20,65 @@ function shutdown(deadlineMs = 1_000) {
   return { subject, exits };
 }
 
-test('phases run one after the other, in the order they were added', async () => {
+const never = () => new Promise<void>(() => undefined);
+
+test('parts finish at the same time, and resources are released after that, one after the other', async () => {
   const { subject } = shutdown();
   const order: string[] = [];
-  subject.phase('first', async () => {
+  const takingATurn = (name: string) => async () => {
+    order.push(`${name} begins`);
     await new Promise((resolve) => setImmediate(resolve));
-    order.push('first');
-  });
-  subject.phase('second', async () => void order.push('second'));
+    order.push(`${name} ends`);
+  };
+  subject.release('c', takingATurn('c'));
+  subject.release('d', takingATurn('d'));
+  subject.finish('a', takingATurn('a'));
+  subject.finish('b', takingATurn('b'));
   await subject.run();
-  expect(order).toEqual(['first', 'second']);
+  expect(order.slice(0, 2)).toEqual(['a begins', 'b begins']);
+  expect(order.slice(4)).toEqual(['c begins', 'c ends', 'd begins', 'd ends']);
 });
 
-test('a phase that fails, at once or later, does not keep the next one from running', async () => {
+test('a part that fails, at once or later, does not keep the others from running', async () => {
   const { subject } = shutdown();
   const last = vi.fn(async () => undefined);
-  subject.phase('rejects', () => Promise.reject(new Error('broken')));
-  subject.phase('throws', () => {
+  subject.finish('rejects', () => Promise.reject(new Error('broken')));
+  subject.finish('throws', () => {
     throw new Error('broken');
   });
-  subject.phase('last', last);
+  subject.release('throws', () => {
+    throw new Error('broken');
+  });
+  subject.release('last', last);
   await subject.run();
   expect(last).toHaveBeenCalledOnce();
 });
 
-test('a phase that never ends is left behind at its deadline', async () => {
+test('however many parts and resources hang, all is over at the deadline', async () => {
   vi.useFakeTimers();
   const { subject } = shutdown(30_000);
-  const last = vi.fn(async () => undefined);
-  subject.phase('hangs', () => new Promise(() => undefined));
-  subject.phase('last', last);
-  const run = subject.run();
-  await vi.advanceTimersByTimeAsync(29_999);
-  expect(last).not.toHaveBeenCalled();
+  const released = vi.fn(never);
+  const last = vi.fn(never);
+  subject.finish('hangs', never);
+  subject.finish('hangs as well', never);
+  subject.release('hangs', released);
+  subject.release('last', last);
+  const over = vi.fn();
+  void subject.run().then(over);
+  await vi.advanceTimersByTimeAsync(26_999);
+  expect(released).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
-  await run;
+  expect(released).toHaveBeenCalledWith(3_000);
+  await vi.advanceTimersByTimeAsync(3_000);
   expect(last).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(over).toHaveBeenCalledOnce();
 });
 
 test('the first signal runs the phases and exits with 0', async () => {
   const { subject, exits } = shutdown();
   const phase = vi.fn(async () => undefined);
-  subject.phase('only', phase);
+  subject.finish('only', phase);
   subject.listen();
   process.emit('SIGTERM', 'SIGTERM');
   await vi.waitFor(() => expect(exits).toEqual([0]));
@@ -74,7 +91,7 @@ test.each([
 ] as const)('a second signal, %s, exits at once with %i', (signal, code) => {
   vi.useFakeTimers();
   const { subject, exits } = shutdown();
-  subject.phase('hangs', () => new Promise(() => undefined));
+  subject.finish('hangs', never);
   subject.listen();
   process.emit('SIGTERM', 'SIGTERM');
   vi.advanceTimersByTime(600);
@@ -85,7 +102,7 @@ test.each([
 test('the echo of a signal that npm passes on is no second signal', () => {
   vi.useFakeTimers();
   const { subject, exits } = shutdown();
-  subject.phase('hangs', () => new Promise(() => undefined));
+  subject.finish('hangs', never);
   subject.listen();
   process.emit('SIGINT', 'SIGINT');
   process.emit('SIGINT', 'SIGINT');

@@ -1,21 +1,27 @@
 import type { Logger } from './telemetry.ts';
 import { withTimeout } from './timeout.ts';
 
-interface Phase {
-  name: string;
-  run: () => Promise<void>;
-}
+/** What is to be done, within so many milliseconds. */
+type Work = (withinMs: number) => Promise<void>;
 
 /** npm passes on the Ctrl-C that the terminal has delivered already; that is no second wish. */
 const REPEAT_MS = 500;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+/** What is left of the time for releasing: a tenth, and at most this. */
+const RELEASE_MS = 3_000;
+/** Whatever hangs, the process ends this long after its deadline. */
+const LAST_RESORT_MS = 500;
 
-/** Ends a process in order: phases run one after the other, each within the deadline. */
+/**
+ * Ends a process in order and in time: its parts finish what they do, all at once, then its resources are released.
+ * One deadline holds for everything together.
+ */
 export class Shutdown {
   readonly #log: Logger;
   readonly #deadlineMs: number;
   readonly #exit: (code: number) => void;
-  readonly #phases: Phase[] = [];
+  readonly #parts: [name: string, finish: Work][] = [];
+  readonly #resources: [name: string, release: Work][] = [];
   #startedAt: number | undefined;
 
   constructor(options: { log: Logger; deadlineMs: number; exit?: (code: number) => void }) {
@@ -24,9 +30,14 @@ export class Shutdown {
     this.#exit = options.exit ?? ((code) => process.exit(code));
   }
 
-  /** Adds what is to be done after the phases added before. */
-  phase(name: string, run: () => Promise<void>): void {
-    this.#phases.push({ name, run });
+  /** Adds a part that has something to finish. */
+  finish(name: string, work: Work): void {
+    this.#parts.push([name, work]);
+  }
+
+  /** Adds what is released when all parts have finished, or have run out of time. */
+  release(name: string, work: Work): void {
+    this.#resources.push([name, work]);
   }
 
   /** Begins with the first SIGTERM or SIGINT; the second one exits at once. */
@@ -38,25 +49,38 @@ export class Shutdown {
           return;
         }
         this.#log.info({ signal }, 'stopping; a second signal stops at once');
-        void this.run().then(() => this.#exit(0));
+        this.end(0);
       });
     }
   }
 
-  /** Runs the phases. One that fails or takes too long is logged, and the next one runs. */
+  /** Runs everything, unless it is under way, and ends the process. */
+  end(code: number): void {
+    if (this.#startedAt !== undefined) return;
+    setTimeout(() => this.#exit(code), this.#deadlineMs + LAST_RESORT_MS).unref();
+    void this.run().then(() => this.#exit(code));
+  }
+
+  /** Runs everything. What fails or takes too long is logged, and the rest runs. */
   async run(): Promise<void> {
-    this.#startedAt = performance.now();
-    for (const { name, run } of this.#phases) {
-      const started = performance.now();
-      try {
-        await withTimeout(run(), this.#deadlineMs, `It took longer than ${this.#deadlineMs} ms.`);
-        this.#log.info(
-          { phase: name, ms: Math.round(performance.now() - started) },
-          'phase of the shutdown done',
-        );
-      } catch (error) {
-        this.#log.error({ err: error, phase: name }, 'phase of the shutdown failed');
-      }
+    const startedAt = performance.now();
+    this.#startedAt = startedAt;
+    const left = () => Math.max(0, Math.round(this.#deadlineMs - (performance.now() - startedAt)));
+    const forParts = this.#deadlineMs - Math.min(RELEASE_MS, this.#deadlineMs / 10);
+    await Promise.all(this.#parts.map(([name, work]) => this.#carryOut(name, work, forParts)));
+    for (const [name, work] of this.#resources) await this.#carryOut(name, work, left());
+  }
+
+  async #carryOut(name: string, work: Work, withinMs: number): Promise<void> {
+    const started = performance.now();
+    try {
+      await withTimeout(work(withinMs), withinMs, `It took longer than ${withinMs} ms.`);
+      this.#log.info(
+        { phase: name, ms: Math.round(performance.now() - started) },
+        'phase of the shutdown done',
+      );
+    } catch (error) {
+      this.#log.error({ err: error, phase: name }, 'phase of the shutdown failed');
     }
   }
 }

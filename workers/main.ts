@@ -11,6 +11,6 @@ await runEntry(async () => {
   logStrayRejections(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
   await startWorkerProcess(context, shutdown);
-  shutdown.phase('release resources', context.close);
+  shutdown.release('connections', context.close);
   shutdown.listen();
 });

@@ -23,5 +23,5 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     { worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind },
     'the worker is ready',
   );
-  shutdown.phase('finish or hand back operations', () => worker.close(config.shutdownMs));
+  shutdown.finish('finish or hand back operations', (withinMs) => worker.close(withinMs));
 }

@@ -54,8 +54,8 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   );
   return {
     close: async (deadlineMs) => {
-      await relay.close();
-      const ended = Promise.all(consumers.map((consumer) => consumer.close()));
+      // The loops as well: one may wait for a database that says nothing.
+      const ended = Promise.all([...consumers, relay, reconciler].map((part) => part.close()));
       const patience = setTimeout(
         () => {
           log.info('handing back what is still running');
@@ -71,7 +71,6 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
         );
       } finally {
         clearTimeout(patience);
-        await reconciler.close();
       }
     },
   };
