@@ -1,7 +1,7 @@
 import { startApi } from './api-server.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
-import { logStrayRejections, runEntry } from './entry.ts';
+import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** The API alone. */
@@ -9,6 +9,7 @@ await runEntry(async () => {
   const config = loadConfig(process.env);
   const context = await createContext(config, 'api');
   logStrayRejections(context.log);
+  logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
   await startApi(context, shutdown);
   shutdown.release('connections', context.close);

@@ -17,6 +17,7 @@ import { Ingest } from './ingest/ingest.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
 import type { PublicationAddresses } from './publications/index.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
+import { Pulse } from './pulse.ts';
 import { createQueue } from './queue/create.ts';
 import type { WorkQueue } from './queue/port.ts';
 import { createStorage } from './storage/create.ts';
@@ -27,6 +28,8 @@ import { loadDefinitions, type WorkflowDefinitions } from './workflows/definitio
 
 /** As many as the renewals of a process and two checks at a time need. */
 const VITAL_CONNECTIONS = 3;
+/** A run of a loop may be long, but not so long. */
+const STUCK_MS = 5 * 60_000;
 
 /** Adapters and services of one process. */
 export interface Services {
@@ -56,6 +59,8 @@ export interface Services {
   /** Where publications are, and how their addresses are signed. */
   addresses: PublicationAddresses;
   health: HealthChecks;
+  /** Whether the loops of this process get round. */
+  pulse: Pulse;
 }
 
 /** What one process works with. */
@@ -107,6 +112,7 @@ export async function createContext(
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
   const watch = new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
+  const pulse = overrides.pulse ?? new Pulse();
   return {
     config,
     databaseUrl,
@@ -129,10 +135,15 @@ export async function createContext(
       publicUrl,
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
+    pulse,
     health: overrides.health ?? {
       database: async () => void (await sql`SELECT 1`.execute(vital)),
       queue: () => queue.check(),
       storage: () => storage.check(),
+      worker: async () => {
+        const stuck = pulse.stuck(STUCK_MS);
+        if (stuck.length > 0) throw new Error(`These loops hang: ${stuck.join(', ')}.`);
+      },
     },
     close: async () => {
       watch.close();

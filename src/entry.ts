@@ -18,6 +18,12 @@ export async function runEntry(start: () => Promise<void>): Promise<void> {
   }
 }
 
+/** What the runtime warns of goes where everything else goes, in the same form, instead of to standard error. */
+export function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => log.warn({ err: warning }, 'the runtime warns'));
+}
+
 /** A promise nobody waited for must not end the uploads of everybody else; it is a fault to mend all the same. */
 export function logStrayRejections(log: Logger): void {
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection was not handled'));

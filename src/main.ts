@@ -2,7 +2,7 @@ import { startWorkerProcess } from '../workers/start.ts';
 import { startApi } from './api-server.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
-import { logStrayRejections, runEntry } from './entry.ts';
+import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** API, relay and workers in one process: the embedded default. */
@@ -10,6 +10,7 @@ await runEntry(async () => {
   const config = loadConfig(process.env);
   const context = await createContext(config, 'all');
   logStrayRejections(context.log);
+  logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
   await startApi(context, shutdown);
   await startWorkerProcess(context, shutdown);

@@ -1,6 +1,6 @@
 import { loadConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
-import { logStrayRejections, runEntry } from '../src/entry.ts';
+import { logStrayRejections, logWarnings, runEntry } from '../src/entry.ts';
 import { Shutdown } from '../src/shutdown.ts';
 import { startWorkerProcess } from './start.ts';
 
@@ -9,6 +9,7 @@ await runEntry(async () => {
   const config = loadConfig(process.env);
   const context = await createContext(config, 'worker');
   logStrayRejections(context.log);
+  logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
   await startWorkerProcess(context, shutdown);
   shutdown.release('connections', context.close);

@@ -1,12 +1,19 @@
+import type { Round } from '../src/pulse.ts';
 import type { Logger } from '../src/telemetry.ts';
 
 const COMPLAIN_MS = 10_000;
 
 /** Work done again and again, never twice at a time. */
-export interface Loop {
+export interface Loop extends Round {
   /** Runs it now, or once more right after the run under way. */
   wake(): void;
   /** Runs it no more; resolves when the run under way has ended. */
+  close(): Promise<void>;
+}
+
+/** A part of a worker process that lives by loops. */
+export interface Part {
+  readonly loops: readonly Loop[];
   close(): Promise<void>;
 }
 
@@ -17,9 +24,11 @@ export function periodically(name: string, pauseMs: number, log: Logger, run: ()
   let again = false;
   let closed = false;
   let complained = 0;
+  let startedAt = 0;
 
   const start = () => {
     clearTimeout(timer);
+    startedAt = performance.now();
     running = (async () => {
       try {
         again = false;
@@ -40,6 +49,8 @@ export function periodically(name: string, pauseMs: number, log: Logger, run: ()
   start();
 
   return {
+    name,
+    runningMs: () => (running ? performance.now() - startedAt : 0),
     wake: () => {
       if (closed) return;
       if (running) again = true;

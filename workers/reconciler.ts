@@ -6,7 +6,7 @@ import { markMissedRecordings } from '../src/recordings/state.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
-import { periodically } from './periodically.ts';
+import { type Part, periodically } from './periodically.ts';
 import { removeAbandonedFolders } from './work-folders.ts';
 
 const LOST_CHECK_MS = 3_000;
@@ -27,7 +27,7 @@ export function startReconciler(options: {
   /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
   recordingGraceMs: number;
   log: Logger;
-}): { close(): Promise<void> } {
+}): Part {
   const { database, watch, staging, workDir, recordingGraceMs, log } = options;
   const loops = [
     periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
@@ -53,6 +53,7 @@ export function startReconciler(options: {
     }),
   ];
   return {
+    loops,
     close: async () => {
       await Promise.all(loops.map((loop) => loop.close()));
     },

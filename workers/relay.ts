@@ -4,7 +4,7 @@ import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port
 import type { Logger } from '../src/telemetry.ts';
 import { READY_CHANNEL } from '../src/workflows/advance.ts';
 import { type Delivery, takeDeliveries, undeliver } from '../src/workflows/outbox.ts';
-import { periodically } from './periodically.ts';
+import { type Part, periodically } from './periodically.ts';
 
 /** Notifications are a hint; this is how long an operation waits when one was missed, or when it is tried again. */
 const POLL_MS = 1_000;
@@ -21,10 +21,11 @@ export interface RelayOptions {
 /**
  * Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready.
  */
-export function startRelay(options: RelayOptions): { close(): Promise<void> } {
+export function startRelay(options: RelayOptions): Part {
   const loop = periodically('relay', POLL_MS, options.log, () => deliverReady(options));
   const listener = listen(options.databaseUrl, READY_CHANNEL, options.log, loop.wake);
   return {
+    loops: [loop],
     close: async () => {
       await listener.close();
       await loop.close();

@@ -5,9 +5,13 @@ import { loadDefinitions } from '../src/workflows/definitions.ts';
 import { operations } from './operations/index.ts';
 import { startWorker } from './worker.ts';
 
+/** No loop of ours takes a minute; what hangs so much longer hangs for ever. */
+const HOPELESS_MS = 15 * 60_000;
+const LOOK_MS = 10_000;
+
 /** Starts the workers of a process, until the shutdown. @throws {ConfigError} for a definition that cannot be run */
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
-  const { config, log, processName: name } = context;
+  const { config, log, processName: name, pulse } = context;
   await loadDefinitions(config.workflowsDir, new Set(operations.keys()));
   const tools = await locateTools(config);
   const worker = startWorker({
@@ -19,9 +23,23 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     concurrency: config.workerConcurrency,
     recordingGraceMs: config.scheduling.recordingGraceMs,
   });
+  pulse.watch(...worker.loops);
   log.info(
     { worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind },
     'the worker is ready',
   );
   shutdown.finish('finish or hand back operations', (withinMs) => worker.close(withinMs));
+  endWhenStuck(context, shutdown);
+}
+
+/** Ends a process whose loops hang, with 1, for whoever supervises it to start another. */
+function endWhenStuck({ pulse, log }: Context, shutdown: Shutdown): void {
+  const timer = setInterval(() => {
+    const stuck = pulse.stuck(HOPELESS_MS);
+    if (stuck.length === 0) return;
+    clearInterval(timer);
+    log.fatal({ stuck }, 'loops of this process hang; it ends');
+    shutdown.end(1);
+  }, LOOK_MS);
+  timer.unref();
 }

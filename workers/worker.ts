@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Database } from '../src/database/kysely.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import type { MediaTools } from '../src/media/tools.ts';
+import type { Round } from '../src/pulse.ts';
 import { type Consumer, LANES, type WorkQueue } from '../src/queue/port.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
@@ -33,6 +34,7 @@ export interface WorkerOptions {
 
 /** The relay, the consumers of both lanes and the reconciler of one process. */
 export interface WorkerProcess {
+  readonly loops: readonly Round[];
   /** Takes no further work, and resolves when what is running has ended. What still runs near the deadline is handed back. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
     queue.consume(lane, options.concurrency, (job, report) => runner.run(job.operationId, report)),
   );
   return {
+    loops: [...relay.loops, ...reconciler.loops],
     close: async (deadlineMs) => {
       // The loops as well: one may wait for a database that says nothing.
       const ended = Promise.all([...consumers, relay, reconciler].map((part) => part.close()));

@@ -2,10 +2,10 @@ import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { withTimeout } from '../timeout.ts';
 import { Liveness, Readiness } from './health.schemas.ts';
 
-const CHECK_MS = 3_000;
+const CHECK_MS = 2_000;
 
 /** The parts the service depends on, by name; each rejects when the part does not answer. */
-export type HealthChecks = Readonly<Record<'database' | 'queue' | 'storage', () => Promise<void>>>;
+export type HealthChecks = Readonly<Record<'database' | 'queue' | 'storage' | 'worker', () => Promise<void>>>;
 
 /** The process answers. */
 export const liveness = defineEndpoint({
@@ -24,19 +24,20 @@ export const readiness = defineEndpoint({
   path: '/health/ready',
   access: 'public',
   summary: 'Whether every part answers',
-  description: 'Database, queue and object storage. Why a part does not answer is in the log.',
+  description:
+    'Database, queue and object storage, and whether the workers in the same process get on with their work. Why a part does not answer is in the log.',
   answers: {
     200: {
       description: 'All do.',
       plain: true,
       body: Readiness,
-      example: { status: 'ready', database: 'ok', queue: 'ok', storage: 'ok' },
+      example: { status: 'ready', database: 'ok', queue: 'ok', storage: 'ok', worker: 'ok' },
     },
     503: {
       description: 'At least one does not.',
       plain: true,
       body: Readiness,
-      example: { status: 'unavailable', database: 'ok', queue: 'unavailable', storage: 'ok' },
+      example: { status: 'unavailable', database: 'ok', queue: 'unavailable', storage: 'ok', worker: 'ok' },
     },
   },
   handle: async ({ c }, { health }: { health: HealthChecks }) => {

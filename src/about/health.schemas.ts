@@ -7,5 +7,11 @@ const part = z.enum(['ok', 'unavailable']);
 
 /** Whether every part that the service depends on answers, too. */
 export const Readiness = z
-  .object({ status: z.enum(['ready', 'unavailable']), database: part, queue: part, storage: part })
+  .object({
+    status: z.enum(['ready', 'unavailable']),
+    database: part,
+    queue: part,
+    storage: part,
+    worker: part,
+  })
   .meta({ id: 'Readiness' });

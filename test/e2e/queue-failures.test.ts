@@ -68,13 +68,15 @@ describe.concurrent('the queue', { timeout: 2 * PATIENCE_MS }, () => {
       const { server, ids: before, encoder } = await serverWithJobs(context, { runtime, redis: true });
       await server.redis.stop();
       const meanwhile = await upload(server, 2);
-      const health = await fetch(`${server.url}/health/ready`);
+      const checks = Array.from({ length: 15 }, () => fetch(`${server.url}/health/ready`));
+      const [health] = (await Promise.all(checks)) as [Response];
       expect(health.status).toBe(503);
       expect(await health.json()).toEqual({
         status: 'unavailable',
         database: 'ok',
         queue: 'unavailable',
         storage: 'ok',
+        worker: 'ok',
       });
       const dashboard = await new Client(server.url).fetch('/admin/queues/api/queues');
       expect(dashboard.status).toBe(503);
@@ -83,6 +85,8 @@ describe.concurrent('the queue', { timeout: 2 * PATIENCE_MS }, () => {
       await server.redis.restart();
       await allSucceed(server, [...before, ...meanwhile]);
       await server.ready();
+      expect(server.api.log.filter(({ level }) => level === 'text')).toEqual([]);
+      expect(server.api.output).not.toContain('MaxListenersExceeded');
     },
   );
 

@@ -40,3 +40,13 @@ test('while requests hold every connection, checks are answered and leases renew
     .executeTakeFirstOrThrow();
   expect(expires_at.getTime()).toBeGreaterThan(Date.now());
 });
+
+test('a loop that hangs makes its process unready', async () => {
+  let runningMs = 1_000;
+  app.context.pulse.watch({ name: 'relay', runningMs: () => runningMs });
+  expect((await app.anonymous('/health/ready')).status).toBe(200);
+  runningMs = 600_000;
+  const answer = await app.anonymous('/health/ready');
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({ status: 'unavailable', database: 'ok', worker: 'unavailable' });
+});

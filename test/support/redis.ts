@@ -12,6 +12,8 @@ export interface TestRedis {
   url: string;
   /** Starts it again, empty, on the same port, whether it runs or not. */
   restart(): Promise<void>;
+  /** Stopped, it keeps its connections and answers nothing. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   stop(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function startRedis(): Promise<TestRedis> {
   return {
     url: `redis://127.0.0.1:${port}`,
     stop,
+    signal: (signal) => void server.kill(signal),
     restart: async () => {
       await stop();
       server = await launch(port);

@@ -108,6 +108,7 @@ export const reading: Suite = (product) => {
       database: 'ok',
       queue: 'ok',
       storage: 'ok',
+      worker: 'ok',
     });
   });
 

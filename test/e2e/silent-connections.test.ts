@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { redisAvailable } from '../support/redis.ts';
+import { type ServerOptions, startServerFor } from '../support/server.ts';
+
+const SHUTDOWN_SECONDS = 3;
+const PATIENCE_MS = 120_000;
+
+const redisHere = await redisAvailable();
+
+/** Neither broken nor refused: what is sent arrives nowhere, and nothing comes back. */
+describe.concurrent('a connection that goes silent', { timeout: PATIENCE_MS }, () => {
+  const started = (options: Pick<ServerOptions, 'runtime' | 'redis'>) => ({
+    ...options,
+    proxy: true,
+    env: { SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) },
+  });
+
+  test.for(['deno', 'node'] as const)(
+    'to the database, on %s: the server says so while it lasts, and ends in time when told to',
+    async (runtime, context) => {
+      const server = await startServerFor(context, started({ runtime }));
+      server.proxy.silence();
+      const silent = await fetch(`${server.url}/health/ready`);
+      expect(silent.status).toBe(503);
+      expect(await silent.json()).toMatchObject({
+        database: 'unavailable',
+        queue: 'unavailable',
+        storage: 'ok',
+      });
+      await server.proxy.join();
+      await server.ready();
+      server.proxy.silence();
+      const told = performance.now();
+      server.api.signal('SIGTERM');
+      expect(await server.api.ended()).toBe(0);
+      expect(performance.now() - told).toBeLessThan((SHUTDOWN_SECONDS + 1) * 1000);
+    },
+  );
+
+  test.for(['deno', 'node'] as const)('to Redis, on %s: the same', async (runtime, context) => {
+    context.skip(!redisHere);
+    const server = await startServerFor(context, started({ runtime, redis: true }));
+    server.redis.signal('SIGSTOP');
+    const silent = await fetch(`${server.url}/health/ready`);
+    expect(silent.status).toBe(503);
+    expect(await silent.json()).toMatchObject({ database: 'ok', queue: 'unavailable' });
+    server.redis.signal('SIGCONT');
+    await server.ready();
+    server.redis.signal('SIGSTOP');
+    const told = performance.now();
+    server.api.signal('SIGTERM');
+    expect(await server.api.ended()).toBe(0);
+    expect(performance.now() - told).toBeLessThan((SHUTDOWN_SECONDS + 1) * 1000);
+  });
+});
