@@ -6,6 +6,7 @@ import { SENTENCE } from '../http/errors.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
 
 export const OUTSIDE_FILE = refusal(416, 'The range lies outside the file.');
+export const STORAGE_AWAY = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });
 
 /** A stored file with what its answer says of it. */
 export interface FileToServe {
@@ -44,7 +45,7 @@ export async function serveFile(
       'Content-Range': `bytes */${file.size}`,
     });
   }
-  const body = await open(storage, file.object_key, range === 'all' ? undefined : range);
+  const body = await open(c, storage, file.object_key, range === 'all' ? undefined : range);
   if (!body) return undefined;
   if (range === 'all') return c.body(body, 200, whole);
   return c.body(body, 206, {
@@ -55,11 +56,12 @@ export async function serveFile(
 }
 
 /** The object's bytes; undefined when it is gone. */
-async function open(storage: ObjectStorage, key: string, range?: ByteRange) {
+async function open(c: Context, storage: ObjectStorage, key: string, range?: ByteRange) {
   try {
     return await storage.get(key, range);
   } catch (error) {
     if (error instanceof ObjectNotFound) return undefined;
-    throw error;
+    c.get('log').error({ err: error, key }, 'object storage did not give out a file');
+    throw STORAGE_AWAY();
   }
 }

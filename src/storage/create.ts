@@ -3,10 +3,10 @@ import type { Config } from '../config.ts';
 import { FolderStorage } from './folder.ts';
 import type { ObjectStorage } from './port.ts';
 import { S3Storage } from './s3.ts';
-import { createS3Client } from './s3-client.ts';
+import { createS3Clients } from './s3-client.ts';
 
 /** The storage that the configuration asks for: a bucket, else a folder, which is created where it is missing. */
 export async function createStorage({ s3, dataDir }: Pick<Config, 's3' | 'dataDir'>): Promise<ObjectStorage> {
-  if (s3) return new S3Storage({ client: createS3Client(s3), bucket: s3.bucket });
+  if (s3) return new S3Storage({ ...createS3Clients(s3), bucket: s3.bucket });
   return new FolderStorage(join(dataDir, 'objects')).open();
 }

@@ -1,6 +1,7 @@
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  PutObjectCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
@@ -16,6 +17,9 @@ const MEMORY_BYTES = 64 * MIB;
 const MAX_PARTS_UNDER_WAY = 2;
 /** Some stores copy the whole object before they answer. */
 const COMPLETE_MS = 15 * 60_000;
+/** A part may take as long as it does at the slowest line that counts as one, and a while to be written down. */
+const PART_MS = 30_000;
+const SLOWEST_BYTES_PER_MS = 64;
 /** How long after a fault the outcome of requests other than parts is waited for. */
 const SETTLE_MS = 10_000;
 
@@ -41,7 +45,7 @@ export async function sendObject(
   let repeated = false;
   const { partSize, queueSize } = partPlan(expectedBytes);
   const upload = new Upload({
-    client: cancellable(client, source, () => {
+    client: cancellable(client, source, partSize, () => {
       repeated = true;
     }),
     params: { ...object, Body: source.body },
@@ -58,11 +62,16 @@ export async function sendObject(
  * parts under way while the source has failed; here the first fault ends both. Only parts are cancelled at once: of
  * every other request the outcome should be known.
  */
-function cancellable(client: S3Client, source: Source, onRepeatedCreate: () => void): S3Client {
+function cancellable(
+  client: S3Client,
+  source: Source,
+  partSize: number,
+  onRepeatedCreate: () => void,
+): S3Client {
   const settled = delayed(source.signal, SETTLE_MS);
   const send = async (command: Parameters<S3Client['send']>[0]) => {
     const abortSignal = command instanceof UploadPartCommand ? source.signal : settled;
-    const requestTimeout = command instanceof CompleteMultipartUploadCommand ? COMPLETE_MS : undefined;
+    const requestTimeout = timeLimit(command, partSize);
     try {
       const answer = await client.send(command, { abortSignal, requestTimeout });
       const attempts = answer.$metadata.attempts ?? 1;
@@ -74,6 +83,13 @@ function cancellable(client: S3Client, source: Source, onRepeatedCreate: () => v
     }
   };
   return Object.create(client, { send: { value: send } });
+}
+
+/** For one attempt, in milliseconds; undefined for what is soon done. */
+function timeLimit(command: Parameters<S3Client['send']>[0], partSize: number): number | undefined {
+  if (command instanceof CompleteMultipartUploadCommand) return COMPLETE_MS;
+  const sends = command instanceof UploadPartCommand || command instanceof PutObjectCommand;
+  return sends ? PART_MS + partSize / SLOWEST_BYTES_PER_MS : undefined;
 }
 
 /** Aborts some time after another signal does. */

@@ -4,17 +4,18 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bytes, readAll, sha256, source } from '../../test/support/bytes.ts';
 import { startS3, type TestS3 } from '../../test/support/s3.ts';
 import { objectKey } from './keys.ts';
 import { S3Storage } from './s3.ts';
-import { createS3Client } from './s3-client.ts';
+import { createS3Clients, type S3Clients } from './s3-client.ts';
 
 const MIB = 2 ** 20;
 const video = { mediatype: 'video/mp4' };
 
 let server: TestS3;
+let clients: S3Clients;
 let client: S3Client;
 let storage: S3Storage;
 beforeAll(async () => {
@@ -22,8 +23,9 @@ beforeAll(async () => {
   Object.assign(process.env, server.env);
 });
 beforeEach(async () => {
-  client = createS3Client({ forcePathStyle: true });
-  storage = new S3Storage({ client, bucket: server.env.S3_BUCKET ?? '' });
+  clients = createS3Clients({ forcePathStyle: true });
+  client = clients.client;
+  storage = new S3Storage({ ...clients, bucket: server.env.S3_BUCKET ?? '' });
   await storage.check();
 });
 afterEach(() => storage.close());
@@ -137,6 +139,84 @@ test('a check fails when the bucket is gone', async () => {
   await server.refuse();
   onTestFinished(() => server.accept());
   await expect(storage.check()).rejects.toThrow();
+});
+
+/** The same storage, but that it counts as silent soon. */
+const impatient = () =>
+  new S3Storage({
+    ...clients,
+    bucket: server.env.S3_BUCKET ?? '',
+    limits: { patienceMs: 50, answerMs: 2_000, idleMs: 200 },
+  });
+
+describe('a server that takes connections and never answers', () => {
+  test('ends whatever is asked of it, and what it kept is known afterwards', async () => {
+    const key = objectKey('track');
+    const body = source(bytes(30 * MIB), 'stall');
+    const silent = impatient();
+    const putting = silent.put(key, body, video);
+    putting.catch(() => undefined);
+    await expect.poll(() => Array.fromAsync(storage.unfinished())).toContain(key);
+    server.pause();
+    onTestFinished(() => server.resume());
+    body.push(bytes(8 * MIB));
+    const requests = {
+      put: () => putting,
+      'put of little': () => silent.put(objectKey('track'), source(bytes(10)), video),
+      get: () => silent.get(key),
+      size: () => silent.size(key),
+      remove: () => silent.remove([key]),
+      list: () => Array.fromAsync(silent.list('')),
+      unfinished: () => Array.fromAsync(silent.unfinished()),
+    };
+    const outcomes = Object.entries(requests).map(async ([name, request]) =>
+      request().then(
+        () => `${name}: answered`,
+        (error: Error) => `${name}: ${error.message}`,
+      ),
+    );
+    expect(await Promise.all(outcomes)).toEqual(
+      Object.keys(requests).map((name) => `${name}: The object storage does not answer.`),
+    );
+    expect(body.errored).toMatchObject({ name: 'StorageSilent' });
+    server.resume();
+    await storage.remove(await Array.fromAsync(storage.unfinished()));
+    await expectNothingLeft();
+  });
+
+  test('ends a reader in the middle of an object', async () => {
+    const key = objectKey('track');
+    await storage.put(key, source(bytes(30 * MIB)), video);
+    const reader = (await impatient().get(key)).getReader();
+    await reader.read();
+    server.pause();
+    onTestFinished(() => server.resume());
+    const rest = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(rest()).rejects.toThrow('The storage stopped sending an object.');
+    server.resume();
+    await storage.remove([key]);
+  });
+});
+
+test('a request that takes long is not cut while the server answers others', async () => {
+  let slow = 0;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const long = ['UploadPartCommand', 'CompleteMultipartUploadCommand'].includes(
+        context.commandName ?? '',
+      );
+      if (long) await new Promise((resolve) => setTimeout(resolve, 300));
+      if (long) slow += 1;
+      return next(args);
+    },
+    { step: 'deserialize', priority: 'high' },
+  );
+  const key = objectKey('track');
+  await impatient().put(key, source(bytes(12 * MIB)), { ...video, expectedBytes: 12 * MIB });
+  expect(slow).toBe(4);
+  await storage.remove([key]);
 });
 
 test('files of others in the bucket are left alone', async () => {

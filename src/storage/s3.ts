@@ -22,25 +22,39 @@ import {
   type PutOptions,
   RangeNotSatisfiable,
 } from './port.ts';
+import type { S3Clients } from './s3-client.ts';
+import { endingInSilence, type SilenceLimits } from './s3-silence.ts';
 import { sendObject } from './s3-upload.ts';
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
 
-const IDLE_MS = 60_000;
 const CHECK_MS = 5_000;
 /** How long a failed `put` may hold up its caller to clean up; what stays is on the staging ledger. */
 const CLEAN_UP_MS = 5_000;
 const REMOVALS_AT_ONCE = 8;
 
+/** How long the storage may say nothing, in milliseconds. */
+export interface S3Limits extends SilenceLimits {
+  /** In the middle of an object that is being read. */
+  idleMs: number;
+}
+/** An upload is refused before its client gives up, and a connection may need three tries. */
+const LIMITS: S3Limits = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
+
 /** Objects in a bucket, each under its key. */
 export class S3Storage implements ObjectStorage {
   readonly kind = 's3';
   readonly #client: S3Client;
+  readonly #probe: S3Client;
   readonly #bucket: string;
+  readonly #idleMs: number;
 
-  constructor(options: { client: S3Client; bucket: string }) {
-    this.#client = options.client;
+  constructor(options: S3Clients & { bucket: string; limits?: S3Limits }) {
+    const limits = options.limits ?? LIMITS;
+    this.#probe = options.probe;
+    this.#client = endingInSilence(options.client, (signal) => this.#ask(signal), limits);
     this.#bucket = options.bucket;
+    this.#idleMs = limits.idleMs;
   }
 
   async put(key: string, body: Readable, options: PutOptions): Promise<void> {
@@ -66,7 +80,7 @@ export class S3Storage implements ObjectStorage {
     });
     const { Body } = await this.#client.send(command, { abortSignal: signal }).catch(rethrowFor(key));
     if (!(Body instanceof Readable)) throw new Error('The object storage answered without a body.');
-    return webStream(Body, { idleMs: IDLE_MS, signal });
+    return webStream(Body, { idleMs: this.#idleMs, signal });
   }
 
   async size(key: string): Promise<number> {
@@ -106,12 +120,16 @@ export class S3Storage implements ObjectStorage {
 
   async check(signal?: AbortSignal): Promise<void> {
     const limit = AbortSignal.timeout(CHECK_MS);
-    const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit;
-    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
+    await this.#ask(signal ? AbortSignal.any([signal, limit]) : limit);
   }
 
   async close(): Promise<void> {
     this.#client.destroy();
+    this.#probe.destroy();
+  }
+
+  async #ask(abortSignal: AbortSignal): Promise<void> {
+    await this.#probe.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
   }
 
   #object(key: string): { Bucket: string; Key: string } {

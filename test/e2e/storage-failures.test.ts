@@ -78,6 +78,31 @@ describe.each(['deno', 'node'] as const)('uploads on %s when something behind th
     await nothingIsLeft(events);
   });
 
+  // Takes its time; on Node the adapter's own tests show it.
+  const onDeno = test.runIf(runtime === 'deno');
+  onDeno('the object storage falls silent in the middle: 503, and so for whoever reads a file', async () => {
+    const id = await admin.create([...eventFields(), file('presenter', 'a.mp4', bytes(1000))]);
+    const [track] = await admin.json<{ uri: string }[]>(`/api/events/${id}/media`);
+    const events = await countEvents(server);
+    let health: Promise<Response> | undefined;
+    let reading: Promise<Response> | undefined;
+    const { status, body, headers } = await interrupted(async () => {
+      server.s3.pause();
+      health = fetch(`${server.url}/health/ready`);
+      reading = admin.fetch(track?.uri ?? '');
+    });
+    expect({ status, body, retryAfter: headers['retry-after'] }).toEqual({
+      status: 503,
+      body: REFUSED,
+      retryAfter: '30',
+    });
+    expect(await (await health)?.json()).toMatchObject({ status: 'unavailable', storage: 'unavailable' });
+    const read = await reading;
+    expect([read?.status, await read?.text()]).toEqual([503, 'The object storage does not answer.']);
+    server.s3.resume();
+    await nothingIsLeft(events);
+  });
+
   test('the client goes away in the middle: the storage is left clean', async () => {
     const events = await countEvents(server);
     const { type, body } = uploadForm(48);

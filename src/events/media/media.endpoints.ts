@@ -5,7 +5,7 @@ import { isUuid } from '../../database/uuid.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { pathParameter } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
-import { OUTSIDE_FILE, serveFile } from '../../publications/index.ts';
+import { OUTSIDE_FILE, STORAGE_AWAY, serveFile } from '../../publications/index.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { eventParams } from '../endpoints/events.endpoints.ts';
 import { TRACK, TRACK_ID } from '../examples.ts';
@@ -57,7 +57,7 @@ export const downloadTrack = defineEndpoint({
     206: { description: 'The part of it that was asked for.', binary: true },
     304: { description: 'It is the one with this `ETag`.' },
   },
-  refusals: [EVENT_MISSING, TRACK_MISSING, OUTSIDE_FILE],
+  refusals: [EVENT_MISSING, TRACK_MISSING, OUTSIDE_FILE, STORAGE_AWAY],
   handle: async ({ c, params }, { database, storage }: { database: Database; storage: ObjectStorage }) => {
     const { event_id: id, track_id: trackId } = params;
     await requireAccess(database, 'events', c.var.principal, id, 'read', EVENT_MISSING);
