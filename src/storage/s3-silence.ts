@@ -44,14 +44,17 @@ export function endingInSilence(
     const onAbort = () => stop.abort(abortSignal?.reason);
     if (abortSignal?.aborted) onAbort();
     abortSignal?.addEventListener('abort', onAbort, { once: true });
+    let answered = false;
     const timer = setInterval(async () => {
-      if (await isSilent()) stop.abort(new StorageSilent());
+      // What has begun to be read has its own limit.
+      if ((await isSilent()) && !answered) stop.abort(new StorageSilent());
     }, limits.patienceMs);
     try {
       return await client.send(command, { ...options, abortSignal: stop.signal });
     } catch (error) {
       throw stop.signal.reason instanceof StorageSilent ? stop.signal.reason : error;
     } finally {
+      answered = true;
       clearInterval(timer);
       abortSignal?.removeEventListener('abort', onAbort);
     }
