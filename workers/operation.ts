@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../src/database/kysely.ts';
 import type { MediaTools } from '../src/media/tools.ts';
+import type { Inspected } from '../src/media/workload.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
@@ -49,6 +50,8 @@ export interface Operation {
   readonly name: string;
   /** `heavy` operations take a processor for minutes; they never hold up `light` ones. */
   readonly lane: 'light' | 'heavy';
+  /** Whether these recordings take so long that others of the lane must not wait for them. */
+  isLong?(tracks: readonly Inspected[]): boolean;
   /**
    * Does the work without changing a row, and returns what to write.
    *

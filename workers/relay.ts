@@ -4,6 +4,7 @@ import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port
 import type { Logger } from '../src/telemetry.ts';
 import { READY_CHANNEL } from '../src/workflows/advance.ts';
 import { type Delivery, takeDeliveries, undeliver } from '../src/workflows/outbox.ts';
+import type { LaneChoice } from './lanes.ts';
 import { type Part, periodically } from './periodically.ts';
 
 /** Notifications are a hint; this is how long an operation waits when one was missed, or when it is tried again. */
@@ -13,8 +14,7 @@ export interface RelayOptions {
   databaseUrl: string;
   database: Database;
   queue: WorkQueue;
-  /** Which lane an operation of this name goes to. */
-  laneOf(operation: string): Lane;
+  lanes: LaneChoice;
   log: Logger;
 }
 
@@ -34,14 +34,15 @@ export function startRelay(options: RelayOptions): Part {
 }
 
 /** Delivers everything that is ready. @returns how many jobs were handed to the queue */
-export async function deliverReady({ database, queue, laneOf }: Omit<RelayOptions, 'log' | 'databaseUrl'>) {
+export async function deliverReady({ database, queue, lanes }: Omit<RelayOptions, 'log' | 'databaseUrl'>) {
   let delivered = 0;
   for (;;) {
     const deliveries = await takeDeliveries(database);
     if (deliveries.length === 0) return delivered;
     try {
+      const chosen = await lanes(deliveries);
       for (const lane of LANES) {
-        const due = deliveries.filter(({ operation }) => laneOf(operation) === lane);
+        const due = deliveries.filter(({ operationId }) => chosen.get(operationId) === lane);
         const lost = await lostJobs(queue, lane, due);
         await undeliver(database, lost);
         const jobs = due.filter(({ overdue }) => !overdue).map(toJob);

@@ -8,6 +8,7 @@ import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { withTimeout } from '../src/timeout.ts';
+import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
 import { startReconciler } from './reconciler.ts';
 import { startRelay } from './relay.ts';
@@ -32,7 +33,7 @@ export interface WorkerOptions {
   log: Logger;
 }
 
-/** The relay, the consumers of both lanes and the reconciler of one process. */
+/** The relay, the consumers of all lanes and the reconciler of one process. */
 export interface WorkerProcess {
   readonly loops: readonly Round[];
   /** Takes no further work, and resolves when what is running has ended. What still runs near the deadline is handed back. */
@@ -48,11 +49,13 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   const runner = new Runner({ ...options, worker: options.name, workDir, operations });
   const relay = startRelay({
     ...options,
-    laneOf: (operation) => operations.get(operation)?.lane ?? 'light',
+    lanes: laneChoice(options.database, operations),
   });
   const reconciler = startReconciler({ ...options, workDir });
   const consumers: Consumer[] = LANES.map((lane) =>
-    queue.consume(lane, options.concurrency, (job, report) => runner.run(job.operationId, report)),
+    queue.consume(lane, slotsOf(lane, options.concurrency), (job, report) =>
+      runner.run(job.operationId, report),
+    ),
   );
   return {
     loops: [...relay.loops, ...reconciler.loops],

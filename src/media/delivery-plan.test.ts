@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryRate, planDelivery } from './delivery-plan.ts';
+import { deliveryRate, planDelivery, threadsFor } from './delivery-plan.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
@@ -106,6 +106,18 @@ describe('the times of pictures', () => {
   it('keep the order of irregular pictures, which would begin too early otherwise', () => {
     expect(options({ frameRate: 3, peakFrameRate: 30 })).toContain('-bf 0');
     expect(options({ frameRate: 25, peakFrameRate: 50 })).not.toContain('-bf');
+  });
+});
+
+describe('threadsFor', () => {
+  it.each([
+    [1920, 1080, 2, 3],
+    [1920, 1080, 64, 32],
+    [3840, 2160, 64, 8],
+    [8192, 8192, 64, 1],
+    [2, 2, 64, 96],
+  ])('for %d by %d on %d processors', (width, height, processors, expected) => {
+    expect(threadsFor({ width, height }, processors)).toBe(expected);
   });
 });
 

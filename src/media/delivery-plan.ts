@@ -1,5 +1,5 @@
-import { fitInto, pictureFilters } from './picture.ts';
-import type { MediaInfo } from './probe.ts';
+import { availableParallelism } from 'node:os';
+import { fitInto, pictureFilters, type Size } from './picture.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
 /** How pictures are compressed; constant quality, lower `crf` is better. */
@@ -16,6 +16,14 @@ export interface StreamPlan {
   options: string[];
 }
 
+/** What of a recording decides how it is made playable. */
+export interface Deliverable {
+  recording: { demuxer: string };
+  /** The streams a player would choose. */
+  video: VideoStream | undefined;
+  audio: AudioStream | undefined;
+}
+
 /** How to make a recording playable everywhere. */
 export interface DeliveryPlan {
   format: 'mp4' | 'ipod';
@@ -25,6 +33,9 @@ export interface DeliveryPlan {
   audio: StreamPlan | undefined;
 }
 
+/** What is chosen unless somebody says otherwise. */
+export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
+
 const LARGEST = { width: 3840, height: 3840 };
 const LARGEST_COPIED = 4096;
 const FASTEST = 60;
@@ -32,6 +43,10 @@ const USUAL_RATE = 25;
 /** Of slower ones the rate says little about when the next picture comes. */
 const SLOWEST = 5;
 const KEYFRAME_SECONDS = 2;
+
+/** What the pictures that threads work on at the same time may take, in bytes; a thread of x264 holds about five. */
+const THREADS_MEMORY = 512 * 2 ** 20;
+const BYTES_A_PIXEL = 8;
 
 /** Containers whose times can be taken over; in others they are missing or vague. */
 const TIMED = ['mov', 'matroska', 'mpegts', 'flv'];
@@ -44,7 +59,7 @@ const AAC_RATES = [32_000, 44_100, 48_000];
  *
  * @param anew encodes even what could be taken over
  */
-export function planDelivery(info: MediaInfo, quality: VideoQuality, anew = false): DeliveryPlan {
+export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, anew = false): DeliveryPlan {
   const timed = !anew && TIMED.includes(info.recording.demuxer);
   const video = info.video && videoPlan(info.video, quality, timed);
   const audio = info.audio && audioPlan(info.audio, timed || (!anew && info.recording.demuxer === 'aac'));
@@ -60,7 +75,16 @@ function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean): S
   const size = fitInto(video, LARGEST);
   const cap = Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
   const filters = [...pictureFilters(video, size), 'format=yuv420p'];
-  const codec = ['-c:v', 'libx264', '-preset', quality.preset, '-crf', String(quality.crf)];
+  const codec = [
+    '-c:v',
+    'libx264',
+    '-preset',
+    quality.preset,
+    '-crf',
+    String(quality.crf),
+    '-threads',
+    String(threadsFor(size)),
+  ];
   const limits = ['-maxrate', String(cap), '-bufsize', String(cap * 2), '-profile:v', 'high'];
   return {
     index,
@@ -88,6 +112,12 @@ function timing(video: VideoStream, rate: number): string[] {
   const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-force_key_frames', due];
   // Pictures that are stored out of order begin as much too early as the first ones are apart.
   return [...times, ...keyframes, ...(isRegular(video) ? [] : ['-bf', '0'])];
+}
+
+/** As many threads as there are processors for, unless pictures of this size would take too much memory. */
+export function threadsFor({ width, height }: Size, processors = availableParallelism()): number {
+  const affordable = Math.floor(THREADS_MEMORY / (width * height * BYTES_A_PIXEL));
+  return Math.max(1, Math.min(affordable, Math.ceil(processors * 1.5)));
 }
 
 function playable(video: VideoStream): boolean {

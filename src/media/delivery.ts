@@ -1,5 +1,11 @@
 import { ffmpegArguments, type Output, recordingInput } from './command.ts';
-import { type DeliveryPlan, planDelivery, type StreamPlan, type VideoQuality } from './delivery-plan.ts';
+import {
+  type DeliveryPlan,
+  planDelivery,
+  type StreamPlan,
+  threadsFor,
+  type VideoQuality,
+} from './delivery-plan.ts';
 import { MediaFailure } from './failure.ts';
 import { PacketProgress } from './packet-progress.ts';
 import type { MediaInfo } from './probe.ts';
@@ -57,7 +63,8 @@ async function carryOut(
   const packets = (info.video ?? info.audio)?.frameCount ?? null;
   const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
   const paced = streams.slice(0, 1).map(pace);
-  await runTool(tools.ffmpeg, ffmpegArguments(recordingInput(info.recording), [file, ...paced]), {
+  const decoder = info.video ? ['-threads', String(threadsFor(info.video))] : [];
+  await runTool(tools.ffmpeg, ffmpegArguments(recordingInput(info.recording, decoder), [file, ...paced]), {
     signal: options.signal,
     timeLimitMs: options.timeLimitMs,
     onOutput: (chunk) => progress.add(chunk.toString('latin1')),

@@ -1,9 +1,17 @@
 import { safeguards } from './command.ts';
+import { planDelivery } from './delivery-plan.ts';
 import { MediaFailure } from './failure.ts';
 import { type Scan, scanPackets } from './packet-scan.ts';
 import { type RunLimits, runTool } from './process.ts';
 import { type Recording, recognize } from './recording.ts';
-import { type AudioStream, type MediaStream, mediaStreams, Report, type VideoStream } from './streams.ts';
+import {
+  type AudioStream,
+  type MediaStream,
+  mediaStreams,
+  playedStreams,
+  Report,
+  type VideoStream,
+} from './streams.ts';
 import type { MediaTools } from './tools.ts';
 
 const HEADER_TIME_LIMIT_MS = 120_000;
@@ -76,6 +84,27 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   };
 }
 
+/**
+ * Counts the frames of a recording that is to be encoded, by reading all of it: what its header says of them nobody has
+ * to believe, and how long everything takes depends on it.
+ *
+ * @throws {MediaFailure}
+ */
+export async function countFrames(
+  tools: MediaTools,
+  info: MediaInfo,
+  { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
+): Promise<MediaInfo> {
+  if (!info.indexed || !info.video || planDelivery(info).video?.copy) return info;
+  const scan = await scanPackets(tools, info.recording, [info.video.index], { signal, timeLimitMs });
+  return {
+    ...info,
+    ...summary(
+      info.streams.map((stream) => (stream.index === info.video?.index ? counted(stream, scan) : stream)),
+    ),
+  };
+}
+
 function reportOf(output: Buffer): Report {
   try {
     return Report.parse(JSON.parse(output.toString('utf8')));
@@ -89,11 +118,7 @@ function reportOf(output: Buffer): Report {
 }
 
 function summary(streams: MediaStream[]) {
-  const videos = streams.filter((stream) => stream.type === 'video');
-  const audios = streams.filter((stream) => stream.type === 'audio');
-  const video = videos.find(({ width, height }) => width > 0 && height > 0) ?? videos[0];
-  const audible = audios.filter(({ channels }) => channels > 0);
-  const audio = audible.find(({ preferred }) => preferred) ?? audible[0];
+  const { video, audio } = playedStreams(streams);
   return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
 }
 

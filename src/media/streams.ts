@@ -85,6 +85,16 @@ export function mediaStreams(report: Report): MediaStream[] {
   });
 }
 
+/** The streams a player would choose. */
+export function playedStreams(streams: readonly MediaStream[]) {
+  const videos = streams.filter((stream) => stream.type === 'video');
+  const audible = streams.filter((stream) => stream.type === 'audio').filter(({ channels }) => channels > 0);
+  return {
+    video: videos.find(({ width, height }) => width > 0 && height > 0) ?? videos[0],
+    audio: audible.find(({ preferred }) => preferred) ?? audible[0],
+  };
+}
+
 function videoStream(stream: StreamReport): VideoStream {
   const rotation = rotationOf(stream);
   const sideways = Math.abs(rotation) % 180 === 90;

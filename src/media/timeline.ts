@@ -15,6 +15,8 @@ const TILE = { width: 160, height: 120 };
 const DECODED_MS = 15_000;
 /** From here on, a hundred seeks cost less than reading all of the file. */
 const READ_MS = 600_000;
+/** Fewer frames than these cost less to read than a hundred seeks, however long they last. */
+const FEW_FRAMES = 500;
 
 /** How to find the picture for a moment: tile `floor(t / intervalMs)`, counted in rows. */
 export interface Timeline {
@@ -56,8 +58,9 @@ export async function writeTimeline(
 ): Promise<Timeline> {
   const tile = fitInto(video, TILE);
   const layout = timelineLayout(info.duration, tile);
+  const many = (video.frameCount ?? Number.POSITIVE_INFINITY) > FEW_FRAMES;
   const tiles =
-    info.duration > READ_MS && info.indexed
+    info.duration > READ_MS && info.indexed && many
       ? await soughtTiles(tools, info, video, layout, options)
       : await decodedTiles(tools, info, video, layout, options);
   await writeFile(options.scratch, evenOut(tiles, layout, bytesOf(tile)));

@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 
-/** Operations that take a processor for minutes wait in a queue of their own. */
-export const LANES = ['light', 'heavy'] as const;
+/** Operations that take a processor for minutes, and those that take it for hours, wait in queues of their own. */
+export const LANES = ['light', 'heavy', 'long'] as const;
 export type Lane = (typeof LANES)[number];
 
 /** What a job carries: identifiers only, never state. */

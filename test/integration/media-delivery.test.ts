@@ -141,17 +141,12 @@ describe('what browsers may not play', () => {
     });
   });
 
-  it.each(['mkv', 'mp4'] as const)(
-    'is done in no time when two pictures are ten hours apart: %s',
-    async (container) => {
-      const { result, fractions } = await delivered(await tenHoursApart(container));
-      expect(await pictureTimes(result.recording.path)).toEqual([0, 36_000]);
-      expect(result).toMatchObject({ video: { width: 3840, height: 2160, frameCount: 2 } });
-      // A newer ffmpeg has the last picture last as long as the one before where the file says so.
-      expect(Math.round(result.duration / 36_000_000)).toBeLessThanOrEqual(2);
-      expect(fractions.slice(0, -1).every((fraction) => fraction < 1)).toBe(true);
-    },
-  );
+  it('is done in no time when two pictures are ten hours apart', async () => {
+    const { result, fractions } = await delivered(await tenHoursApart('mp4'));
+    expect(await pictureTimes(result.recording.path)).toEqual([0, 36_000]);
+    expect(result).toMatchObject({ video: { width: 3840, height: 2160, frameCount: 2 } });
+    expect(fractions.slice(0, -1).every((fraction) => fraction < 1)).toBe(true);
+  });
 
   it.each<[string, ClipOptions]>([
     ['six channels', { container: 'wav', audio: { channels: 6 } }],

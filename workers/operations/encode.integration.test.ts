@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clip } from '../../test/support/clips.ts';
+import { tenHoursApart } from '../../test/support/media.ts';
 import { createOperationBench, type OperationBench } from '../../test/support/operation-context.ts';
 import { insertPublication } from '../../test/support/publication.ts';
 import { encode } from './encode.ts';
+import { inspect } from './inspect.ts';
+import { preview } from './preview.ts';
 
 let bench: OperationBench;
 beforeAll(async () => {
@@ -118,6 +121,27 @@ describe('encode', () => {
     await expect(started).rejects.toThrow('the worker stops');
     expect(await storedElements()).toEqual(before);
     expect(await bench.elementsOf(eventId)).toEqual([]);
+  });
+
+  it('repeats no picture of half a megabyte that shows two in ten hours, nor do the others', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await tenHoursApart('mkv') });
+    for (const operation of [inspect, encode, preview]) await bench.perform(operation, eventId);
+    const elements = await bench.elementsOf(eventId);
+    expect(elements.find(({ flavor }) => flavor === 'presenter/timeline+preview')).toMatchObject({
+      properties: { imageCount: 100 },
+    });
+    expect(elements.find(({ kind }) => kind === 'media')).toMatchObject({
+      duration: 36_000_040,
+      frame_count: 2,
+      width: 3840,
+    });
+    const track = await bench.database
+      .selectFrom('tracks')
+      .select(['duration', 'streams'])
+      .where('event_id', '=', eventId)
+      .executeTakeFirstOrThrow();
+    // The header says 25 frames a second.
+    expect(track).toMatchObject({ duration: 36_000_040, streams: [{ frameCount: 2 }] });
   });
 
   it('has nothing to do for an event without tracks', async () => {

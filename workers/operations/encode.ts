@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deliver } from '../../src/media/delivery.ts';
-import type { VideoQuality } from '../../src/media/delivery-plan.ts';
-import { type MediaInfo, probe } from '../../src/media/probe.ts';
+import { USUAL_QUALITY, type VideoQuality } from '../../src/media/delivery-plan.ts';
+import { countFrames, type MediaInfo, probe } from '../../src/media/probe.ts';
+import { assertPlausible, encodingLimit, isLongWork } from '../../src/media/workload.ts';
 import type { Operation, OperationContext } from '../operation.ts';
 import {
   fileStems,
@@ -14,15 +15,12 @@ import {
 } from './elements.ts';
 
 const TAGS = ['engage-download', 'engage-streaming'];
-const SHORTEST_LIMIT_MS = 15 * 60_000;
-/** What takes longer than so many times the recording's duration does not get anywhere. */
-const SLOWEST = 30;
-const QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
 
 /** Makes of each track a file that every browser plays. Settings: `preset` and `crf`, as x264 has them. */
 export const encode: Operation = {
   name: 'encode',
   lane: 'heavy',
+  isLong: (tracks) => tracks.some(isLongWork),
   async run(context) {
     const quality = qualityOf(context.configuration);
     const tracks = await sourceTracks(context.database, context.eventId);
@@ -43,9 +41,12 @@ async function deliveryOf(
   quality: VideoQuality,
   onProgress: (fraction: number) => void,
 ): Promise<PreparedElement> {
-  const source = await probe(tools, await open(track.object_key), { signal });
+  const source = await countFrames(tools, await probe(tools, await open(track.object_key), { signal }), {
+    signal,
+  });
+  assertPlausible(source);
   const path = join(folder, `delivery-${track.position}`);
-  const timeLimitMs = Math.max(SHORTEST_LIMIT_MS, source.duration * SLOWEST);
+  const timeLimitMs = encodingLimit(source);
   const plan = await deliver(tools, source, path, { quality, onProgress, signal, timeLimitMs });
   log.info(
     { track: track.id, flavor: track.flavor, video: made(plan.video), audio: made(plan.audio) },
@@ -86,5 +87,5 @@ function made(plan: { copy: boolean } | undefined): string {
 }
 
 function qualityOf({ preset, crf }: OperationContext['configuration']): VideoQuality {
-  return { preset: preset || QUALITY.preset, crf: crf ? Number(crf) : QUALITY.crf };
+  return { preset: preset || USUAL_QUALITY.preset, crf: crf ? Number(crf) : USUAL_QUALITY.crf };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type MediaInfo, probe } from '../../src/media/probe.ts';
+import { countFrames, type MediaInfo, probe } from '../../src/media/probe.ts';
+import { assertPlausible } from '../../src/media/workload.ts';
 import type { Operation } from '../operation.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
 
@@ -11,7 +12,9 @@ export const inspect: Operation = {
     const tracks = await sourceTracks(database, eventId);
     const found: { track: SourceTrack; info: MediaInfo }[] = [];
     for (const track of tracks) {
-      const info = await probe(tools, await open(track.object_key), { signal });
+      const header = await probe(tools, await open(track.object_key), { signal });
+      assertPlausible(header);
+      const info = await countFrames(tools, header, { signal });
       const { warnings } = info.recording;
       const line = { track: track.id, flavor: track.flavor, duration: info.duration };
       log.info(line, 'track inspected');

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { VideoStream } from '../src/media/streams.ts';
+import { takeDeliveries } from '../src/workflows/outbox.ts';
+import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
+import { startTestWorkflow } from '../test/support/workflows.ts';
+import { laneChoice, slotsOf } from './lanes.ts';
+import { operations } from './operations/index.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+
+const VP9: VideoStream = {
+  type: 'video',
+  index: 0,
+  codec: 'vp9',
+  profile: null,
+  pixelFormat: 'yuv420p',
+  width: 3840,
+  height: 2160,
+  pixelAspect: 1,
+  rotation: 0,
+  interlaced: false,
+  frameRate: 25,
+  peakFrameRate: 25,
+  frameCount: 250,
+  bitRate: null,
+};
+
+/** An operation that is ready, on an event with these recordings; `null` for one that nobody has inspected. */
+async function ready(operation: string, ...frameCounts: (number | null)[]): Promise<string> {
+  const { eventId } = await startTestWorkflow(db.database, [operation]);
+  for (const [position, frameCount] of frameCounts.entries()) {
+    await db.database
+      .insertInto('tracks')
+      .values({
+        id: randomUUID(),
+        event_id: eventId,
+        position,
+        flavor: 'presenter/source',
+        filename: 'a.webm',
+        mediatype: 'video/webm',
+        object_key: randomUUID(),
+        size: 10_000_000_000,
+        sha256: '0'.repeat(64),
+        duration: frameCount && frameCount * 40,
+        streams: frameCount && JSON.stringify([{ ...VP9, frameCount }]),
+      })
+      .execute();
+  }
+  return eventId;
+}
+
+test('encoding hours in 4K goes to a lane of its own, which nothing else waits in', async () => {
+  await ready('encode', 250);
+  await ready('encode', 250, 1_000_000);
+  await ready('encode', null);
+  await ready('encode');
+  await ready('preview', 1_000_000);
+  await ready('inspect', 1_000_000);
+  await ready('unknown');
+  const deliveries = await takeDeliveries(db.database);
+  const lanes = await laneChoice(db.database, operations)(deliveries);
+  const inOrder = deliveries.toSorted((a, b) => a.operationId - b.operationId);
+  expect(inOrder.map(({ operationId }) => lanes.get(operationId))).toEqual([
+    'heavy',
+    'long',
+    'heavy',
+    'heavy',
+    'heavy',
+    'light',
+    'light',
+  ]);
+});
+
+test('long ones get a slot, and more on larger workers, beside those of the others', () => {
+  expect([1, 2, 8].map((n) => slotsOf('long', n))).toEqual([1, 1, 4]);
+  expect(slotsOf('heavy', 2)).toBe(2);
+});

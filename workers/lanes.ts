@@ -1,0 +1,62 @@
+import type { Database } from '../src/database/kysely.ts';
+import { demuxerFor } from '../src/media/demuxer.ts';
+import { type MediaStream, playedStreams } from '../src/media/streams.ts';
+import type { Inspected } from '../src/media/workload.ts';
+import type { Lane } from '../src/queue/port.ts';
+import type { Delivery } from '../src/workflows/outbox.ts';
+import type { Operation } from './operation.ts';
+
+/** Which lane each delivery goes to, by the operation's number. */
+export type LaneChoice = (deliveries: readonly Delivery[]) => Promise<ReadonlyMap<number, Lane>>;
+
+/** How many operations of a lane a worker runs at once: of the long ones half as many as of others, and one at least. */
+export function slotsOf(lane: Lane, concurrency: number): number {
+  return lane === 'long' ? Math.max(1, Math.floor(concurrency / 2)) : concurrency;
+}
+
+/** Chooses by the operation and, where it says so, by what was found out about the event's recordings. */
+export function laneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
+  return async (deliveries) => {
+    const choosy = deliveries.filter(({ operation }) => operations.get(operation)?.isLong);
+    const tracks = await inspectedTracks(
+      database,
+      choosy.map(({ operationId }) => operationId),
+    );
+    return new Map(
+      deliveries.map(({ operationId, operation: name }) => {
+        const operation = operations.get(name);
+        const long = operation?.isLong?.(tracks.get(operationId) ?? []);
+        return [operationId, long ? 'long' : (operation?.lane ?? 'light')];
+      }),
+    );
+  };
+}
+
+/** The recordings that operations are about, as far as they were inspected. */
+async function inspectedTracks(
+  database: Database,
+  operationIds: readonly number[],
+): Promise<Map<number, Inspected[]>> {
+  if (operationIds.length === 0) return new Map();
+  const rows = await database
+    .selectFrom('workflow_operations as o')
+    .innerJoin('workflows as w', 'w.id', 'o.workflow_id')
+    .innerJoin('tracks as t', 't.event_id', 'w.event_id')
+    .select(['o.id as operationId', 't.mediatype', 't.size', 't.duration', 't.streams'])
+    .where('o.id', 'in', operationIds)
+    .where('t.is_media', '=', true)
+    .where('t.streams', 'is not', null)
+    .execute();
+  const tracks = Map.groupBy(rows, ({ operationId }) => operationId);
+  return new Map(
+    [...tracks].map(([operationId, found]) => [
+      operationId,
+      found.map(({ mediatype, size, duration, streams }) => ({
+        recording: { demuxer: demuxerFor(mediatype) ?? 'none' },
+        size: Number(size),
+        duration: Number(duration ?? 0),
+        ...playedStreams(streams as unknown as MediaStream[]),
+      })),
+    ]),
+  );
+}
