@@ -103,7 +103,14 @@ export class Runner {
     const { signal } = controller;
     this.#running.add(controller);
     if (this.#stopping.signal.aborted) controller.abort(new Interrupted('shutdown'));
-    const workspace = createWorkspace({ folder, storage, staging, signal });
+    const workspace = createWorkspace({
+      folder,
+      storage,
+      staging,
+      signal,
+      // Rows that are committed leave the ledger as well.
+      onLost: (reason) => ending || controller.abort(reason),
+    });
     let progress = 0;
     let beating = false;
     let ending = false;

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ObjectNotFound, type ObjectStorage } from '../src/storage/port.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
+import type { StagingExpired, StagingLedger } from '../src/storage/staging.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
 
 /** The part of an operation's context that moves files between its folder and the object storage. */
@@ -20,6 +20,8 @@ export interface WorkspaceOptions {
   storage: ObjectStorage;
   staging: StagingLedger;
   signal: AbortSignal;
+  /** Is told when what has been stored was swept: what the operation still does is in vain. */
+  onLost?: (reason: StagingExpired) => void;
 }
 
 const READ_BYTES = 256 * 1024;
@@ -32,7 +34,7 @@ export class StorageFault extends Error {
   }
 }
 
-export function createWorkspace({ folder, storage, staging, signal }: WorkspaceOptions): Workspace {
+export function createWorkspace({ folder, storage, staging, signal, onLost }: WorkspaceOptions): Workspace {
   const staged: string[] = [];
   const downloads = new Map<string, Promise<string>>();
 
@@ -53,7 +55,7 @@ export function createWorkspace({ folder, storage, staging, signal }: WorkspaceO
   const store = async (path: string, mediatype: string): Promise<StoredFile> => {
     signal.throwIfAborted();
     const expectedBytes = (await stat(path)).size;
-    const objectKey = await staging.stage('element');
+    const objectKey = await staging.stage('element', onLost);
     staged.push(objectKey);
     const file = createReadStream(path, { highWaterMark: READ_BYTES });
     const { through, result } = measuring();

@@ -57,6 +57,7 @@ export interface ReceivedForm {
  * @throws {HttpError} what the client did wrong
  * @throws {ClientGone} when it went away
  * @throws {StorageRefused}
+ * @throws {StagingExpired} as soon as one of the files has been swept
  */
 export async function receiveForm<T>(
   request: EndpointRequest,
@@ -68,15 +69,18 @@ export async function receiveForm<T>(
   const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
   const staged: string[] = [];
   const files: ReceivedFile[] = [];
+  // One file that is lost makes the others useless: whoever sends them is to know before the end.
+  const lost = new AbortController();
   let started = 0;
   try {
     const parts = request.files(limits, async ({ field, filename: name, stream }) => {
+      lost.signal.throwIfAborted();
       if (!(await admits())) return drain(stream);
       // Parts are handled in turn, but may overlap at their ends.
       const index = started++;
-      const objectKey = await staging.stage('track');
+      const objectKey = await staging.stage('track', (reason) => lost.abort(reason));
       staged.push(objectKey);
-      const options = { expectedBytes, headBytes: HEAD_BYTES };
+      const options = { expectedBytes, headBytes: HEAD_BYTES, signal: lost.signal };
       const { head, ...measured } = await putMeasured(storage, objectKey, stream, options);
       const filename = safeFilename(name);
       if (measured.size === 0) throw EMPTY_FILE(filename, field);

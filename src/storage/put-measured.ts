@@ -25,13 +25,14 @@ export class StorageRefused extends Error {
  *
  * @param options.expectedBytes an upper bound of its size
  * @param options.headBytes how much of its beginning is returned, at most
+ * @param options.signal ends it; what it throws then is the signal's reason
  * @throws {StorageRefused} when the storage fails; whatever the stream itself fails with
  */
 export async function putMeasured(
   storage: ObjectStorage,
   key: string,
   stream: Readable,
-  { expectedBytes, headBytes }: { expectedBytes: number; headBytes: number },
+  { expectedBytes, headBytes, signal }: { expectedBytes: number; headBytes: number; signal?: AbortSignal },
 ): Promise<Measured> {
   const hash = createHash('sha256');
   const head: Buffer[] = [];
@@ -55,9 +56,13 @@ export async function putMeasured(
     if (!meter.errored) told = error;
   });
   const stored = storage
-    .put(key, meter, { mediatype: 'application/octet-stream', expectedBytes })
+    .put(key, meter, { mediatype: 'application/octet-stream', expectedBytes, ...(signal && { signal }) })
     .catch((cause) => {
       if (told) throw told;
+      if (signal?.aborted) {
+        stream.destroy(signal.reason);
+        throw signal.reason;
+      }
       const refused = new StorageRefused('The object could not be stored.', { cause });
       stream.destroy(refused);
       throw refused;

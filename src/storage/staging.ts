@@ -34,6 +34,8 @@ export class StagingLedger {
   readonly #owner: string;
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
+  /** Entered by this process and not known to have left the ledger: whom to tell when they are lost. */
+  readonly #staged = new Map<string, (reason: StagingExpired) => void>();
   /** Discarded while the database did not answer; must not be renewed. */
   readonly #undiscarded = new Set<string>();
   #renewing = false;
@@ -55,13 +57,19 @@ export class StagingLedger {
     this.#renewal.unref();
   }
 
-  /** Enters a new key; the caller may then store an object under it. */
-  async stage(kind: string): Promise<string> {
+  /**
+   * Enters a new key; the caller may then store an object under it.
+   *
+   * @param onLost is told soon after the sweep has taken the key: what is being stored under it, or beside it, is in vain.
+   * May be told of a key that has left the ledger in another way.
+   */
+  async stage(kind: string, onLost: (reason: StagingExpired) => void = () => undefined): Promise<string> {
     const key = objectKey(kind);
     await this.#database
       .insertInto('staging')
       .values({ object_key: key, owner: this.#owner, expires_at: lease() })
       .execute();
+    this.#staged.set(key, onLost);
     return key;
   }
 
@@ -103,6 +111,7 @@ export class StagingLedger {
    */
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
+    for (const key of keys) this.#staged.delete(key);
     let removable: string[] = [];
     try {
       removable = await this.#disown(keys);
@@ -126,7 +135,7 @@ export class StagingLedger {
     return sweepStaging(parts, LEASE_SECONDS, seen);
   }
 
-  /** Keeps the entries of this process alive; runs by itself. */
+  /** Keeps the entries of this process alive, and tells of those that are lost; runs by itself. */
   async renew(): Promise<void> {
     if (this.#renewing) return;
     this.#renewing = true;
@@ -145,6 +154,7 @@ export class StagingLedger {
             .skipLocked(),
         )
         .execute();
+      await this.#tellOfLost();
     } catch (error) {
       this.#log.warn({ err: error }, 'could not renew staged objects');
     } finally {
@@ -167,6 +177,23 @@ export class StagingLedger {
       .returning('object_key')
       .execute();
     return disowned.map((row) => row.object_key);
+  }
+
+  /** Those that a commit under way holds are there to be read. */
+  async #tellOfLost(): Promise<void> {
+    const staged = [...this.#staged.keys()];
+    if (staged.length === 0) return;
+    const rows = await this.#vital
+      .selectFrom('staging')
+      .select('object_key')
+      .where('owner', '=', this.#owner)
+      .execute();
+    const there = new Set(rows.map(({ object_key }) => object_key));
+    for (const key of staged.filter((each) => !there.has(each))) {
+      const tell = this.#staged.get(key);
+      this.#staged.delete(key);
+      tell?.(new StagingExpired('A staged object has been swept.'));
+    }
   }
 
   async #discardLate(): Promise<void> {

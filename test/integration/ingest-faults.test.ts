@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
-import { eventFields, file } from '../support/form.ts';
+import { eventually } from '../support/eventually.ts';
+import { eventFields, file, form } from '../support/form.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
 type Put = ObjectStorage['put'];
@@ -125,4 +127,46 @@ test('an upload that was taken for dead and swept is not committed', async () =>
   expect(await answer.text()).toBe('The recording could not be stored. Try again later.');
   const { events, stored } = await counts(app);
   expect({ events, stored }).toEqual({ events: before.events, stored: before.stored });
+});
+
+test('an upload that was swept is ended at once, though its first file is stored and much is still to come', async () => {
+  const { database, context } = app;
+  const parts = [file('presenter', 'a.mp4', bytes(100_000)), file('presentation', 'b.mp4', bytes(2 ** 20))];
+  const { type, body } = form([...eventFields(), ...parts]);
+  const before = await counts(app);
+  let cancelled = false;
+  let sent = 0;
+  const slow = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const chunk = sent < 200_000 ? body.subarray(0, 200_000) : body.subarray(sent, sent + 100);
+      sent += chunk.length;
+      if (sent > 200_000) await pause(20);
+      controller.enqueue(chunk);
+      if (sent >= body.length) controller.close();
+    },
+    cancel: () => {
+      cancelled = true;
+    },
+  });
+  const answering = app.request('/api/events', {
+    method: 'POST',
+    headers: { 'Content-Type': type },
+    body: slow,
+    duplex: 'half',
+  } as RequestInit);
+  const staged = () => database.selectFrom('staging').select('object_key').execute();
+  await eventually(async () => expect(await staged()).toHaveLength(before.staged + 2));
+  await database
+    .updateTable('staging')
+    .set({ expires_at: new Date(0) })
+    .execute();
+  await context.staging.sweep(FOR_AGES);
+  await context.staging.renew();
+  const answer = await answering;
+  expect({ status: answer.status, retryAfter: answer.headers.get('Retry-After') }).toEqual({
+    status: 503,
+    retryAfter: '30',
+  });
+  expect(cancelled).toBe(true);
+  expect(sent).toBeLessThan(body.length);
 });
