@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VideoStream } from '../src/media/streams.ts';
-import { takeDeliveries } from '../src/workflows/outbox.ts';
+import { LANES } from '../src/queue/port.ts';
+import { assignLanes, takeDeliveries } from '../src/workflows/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
 import { startTestWorkflow } from '../test/support/workflows.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
@@ -62,10 +63,10 @@ test('encoding hours in 4K goes to a lane of its own, which nothing else waits i
   await ready('preview', 1_000_000);
   await ready('inspect', 1_000_000);
   await ready('unknown');
-  const deliveries = await takeDeliveries(db.database);
-  const lanes = await laneChoice(db.database, operations)(deliveries);
+  await assignLanes(db.database, laneChoice(db.database, operations));
+  const deliveries = await takeDeliveries(db.database, LANES);
   const inOrder = deliveries.toSorted((a, b) => a.operationId - b.operationId);
-  expect(inOrder.map(({ operationId }) => lanes.get(operationId))).toEqual([
+  expect(inOrder.map(({ lane }) => lane)).toEqual([
     'heavy',
     'long',
     'heavy',

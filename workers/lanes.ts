@@ -3,11 +3,11 @@ import { demuxerFor } from '../src/media/demuxer.ts';
 import { type MediaStream, playedStreams } from '../src/media/streams.ts';
 import type { Inspected } from '../src/media/workload.ts';
 import type { Lane } from '../src/queue/port.ts';
-import type { Delivery } from '../src/workflows/outbox.ts';
+import type { Ready } from '../src/workflows/outbox.ts';
 import type { Operation } from './operation.ts';
 
-/** Which lane each delivery goes to, by the operation's number. */
-export type LaneChoice = (deliveries: readonly Delivery[]) => Promise<ReadonlyMap<number, Lane>>;
+/** Which lane each operation goes to, by its number. */
+export type LaneChoice = (ready: readonly Ready[]) => Promise<ReadonlyMap<number, Lane>>;
 
 /** How many operations of a lane a worker runs at once: of the long ones half as many as of others, and one at least. */
 export function slotsOf(lane: Lane, concurrency: number): number {
@@ -16,14 +16,14 @@ export function slotsOf(lane: Lane, concurrency: number): number {
 
 /** Chooses by the operation and, where it says so, by what was found out about the event's recordings. */
 export function laneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
-  return async (deliveries) => {
-    const choosy = deliveries.filter(({ operation }) => operations.get(operation)?.isLong);
+  return async (ready) => {
+    const choosy = ready.filter(({ operation }) => operations.get(operation)?.isLong);
     const tracks = await inspectedTracks(
       database,
       choosy.map(({ operationId }) => operationId),
     );
     return new Map(
-      deliveries.map(({ operationId, operation: name }) => {
+      ready.map(({ operationId, operation: name }) => {
         const operation = operations.get(name);
         const long = operation?.isLong?.(tracks.get(operationId) ?? []);
         return [operationId, long ? 'long' : (operation?.lane ?? 'light')];

@@ -2,13 +2,25 @@ import type { Database } from '../src/database/kysely.ts';
 import { listen } from '../src/database/listen.ts';
 import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port.ts';
 import type { Logger } from '../src/telemetry.ts';
+import { withTimeout } from '../src/timeout.ts';
 import { READY_CHANNEL } from '../src/workflows/advance.ts';
-import { type Delivery, takeDeliveries, undeliver } from '../src/workflows/outbox.ts';
+import {
+  assignLanes,
+  type Delivery,
+  stillOverdue,
+  takeDeliveries,
+  takeOverdue,
+  undeliver,
+} from '../src/workflows/outbox.ts';
 import type { LaneChoice } from './lanes.ts';
 import { type Part, periodically } from './periodically.ts';
 
 /** Notifications are a hint; this is how long an operation waits when one was missed, or when it is tried again. */
 const POLL_MS = 1_000;
+/** A queue that has not answered by then is away, whatever it does with what it was given. */
+const QUEUE_MS = 10_000;
+/** A worker that has had a job for so long without claiming its operation has lost its way to the database. */
+const CLAIM_MS = 10_000;
 
 export interface RelayOptions {
   databaseUrl: string;
@@ -18,14 +30,23 @@ export interface RelayOptions {
   log: Logger;
 }
 
+type Delivering = Pick<RelayOptions, 'database' | 'queue' | 'lanes'>;
+
+/** The relay of a process. */
+export interface Relay extends Part {
+  /** Says that a worker is done with a job: there may be room in a window. */
+  wake(): void;
+}
+
 /**
  * Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready.
  */
-export function startRelay(options: RelayOptions): Part {
+export function startRelay(options: RelayOptions): Relay {
   const loop = periodically('relay', POLL_MS, options.log, () => deliverReady(options));
   const listener = listen(options.databaseUrl, READY_CHANNEL, options.log, loop.wake);
   return {
     loops: [loop],
+    wake: loop.wake,
     close: async () => {
       await listener.close();
       await loop.close();
@@ -33,41 +54,58 @@ export function startRelay(options: RelayOptions): Part {
   };
 }
 
-/** Delivers everything that is ready. @returns how many jobs were handed to the queue */
-export async function deliverReady({ database, queue, lanes }: Omit<RelayOptions, 'log' | 'databaseUrl'>) {
+/**
+ * Delivers what is ready, as far as there is room for it, and anew what the queue has lost.
+ *
+ * @returns how many jobs were handed to the queue
+ */
+export async function deliverReady({ database, queue, lanes }: Delivering): Promise<number> {
+  await assignLanes(database, lanes);
+  const overdue = await takeOverdue(database);
+  await byLane(database, overdue, stillOverdue, async (lane, deliveries) => {
+    const lost = await queue.lost(lane, deliveries.map(jobIdOf), CLAIM_MS);
+    await undeliver(
+      database,
+      deliveries.filter((delivery) => lost.has(jobIdOf(delivery))),
+    );
+  });
   let delivered = 0;
   for (;;) {
-    const deliveries = await takeDeliveries(database);
-    if (deliveries.length === 0) return delivered;
-    try {
-      const chosen = await lanes(deliveries);
-      for (const lane of LANES) {
-        const due = deliveries.filter(({ operationId }) => chosen.get(operationId) === lane);
-        const lost = await lostJobs(queue, lane, due);
-        await undeliver(database, lost);
-        const jobs = due.filter(({ overdue }) => !overdue).map(toJob);
-        if (jobs.length > 0) await queue.deliver(lane, jobs);
-        delivered += jobs.length;
-      }
-    } catch (error) {
-      await undeliver(
-        database,
-        deliveries.filter(({ overdue }) => !overdue).map(({ operationId }) => operationId),
-      );
-      throw error;
+    const due = await takeDeliveries(database, LANES);
+    if (due.length === 0) return delivered;
+    await byLane(database, due, undeliver, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
+    delivered += due.length;
+  }
+}
+
+/** Does something with the deliveries of each lane. What is not done when one fails is taken back, to be tried soon. */
+async function byLane(
+  database: Database,
+  deliveries: readonly Delivery[],
+  takeBack: (database: Database, deliveries: readonly Delivery[]) => Promise<void>,
+  work: (lane: Lane, deliveries: readonly Delivery[]) => Promise<void>,
+): Promise<void> {
+  const left = new Set<string>(LANES);
+  try {
+    for (const lane of LANES) {
+      const own = deliveries.filter((delivery) => delivery.lane === lane);
+      if (own.length > 0) await withTimeout(work(lane, own), QUEUE_MS, 'The queue does not answer.');
+      left.delete(lane);
     }
+  } catch (error) {
+    await takeBack(
+      database,
+      deliveries.filter(({ lane }) => left.has(lane)),
+    );
+    throw error;
   }
 }
 
-/** Overdue deliveries whose job the queue no longer has. The others wait for a free worker. */
-async function lostJobs(queue: WorkQueue, lane: Lane, deliveries: Delivery[]): Promise<number[]> {
-  const lost: number[] = [];
-  for (const delivery of deliveries) {
-    if (delivery.overdue && !(await queue.holds(lane, toJob(delivery).id))) lost.push(delivery.operationId);
-  }
-  return lost;
+function toJob(delivery: Delivery): NewJob {
+  const { operation, operationId } = delivery;
+  return { id: jobIdOf(delivery), name: operation, data: { operationId } };
 }
 
-function toJob({ operationId, operation, delivery }: Delivery): NewJob {
-  return { id: `operation-${operationId}-${delivery}`, name: operation, data: { operationId } };
+function jobIdOf({ operationId, delivery }: Delivery): string {
+  return `operation-${operationId}-${delivery}`;
 }

@@ -54,7 +54,7 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   const reconciler = startReconciler({ ...options, workDir });
   const consumers: Consumer[] = LANES.map((lane) =>
     queue.consume(lane, slotsOf(lane, options.concurrency), (job, report) =>
-      runner.run(job.operationId, report),
+      runner.run(job.operationId, report).finally(relay.wake),
     ),
   );
   return {

@@ -4,9 +4,9 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { startProxyTo, type TestProxy } from '../../test/support/proxy.ts';
-import { isDatabaseOutage } from './outage.ts';
 import { createDatabase, type Database } from './kysely.ts';
 import type { Limits } from './limits.ts';
+import { isDatabaseOutage } from './outage.ts';
 import { createPool } from './pool.ts';
 
 const LIMITS: Limits = { statementMs: 300, silenceMs: 500, lockMs: 150, idleInTransactionMs: 300 };

@@ -245,6 +245,7 @@ export interface WorkflowOperation {
   finished_at: Timestamp | null;
   heartbeat_at: Timestamp | null;
   id: Generated<number>;
+  lane: string | null;
   log: string | null;
   losses: Generated<number>;
   max_attempts: number;

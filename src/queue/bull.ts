@@ -71,10 +71,11 @@ export class BullQueue implements WorkQueue {
     );
   }
 
-  async holds(lane: Lane, jobId: string): Promise<boolean> {
+  async lost(lane: Lane, jobIds: readonly string[], beginMs: number): Promise<Set<string>> {
     await this.check();
-    const state = await this.#queue(lane).getJobState(jobId);
-    return state !== 'unknown' && state !== 'completed' && state !== 'failed';
+    const queue = this.#queue(lane);
+    const lost = await Promise.all(jobIds.map((id) => isLost(queue, id, beginMs)));
+    return new Set(jobIds.filter((_, i) => lost[i]));
   }
 
   consume(lane: Lane, concurrency: number, process: Processor): Consumer {
@@ -163,4 +164,13 @@ export class BullQueue implements WorkQueue {
 
 function within(closing: Promise<void>): Promise<void> {
   return withTimeout(closing, CLOSE_MS, 'The queue backend does not close.');
+}
+
+const ENDED: readonly string[] = ['unknown', 'completed', 'failed'];
+
+async function isLost(queue: Queue, jobId: string, beginMs: number): Promise<boolean> {
+  const state = await queue.getJobState(jobId);
+  if (state !== 'active') return ENDED.includes(state);
+  const { processedOn = Date.now() } = (await queue.getJob(jobId)) ?? {};
+  return Date.now() - processedOn > beginMs;
 }

@@ -31,8 +31,11 @@ export interface WorkQueue {
   readonly kind: 'redis' | 'postgres';
   /** Rejects soon, rather than waiting, while the backend does not answer. */
   deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void>;
-  /** Whether a job is waiting for a worker or with one; false when it has ended or was lost. */
-  holds(lane: Lane, jobId: string): Promise<boolean>;
+  /**
+   * Which of the jobs nobody will bring forward any more: they have ended or are not there, or have been with a worker
+   * for longer than it may take to begin, in milliseconds.
+   */
+  lost(lane: Lane, jobIds: readonly string[], beginMs: number): Promise<Set<string>>;
   consume(lane: Lane, concurrency: number, process: Processor): Consumer;
   /** The queues as the dashboard shows them. */
   queues(): Queue[];

@@ -1,49 +1,118 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
 
-const BATCH = 200;
-/** After this long without a claim a delivery is looked into again. */
-const DELIVERY_LEASE_SECONDS = 30;
+/**
+ * How many deliveries of each lane wait in the queue at most, more than the workers of a large service take at a time.
+ * The others wait in order in the table, where they cost nothing.
+ */
+const WINDOW = 200;
+/** After this long without a claim a delivery is looked into. */
+const DELIVERY_LEASE_SECONDS = 15;
+const ASSIGNED_AT_ONCE = 1000;
 
-/** An operation for the relay to hand to the queue. */
-export interface Delivery {
+/** An operation that is ready to run. */
+export interface Ready {
   operationId: number;
   operation: string;
+}
+
+/** An operation for the relay to hand to the queue, or that it has handed to it. */
+export interface Delivery extends Ready {
+  lane: string;
   /** Counts the deliveries of this operation; makes the job's identifier unique. */
   delivery: number;
-  /** Whether it was delivered before and nobody took it: the job may be waiting still, or lost. */
-  overdue: boolean;
+}
+
+/** Says once for each operation that has become ready in which lane of the queue it is to wait. */
+export async function assignLanes(
+  database: Database,
+  choose: (operations: readonly Ready[]) => Promise<ReadonlyMap<number, string>>,
+): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<Ready>`
+      SELECT id AS "operationId", operation FROM workflow_operations
+      WHERE state = 'ready' AND lane IS NULL LIMIT ${ASSIGNED_AT_ONCE}`.execute(database);
+    if (rows.length === 0) return;
+    const lanes = await choose(rows);
+    await sql`
+      UPDATE workflow_operations o SET lane = given.lane
+      FROM unnest(${[...lanes.keys()]}::bigint[], ${[...lanes.values()]}::text[]) AS given (id, lane)
+      WHERE o.id = given.id AND o.lane IS NULL`.execute(database);
+  }
 }
 
 /**
- * Takes the operations that are ready and not on their way to a worker. They count as delivered from here on; when
- * the queue refuses them, `undeliver` says so.
+ * Takes operations that are ready and not on their way to a worker, the longest waiting first, as far as there is room
+ * in the window of their lane. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
  */
-export async function takeDeliveries(database: Database): Promise<Delivery[]> {
+export async function takeDeliveries(
+  database: Database,
+  lanes: readonly string[],
+  window = WINDOW,
+): Promise<Delivery[]> {
+  const { rows } = await sql<Delivery & { place: number }>`
+    WITH rooms AS (
+      SELECT lane, ${window} - (SELECT count(*) FROM workflow_operations o
+        WHERE o.state = 'ready' AND o.delivered_at IS NOT NULL AND o.lane = given.lane) AS room
+      FROM unnest(${lanes}::text[]) AS given (lane)
+    ), due AS (
+      SELECT next.id, row_number() OVER (ORDER BY next.not_before, next.id) AS place
+      FROM rooms CROSS JOIN LATERAL (
+        SELECT id, not_before FROM workflow_operations o
+        WHERE state = 'ready' AND delivered_at IS NULL AND o.lane = rooms.lane AND not_before <= now()
+        ORDER BY not_before, id LIMIT greatest(rooms.room, 0)
+        FOR UPDATE SKIP LOCKED
+      ) next
+    )
+    UPDATE workflow_operations o SET delivered_at = now(), deliveries = o.deliveries + 1
+    FROM due WHERE o.id = due.id
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, due.place`.execute(
+    database,
+  );
+  return rows
+    .sort((a, b) => a.place - b.place)
+    .map(({ operationId, operation, lane, delivery }) => ({ operationId, operation, lane, delivery }));
+}
+
+/**
+ * Takes deliveries that no worker has claimed for a while: their job may be waiting still, or be lost. Nobody else
+ * looks into them for as long again, unless `stillOverdue` says so.
+ */
+export async function takeOverdue(database: Database): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
-    UPDATE workflow_operations o
-    SET delivered_at = now(), deliveries = o.deliveries + CASE WHEN due.overdue THEN 0 ELSE 1 END
+    UPDATE workflow_operations o SET delivered_at = now()
     FROM (
-      SELECT id, delivered_at IS NOT NULL AS overdue
-      FROM workflow_operations
-      WHERE state = 'ready' AND not_before <= now()
-        AND (delivered_at IS NULL OR delivered_at < now() - make_interval(secs => ${DELIVERY_LEASE_SECONDS}))
-      ORDER BY not_before, id
-      LIMIT ${BATCH}
+      SELECT id FROM workflow_operations
+      WHERE state = 'ready' AND delivered_at < now() - make_interval(secs => ${DELIVERY_LEASE_SECONDS})
       FOR UPDATE SKIP LOCKED
-    ) due
-    WHERE o.id = due.id
-    RETURNING o.id AS "operationId", o.operation, o.deliveries AS delivery, due.overdue`.execute(database);
+    ) overdue
+    WHERE o.id = overdue.id
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery`.execute(database);
   return rows;
 }
 
+/** What became of these deliveries could not be found out: they are overdue as before. */
+export async function stillOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
+  await mark(database, deliveries, sql`now() - make_interval(secs => ${DELIVERY_LEASE_SECONDS + 1})`);
+}
+
 /** The queue did not take these operations, or lost them: they are due again at once. */
-export async function undeliver(database: Database, operationIds: readonly number[]): Promise<void> {
-  if (operationIds.length === 0) return;
-  await database
-    .updateTable('workflow_operations')
-    .set({ delivered_at: null })
-    .where('id', 'in', operationIds)
-    .where('state', '=', 'ready')
-    .execute();
+export async function undeliver(database: Database, deliveries: readonly Delivery[]): Promise<void> {
+  await mark(database, deliveries, sql`NULL`);
+}
+
+/** Only what nobody has claimed or delivered anew since. */
+async function mark(
+  database: Database,
+  deliveries: readonly Delivery[],
+  deliveredAt: ReturnType<typeof sql>,
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  await sql`
+    UPDATE workflow_operations o SET delivered_at = ${deliveredAt}
+    FROM unnest(${deliveries.map(({ operationId }) => operationId)}::bigint[],
+      ${deliveries.map(({ delivery }) => delivery)}::integer[]) AS given (id, delivery)
+    WHERE o.id = given.id AND o.deliveries = given.delivery AND o.state = 'ready' AND o.delivered_at IS NOT NULL`.execute(
+    database,
+  );
 }

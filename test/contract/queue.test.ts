@@ -9,6 +9,9 @@ import { createTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { redisAvailable, startRedis } from '../support/redis.ts';
 
+/** Longer than a test takes. */
+const LONG_MS = 60_000;
+
 interface Backend {
   open(): WorkQueue;
   stop(): Promise<void>;
@@ -93,26 +96,27 @@ describe.each(Object.entries(backends))('work queue over %s', (_name, { availabl
       const consumer = other.consume('heavy', 1, async ({ operationId }) => void seen.push(operationId));
       await eventually(() => expect(seen).toContain(11));
       expect(seen).toEqual([10, 11]);
-      await eventually(async () => expect(await queue.holds('heavy', same.id)).toBe(false));
+      await eventually(async () => expect(await queue.lost('heavy', [same.id], LONG_MS)).toContain(same.id));
       await consumer.close();
       await other.close();
     });
 
-    test('a job is held while it runs, and not after it ended or failed', async () => {
+    test('jobs that ended, failed or are not there are lost; those that run or wait are not', async () => {
       let finish: () => void = () => undefined;
-      const running = job(20);
-      const failing = job(21);
+      const [running, failing, waiting] = [job(20), job(21), job(22)];
       const own = backend.open();
-      const consumer = own.consume('light', 2, async ({ operationId }) => {
+      const consumer = own.consume('light', 1, async ({ operationId }) => {
         if (operationId === 21) throw new Error('as asked');
         if (operationId === 20) await new Promise<void>((resolve) => (finish = resolve));
       });
-      await own.deliver('light', [running, failing]);
-      await eventually(async () => expect(await own.holds('light', failing.id)).toBe(false));
-      expect(await own.holds('light', running.id)).toBe(true);
+      await own.deliver('light', [failing, running, waiting]);
+      const ids = [running.id, failing.id, waiting.id, 'operation-0-0'];
+      const lost = async (beginMs = LONG_MS) => [...(await own.lost('light', ids, beginMs))];
+      await eventually(async () => expect(await lost()).toEqual([failing.id, 'operation-0-0']));
+      // With a worker that does not begin.
+      await eventually(async () => expect(await lost(1)).toEqual([running.id, failing.id, 'operation-0-0']));
       finish();
-      await eventually(async () => expect(await own.holds('light', running.id)).toBe(false));
-      expect(await own.holds('light', 'operation-0-0')).toBe(false);
+      await eventually(async () => expect(await lost()).toEqual(ids));
       await consumer.close();
       await own.close();
     });

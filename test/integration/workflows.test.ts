@@ -3,7 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
 import { advance, ClaimLost } from '../../src/workflows/advance.ts';
 import { claimOperation, endClaim, heartbeat, recoverLostOperations } from '../../src/workflows/claims.ts';
-import { takeDeliveries, undeliver } from '../../src/workflows/outbox.ts';
+import {
+  assignLanes,
+  type Delivery,
+  stillOverdue,
+  takeDeliveries,
+  takeOverdue,
+  undeliver,
+} from '../../src/workflows/outbox.ts';
 import { IllegalMove } from '../../src/workflows/states.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';
@@ -242,24 +249,76 @@ test('the outbox gives each ready operation to one relay, and again when nobody 
   const other = await createTestDatabase();
   try {
     for (let i = 0; i < 20; i += 1) await startTestWorkflow(other.database);
-    const taken = (await Promise.all(Array.from({ length: 4 }, () => takeDeliveries(other.database)))).flat();
+    const taken = (await Promise.all(Array.from({ length: 4 }, () => deliver(other.database)))).flat();
     expect(new Set(taken.map(({ operationId }) => operationId)).size).toBe(20);
     expect(taken).toHaveLength(20);
-    expect(await takeDeliveries(other.database)).toEqual([]);
+    expect(await deliver(other.database)).toEqual([]);
+    expect(await takeOverdue(other.database)).toEqual([]);
     await sql`UPDATE workflow_operations SET delivered_at = now() - interval '1 hour'`.execute(
       other.database,
     );
-    const overdue = await takeDeliveries(other.database);
-    expect(overdue).toHaveLength(20);
-    expect(overdue.every((each) => each.overdue && each.delivery === 1)).toBe(true);
-    await undeliver(
-      other.database,
-      overdue.map(({ operationId }) => operationId),
-    );
-    expect((await takeDeliveries(other.database)).every((each) => !each.overdue && each.delivery === 2)).toBe(
-      true,
-    );
+    const looks = (await Promise.all(Array.from({ length: 4 }, () => takeOverdue(other.database)))).flat();
+    expect(byId(looks)).toEqual(byId(taken));
+    expect(await takeOverdue(other.database)).toEqual([]);
+    await stillOverdue(other.database, looks);
+    const again = await takeOverdue(other.database);
+    expect(byId(again)).toEqual(byId(taken));
+    await undeliver(other.database, again);
+    const anew = await deliver(other.database);
+    expect(byId(anew)).toEqual(byId(taken.map((each) => ({ ...each, delivery: 2 }))));
+    // What somebody says of an earlier delivery.
+    await undeliver(other.database, again);
+    expect(await deliver(other.database)).toEqual([]);
   } finally {
     await other.close();
   }
 });
+
+test('of each lane a window is delivered, the longest waiting first; the others wait for room', async () => {
+  const other = await createTestDatabase();
+  try {
+    const started = [];
+    for (const kind of ['b', 'a', 'b', 'a', 'b', 'c', 'b'])
+      started.push(await startTestWorkflow(other.database, [kind]));
+    const take = async () => (await deliver(other.database, 2)).map(({ operation }) => operation);
+    expect(await take()).toEqual(['b', 'a', 'b', 'a', 'c']);
+    expect(await take()).toEqual([]);
+    const [first] = await operationsOf(other.database, started[0]?.workflowId ?? 0);
+    await claimOperation(other.database, first?.id ?? 0, 'worker-a', AT_ONCE);
+    expect(await take()).toEqual(['b']);
+    expect(await take()).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('of thousands that wait, no more than a window is delivered and looked into', async () => {
+  const other = await createTestDatabase();
+  try {
+    const { eventId } = await startTestWorkflow(other.database, ['encode']);
+    await sql`WITH started AS (
+        INSERT INTO workflows (event_id, definition, title, configuration, state, creator, request_id)
+          SELECT ${eventId}, 'x', 'x', '{}', 'STOPPED', 'test', 'x' FROM generate_series(1, 2000) RETURNING id
+      )
+      INSERT INTO workflow_operations (workflow_id, position, operation, state, max_attempts, time_limit_ms)
+        SELECT id, 0, 'encode', 'ready', 1, 1000 FROM started`.execute(other.database);
+    expect(await deliver(other.database)).toHaveLength(200);
+    expect(await deliver(other.database)).toEqual([]);
+    await sql`UPDATE workflow_operations SET delivered_at = now() - interval '1 hour'
+      WHERE delivered_at IS NOT NULL`.execute(other.database);
+    expect(await takeOverdue(other.database)).toHaveLength(200);
+    expect(await deliver(other.database)).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
+/** Each operation waits in a lane that is called like it. */
+async function deliver(db: Database, window?: number): Promise<Delivery[]> {
+  await assignLanes(db, async (ready) => new Map(ready.map((each) => [each.operationId, each.operation])));
+  return takeDeliveries(db, ['a', 'b', 'c', 'encode', 'noop'], window);
+}
+
+function byId(deliveries: readonly Delivery[]): Delivery[] {
+  return deliveries.toSorted((a, b) => a.operationId - b.operationId);
+}
