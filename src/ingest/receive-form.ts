@@ -9,8 +9,6 @@ import type { ObjectStorage } from '../storage/port.ts';
 import { putMeasured } from '../storage/put-measured.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 
-const FILENAME_LENGTH = 255;
-
 export const EMPTY_FILE = refusal(
   400,
   (filename: string, field: string) => `The file '${filename}' in the part '${field}' is empty.`,
@@ -73,7 +71,7 @@ export async function receiveForm<T>(
   const lost = new AbortController();
   let started = 0;
   try {
-    const parts = request.files(limits, async ({ field, filename: name, stream }) => {
+    const parts = request.files(limits, async ({ field, filename, stream }) => {
       lost.signal.throwIfAborted();
       if (!(await admits())) return drain(stream);
       // Parts are handled in turn, but may overlap at their ends.
@@ -82,7 +80,6 @@ export async function receiveForm<T>(
       staged.push(objectKey);
       const options = { expectedBytes, headBytes: HEAD_BYTES, signal: lost.signal };
       const { head, ...measured } = await putMeasured(storage, objectKey, stream, options);
-      const filename = safeFilename(name);
       if (measured.size === 0) throw EMPTY_FILE(filename, field);
       files[index] = { field, filename, mediatype: detect(head), objectKey, ...measured };
     });
@@ -121,7 +118,7 @@ export async function digestForm(request: EndpointRequest, config: UploadLimits)
       hash.update(chunk);
     }
     const { field, filename } = part;
-    files[index] = { field, filename: safeFilename(filename), size, sha256: hash.digest('hex') };
+    files[index] = { field, filename, size, sha256: hash.digest('hex') };
   });
   return { fields, files };
 }
@@ -139,15 +136,4 @@ function limitsOf({ maxUploadBytes, uploadIdleMs }: UploadLimits): FormLimits {
 
 async function drain(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
-}
-
-/** What is kept of a client's file name: shown to people, never used as a path. */
-function safeFilename(name: string): string {
-  return (
-    name
-      .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-      .replace(/[\u0000-\u001f\u007f]/g, '')
-      .slice(0, FILENAME_LENGTH)
-  );
 }

@@ -135,9 +135,7 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
     form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), complaint) : {}),
     files: (limits, onFile) =>
       readForm(c.req.raw, limits, async (part) => {
-        // Forms of web pages send a nameless empty part for each file that was not chosen.
-        const isWanted = wanted.has(part.field) && part.filename.trim() !== '';
-        if (isWanted) return onFile(part);
+        if (wanted.has(part.field)) return onFile(part);
         for await (const _ of part.stream);
       }),
   };

@@ -89,6 +89,7 @@ function openChunks(request: Request): ChunkSource {
 
 /** All that has come since the last chunk is one: what a chunk costs here does not depend on how it was sent. */
 function messageChunks(message: IncomingMessage): ChunkSource {
+  let cancelled = false;
   let wake = () => {};
   const onEvent = () => wake();
   const events = ['readable', 'end', 'error', 'close'] as const;
@@ -98,7 +99,7 @@ function messageChunks(message: IncomingMessage): ChunkSource {
       for (;;) {
         const chunk: Buffer | null = message.read();
         if (chunk) return chunk;
-        if (message.readableEnded) return undefined;
+        if (message.readableEnded || cancelled) return undefined;
         if (message.destroyed) throw message.errored ?? new Error('The connection has ended.');
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -107,6 +108,8 @@ function messageChunks(message: IncomingMessage): ChunkSource {
     },
     cancel: async () => {
       message.off('readable', onEvent);
+      cancelled = true;
+      wake();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { refusal } from '../endpoint/refusal.ts';
 import { BodyReader, hasBody } from './body.ts';
+import { Collected } from './collected.ts';
 import { type FormLimits, isMultipart, readForm } from './multipart.ts';
 
 const FORM_BYTES = 2 ** 20;
@@ -69,15 +70,11 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
 export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (!hasBody(request)) return new Uint8Array();
   const body = new BodyReader(request, IDLE_MS);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const collected = new Collected(FORM_BYTES);
   for (let chunk = await body.read(); chunk; chunk = await body.read()) {
-    size += chunk.length;
-    if (size > FORM_BYTES) {
-      await body.cancel();
-      throw FORM_TOO_LONG();
-    }
-    chunks.push(chunk);
+    if (collected.add(chunk)) continue;
+    await body.cancel();
+    throw FORM_TOO_LONG();
   }
-  return new Uint8Array(Buffer.concat(chunks));
+  return collected.bytes;
 }

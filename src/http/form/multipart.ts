@@ -1,8 +1,12 @@
-import type { Readable } from 'node:stream';
-import busboy from 'busboy';
+import { Readable } from 'node:stream';
 import { refusal } from '../endpoint/refusal.ts';
 import { badRequest, HttpError } from '../errors.ts';
 import { BodyReader, hasBody } from './body.ts';
+import { Collected } from './collected.ts';
+import { safeFilename } from './filename.ts';
+import { parseParameters } from './parameters.ts';
+import { decode, type PartHead } from './part-head.ts';
+import { broken, Parts } from './parts.ts';
 
 /** What a multipart request may hold at most. Sizes in bytes, times in milliseconds. */
 export interface FormLimits {
@@ -28,19 +32,21 @@ export const FILES_TOO_LARGE = refusal(
 export interface FilePart {
   /** The name of the form field. */
   field: string;
-  /** As sent by the client, without folders; not to be trusted. */
+  /** For people: what the client calls it, made safe to show; where it has no name, that of the field. */
   filename: string;
   stream: Readable;
 }
 
 /** Room for boundaries, part headers and fields beside the files. */
 const OVERHEAD_BYTES = 32 * 2 ** 20;
-const HEADER_PAIRS = 32;
 const BUFFER_BYTES = 2 ** 20;
+const MAX_BOUNDARY = 256;
 
 /**
  * Streams a `multipart/form-data` request: file parts go to `onFile` as they arrive, with back-pressure down to the
- * client's socket; form fields are collected.
+ * client's socket; form fields are collected. A part is a file when it has a file name, even an empty one, or claims to
+ * be bytes; a part with neither a name of its file nor content is what web pages send where no file was chosen, and no
+ * other is left out.
  *
  * With the first fault, of whichever side, everything stops: the request is no longer read, the open file stream is
  * destroyed, and that fault is reported after every `onFile` has settled.
@@ -55,80 +61,43 @@ export async function readForm(
   limits: FormLimits,
   onFile: (part: FilePart) => Promise<void>,
 ): Promise<Map<string, string>> {
-  checkHead(request, limits);
+  const boundary = checkHead(request, limits);
   if (!hasBody(request)) throw badRequest('The request has no body.');
-  const form = openForm(request, limits);
-  const fields = new Map<string, string>();
-  const pending = new Set<Promise<void>>();
-  const failure = new Failure();
-  let open: Readable | undefined;
-  let received = 0;
-
-  form.on('field', (name, value, { nameTruncated, valueTruncated }) => {
-    if (nameTruncated) failure.set(tooLarge(`The name of a form field is too long.`));
-    else if (valueTruncated)
-      failure.set(tooLarge(`The form field '${name}' is longer than ${limits.fieldBytes} bytes.`));
-    else fields.set(name, value);
-  });
-  form.on('file', (field, stream, { filename }) => {
-    open = stream;
-    stream.on('limit', () => failure.set(FILES_TOO_LARGE(limits.fileBytes)));
-    // The form reports what is wrong with it itself.
-    stream.on('error', () => undefined);
-    const handled = onFile({ field, filename: filename ?? '', stream }).catch((error) => failure.set(error));
-    pending.add(handled);
-    handled.finally(() => pending.delete(handled));
-  });
-  form.on('fieldsLimit', () => failure.set(badRequest(`The form has more than ${limits.fields} fields.`)));
-  form.on('filesLimit', () => failure.set(badRequest(`The form has more than ${limits.files} files.`)));
-  form.on('partsLimit', () => failure.set(badRequest('The form has too many parts.')));
-  form.on('error', (error) => failure.set(broken(error)));
-
   const body = new BodyReader(request, limits.idleMs);
+  const parts = new Parts(boundary, limited(body, limits));
+  const fields = new Map<string, string>();
+  const handlers: Promise<void>[] = [];
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
+  let open: Readable | undefined;
+  let texts = 0;
   try {
-    const closed = new Promise<void>((resolve) => form.once('close', resolve));
-    for (let chunk = await body.read(); chunk; chunk = await body.read()) {
-      failure.throwIfSet();
-      received += chunk.length;
-      if (received > limits.fileBytes + OVERHEAD_BYTES) throw FILES_TOO_LARGE(limits.fileBytes);
-      if (!form.write(chunk)) await Promise.race([drained(form), failure.happened, closed]);
-      failure.throwIfSet();
+    for (let head = await parts.next(); head; head = await Promise.race([parts.next(), failed.promise])) {
+      if (!isFile(head)) {
+        if (++texts > limits.fields) throw badRequest(`The form has more than ${limits.fields} fields.`);
+        fields.set(head.name, await readText(parts, head, limits.fieldBytes));
+        continue;
+      }
+      const first = await parts.content();
+      if (!first && !head.filename?.trim()) continue;
+      if (handlers.length === limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
+      const { stream, ended } = openFile(parts, first, limits.fileBytes);
+      open = stream;
+      const handled = onFile({
+        field: head.name,
+        filename: safeFilename(head.filename ?? '', head.name),
+        stream,
+      });
+      handlers.push(handled.catch(failed.reject));
+      await Promise.race([ended(handled), failed.promise]);
     }
-    form.end();
-    await Promise.race([closed, failure.happened]);
-    failure.throwIfSet();
-    await Promise.race([Promise.all(pending), failure.happened]);
-    failure.throwIfSet();
+    await Promise.race([Promise.all(handlers), failed.promise]);
     return fields;
   } catch (error) {
-    failure.set(error);
-    open?.destroy(failure.error);
-    form.destroy();
+    open?.destroy(error instanceof Error ? error : new Error(String(error)));
     await body.cancel();
-    await Promise.all(pending);
-    throw closing(failure.error);
-  }
-}
-
-/** Remembers the first fault; what follows from it is noise. */
-class Failure {
-  error: Error | undefined;
-  readonly happened: Promise<void>;
-  #signal: () => void = () => undefined;
-
-  constructor() {
-    this.happened = new Promise((resolve) => {
-      this.#signal = resolve;
-    });
-  }
-
-  set(error: unknown): void {
-    this.error ??= error instanceof Error ? error : new Error(String(error));
-    this.#signal();
-  }
-
-  throwIfSet(): void {
-    if (this.error) throw this.error;
+    await Promise.all(handlers);
+    throw error instanceof HttpError ? closing(error) : error;
   }
 }
 
@@ -137,54 +106,81 @@ export function isMultipart(contentType: string): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(contentType);
 }
 
-function checkHead(request: Request, limits: FormLimits): void {
-  if (!isMultipart(request.headers.get('content-type') ?? '')) {
-    throw NOT_MULTIPART();
-  }
-  const declared = request.headers.get('content-length');
-  if (declared && Number(declared) > limits.fileBytes + OVERHEAD_BYTES)
+/** @returns the boundary */
+function checkHead({ headers }: Request, limits: FormLimits): string {
+  const type = headers.get('content-type') ?? '';
+  if (!isMultipart(type)) throw NOT_MULTIPART();
+  if (Number(headers.get('content-length')) > limits.fileBytes + OVERHEAD_BYTES) {
     throw FILES_TOO_LARGE(limits.fileBytes);
-}
-
-function openForm(request: Request, limits: FormLimits): busboy.Busboy {
-  try {
-    return busboy({
-      headers: { 'content-type': request.headers.get('content-type') ?? undefined },
-      // Room for the client to send on while the storage writes.
-      highWaterMark: BUFFER_BYTES,
-      fileHwm: BUFFER_BYTES,
-      // Names arrive as raw UTF-8.
-      defParamCharset: 'utf8',
-      limits: {
-        fieldNameSize: 256,
-        // Reaching one of these two counts as exceeding it.
-        fieldSize: limits.fieldBytes + 1,
-        fileSize: limits.fileBytes + 1,
-        fields: limits.fields,
-        files: limits.files,
-        parts: limits.fields + limits.files,
-        headerPairs: HEADER_PAIRS,
-      },
-    });
-  } catch (error) {
-    throw closing(broken(error));
   }
+  const boundary = parseParameters(type)?.parameters.boundary ?? '';
+  if (boundary === '' || boundary.length > MAX_BOUNDARY) {
+    throw closing(broken(`its boundary must have 1 to ${MAX_BOUNDARY} characters`));
+  }
+  return boundary;
 }
 
-function drained(form: busboy.Busboy): Promise<void> {
-  return new Promise((resolve) => form.once('drain', resolve));
+/** Reads a body that must not be longer than its files may be. */
+function limited(body: BodyReader, { fileBytes }: FormLimits): () => Promise<Uint8Array | undefined> {
+  let received = 0;
+  return async () => {
+    const chunk = await body.read();
+    received += chunk?.length ?? 0;
+    if (received > fileBytes + OVERHEAD_BYTES) throw FILES_TOO_LARGE(fileBytes);
+    return chunk;
+  };
 }
 
-function broken(error: unknown): HttpError {
-  const reason = error instanceof Error ? error.message : 'it is no form';
-  return badRequest(`The multipart form is broken or was cut short: ${reason}.`);
+const isFile = ({ filename, type }: PartHead) =>
+  filename !== undefined || type === 'application/octet-stream';
+
+async function readText(
+  parts: Parts,
+  { name, charset = 'utf-8' }: PartHead,
+  maxBytes: number,
+): Promise<string> {
+  const collected = new Collected(maxBytes);
+  for (let chunk = await parts.content(); chunk; chunk = await parts.content()) {
+    if (!collected.add(chunk)) {
+      throw new HttpError(413, `The form field '${name}' is longer than ${maxBytes} bytes.`);
+    }
+  }
+  return decode(collected.bytes, charset) ?? decode(collected.bytes, 'utf-8') ?? '';
 }
 
-function tooLarge(message: string): HttpError {
-  return new HttpError(413, message);
+/** The content of a part as a stream; `ended` waits until the form may go on, with what `handled` left unread dropped. */
+function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => undefined);
+  let size = 0;
+  let chunk: Promise<Buffer | undefined> = Promise.resolve(first);
+  const stream = new Readable({
+    // Room for the client to send on while the storage writes.
+    highWaterMark: BUFFER_BYTES,
+    read() {
+      chunk
+        .then((bytes) => {
+          size += bytes?.length ?? 0;
+          if (size > maxBytes) throw FILES_TOO_LARGE(maxBytes);
+          if (bytes) chunk = parts.content();
+          else resolve();
+          stream.push(bytes ?? null);
+        })
+        .catch((error) => {
+          reject(error);
+          stream.destroy(error);
+        });
+    },
+  });
+  stream.on('error', () => undefined);
+  const ended = async (handled: Promise<void>) => {
+    await Promise.race([promise, handled.then(() => void stream.destroy())]);
+    await chunk;
+  };
+  return { stream, ended };
 }
 
 /** The rest of the body is not worth reading: the answer ends the connection. */
-function closing<E extends Error | undefined>(error: E): E {
-  return error instanceof HttpError ? (error.with({ Connection: 'close' }) as unknown as E) : error;
+function closing(error: HttpError): HttpError {
+  return error.with({ Connection: 'close' });
 }

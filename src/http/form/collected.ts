@@ -1,0 +1,28 @@
+/** Bytes that arrive in pieces, kept in one place: many small pieces would take many times their length. */
+export class Collected {
+  readonly #maxBytes: number;
+  #buffer = Buffer.alloc(1024);
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @returns whether they are no more than allowed; otherwise nothing was added */
+  add(bytes: Uint8Array): boolean {
+    const length = this.#length + bytes.length;
+    if (length > this.#maxBytes) return false;
+    if (length > this.#buffer.length) {
+      const larger = Buffer.alloc(Math.max(length, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length = length;
+    return true;
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#length);
+  }
+}
