@@ -1,0 +1,19 @@
+/** Serves with limits that a test need not wait for: `limited-server.ts PORT LIMITS`, LIMITS as JSON. */
+import { serve } from '../../src/http/server/serve.ts';
+
+const [port, limits = '{}'] = process.argv.slice(2);
+
+const server = await serve(
+  async (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === '/long') return new Response(new Uint8Array(64 * 2 ** 20));
+    if (pathname === '/slow') await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
+    if (pathname === '/read') for await (const _ of request.body ?? []);
+    if (pathname === '/refuse') return new Response('Too much.', { status: 413 });
+    return new Response('Hello.');
+  },
+  { host: '127.0.0.1', port: Number(port) },
+  JSON.parse(limits),
+);
+process.on('SIGTERM', () => server.close());
+console.log('listening');
