@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HttpError } from '../errors.ts';
 import { ClientGone } from './body.ts';
@@ -23,12 +24,15 @@ function request(body: BodyInit, headers: Record<string, string> = {}): Request 
 }
 
 /** A body that sends its parts and then does as told. */
-function stream(parts: string[], then: 'end' | 'stall' | 'break'): ReadableStream<Uint8Array> {
+function stream(
+  parts: readonly (string | Uint8Array)[],
+  then: 'end' | 'stall' | 'break',
+): ReadableStream<Uint8Array> {
   const left = [...parts];
   return new ReadableStream({
     pull(controller) {
       const part = left.shift();
-      if (part !== undefined) controller.enqueue(new TextEncoder().encode(part));
+      if (part !== undefined) controller.enqueue(Buffer.from(part));
       else if (then === 'end') controller.close();
       else if (then === 'break') controller.error(new TypeError('connection reset'));
       else return new Promise(() => undefined);
@@ -155,4 +159,149 @@ test('when a handler fails, the rest is not read and its error is the one report
     throw new Error('the storage refuses');
   });
   await expect(failing).rejects.toThrow('the storage refuses');
+});
+
+test('a field that is too long is refused when it is, not when it ends', async () => {
+  const start = field('acl', 'x'.repeat(101)).slice(0, -2);
+  const error = await refusal(read(stream([start], 'stall'), { limits: { idleMs: 10_000 } }));
+  expect([error.status, error.message]).toEqual([413, "The form field 'acl' is longer than 100 bytes."]);
+  expect(error.headers.Connection).toBe('close');
+});
+
+describe('what is sent as a file is taken', () => {
+  test.each([
+    ['a line break', '"a\nb.mp4"', 'ab.mp4'],
+    ['a carriage return', '"a\rb.mp4"', 'ab.mp4'],
+    ['an encoded line break', '"a%0Ab.mp4"', 'a%0Ab.mp4'],
+    ['a NUL', '"a\0b.mp4"', 'ab.mp4'],
+    ['nothing but control characters', '"\x01\x7f\x80"', 'presenter'],
+    ['a hyphen', '"-"', '-'],
+    ['a hyphen without quotation marks', '-', '-'],
+    ['nothing', '""', 'presenter'],
+    ['blanks', '"  "', 'presenter'],
+    ['one dot', '"."', 'presenter'],
+    ['two dots', '".."', 'presenter'],
+    ['a folder', '"folder/"', 'presenter'],
+    ['folders of Windows', '"C:\\tmp\\a.mp4"', 'a.mp4'],
+    ['escaped quotation marks', '"she said \\"hi\\".mp4"', 'she said "hi".mp4'],
+    ['bare quotation marks', '"she said "hi".mp4"', 'she said "hi".mp4'],
+    ['a semicolon', '"a; b.mp4"', 'a; b.mp4'],
+    ['blanks without quotation marks', 'a b.mp4', 'a b.mp4'],
+    ['UTF-8', '"Vorlesung über Ψ.mp4"', 'Vorlesung über Ψ.mp4'],
+    ['10,000 characters', `"${'x'.repeat(10_000)}"`, 'x'.repeat(255)],
+    ['255 characters beyond the first 65,536', `"${'\u{1F600}'.repeat(300)}"`, '\u{1F600}'.repeat(255)],
+    ['half a character', Buffer.from('"a\xffb.mp4"', 'latin1'), 'a\ufffdb.mp4'],
+  ])('under a name of %s', async (_name, sent, taken) => {
+    const [start = '', end = ''] = file('presenter', '@', 'video').split('"@"');
+    const { files, names } = await read(
+      Buffer.concat([start, sent, end, END].map((part) => Buffer.from(part))),
+    );
+    expect({ files, names }).toEqual({ files: { presenter: 'video' }, names: [taken] });
+  });
+
+  test('under an encoded name', async () => {
+    const encoded = file('presenter', 'x', 'video').replace(
+      'filename="x"',
+      `filename="x"; filename*=UTF-8''%C3%A4.mp4`,
+    );
+    expect((await read(encoded + END)).names).toEqual(['ä.mp4']);
+  });
+
+  test('as bytes without a name', async () => {
+    const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="presenter"\r\nContent-Type: application/octet-stream\r\n\r\nvideo\r\n`;
+    expect(await read(part + END)).toEqual({
+      fields: {},
+      files: { presenter: 'video' },
+      names: ['presenter'],
+    });
+  });
+
+  test('but not where a web page sends that no file was chosen', async () => {
+    expect((await read(file('presenter', '', '') + END)).files).toEqual({});
+    expect((await read(file('presenter', 'a.mp4', '') + END)).files).toEqual({ presenter: '' });
+  });
+});
+
+describe('a part is refused with 400 and its name, not left out,', () => {
+  const disposition = (value: string, type = 'video/mp4') =>
+    `--${BOUNDARY}\r\nContent-Disposition: ${value}\r\nContent-Type: ${type}\r\n\r\nvideo\r\n`;
+  test.each([
+    [
+      'with a name of two lines',
+      disposition('form-data; name="presenter"; filename="a\r\nb.mp4"'),
+      "'presenter'",
+    ],
+    [
+      'with a name without an end',
+      disposition('form-data; name="presenter"; filename="a.mp4'),
+      "'presenter'",
+    ],
+    [
+      'that is no part of a form',
+      disposition('attachment; name="presenter"; filename="a.mp4"'),
+      "'presenter'",
+    ],
+    ['without a name', disposition('form-data; filename="a.mp4"'), 'a part'],
+    ['without a head', `--${BOUNDARY}\r\n\r\nvideo\r\n`, 'a part'],
+    [
+      'that is a form itself',
+      disposition('form-data; name="presenter"', 'multipart/mixed; boundary=x'),
+      "'presenter'",
+    ],
+  ])('%s', async (_name, part, named) => {
+    const error = await refusal(read(part + END));
+    expect(error.status).toBe(400);
+    expect(error.message).toContain(named);
+  });
+
+  test('with a head that does not end', async () => {
+    const error = await refusal(
+      read(stream([file('presenter', 'x'.repeat(20_000), '').slice(0, -8)], 'stall')),
+    );
+    expect(error.message).toBe('The head of a part is longer than 16384 bytes.');
+  });
+});
+
+test.each([
+  ['before its first boundary', 'x'.repeat(70_000)],
+  ['after its last', `${field('acl', '[]')}${END}${'x'.repeat(70_000)}`],
+])('a form that goes on %s is refused', async (_where, body) => {
+  expect((await refusal(read(stream([body], 'stall')))).status).toBe(400);
+});
+
+test('a form is read alike however it arrives, and what is only like its boundary is content', async () => {
+  const content = `\r\n--${BOUNDARY}x\r\n--${BOUNDARY.slice(0, -1)}\r\n\r--${BOUNDARY}-\r\n\r\r\n-`;
+  const body = Buffer.from(
+    `preamble\r\n${field('acl', content)}${file('presenter', 'a', content)}--${BOUNDARY} \t\r\n${field('b', '').slice(BOUNDARY.length + 4)}${END}epilogue`,
+  );
+  const cuts = fc.array(fc.integer({ min: 0, max: body.length }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(cuts, async (given) => {
+      const at = [0, ...given.sort((a, b) => a - b), body.length];
+      const pieces = at.slice(1).map((end, i) => body.subarray(at[i], end));
+      const { fields, files } = await read(
+        stream(
+          pieces.filter(({ length }) => length > 0),
+          'end',
+        ),
+      );
+      expect({ fields, files }).toEqual({ fields: { acl: content, b: '' }, files: { presenter: content } });
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('tiny chunks without end are refused', async () => {
+  const endless = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.from('x')) });
+  const error = await refusal(read(endless));
+  expect([error.status, error.message]).toEqual([400, 'The chunks of the request are too small.']);
+});
+
+test('a handler that takes nothing more does not hold up the form', async () => {
+  const fields = await readForm(
+    request(file('presenter', 'a', 'x'.repeat(900)) + field('acl', '[]') + END),
+    LIMITS,
+    async (part) => void part.stream.destroy(),
+  );
+  expect(Object.fromEntries(fields)).toEqual({ acl: '[]' });
 });

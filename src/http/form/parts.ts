@@ -83,9 +83,9 @@ export class Parts {
   }
 
   async #dropRest(): Promise<void> {
-    let dropped = this.#buffer.length;
-    for (let chunk = await this.#read(); chunk; chunk = await this.#read()) {
-      dropped += chunk.length;
+    let dropped = 0;
+    for (let rest: Uint8Array | undefined = this.#buffer; rest; rest = await this.#read()) {
+      dropped += rest.length;
       if (dropped > OUTSIDE_BYTES) throw broken('it goes on after its end');
     }
   }
