@@ -13,6 +13,8 @@ import { engageUrl, me, myRoles, organization, organizationProperties } from './
 import { requireRole } from './access/roles/guard.ts';
 import { runAs } from './access/roles/run-as.ts';
 import { UNSERVED } from './access/roles/unserved.ts';
+import { askToSignIn, forPeople } from './access/sessions/pages.ts';
+import { signIn, signInForm, signOut } from './access/sessions/sign-in.endpoints.ts';
 import { authenticate } from './access/sign-in/authentication.ts';
 import type { Context } from './context.ts';
 import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from './events/endpoints/acl.endpoints.ts';
@@ -38,6 +40,7 @@ import { listProvider, listProviderNames } from './metadata/list-providers.endpo
 import type { Group } from './openapi/document.ts';
 import { servedDocument } from './openapi/served.ts';
 import { dashboardRoutes } from './operator/dashboard.ts';
+import { operatorHome } from './operator/home.endpoint.ts';
 import { forPlayersElsewhere, publishedFile } from './publications/files.endpoints.ts';
 import { signUrl } from './publications/sign.endpoints.ts';
 import { watchPage } from './publications/watch.endpoints.ts';
@@ -145,6 +148,10 @@ const PAGES: readonly Endpoint<AppServices>[] = [
   docsAsset,
   watchPage,
   publishedFile,
+  signInForm,
+  signIn,
+  signOut,
+  operatorHome,
   workflowsForOperators,
 ];
 
@@ -155,10 +162,11 @@ const DASHBOARD =
 
 /** The HTTP application over the services of a process: a plain fetch handler. */
 export function createApp(context: Context): Hono {
-  const { authenticator, tokens, directory } = context;
+  const { authenticator, tokens, sessions, directory } = context;
   const endpoints = [...REFERENCE.flatMap((group) => group.endpoints), ...PAGES];
   const rules = new Rules([...endpoints, ...UNSERVED]);
-  const signIn = authenticate(authenticator, tokens);
+  const byProgram = authenticate({ authenticator, tokens });
+  const byAnybody = authenticate({ authenticator, tokens, sessions });
   const ask = requireRole(rules);
   const { publicUrl, corsOrigins: trusted } = context.config;
   const share = shareWith(trusted);
@@ -168,11 +176,18 @@ export function createApp(context: Context): Hono {
       {
         path: '/api',
         layers: [share],
-        guards: [signIn, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
+        guards: [byAnybody, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
         contentPolicy: NOTHING,
       },
-      { path: '/capture-admin', layers: [share], guards: [signIn, ask], contentPolicy: NOTHING },
-      { path: '/admin', guards: [signIn, ask], contentPolicy: DASHBOARD },
+      { path: '/capture-admin', layers: [share], guards: [byProgram, ask], contentPolicy: NOTHING },
+      {
+        path: '/admin',
+        layers: [forPeople()],
+        guards: [byAnybody, askToSignIn(), ask],
+        contentPolicy: DASHBOARD,
+      },
+      { path: '/sign-in', layers: [forPeople()], contentPolicy: NOTHING },
+      { path: '/sign-out', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/publications', layers: [forPlayersElsewhere()] },
     ],
     sites: { publicUrl, trusted },

@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import type { HealthChecks } from './about/health.endpoints.ts';
 import { Directory } from './access/accounts/directory.ts';
+import { Sessions } from './access/sessions/sessions.ts';
+import { SessionStore } from './access/sessions/store.ts';
 import { Authenticator } from './access/sign-in/authenticator.ts';
 import { openKeySet } from './access/sign-in/key-set.ts';
 import { TokenVerifier } from './access/sign-in/tokens.ts';
@@ -53,6 +55,8 @@ export interface Services {
   authenticator: Authenticator;
   /** The same by a token; absent where no identity provider is configured. */
   tokens: TokenVerifier | undefined;
+  /** The same by a browser's cookie. */
+  sessions: Sessions;
   idempotency: Idempotency;
   /** Makes events of what comes in. */
   ingest: Ingest;
@@ -129,6 +133,7 @@ export async function createContext(
     directory,
     authenticator: overrides.authenticator ?? new Authenticator(directory),
     tokens: overrides.tokens ?? (role === 'worker' ? undefined : await tokenVerifier(config, directory)),
+    sessions: overrides.sessions ?? new Sessions(new SessionStore({ database, directory }), publicUrl),
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
     ingest: overrides.ingest ?? new Ingest({ database, staging, definitions }),
     addresses: overrides.addresses ?? {

@@ -1,3 +1,4 @@
+import { sweepSessions } from '../src/access/sessions/store.ts';
 import type { Database } from '../src/database/kysely.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
@@ -12,6 +13,7 @@ import { removeAbandonedFolders } from './work-folders.ts';
 const LOST_CHECK_MS = 3_000;
 const SWEEP_MS = 5_000;
 const KEYS_SWEEP_MS = 60_000;
+const SESSIONS_SWEEP_MS = 60_000;
 const DRAFTS_SWEEP_MS = 60_000;
 const MISSED_CHECK_MS = 60_000;
 
@@ -43,6 +45,7 @@ export function startReconciler(options: {
     periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () =>
       sweepIdempotencyKeys(database, watch.seen),
     ),
+    periodically('sweep of sessions', SESSIONS_SWEEP_MS, log, () => sweepSessions(database)),
     periodically('sweep of drafts', DRAFTS_SWEEP_MS, log, async () => {
       const expired = await expireDrafts(database);
       if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');

@@ -203,6 +203,18 @@ export interface SeriesCatalog {
   series_id: string;
 }
 
+export interface Session {
+  digest: Buffer;
+  ends_at: Timestamp;
+  expires_at: Timestamp;
+  renew_at: Timestamp;
+  replaced: Generated<boolean>;
+  seal: Buffer;
+  sign_in: string;
+  used: Generated<boolean>;
+  username: string;
+}
+
 export interface Staging {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
@@ -289,6 +301,7 @@ export interface DB {
   series: Series;
   series_acl: SeriesAcl;
   series_catalogs: SeriesCatalog;
+  sessions: Session;
   staging: Staging;
   token_users: TokenUser;
   tracks: Track;

@@ -20,7 +20,9 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
   const board = createBullBoard({
     queues: shown(),
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Inlet' } },
+    options: {
+      uiConfig: { boardTitle: 'Inlet', miscLinks: [{ text: 'Account and sign-out', url: '/admin' }] },
+    },
   });
   const app = new Hono();
   app.use(`${DASHBOARD_PATH}/*`, async (_c, next) => {

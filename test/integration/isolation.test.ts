@@ -83,7 +83,7 @@ function routes(): { method: string; path: string }[] {
   return [...new Map(answering.map((route) => [`${route.method} ${route.path}`, route])).values()];
 }
 
-const isAdminRoute = ({ path }: { path: string }) => path.startsWith('/admin/');
+const isAdminRoute = ({ path }: { path: string }) => /^\/admin(\/|$)/.test(path);
 
 test('every route of the application is walked, and every filter is tried', () => {
   const named = routes().filter((route) => !isAdminRoute(route));

@@ -105,6 +105,10 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO draft_tracks (id, draft_id, position, flavor, tags, filename, mediatype, object_key, size, sha256) VALUES
       ('00000000-0000-4000-8000-000000000009', 'draft-1', 0, 'presenter/source', '{a}', 'lecture.mp4', 'video/mp4',
         'track/4', 10, repeat('f6', 32))`,
+  '0014': `
+    INSERT INTO sessions (digest, sign_in, username, seal, renew_at, expires_at, ends_at) VALUES
+      (sha256('cookie'), '00000000-0000-4000-8000-000000000010', 'ada', sha256('seal'), '2030-01-01T00:00:00Z',
+        '2030-01-01T00:00:00Z', '2030-01-01T00:00:00Z')`,
   '0015': `
     INSERT INTO workflow_operations (workflow_id, position, operation, state, max_attempts, time_limit_ms, deferrals) VALUES
       (2, 2, 'retract', 'waiting', 1, 60000, 4)`,

@@ -11,6 +11,8 @@ const PROVIDER = 'inlet';
 export interface KnownAccount {
   principal: Principal;
   passwordHash: string;
+  /** A secret that changes with the password, and with nothing else. */
+  credential: string;
 }
 
 /**
@@ -38,10 +40,14 @@ export class Directory {
       return {
         principal: principalOf({ username, name: 'Administrator', email: '', roles: [ROLE_ADMIN] }),
         passwordHash: await this.adminHash(),
+        // The hash is another one in each process.
+        credential: this.#admin.password,
       };
     }
     const account = await findAccount(this.#database, username);
-    return account && { principal: principalOf(account), passwordHash: account.password_hash };
+    if (!account) return undefined;
+    const { password_hash: passwordHash } = account;
+    return { principal: principalOf(account), passwordHash, credential: passwordHash };
   }
 
   /**

@@ -35,7 +35,7 @@ beforeAll(async () => {
     database: db.database,
     admin: { username: 'admin', password: 'secret' },
   });
-  const signIn = authenticate(new Authenticator(directory));
+  const signIn = authenticate({ authenticator: new Authenticator(directory) });
   const welcome = ['/api', '/api/version', '/api/version/default'].map((path) =>
     defineEndpoint({ method: 'get', path, access: 'public', handle: ({ c }) => c.text('welcome') }),
   );

@@ -14,7 +14,7 @@ test('guesses are answered with 429 after a while, for the account and the addre
   const app = new Hono();
   app.use(requestContext(silentLogger));
   handleErrors(app);
-  app.use(authenticate(new Authenticator(directory)));
+  app.use(authenticate({ authenticator: new Authenticator(directory) }));
   const guess = async (username: string, address: string, password: string) => {
     const Authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     return app.request('/', { headers: { Authorization } }, { remoteAddress: address });

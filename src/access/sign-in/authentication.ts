@@ -2,35 +2,55 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { remoteAddress } from '../../http/server/remote-address.ts';
 import { anonymous, type Principal } from '../principal.ts';
 import { NOT_BASIC, UNVERIFIABLE, WRONG_PASSWORD } from '../refusals.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
 import { parseBasic, parseBearer } from './credentials.ts';
 import { KeysUnavailable } from './key-set.ts';
 import type { TokenVerifier } from './tokens.ts';
 
+/** The ways to tell who one is. */
+export interface Ways {
+  authenticator: Authenticator;
+  /** Undefined when there is no identity provider; Bearer is an unknown scheme then. */
+  tokens?: TokenVerifier | undefined;
+  /** Undefined where browsers have no business. */
+  sessions?: Sessions;
+}
+
 /**
- * HTTP Basic, and tokens of an identity provider: sets `c.var.principal`, `signedIn` and `account`. A request without
+ * HTTP Basic, tokens of an identity provider, and sessions of browsers: sets `c.var.principal`, `signedIn` and `account`. A request without
  * credentials goes on as the anonymous principal (the middleware after this one decides whether that will do); wrong or
- * unreadable ones are refused with 401 whatever the path.
- *
- * @param tokens undefined when there is no identity provider; Bearer is an unknown scheme then
+ * unreadable ones are refused with 401 whatever the path. A session that is over is none.
  */
-export function authenticate(authenticator: Authenticator, tokens?: TokenVerifier): MiddlewareHandler {
+export function authenticate({ authenticator, tokens, sessions }: Ways): MiddlewareHandler {
   return async (c, next) => {
     const header = c.req.header('Authorization');
-    if (header === undefined) {
-      c.set('principal', anonymous);
-    } else {
+    if (header !== undefined) {
       const token = tokens && parseBearer(header);
       const principal =
         tokens && token !== undefined
           ? await byToken(c, tokens, token)
           : await byPassword(authenticator, header, remoteAddress(c));
-      c.set('principal', principal);
-      c.set('signedIn', principal);
-      c.set('account', principal.username);
+      signedIn(c, principal);
+      return next();
+    }
+    const principal = await sessions?.principalOf(c);
+    if (principal) {
+      signedIn(c, principal);
+      c.set('inSession', true);
+    } else {
+      c.set('principal', anonymous);
     }
     await next();
+    // A browser would ask for the password itself, over the page whose session is over.
+    if (sessions?.hasCookie(c) && c.res.status === 401) c.res.headers.delete('WWW-Authenticate');
   };
+}
+
+function signedIn(c: Context, principal: Principal): void {
+  c.set('principal', principal);
+  c.set('signedIn', principal);
+  c.set('account', principal.username);
 }
 
 async function byPassword(authenticator: Authenticator, header: string, address: string): Promise<Principal> {

@@ -95,7 +95,7 @@ const cheap = (() => {
   const passwordHash = `scrypt$N=2,r=1,p=1$AAAA$${key.toString('base64url')}`;
   return {
     find: async (username: string) =>
-      username === 'ada' ? { principal: anonymous, passwordHash } : undefined,
+      username === 'ada' ? { principal: anonymous, passwordHash, credential: passwordHash } : undefined,
     adminHash: async () => passwordHash,
   };
 })();

@@ -1,4 +1,4 @@
-import type { Directory } from '../accounts/directory.ts';
+import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { verifyPassword } from '../accounts/password.ts';
 import type { Principal } from '../principal.ts';
 import { TOO_MANY_AT_ONCE, TOO_MANY_WRONG } from '../refusals.ts';
@@ -12,10 +12,7 @@ const PARALLEL = 2;
 const MAX_WAITING = 64;
 
 /** What is remembered of a user name and password that were right. */
-interface VerifiedPassword {
-  principal: Principal;
-  /** The stored hash they were verified against. */
-  passwordHash: string;
+interface VerifiedPassword extends KnownAccount {
   /** `performance.now()` when the account was last read. */
   readAt: number;
 }
@@ -29,7 +26,7 @@ export class Authenticator {
   readonly #now: () => number;
   readonly #cache = new VerifiedCredentialsCache<VerifiedPassword>();
   readonly #throttle: Throttle;
-  readonly #pending = new Map<string, Promise<Principal | undefined>>();
+  readonly #pending = new Map<string, Promise<KnownAccount | undefined>>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
@@ -49,16 +46,26 @@ export class Authenticator {
     const digest = this.#cache.digest(username, password);
     const known = this.#cache.get(digest);
     if (known && this.#now() - known.readAt < FRESH_MS) return known.principal;
+    return (await this.signIn(username, password, address))?.principal;
+  }
+
+  /**
+   * The same with a look at the account as it is now, however short ago the credentials were right.
+   *
+   * @throws {HttpError} as `authenticate`
+   */
+  async signIn(username: string, password: string, address: string): Promise<KnownAccount | undefined> {
+    const digest = this.#cache.digest(username, password);
     const source = this.#cache.digest(username, '', address);
-    if (!known) this.#refuseTooMany(source);
-    const principal = await this.#checkOnce(username, password, digest);
-    if (principal) this.#throttle.succeeded(source);
+    if (!this.#cache.get(digest)) this.#refuseTooMany(source);
+    const account = await this.#checkOnce(username, password, digest);
+    if (account) this.#throttle.succeeded(source);
     else this.#throttle.failed(source);
-    return principal;
+    return account;
   }
 
   /** Many requests with the same credentials are one check; each of them counts by itself. */
-  #checkOnce(username: string, password: string, digest: string): Promise<Principal | undefined> {
+  #checkOnce(username: string, password: string, digest: string): Promise<KnownAccount | undefined> {
     const pending =
       this.#pending.get(digest) ??
       this.#check(username, password, digest).finally(() => this.#pending.delete(digest));
@@ -66,7 +73,7 @@ export class Authenticator {
     return pending;
   }
 
-  async #check(username: string, password: string, digest: string): Promise<Principal | undefined> {
+  async #check(username: string, password: string, digest: string): Promise<KnownAccount | undefined> {
     const known = this.#cache.get(digest);
     const account = await this.#directory.find(username);
     const unchanged = account !== undefined && account.passwordHash === known?.passwordHash;
@@ -76,7 +83,7 @@ export class Authenticator {
       return undefined;
     }
     this.#cache.set(digest, { ...account, readAt: this.#now() });
-    return account.principal;
+    return account;
   }
 
   /** Verifies against somebody's hash also when there is no such account: it must not be faster. */

@@ -42,7 +42,7 @@ export function pagePolicy({ style, script }: PageParts, ...more: readonly strin
     `style-src ${fingerprint(style)}`,
     ...more,
     "base-uri 'none'",
-    "form-action 'none'",
+    ...(more.some((directive) => directive.startsWith('form-action ')) ? [] : ["form-action 'none'"]),
   ].join('; ');
 }
 

@@ -127,4 +127,23 @@ export const reading: Suite = (product) => {
     expect(queues.map(({ name }) => name)).toEqual(['light', 'heavy', 'long']);
     expect((await fetch(`${server.url}/admin/queues/`)).status).toBe(401);
   });
+
+  test('people sign in to the dashboard with a form, which no page of another site can send', async () => {
+    const { server } = product();
+    const send = (path: string, headers: Record<string, string>) =>
+      fetch(server.url + path, {
+        method: 'POST',
+        headers,
+        redirect: 'manual',
+        body: new URLSearchParams({ username: 'admin', password: 'opencast', next: '/admin/queues/' }),
+      });
+    expect((await send('/sign-in', { Origin: 'https://evil.example' })).status).toBe(403);
+    const answer = await send('/sign-in', { Origin: server.url });
+    expect([answer.status, answer.headers.get('Location')]).toEqual([303, './admin/queues/']);
+    const [Cookie = ''] = answer.headers.get('Set-Cookie')?.split(';') ?? [];
+    const dashboard = () => fetch(`${server.url}/admin/queues/`, { headers: { Cookie } });
+    expect((await dashboard()).status).toBe(200);
+    expect((await send('/sign-out', { Cookie, Origin: server.url })).status).toBe(303);
+    expect((await dashboard()).status).toBe(401);
+  });
 };

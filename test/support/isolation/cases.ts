@@ -64,6 +64,12 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'GET /api/openapi.json': () => get('/api/openapi.json'),
   'GET /docs': () => get('/docs'),
   'GET /docs/:name': ({ channel }) => get(`/docs/${channel}`),
+  'GET /sign-in': () => get('/sign-in'),
+  'POST /sign-in': ({ account }) => [
+    urlencoded('POST', '/sign-in', { username: account, password: 'wrong' }),
+  ],
+  // It is about whoever asks.
+  'POST /sign-out': () => [],
 
   'GET /api/events': (target) => get(...listPaths(target).events),
   'POST /api/events': (t) => [
