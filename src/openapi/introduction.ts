@@ -11,6 +11,9 @@ query parameters are ignored.
 **Errors.** A refusal is a bare sentence as \`text/plain\`; only scheduling conflicts are JSON. What an account may not
 read does not exist for it (404).
 
+**Browsers.** Pages of other sites may change nothing, unless the operator lists them (\`CORS_ORIGINS\`); who signed in to
+\`/admin\` needs no credentials here, as long as that lasts.
+
 **Acting for others.** An account with \`ROLE_SUDO\` may send \`X-RUN-AS-USER\` (a user name) and
 \`X-RUN-WITH-ROLES\` (roles with commas between them).
 

@@ -125,6 +125,21 @@ test('a new cookie that never arrived signs nobody out', async () => {
   expect(await isGood(again?.renewed ?? '')).toBe(true);
 });
 
+test('of two new cookies, the one that arrives last stays good, whichever it is', async () => {
+  for (const last of [0, 1]) {
+    const ada = await account();
+    const first = await store.open(ada);
+    const renewed: string[] = [];
+    for (const minutes of [16, 2]) {
+      await pass(minutes, ada);
+      renewed.push((await store.find(first, true))?.renewed ?? '');
+    }
+    expect(await isGood(renewed[1 - last] ?? '')).toBe(true);
+    await pass(2, ada);
+    expect(await isGood(renewed[last] ?? '')).toBe(true);
+  }
+});
+
 test('renewing does not make a session last longer than a day', async () => {
   const ada = await account();
   let cookie = await store.open(ada);

@@ -91,10 +91,11 @@ export class SessionStore {
     `.execute(this.#database);
   }
 
+  /** Those that nobody came with are left: one may be on its way, and the last to arrive is the one that stays. */
   async #replaceEarlier(signIn: string, digest: Buffer): Promise<void> {
     await sql`
       UPDATE sessions SET replaced = true, expires_at = least(expires_at, ${after(LIMITS.overlap)})
-      WHERE sign_in = ${signIn} AND digest <> ${digest} AND NOT replaced`.execute(this.#database);
+      WHERE sign_in = ${signIn} AND digest <> ${digest} AND used AND NOT replaced`.execute(this.#database);
   }
 
   /** Of requests at once one gets a new cookie; should it not arrive, a later one will. */
