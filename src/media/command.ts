@@ -43,7 +43,7 @@ export function recordingInput(recording: Recording, options: string[] = []): In
 export function ffmpegArguments(input: Input, outputs: readonly Output[]): string[] {
   const command = ffmpeg()
     .input(input.path)
-    .inputOptions('-nostdin', '-hide_banner', '-v', 'warning', '-nostats', ...input.options);
+    .inputOptions('-hide_banner', '-v', 'warning', '-nostats', ...input.options);
   for (const { target, options } of outputs) command.output(target).outputOptions(...ANONYMOUS, ...options);
   return command._getArguments();
 }

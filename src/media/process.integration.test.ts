@@ -1,8 +1,26 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { execPath } from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testTools } from '../../test/support/clips.ts';
+import { processesWith } from '../../test/support/media.ts';
+import { run } from '../../test/support/run.ts';
+import { ffmpegArguments } from './command.ts';
 import { MediaFailure } from './failure.ts';
 import { runTool, withoutPaths } from './process.ts';
+
+const BIN = fileURLToPath(new URL('../../node_modules/.bin/', import.meta.url));
+const PROBE = fileURLToPath(new URL('../../test/support/tool-probe.ts', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'inlet-process-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
 
 const script = (code: string) => ['-e', code];
 const FOREVER = 'console.log(process.pid); setInterval(() => {}, 1000)';
@@ -76,6 +94,32 @@ describe('runTool', () => {
     });
     await expect(run).rejects.toThrow('stop');
     await expect.poll(() => isAlive(grandchild)).toBe(false);
+  });
+
+  it.each([
+    ['node', []],
+    ['deno', ['run', '--no-prompt', '--allow-env', '--allow-read', '--allow-run=PROGRAM']],
+  ])('ends the ffmpeg that a script runs, on %s', async (runtime, options) => {
+    const program = join(folder, `ffmpeg-${runtime}`);
+    const { ffmpeg } = await testTools();
+    await writeFile(program, `#!/bin/sh\n'${ffmpeg}' "$@"\n`, { mode: 0o755 });
+    const mark = `color=size=${randomInt(100, 1000)}x${randomInt(100, 1000)}`;
+    const args = ffmpegArguments({ path: mark, options: ['-re', '-f', 'lavfi'] }, [
+      { target: '-', options: ['-f', 'null'] },
+    ]);
+    const flags = options.map((option) => option.replace('PROGRAM', program));
+    const { stdout, stderr } = await run(BIN + runtime, [...flags, PROBE, program, ...args]);
+    expect(stdout + stderr).toBe('ended\n');
+    await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it.each([
+    [137, { permanent: false, message: expect.stringContaining('SIGKILL') }],
+    [143, { permanent: false, message: expect.stringContaining('SIGTERM') }],
+    [139, { permanent: true, message: expect.stringContaining('SIGSEGV') }],
+  ])('takes exit code %d for the signal that a script reports so', async (code, failure) => {
+    const ended = runTool('/bin/sh', ['-c', `exit ${code}`], { timeLimitMs: 60_000 });
+    await expect(ended).rejects.toMatchObject(failure);
   });
 
   it('starts nothing when it is aborted already', async () => {

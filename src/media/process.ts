@@ -1,8 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { runAfter } from '../timeout.ts';
-import { failureFromLog } from './explain.ts';
+import { type Ending, failureFromLog } from './explain.ts';
 import { MediaFailure } from './failure.ts';
+
+/** Signals by which a program is ended, by itself or by others. */
+const SIGNALS = [
+  'SIGHUP',
+  'SIGINT',
+  'SIGKILL',
+  'SIGTERM',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+] as const;
 
 const LOG_BYTES = 4096;
 const OUTPUT_BYTES = 64 * 2 ** 20;
@@ -48,7 +62,7 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
     // In a process group of its own: the keyboard's Ctrl-C is for this process, which then decides.
     const child = spawn(path, args, {
       env: ENVIRONMENT,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       windowsHide: true,
     });
@@ -74,6 +88,8 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
     child.stderr.on('data', (chunk: Buffer) => {
       tail = Buffer.concat([tail, chunk]).subarray(-LOG_BYTES);
     });
+    // It may end without having read anything.
+    child.stdin.on('error', () => undefined);
     child.on('error', (error) => end(notStarted(path, error)));
     child.on('exit', () => {
       // A grandchild that was not killed along may hold the pipes open.
@@ -85,12 +101,23 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
       if (ended) return reject(ended.reason);
       const log = withoutPaths(tail.toString('utf8'), args);
       if (code === 0) return resolve({ output: Buffer.concat(chunks), log });
-      reject(failureFromLog(basename(path), log, { code, killedBy }));
+      reject(failureFromLog(basename(path), log, endingOf(code, killedBy)));
     });
   });
 }
 
+/** Programs that run others report a signal that ended these as 128 and its number. */
+function endingOf(code: number | null, killedBy: NodeJS.Signals | null): Ending {
+  const signal = SIGNALS.find((name) => code === 128 + constants.signals[name]);
+  return signal ? { code: null, killedBy: signal } : { code, killedBy };
+}
+
+/**
+ * Kills a tool and what it started. Where only the tool itself can be killed, and that was a script that runs ffmpeg, it
+ * is ffmpeg that reads the wish to end.
+ */
 function kill(child: ChildProcess): void {
+  child.stdin?.end('q');
   // A permission to signal whole groups is one that Deno gives only together with running any program.
   if (child.pid && !process.versions.deno) {
     try {
