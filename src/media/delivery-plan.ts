@@ -13,6 +13,8 @@ export interface StreamPlan {
   index: number;
   /** Taken over bit by bit. */
   copy: boolean;
+  /** Bits per second that it is encoded to at most, over seconds. */
+  bitRate?: number;
   options: string[];
 }
 
@@ -170,7 +172,8 @@ function audioPlan(audio: AudioStream, timed: boolean): StreamPlan {
   // Beyond eight channels there is no layout to mix down from; the first two are what was meant.
   const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];
   const filters = [...mix, 'aresample=async=1:first_pts=0'];
-  const target = channels === 1 ? ['-ac', '1', '-b:a', '96k'] : ['-ac', '2', '-b:a', '160k'];
+  const [outputs, bitRate] = channels === 1 ? [1, 96_000] : [2, 160_000];
+  const target = ['-ac', String(outputs), '-b:a', String(bitRate)];
   const options = ['-c:a', 'aac', ...target, '-ar', String(rate), '-af', filters.join(',')];
-  return { index, copy: false, options };
+  return { index, copy: false, bitRate, options };
 }

@@ -7,10 +7,14 @@ import {
   type VideoQuality,
 } from './delivery-plan.ts';
 import { MediaFailure } from './failure.ts';
+import { watched } from './output-watch.ts';
 import { PacketProgress } from './packet-progress.ts';
 import type { MediaInfo } from './probe.ts';
 import { type RunLimits, runTool } from './process.ts';
 import type { MediaTools } from './tools.ts';
+
+/** What is about the streams, and short recordings, which say little about the rate. */
+const SLACK_BYTES = 64 * 2 ** 20;
 
 export interface DeliveryOptions extends RunLimits {
   quality: VideoQuality;
@@ -64,12 +68,22 @@ async function carryOut(
   const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
   const paced = streams.slice(0, 1).map(pace);
   const decoder = info.video ? ['-threads', String(threadsFor(info.video))] : [];
-  await runTool(tools.ffmpeg, ffmpegArguments(recordingInput(info.recording, decoder), [file, ...paced]), {
-    signal: options.signal,
-    timeLimitMs: options.timeLimitMs,
-    onOutput: (chunk) => progress.add(chunk.toString('latin1')),
-  });
+  const args = ffmpegArguments(recordingInput(info.recording, decoder), [file, ...paced]);
+  await watched({ path: target, maxBytes: largestResult(info, streams) }, options.signal, (signal) =>
+    runTool(tools.ffmpeg, args, {
+      signal,
+      timeLimitMs: options.timeLimitMs,
+      onOutput: (chunk) => progress.add(chunk.toString('latin1')),
+    }),
+  );
   options.onProgress(1);
+}
+
+/** Bytes that a result can have: twice what is taken over and what the encoders are told, for they do not hit it. */
+function largestResult({ size, duration }: MediaInfo, streams: readonly StreamPlan[]): number {
+  const encoded = streams.reduce((sum, { bitRate = 0 }) => sum + (bitRate / 8) * (duration / 1000), 0);
+  const copied = streams.some(({ copy }) => copy) ? size : 0;
+  return 2 * (encoded + copied) + SLACK_BYTES;
 }
 
 /**

@@ -88,7 +88,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
  * Counts the frames of a recording that is to be encoded, by reading all of it: what its header says of them nobody has
  * to believe, and how long everything takes depends on it.
  *
- * @throws {MediaFailure}
+ * @throws {MediaFailure} when it could not be read now; one that cannot be read to its end keeps what its header says
  */
 export async function countFrames(
   tools: MediaTools,
@@ -96,13 +96,14 @@ export async function countFrames(
   { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
 ): Promise<MediaInfo> {
   if (!info.indexed || !info.video || planDelivery(info).video?.copy) return info;
-  const scan = await scanPackets(tools, info.recording, [info.video.index], { signal, timeLimitMs });
-  return {
-    ...info,
-    ...summary(
-      info.streams.map((stream) => (stream.index === info.video?.index ? counted(stream, scan) : stream)),
-    ),
-  };
+  const { index } = info.video;
+  const scan = await scanPackets(tools, info.recording, [index], { signal, timeLimitMs }).catch((error) => {
+    if (error instanceof MediaFailure && error.permanent) return undefined;
+    throw error;
+  });
+  if (!scan?.packets.get(index)) return info;
+  const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
+  return { ...info, ...summary(streams) };
 }
 
 function reportOf(output: Buffer): Report {

@@ -1,0 +1,68 @@
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { MediaFailure } from './failure.ts';
+
+const WATCH: Watch = {
+  lookMs: 1000,
+  reserve: (bytes) => Math.min(2 ** 30, bytes * 0.05),
+};
+
+/** How outputs are watched. */
+export interface Watch {
+  /** Between two looks. */
+  lookMs: number;
+  /** What a disk of so many bytes keeps free for everybody else. */
+  reserve: (bytes: number) => number;
+}
+
+/** A file that a tool is going to write. */
+export interface WatchedOutput {
+  path: string;
+  /** More than this is no result of what was asked for. */
+  maxBytes: number;
+}
+
+/**
+ * Runs a tool and aborts it when what it writes becomes larger than it may be, or fills the disk.
+ *
+ * @param run must end when its signal aborts, rejecting with the reason
+ * @throws {MediaFailure} permanent for a file that is too large, a fault of ours for a full disk
+ */
+export async function watched(
+  output: WatchedOutput,
+  signal: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<unknown>,
+  watch = WATCH,
+): Promise<void> {
+  const fault = await findFault(output, watch);
+  if (fault) throw fault;
+  const controller = new AbortController();
+  let looking = false;
+  const timer = setInterval(async () => {
+    if (looking) return;
+    looking = true;
+    const found = await findFault(output, watch);
+    looking = false;
+    if (found) controller.abort(found);
+  }, watch.lookMs);
+  try {
+    await run(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function findFault(
+  { path, maxBytes }: WatchedOutput,
+  { reserve }: Watch,
+): Promise<MediaFailure | undefined> {
+  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
+  if (size > maxBytes) {
+    const message = 'The result becomes larger than a recording of its length can be.';
+    return new MediaFailure(message, { permanent: true });
+  }
+  // Not every file system knows; then its own error has to do.
+  const disk = await statfs(dirname(path)).catch(() => undefined);
+  if (!disk || disk.bavail * disk.bsize >= reserve(disk.blocks * disk.bsize)) return undefined;
+  return new MediaFailure('The disk of the worker is full.', { permanent: false, ours: true });
+}
