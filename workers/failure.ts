@@ -31,7 +31,7 @@ export function failureChange(
     const delayMs = Math.min(FIRST_DELAY_MS * 2 ** claim.deferrals, LONGEST_DEFERRAL_MS);
     return { kind: 'deferred', operationId, token, reason: ours, log, delayMs };
   }
-  if (attempt >= maxAttempts) {
+  if (attempt >= Math.min(maxAttempts, attemptsWorth(error))) {
     return {
       kind: 'failed',
       operationId,
@@ -42,6 +42,12 @@ export function failureChange(
   }
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
   return { kind: 'retried', operationId, token, reason, log, delayMs };
+}
+
+/** How many attempts there are before the recording itself is taken to be the reason. */
+function attemptsWorth(error: unknown): number {
+  const worth = error instanceof Error && 'attempts' in error;
+  return worth && typeof error.attempts === 'number' ? error.attempts : Number.POSITIVE_INFINITY;
 }
 
 function describe(ms: number): string {

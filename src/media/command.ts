@@ -1,8 +1,12 @@
 import ffmpeg from 'fluent-ffmpeg';
+import { MAX_STREAMS } from './explain.ts';
 import type { Recording } from './recording.ts';
 
 /** Limits what a crafted file can make a decoder allocate: a picture of 8192 by 8192. */
 const MAX_PIXELS = '67108864';
+
+/** Tables of a file may say that they have thousands of millions of entries; for 20 hours they take a fifth of this. */
+const MAX_BLOCK_BYTES = String(512 * 2 ** 20);
 
 /** Some streams begin late; looking further costs nothing where they do not. */
 const PROBING = ['-analyzeduration', '20000000', '-probesize', '20000000'];
@@ -25,7 +29,15 @@ export interface Output {
 /** The safeguards every tool gets for a file that came from outside: no other file or host, no other demuxer. */
 export function safeguards(recording: Recording): string[] {
   const guards = ['-protocol_whitelist', 'file,pipe', '-f', recording.demuxer, ...PROBING];
-  return [...guards, '-max_pixels', MAX_PIXELS];
+  const limits = [
+    '-max_pixels',
+    MAX_PIXELS,
+    '-max_streams',
+    String(MAX_STREAMS),
+    '-max_alloc',
+    MAX_BLOCK_BYTES,
+  ];
+  return [...guards, ...limits];
 }
 
 /** A recording as ffmpeg's input. */

@@ -2,40 +2,69 @@ import { describe, expect, it } from 'vitest';
 import { failureFromLog } from './explain.ts';
 
 const ended = { code: 1, killedBy: null };
+const killed = (killedBy: NodeJS.Signals) => ({ code: null, killedBy });
 
 describe('failureFromLog', () => {
   it.each([
+    ['[mov,mp4] moov atom not found\nclip.mp4: Invalid data found when processing input', /index is missing/],
+    ['pipe: Invalid data found when processing input', /damaged/],
+    ['Decoder (codec none) not found for input stream #0:0', /codec .* convert it to MP4/],
+    ['[ogg] CRC mismatch!\nclip: End of file', /a header, but no sound or picture/],
+    ['[asf] DRM protected stream detected, decoding will likely fail!', /encrypted/],
     [
-      '[mov,mp4] moov atom not found\nclip.mp4: Invalid data found when processing input',
-      true,
-      /index is missing/,
+      'Number of streams exceeds max_streams parameter (100)\nclip: Cannot allocate memory',
+      /more than 100 streams/,
     ],
-    ['pipe: Invalid data found when processing input', true, /damaged/],
-    ['Decoder (codec none) not found for input stream #0:0', true, /codec/],
-    ['av_interleaved_write_frame(): No space left on device', false, /disk .* full/],
-    ['clip: No such file or directory', false, /could not open/],
-    ['Error: Cannot allocate memory', false, /memory/],
-    ["Unknown encoder 'libx264'", false, /libx264/],
-  ])('reads %j', (log, permanent, message) => {
-    const failure = failureFromLog('ffmpeg', log, ended);
-    expect(failure.permanent).toBe(permanent);
+  ])('fails for good on %j', (log, message) => {
+    const failure = failureFromLog('ffprobe', log, ended);
+    expect(failure).toMatchObject({ permanent: true, message: expect.stringMatching(message), log });
+  });
+
+  it.each([
+    ['Error: Cannot allocate memory', /more memory/],
+    ['clip: Input/output error', /could not be read to its end/],
+    ['clip: No such file or directory', /could not open/],
+  ])('takes %j for a fault of the file when it happens twice', (log, message) => {
+    const failure = failureFromLog('ffprobe', log, ended);
+    expect(failure).toMatchObject({ permanent: false, attempts: 2, ours: false, log });
     expect(failure.message).toMatch(message);
-    expect(failure.log).toBe(log);
   });
 
-  it('quotes the last words of a log it does not know', () => {
-    const log = 'something\n[aac] Reserved bit set.\nConversion failed!\n';
-    expect(failureFromLog('ffmpeg', log, ended)).toMatchObject({
-      message: 'The file cannot be processed: Reserved bit set.',
-      permanent: true,
-    });
+  it('blames the worker for a full disk where something is written, and only there', () => {
+    const log = 'av_interleaved_write_frame(): No space left on device';
+    const full = { permanent: false, ours: true, message: 'The disk of the worker is full.' };
+    expect(failureFromLog('ffmpeg', log, ended)).toMatchObject(full);
+    expect(failureFromLog('ffprobe', log, ended)).toMatchObject({ permanent: true, ours: false });
+    expect(failureFromLog('ffmpeg', "Unknown encoder 'libx264'", ended)).toMatchObject({ ours: true });
   });
 
-  it('tries again what was killed, but not what crashed', () => {
-    expect(failureFromLog('ffmpeg', '', { code: null, killedBy: 'SIGKILL' }).permanent).toBe(false);
-    expect(failureFromLog('ffmpeg', 'x: Invalid data found', { code: 255, killedBy: null }).permanent).toBe(
-      false,
+  it('has a sentence for people about what it does not know, and keeps the words of the tool for operators', () => {
+    const log = 'something\n[aac] Reserved bit set.\nclip: UUID: Invalid argument\nConversion failed!\n';
+    const failure = failureFromLog('ffmpeg', log, ended);
+    expect(failure).toMatchObject({ permanent: true, log });
+    expect(failure.message).toBe(
+      'The file cannot be read: it is damaged or unusual. If a player plays it, convert it to MP4 (H.264 and AAC) and send that.',
     );
-    expect(failureFromLog('ffprobe', '', { code: null, killedBy: 'SIGSEGV' }).permanent).toBe(true);
+  });
+
+  it('tries twice what crashed, and again and again what somebody else ended', () => {
+    const twice = { permanent: false, attempts: 2 };
+    expect(failureFromLog('ffprobe', '', killed('SIGSEGV'))).toMatchObject({
+      ...twice,
+      message: expect.stringContaining('crash'),
+      log: 'ffprobe was ended by SIGSEGV',
+    });
+    // A script in its place says so with a code.
+    expect(failureFromLog('ffmpeg', '', { code: 139, killedBy: null })).toMatchObject(twice);
+    const asked = { permanent: false, attempts: undefined };
+    expect(failureFromLog('ffmpeg', '', killed('SIGKILL'))).toMatchObject({
+      ...asked,
+      message: expect.stringContaining('memory of the machine runs out'),
+    });
+    expect(failureFromLog('ffmpeg', '', { code: 137, killedBy: null })).toMatchObject(asked);
+    expect(failureFromLog('ffmpeg', 'x: Invalid data found', { code: 255, killedBy: null })).toMatchObject(
+      asked,
+    );
+    expect(failureFromLog('ffmpeg', '', killed('SIGTERM'))).toMatchObject(asked);
   });
 });

@@ -1,67 +1,85 @@
-import { MediaFailure } from './failure.ts';
+import { type FailureOptions, MediaFailure } from './failure.ts';
+
+/** What can be meant by what a tool says. */
+const PERMANENT: FailureOptions = { permanent: true };
+/** It may pass, but the file can bring it about as well: what happens twice is the file. */
+const TWICE: FailureOptions = { permanent: false, attempts: 2 };
+/** Nothing a file could bring about. */
+const OURS: FailureOptions = { permanent: false, ours: true };
 
 interface Explanation {
   pattern: RegExp;
   message: string;
-  permanent: boolean;
-  /** Something of ours is at fault; patterns that a file could bring about must not say so. */
-  ours?: true;
+  means: FailureOptions;
+  /** Only where files are written. */
+  writing?: true;
 }
 
-/** What lines of ffmpeg's log mean to a person; the first that matches counts. */
+/** How many streams of a file the tools look at. */
+export const MAX_STREAMS = 100;
+export const TOO_MANY_STREAMS = `The file holds more than ${MAX_STREAMS} streams, as no recording does.`;
+export const ENCRYPTED = 'The file is encrypted. Export it without copy protection and send it again.';
+export const NOTHING_FOLLOWS = 'The file is damaged: it has a header, but no sound or picture follows.';
+const CONVERT = 'If a player plays it, convert it to MP4 (H.264 and AAC) and send that.';
+
+/** What lines of ffmpeg's log mean to a person; the first that matches counts. Its own words stay in the log. */
 const EXPLANATIONS: readonly Explanation[] = [
   {
     pattern: /No space left on device|Disk quota exceeded/,
     message: 'The disk of the worker is full.',
-    permanent: false,
-    ours: true,
-  },
-  {
-    pattern: /Cannot allocate memory|Error allocating|malloc of size/,
-    message: 'The worker ran out of memory.',
-    permanent: false,
-  },
-  {
-    pattern: /Input\/output error|Too many open files|Resource temporarily unavailable/,
-    message: 'The worker could not read or write its files.',
-    permanent: false,
-  },
-  {
-    pattern: /: (?:No such file or directory|Permission denied)/,
-    message: 'The worker could not open its files.',
-    permanent: false,
-  },
-  {
-    pattern: /moov atom not found/,
-    message: 'The file is incomplete: its index is missing.',
-    permanent: true,
-  },
-  {
-    pattern: /Decoder \(codec .*\) not found|Unknown decoder|Unsupported codec|unknown codec|codec none\)/i,
-    message: 'The file uses a codec that the installed ffmpeg cannot read.',
-    permanent: true,
-  },
-  {
-    pattern: /Could not find codec parameters/,
-    message: 'The file is damaged: a stream in it says nothing about its format.',
-    permanent: true,
-  },
-  {
-    pattern: /Picture size .* is invalid|image is too large|max_pixels/i,
-    message: 'The picture is larger than can be processed.',
-    permanent: true,
+    means: OURS,
+    writing: true,
   },
   {
     pattern: /Unknown encoder|Encoder not found|No such filter|Unrecognized option/,
     message: 'The installed ffmpeg lacks a part that is needed; it must be built with libx264.',
-    permanent: false,
-    ours: true,
+    means: OURS,
   },
+  // Reported as a lack of memory, too.
+  { pattern: /Number of streams exceeds max_streams/, message: TOO_MANY_STREAMS, means: PERMANENT },
+  { pattern: /DRM protected stream/, message: ENCRYPTED, means: PERMANENT },
+  {
+    pattern: /moov atom not found/,
+    message: 'The file is incomplete: its index is missing.',
+    means: PERMANENT,
+  },
+  {
+    pattern: /Picture size .* is invalid|image is too large|max_pixels/i,
+    message: 'The picture is larger than can be processed.',
+    means: PERMANENT,
+  },
+  {
+    pattern: /Cannot allocate memory|Error allocating|malloc of size/,
+    message: 'The file asks for more memory than there is. It is probably damaged.',
+    means: TWICE,
+  },
+  // Said of damaged files, too.
+  {
+    pattern: /Input\/output error|Too many open files|Resource temporarily unavailable/,
+    message: 'The file could not be read to its end. It is probably damaged.',
+    means: TWICE,
+  },
+  {
+    pattern: /: (?:No such file or directory|Permission denied)/,
+    message: 'The worker could not open its files.',
+    means: TWICE,
+  },
+  {
+    pattern: /Decoder \(codec .*\) not found|Unknown decoder|Unsupported codec|unknown codec|codec none\)/i,
+    message: `The file uses a codec that cannot be read here. ${CONVERT}`,
+    means: PERMANENT,
+  },
+  {
+    pattern: /Could not find codec parameters|Cannot determine format of input stream/,
+    message: 'The file is damaged: a stream in it says nothing about its format.',
+    means: PERMANENT,
+  },
+  { pattern: /: End of file$/m, message: NOTHING_FOLLOWS, means: PERMANENT },
   {
     pattern:
       /Invalid data found|Error while decoding|error reading|EBML header parsing failed|Error opening input/i,
     message: 'The file is damaged: it does not hold what its format promises.',
-    permanent: true,
+    means: PERMANENT,
   },
 ];
 
@@ -73,8 +91,20 @@ export interface Ending {
 
 /** ffmpeg's exit code when a signal asked it to end. */
 const ASKED_TO_END = 255;
+/** How a wrapper that is a script says that a signal ended what it started. */
+const ENDED_BY: Readonly<Record<number, NodeJS.Signals>> = {
+  130: 'SIGINT',
+  132: 'SIGILL',
+  133: 'SIGTRAP',
+  134: 'SIGABRT',
+  135: 'SIGBUS',
+  136: 'SIGFPE',
+  137: 'SIGKILL',
+  139: 'SIGSEGV',
+  143: 'SIGTERM',
+};
 /** Signals by which a process ends itself. */
-const CRASHES: readonly (string | null)[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'];
+const CRASHES: readonly string[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'];
 
 /**
  * The failure of a tool that ended with an error by itself, or by a signal from outside.
@@ -82,25 +112,31 @@ const CRASHES: readonly (string | null)[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SI
  * @param log the tail of its log, already without paths
  */
 export function failureFromLog(tool: string, log: string, { code, killedBy }: Ending): MediaFailure {
-  if (CRASHES.includes(killedBy)) {
-    return new MediaFailure(`${tool} crashed while it read the file (${killedBy}).`, {
-      permanent: true,
-      log,
-    });
+  const signal = killedBy ?? ENDED_BY[code ?? 0];
+  if (signal || code === ASKED_TO_END) {
+    const lines = [log, `${tool} was ended by ${signal ?? 'a signal'}`].filter(Boolean).join('\n');
+    return endedBySignal(signal, lines);
   }
-  if (killedBy || code === ASKED_TO_END) {
-    const how = killedBy ? ` (${killedBy})` : '';
-    return new MediaFailure(`${tool} was ended from outside${how}.`, { permanent: false, log });
-  }
-  const known = EXPLANATIONS.find(({ pattern }) => pattern.test(log));
-  if (known)
-    return new MediaFailure(known.message, { permanent: known.permanent, ours: known.ours ?? false, log });
-  const message = `The file cannot be processed: ${lastWords(log) || `${tool} failed`}.`;
-  return new MediaFailure(message, { permanent: true, log });
+  const known = EXPLANATIONS.find(
+    ({ pattern, writing }) => pattern.test(log) && (!writing || tool !== 'ffprobe'),
+  );
+  if (known) return new MediaFailure(known.message, { ...known.means, log });
+  return new MediaFailure(`The file cannot be read: it is damaged or unusual. ${CONVERT}`, {
+    ...PERMANENT,
+    log,
+  });
 }
 
-/** The last line of the log that says something, as the end of a sentence. */
-function lastWords(log: string): string {
-  const lines = log.split('\n').filter((line) => line.trim() !== '' && !/^Conversion failed/.test(line));
-  return (lines.at(-1) ?? '').replace(/^\s*\[[^\]]*\]\s*/, '').replace(/[.!\s]+$/, '');
+function endedBySignal(signal: string | undefined, log: string): MediaFailure {
+  if (signal && CRASHES.includes(signal)) {
+    const message = 'The file made the program that reads it crash. It is probably damaged.';
+    return new MediaFailure(message, { ...TWICE, log });
+  }
+  // The system does that when memory runs out, which others may have brought about.
+  if (signal === 'SIGKILL') {
+    const message =
+      'The processing of the file was ended from outside, as happens when the memory of the machine runs out.';
+    return new MediaFailure(message, { permanent: false, log });
+  }
+  return new MediaFailure('The processing of the file was ended from outside.', { permanent: false, log });
 }

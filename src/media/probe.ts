@@ -1,11 +1,13 @@
 import { safeguards } from './command.ts';
 import { planDelivery } from './delivery-plan.ts';
+import { ENCRYPTED, NOTHING_FOLLOWS } from './explain.ts';
 import { MediaFailure } from './failure.ts';
 import { type Scan, scanPackets } from './packet-scan.ts';
 import { type RunLimits, runTool } from './process.ts';
 import { type Recording, recognize } from './recording.ts';
 import {
   type AudioStream,
+  isEncrypted,
   type MediaStream,
   mediaStreams,
   playedStreams,
@@ -14,11 +16,16 @@ import {
 } from './streams.ts';
 import type { MediaTools } from './tools.ts';
 
-const HEADER_TIME_LIMIT_MS = 120_000;
+const HEADER_TIME_LIMIT_MS = 60_000;
+/** What ffprobe says of a hundred streams with long titles. */
+const HEADER_BYTES = 4 * 2 ** 20;
 const SCAN_TIME_LIMIT_MS = 3_600_000;
 
 /** Formats whose header does not say how long the recording is; what ffprobe says of them is a guess. */
 const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
+
+/** A header that promises more is not believed. */
+const LONGEST_MS = 30 * 24 * 3_600_000;
 
 /** What a recording consists of. */
 export interface MediaInfo {
@@ -52,15 +59,17 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const { output, log } = await runTool(
     tools.ffprobe,
     ['-hide_banner', '-v', 'warning', ...args, '-i', path],
-    { signal, timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS },
+    { signal, timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS, maxOutputBytes: HEADER_BYTES },
   );
   const report = reportOf(output);
+  if (isEncrypted(report)) throw new MediaFailure(ENCRYPTED, { permanent: true, log });
   const streams = mediaStreams(report);
   if (streams.length === 0) {
     throw new MediaFailure('The file holds neither sound nor moving pictures.', { permanent: true, log });
   }
   const declared = Number(report.format?.duration ?? 0) * 1000;
-  const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
+  const believable = declared > 0 && declared < LONGEST_MS;
+  const indexed = believable && !WITHOUT_DURATION.includes(recording.demuxer);
   const scan = indexed
     ? undefined
     : await scanPackets(
@@ -70,10 +79,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
         { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS },
       );
   if (scan && scan.duration === null) {
-    throw new MediaFailure('The file is damaged: it has a header, but no sound or picture follows.', {
-      permanent: true,
-      log,
-    });
+    throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
   }
   return {
     recording,
@@ -110,7 +116,7 @@ function reportOf(output: Buffer): Report {
   try {
     return Report.parse(JSON.parse(output.toString('utf8')));
   } catch (cause) {
-    throw new MediaFailure('ffprobe said something about the file that is not understood.', {
+    throw new MediaFailure('The file is damaged: what it says of itself makes no sense.', {
       permanent: true,
       log: output.toString('utf8', 0, 4096),
       cause,

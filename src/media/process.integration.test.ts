@@ -54,6 +54,18 @@ describe('runTool', () => {
     expect(log.endsWith('the end')).toBe(true);
   });
 
+  it('collects no more of what it says than it may', async () => {
+    const options = { timeLimitMs: 60_000, maxOutputBytes: 1000 };
+    const run = runTool(execPath, script('process.stdout.write("x".repeat(2000))'), options);
+    await expect(run).rejects.toMatchObject({ permanent: true });
+  });
+
+  it('keeps no control characters that a file made it say', async () => {
+    const code = 'process.stderr.write("a\\0b\\x1b[31mc\\n\\td")';
+    const { log } = await runTool(execPath, script(code), { timeLimitMs: 60_000 });
+    expect(log).toBe('ab[31mc\n\td');
+  });
+
   it('hands the tool nothing of the environment', async () => {
     process.env.INLET_TEST_SECRET = 'secret';
     const code = 'process.stdout.write(JSON.stringify(process.env))';
@@ -114,9 +126,9 @@ describe('runTool', () => {
   });
 
   it.each([
-    [137, { permanent: false, message: expect.stringContaining('SIGKILL') }],
-    [143, { permanent: false, message: expect.stringContaining('SIGTERM') }],
-    [139, { permanent: true, message: expect.stringContaining('SIGSEGV') }],
+    [137, { permanent: false, attempts: undefined, log: expect.stringContaining('SIGKILL') }],
+    [143, { permanent: false, attempts: undefined, log: expect.stringContaining('SIGTERM') }],
+    [139, { permanent: false, attempts: 2, log: expect.stringContaining('SIGSEGV') }],
   ])('takes exit code %d for the signal that a script reports so', async (code, failure) => {
     const ended = runTool('/bin/sh', ['-c', `exit ${code}`], { timeLimitMs: 60_000 });
     await expect(ended).rejects.toMatchObject(failure);
@@ -128,13 +140,14 @@ describe('runTool', () => {
     ).rejects.toThrow('too late');
   });
 
-  it('ends a tool that takes longer than its limit; that may pass', async () => {
+  it('ends a tool that takes longer than its limit; that may pass once', async () => {
     let pid = 0;
     const run = started({ timeLimitMs: 1500 }, (number) => {
       pid = number;
     });
     await expect(run).rejects.toMatchObject({
       permanent: false,
+      attempts: 2,
       message: expect.stringContaining('stopped'),
     });
     expect(isAlive(pid)).toBe(false);
@@ -150,7 +163,7 @@ describe('runTool', () => {
     const killed = started({}, (pid) => process.kill(pid, 'SIGKILL'));
     await expect(killed).rejects.toMatchObject({
       permanent: false,
-      message: expect.stringContaining('SIGKILL'),
+      log: expect.stringContaining('SIGKILL'),
     });
     const missing = runTool('/nonexistent/ffmpeg', [], { timeLimitMs: 1000 });
     await expect(missing).rejects.toMatchObject({

@@ -37,6 +37,8 @@ export interface RunLimits {
 export interface RunOptions extends RunLimits {
   /** Receives standard output as it comes; without it the output is collected. */
   onOutput?: (chunk: Buffer) => void;
+  /** How much of the output is collected at most; more fails for good. */
+  maxOutputBytes?: number;
 }
 
 /** How a run that succeeded ended. */
@@ -53,7 +55,7 @@ export interface Finished {
  * @throws {MediaFailure} permanent when the tool itself refused the file
  */
 export function runTool(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
-  const { signal, timeLimitMs, onOutput } = options;
+  const { signal, timeLimitMs, onOutput, maxOutputBytes = OUTPUT_BYTES } = options;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason);
@@ -82,7 +84,7 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
     child.stdout.on('data', (chunk: Buffer) => {
       if (onOutput) return onOutput(chunk);
       collected += chunk.length;
-      if (collected > OUTPUT_BYTES) end(tooMuchOutput(path));
+      if (collected > maxOutputBytes) end(tooMuchOutput());
       else chunks.push(chunk);
     });
     child.stderr.on('data', (chunk: Buffer) => {
@@ -133,11 +135,15 @@ function kill(child: ChildProcess): void {
 /** Takes paths of this machine out of a log: those of the command line, and what looks like one. */
 export function withoutPaths(log: string, args: readonly string[]): string {
   const known = args.filter((arg) => isAbsolute(arg)).sort((a, b) => b.length - a.length);
-  return known
-    .reduce((text, path) => text.replaceAll(path, basename(path)), log)
-    .replaceAll(/(?<![\w./])\/(?!\/)(?:[^\s/:'"]+\/)+([^\s/:'"]*)/g, '$1')
-    .replaceAll(/ @ 0x[0-9a-f]+/g, '')
-    .trim();
+  return (
+    known
+      .reduce((text, path) => text.replaceAll(path, basename(path)), log)
+      .replaceAll(/(?<![\w./])\/(?!\/)(?:[^\s/:'"]+\/)+([^\s/:'"]*)/g, '$1')
+      .replaceAll(/ @ 0x[0-9a-f]+/g, '')
+      // What is quoted of a file may hold anything; a database takes no NUL.
+      .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
+      .trim()
+  );
 }
 
 function notStarted(path: string, cause: Error): MediaFailure {
@@ -146,13 +152,12 @@ function notStarted(path: string, cause: Error): MediaFailure {
 
 function tookTooLong(path: string, ms: number): MediaFailure {
   const seconds = Math.round(ms / 1000);
-  return new MediaFailure(`${basename(path)} was stopped after the ${seconds} seconds it may take.`, {
-    permanent: false,
-  });
+  return new MediaFailure(
+    `The processing of the file was stopped after the ${seconds} seconds that it may take. It is probably damaged.`,
+    { permanent: false, attempts: 2, log: `${basename(path)} was stopped` },
+  );
 }
 
-function tooMuchOutput(path: string): MediaFailure {
-  return new MediaFailure(`${basename(path)} reported more about the file than is plausible.`, {
-    permanent: true,
-  });
+function tooMuchOutput(): MediaFailure {
+  return new MediaFailure('The file says more about itself than any recording does.', { permanent: true });
 }

@@ -82,6 +82,12 @@ describe('detectMediaType', () => {
     expect(detectMediaType(ebml(doctype))).toBe(expected);
   });
 
+  it('knows Matroska whose lengths are written with eight bytes', () => {
+    const long = (length: number) => bytes(0x01, 0, 0, 0, 0, 0, 0, length);
+    const header = concat(bytes(0x42, 0x82), long(8), text('matroska'));
+    expect(detectMediaType(concat(bytes(0x1a, 0x45, 0xdf, 0xa3), long(18), header))).toBe('video/x-matroska');
+  });
+
   it.each([
     ['188', packets(188, 6)],
     ['192', packets(192, 6, 4)],

@@ -63,8 +63,11 @@ function matroskaType(head: Uint8Array): string | undefined {
   if (!startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return undefined;
   for (let at = 5; at < Math.min(head.length, 128) - 3; at++) {
     if (!startsWith(head, EBML_DOCTYPE, at)) continue;
-    const length = (head[at + 2] ?? 0) & 0x7f;
-    const doctype = ascii(head, at + 3, at + 3 + length).replace(/\0+$/, '');
+    // Some programs write every length with eight bytes.
+    const size = Math.max(1, Math.clz32(head[at + 2] ?? 0) - 23);
+    const start = at + 2 + size;
+    const length = size === 1 ? (head[at + 2] ?? 0) & 0x7f : (head[start - 1] ?? 0);
+    const doctype = ascii(head, start, start + length).replace(/\0+$/, '');
     if (doctype === 'webm') return 'video/webm';
     if (doctype === 'matroska') return 'video/x-matroska';
   }

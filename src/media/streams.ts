@@ -49,6 +49,7 @@ const StreamReport = z.object({
   index: z.number(),
   codec_type: text,
   codec_name: text,
+  codec_tag_string: text,
   profile: z.union([z.string(), z.number()]).optional(),
   pix_fmt: text,
   width: z.number().optional(),
@@ -93,6 +94,14 @@ export function playedStreams(streams: readonly MediaStream[]) {
     video: videos.find(({ width, height }) => width > 0 && height > 0) ?? videos[0],
     audio: audible.find(({ preferred }) => preferred) ?? audible[0],
   };
+}
+
+/** How MP4 (common encryption, and what Apple had before) marks a stream that only the holder of a key can read. */
+const PROTECTED: readonly string[] = ['encv', 'enca', 'drmi', 'drms', 'drmt'];
+
+/** Whether a stream of a file is under copy protection. */
+export function isEncrypted(report: Report): boolean {
+  return report.streams.some((stream) => PROTECTED.includes(stream.codec_tag_string ?? ''));
 }
 
 function videoStream(stream: StreamReport): VideoStream {

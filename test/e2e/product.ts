@@ -8,6 +8,7 @@ import { access } from './suites/access.ts';
 import { agents } from './suites/agents.ts';
 import { deletion } from './suites/deletion.ts';
 import { forms } from './suites/forms.ts';
+import { hostileMediaSuite } from './suites/hostile-media.ts';
 import { interruptions } from './suites/interruptions.ts';
 import { limits } from './suites/limits.ts';
 import { logs } from './suites/logs.ts';
@@ -36,6 +37,9 @@ const SUITES: readonly Suite[] = [
   logs,
 ];
 
+/** Nothing of these depends on the services; once on each runtime is enough. */
+const ONCE: readonly Suite[] = [hostileMediaSuite];
+
 /** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
 export async function describeProduct(runtime: Runtime, services: Services): Promise<void> {
   const runs = await available(services);
@@ -50,6 +54,7 @@ export async function describeProduct(runtime: Runtime, services: Services): Pro
     });
     afterAll(() => server?.stop());
     beforeEach((test) => showLogsOnFailure(test, server));
-    for (const suite of SUITES) suite(() => ({ server, admin: new Client(server.url), runtime }));
+    for (const suite of services === 'embedded' ? [...SUITES, ...ONCE] : SUITES)
+      suite(() => ({ server, admin: new Client(server.url), runtime }));
   });
 }
