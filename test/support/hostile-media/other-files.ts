@@ -32,7 +32,6 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
     'a playlist as long as packets': latin1(`#EXTM3U\n${`G${'#'.repeat(186)}\n`.repeat(40)}${outside}a.ts\n`),
     'a web page': latin1('<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>'),
     'an answer in JSON': latin1('{"error":"not found"}'),
-    'an empty file': Buffer.alloc(0),
     'a single byte': latin1('\0'),
     'a text': latin1('The lecture was cancelled.\n'.repeat(1000)),
     zeros: Buffer.alloc(100_000),
