@@ -17,10 +17,6 @@ import { type Part, periodically } from './periodically.ts';
 
 /** Notifications are a hint; this is how long an operation waits when one was missed, or when it is tried again. */
 const POLL_MS = 1_000;
-/** A queue that has not answered by then is away, whatever it does with what it was given. */
-const QUEUE_MS = 10_000;
-/** A worker that has had a job for so long without claiming its operation has lost its way to the database. */
-const CLAIM_MS = 10_000;
 
 export interface RelayOptions {
   databaseUrl: string;
@@ -28,9 +24,22 @@ export interface RelayOptions {
   queue: WorkQueue;
   lanes: LaneChoice;
   log: Logger;
+  limits?: DeliveryLimits;
 }
 
-type Delivering = Pick<RelayOptions, 'database' | 'queue' | 'lanes'>;
+/** When the relay takes something for lost, in milliseconds. */
+export interface DeliveryLimits {
+  /** After this long without a claim a delivery is looked into. */
+  overdueMs: number;
+  /** A queue that has not answered by then is away, whatever it does with what it was given. */
+  queueMs: number;
+  /** A worker that has had a job for so long without claiming its operation has lost its way to the database. */
+  claimMs: number;
+}
+
+const LIMITS: DeliveryLimits = { overdueMs: 15_000, queueMs: 10_000, claimMs: 10_000 };
+
+type Delivering = Pick<RelayOptions, 'database' | 'queue' | 'lanes' | 'limits'>;
 
 /** The relay of a process. */
 export interface Relay extends Part {
@@ -59,11 +68,12 @@ export function startRelay(options: RelayOptions): Relay {
  *
  * @returns how many jobs were handed to the queue
  */
-export async function deliverReady({ database, queue, lanes }: Delivering): Promise<number> {
+export async function deliverReady(options: Delivering): Promise<number> {
+  const { database, queue, lanes, limits = LIMITS } = options;
   await assignLanes(database, lanes);
-  const overdue = await takeOverdue(database);
-  await byLane(database, overdue, stillOverdue, async (lane, deliveries) => {
-    const lost = await queue.lost(lane, deliveries.map(jobIdOf), CLAIM_MS);
+  const overdue = await takeOverdue(database, limits.overdueMs);
+  await byLane(options, overdue, stillOverdue, async (lane, deliveries) => {
+    const lost = await queue.lost(lane, deliveries.map(jobIdOf), limits.claimMs);
     await undeliver(
       database,
       deliveries.filter((delivery) => lost.has(jobIdOf(delivery))),
@@ -73,14 +83,14 @@ export async function deliverReady({ database, queue, lanes }: Delivering): Prom
   for (;;) {
     const due = await takeDeliveries(database, LANES);
     if (due.length === 0) return delivered;
-    await byLane(database, due, undeliver, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
+    await byLane(options, due, undeliver, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
     delivered += due.length;
   }
 }
 
 /** Does something with the deliveries of each lane. What is not done when one fails is taken back, to be tried soon. */
 async function byLane(
-  database: Database,
+  { database, limits = LIMITS }: Delivering,
   deliveries: readonly Delivery[],
   takeBack: (database: Database, deliveries: readonly Delivery[]) => Promise<void>,
   work: (lane: Lane, deliveries: readonly Delivery[]) => Promise<void>,
@@ -89,7 +99,7 @@ async function byLane(
   try {
     for (const lane of LANES) {
       const own = deliveries.filter((delivery) => delivery.lane === lane);
-      if (own.length > 0) await withTimeout(work(lane, own), QUEUE_MS, 'The queue does not answer.');
+      if (own.length > 0) await withTimeout(work(lane, own), limits.queueMs, 'The queue does not answer.');
       left.delete(lane);
     }
   } catch (error) {

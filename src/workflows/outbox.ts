@@ -6,8 +6,6 @@ import type { Database } from '../database/kysely.ts';
  * The others wait in order in the table, where they cost nothing.
  */
 const WINDOW = 200;
-/** After this long without a claim a delivery is looked into. */
-const DELIVERY_LEASE_SECONDS = 15;
 const ASSIGNED_AT_ONCE = 1000;
 
 /** An operation that is ready to run. */
@@ -75,15 +73,15 @@ export async function takeDeliveries(
 }
 
 /**
- * Takes deliveries that no worker has claimed for a while: their job may be waiting still, or be lost. Nobody else
- * looks into them for as long again, unless `stillOverdue` says so.
+ * Takes deliveries that no worker has claimed for so long: their job may be waiting still, or be lost. Nobody else looks
+ * into them for as long again, unless `stillOverdue` says so.
  */
-export async function takeOverdue(database: Database): Promise<Delivery[]> {
+export async function takeOverdue(database: Database, afterMs: number): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
     UPDATE workflow_operations o SET delivered_at = now()
     FROM (
       SELECT id FROM workflow_operations
-      WHERE state = 'ready' AND delivered_at < now() - make_interval(secs => ${DELIVERY_LEASE_SECONDS})
+      WHERE state = 'ready' AND delivered_at < now() - make_interval(secs => ${afterMs / 1000})
       FOR UPDATE SKIP LOCKED
     ) overdue
     WHERE o.id = overdue.id
@@ -93,7 +91,7 @@ export async function takeOverdue(database: Database): Promise<Delivery[]> {
 
 /** What became of these deliveries could not be found out: they are overdue as before. */
 export async function stillOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
-  await mark(database, deliveries, sql`now() - make_interval(secs => ${DELIVERY_LEASE_SECONDS + 1})`);
+  await mark(database, deliveries, sql`'-infinity'`);
 }
 
 /** The queue did not take these operations, or lost them: they are due again at once. */

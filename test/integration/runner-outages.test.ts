@@ -80,6 +80,14 @@ async function produce(context: OperationContext): Promise<string> {
   return (await context.store(path, 'text/plain')).objectKey;
 }
 
+test('an operation is claimed though the database is away when its job comes', async () => {
+  const { run, state } = await told(async () => async () => undefined, { storage, staging });
+  await proxy.part();
+  setTimeout(() => void proxy.join(), 400);
+  expect(await run()).toBeUndefined();
+  expect(await state()).toBe('SUCCEEDED');
+});
+
 describe('a finished operation', () => {
   test('is committed though another transaction comes between', async () => {
     let [runs, commits] = [0, 0];

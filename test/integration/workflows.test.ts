@@ -253,15 +253,17 @@ test('the outbox gives each ready operation to one relay, and again when nobody 
     expect(new Set(taken.map(({ operationId }) => operationId)).size).toBe(20);
     expect(taken).toHaveLength(20);
     expect(await deliver(other.database)).toEqual([]);
-    expect(await takeOverdue(other.database)).toEqual([]);
+    expect(await takeOverdue(other.database, 15_000)).toEqual([]);
     await sql`UPDATE workflow_operations SET delivered_at = now() - interval '1 hour'`.execute(
       other.database,
     );
-    const looks = (await Promise.all(Array.from({ length: 4 }, () => takeOverdue(other.database)))).flat();
+    const looks = (
+      await Promise.all(Array.from({ length: 4 }, () => takeOverdue(other.database, 15_000)))
+    ).flat();
     expect(byId(looks)).toEqual(byId(taken));
-    expect(await takeOverdue(other.database)).toEqual([]);
+    expect(await takeOverdue(other.database, 15_000)).toEqual([]);
     await stillOverdue(other.database, looks);
-    const again = await takeOverdue(other.database);
+    const again = await takeOverdue(other.database, 15_000);
     expect(byId(again)).toEqual(byId(taken));
     await undeliver(other.database, again);
     const anew = await deliver(other.database);
@@ -306,7 +308,7 @@ test('of thousands that wait, no more than a window is delivered and looked into
     expect(await deliver(other.database)).toEqual([]);
     await sql`UPDATE workflow_operations SET delivered_at = now() - interval '1 hour'
       WHERE delivered_at IS NOT NULL`.execute(other.database);
-    expect(await takeOverdue(other.database)).toHaveLength(200);
+    expect(await takeOverdue(other.database, 15_000)).toHaveLength(200);
     expect(await deliver(other.database)).toEqual([]);
   } finally {
     await other.close();
