@@ -2,8 +2,11 @@ import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
+/** Where something may be left. */
+type Stores = Pick<TestServer, 'database' | 'storage'>;
+
 /** What is in the object storage and on the staging ledger, and what the rows of the database name. */
-async function inventory({ database, storage }: TestServer) {
+async function inventory({ database, storage }: Stores) {
   const [tracks, elements, staged] = await Promise.all([
     database.selectFrom('tracks').select('object_key').execute(),
     database.selectFrom('publication_elements').select('object_key').execute(),
@@ -25,7 +28,7 @@ async function inventory({ database, storage }: TestServer) {
  * nothing is being stored any more
  */
 export async function expectNothingLeftOver(
-  server: TestServer,
+  server: Stores,
   { timeoutMs = 20_000, atOnce = false }: { timeoutMs?: number; atOnce?: boolean } = {},
 ): Promise<void> {
   await eventually(
