@@ -11,6 +11,8 @@ import type { World } from './world.ts';
 const PROCESSED_MS = 300_000;
 /** What nobody holds any more is swept after a few minutes. */
 const SWEPT_MS = 240_000;
+/** What a killed worker left behind is cleared away by another after two. */
+const CLEARED_MS = 180_000;
 /** By how much what was published may be longer or shorter than what was sent: a frame of sound or two. */
 const TOLERANCE_MS = 200;
 const GROWTH = { share: 1.5, mib: 64, handles: 12 };
@@ -154,7 +156,7 @@ async function nothingAtWork({ dataDir }: World): Promise<string[]> {
     async () => {
       if ((await look()).length > 0) throw new Error('something is at work');
     },
-    30_000,
+    CLEARED_MS,
     1_000,
   ).catch(() => undefined);
   return look();
