@@ -54,10 +54,9 @@ export function isLongWork(inspected: Inspected): boolean {
 export function assertPlausible({ duration }: Pick<Inspected, 'duration'>): void {
   const hours = Math.round(duration / 3_600_000);
   if (hours <= LONGEST_HOURS) return;
-  throw new MediaFailure(
-    `The file says that it lasts ${hours} hours; recordings of up to ${LONGEST_HOURS} hours can be processed.`,
-    { permanent: true },
-  );
+  throw new MediaFailure(`The file says that it lasts ${hours} hours; ${LONGEST_HOURS} hours are allowed.`, {
+    permanent: true,
+  });
 }
 
 /** How long making it playable may take, in milliseconds: its work on a very slow machine, and its duration. */

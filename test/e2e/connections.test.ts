@@ -8,7 +8,13 @@ import type { ServerLimits } from '../../src/http/server/serve.ts';
 import { freePort } from '../support/free-port.ts';
 
 const SERVER = fileURLToPath(new URL('../support/limited-server.ts', import.meta.url));
-const LIMITS: ServerLimits = { headersMs: 400, keepAliveMs: 400, connections: 6, unreadMs: 700, lingerMs: 600 };
+const LIMITS: ServerLimits = {
+  headersMs: 400,
+  keepAliveMs: 400,
+  connections: 6,
+  unreadMs: 700,
+  lingerMs: 600,
+};
 const HELLO = 'GET / HTTP/1.1\r\nHost: inlet\r\n\r\n';
 
 /** A connection of a client, and what came over it. */
@@ -41,8 +47,7 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
     port = await freePort();
     const args = [SERVER, String(port), JSON.stringify(LIMITS)];
     const deno = ['run', '--quiet', '--no-config', '--no-lock', '--node-modules-dir=manual', '--allow-all'];
-    child =
-      runtime === 'node' ? spawn(process.execPath, args) : spawn(denoProgram(), [...deno, ...args]);
+    child = runtime === 'node' ? spawn(process.execPath, args) : spawn(denoProgram(), [...deno, ...args]);
     await once(child.stdout as NodeJS.EventEmitter, 'data');
   });
   afterAll(async () => {
@@ -78,13 +83,16 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
   test.each([
     ['of a length', `Content-Length: ${2 ** 30}\r\n`],
     ['in chunks', 'Transfer-Encoding: chunked\r\n'],
-  ])('lets a client that is still sending a body %s read its refusal, and then ends', async (_name, header) => {
-    const wire = new Wire(port, `POST /refuse HTTP/1.1\r\nHost: inlet\r\n${header}\r\n`);
-    const sending = setInterval(() => wire.socket.write('8\r\n12345678\r\n'.repeat(5_000)), 10);
-    onTestFinished(() => clearInterval(sending));
-    await wire.ended;
-    expect(wire.received).toMatch(/^HTTP\/1\.1 413 .*Connection: close.*Too much\.$/s);
-  });
+  ])(
+    'lets a client that is still sending a body %s read its refusal, and then ends',
+    async (_name, header) => {
+      const wire = new Wire(port, `POST /refuse HTTP/1.1\r\nHost: inlet\r\n${header}\r\n`);
+      const sending = setInterval(() => wire.socket.write('8\r\n12345678\r\n'.repeat(5_000)), 10);
+      onTestFinished(() => clearInterval(sending));
+      await wire.ended;
+      expect(wire.received).toMatch(/^HTTP\/1\.1 413 .*Connection: close.*Too much\.$/s);
+    },
+  );
 
   test.each([
     ['POST /read', /^HTTP\/1\.1 100 .*HTTP\/1\.1 400 .*The chunks of the request are too small\.$/s],
@@ -104,7 +112,10 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
   test('gives up the connections that are longest without a request when there are too many', async () => {
     const busy = new Wire(port, 'GET /slow?ms=700 HTTP/1.1\r\nHost: inlet\r\n\r\n');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const waiting = Array.from({ length: LIMITS.connections - 1 }, () => new Wire(port, 'GET / HTTP/1.1\r\n'));
+    const waiting = Array.from(
+      { length: LIMITS.connections - 1 },
+      () => new Wire(port, 'GET / HTTP/1.1\r\n'),
+    );
     await Promise.all(waiting.map(({ socket }) => once(socket, 'connect')));
     const late = new Wire(port, HELLO);
     expect(await late.answered()).toMatch(/^HTTP\/1\.1 200 /);

@@ -7,7 +7,8 @@ const server = await serve(
   async (request) => {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/long') return new Response(new Uint8Array(64 * 2 ** 20));
-    if (pathname === '/slow') await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
+    if (pathname === '/slow')
+      await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
     if (pathname === '/read') for await (const _ of request.body ?? []);
     if (pathname === '/refuse') return new Response('Too much.', { status: 413 });
     return new Response('Hello.');

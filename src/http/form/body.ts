@@ -92,8 +92,7 @@ function messageChunks(message: IncomingMessage): ChunkSource {
   let cancelled = false;
   let wake = () => {};
   const onEvent = () => wake();
-  const events = ['readable', 'end', 'error', 'close'] as const;
-  for (const event of events) message.on(event, onEvent);
+  for (const name of ['readable', 'end', 'error', 'close'] as const) message.on(name, onEvent);
   return {
     next: async () => {
       for (;;) {
