@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { refusal } from '../endpoint/refusal.ts';
 import { HttpError } from '../errors.ts';
 import { ChunkCount, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/chunk-size.ts';
@@ -21,6 +22,9 @@ export class ClientGone extends Error {
 
 /** What is asked for at once: every chunk costs each stage of an upload the same, whatever its size. */
 const CHUNK_BYTES = 256 * 1024;
+
+/** For what is less, another look is taken at what comes next; a packet of the network may hold thousands of chunks. */
+const FEW_BYTES = 16 * 1024;
 
 /**
  * Reads a request body chunk by chunk. Only the time spent waiting for the client counts towards the idle limit, not
@@ -96,6 +100,7 @@ function messageChunks(message: IncomingMessage): ChunkSource {
   return {
     next: async () => {
       for (;;) {
+        if (message.readableLength > 0 && message.readableLength < FEW_BYTES) await setImmediate();
         const chunk: Buffer | null = message.read();
         if (chunk) return chunk;
         if (message.readableEnded || cancelled) return undefined;
