@@ -4,6 +4,7 @@ import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { watched } from '../src/media/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage } from '../src/storage/port.ts';
 import type { StagingExpired, StagingLedger } from '../src/storage/staging.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
@@ -68,9 +69,12 @@ export function createWorkspace({ folder, storage, staging, signal, onLost }: Wo
 
   const download = async (objectKey: string): Promise<string> => {
     const path = join(folder, `source-${basename(objectKey)}`);
-    const body = await orFault(storage.get(objectKey, undefined, signal));
+    const fetch = async (until: AbortSignal) => {
+      const body = await orFault(storage.get(objectKey, undefined, until));
+      await orFault(pipeline(Readable.from(body), createWriteStream(path), { signal: until }));
+    };
     try {
-      await orFault(pipeline(Readable.from(body), createWriteStream(path), { signal }));
+      await watched({ path, maxBytes: Number.POSITIVE_INFINITY }, signal, fetch);
     } catch (error) {
       await rm(path, { force: true });
       throw error;

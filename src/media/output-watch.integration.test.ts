@@ -29,6 +29,17 @@ describe('watched', () => {
     });
   });
 
+  it('says what is wrong with the disk, and not how who wrote on it puts it', async () => {
+    const run = (until: AbortSignal) =>
+      new Promise((_, reject) => {
+        until.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    let looks = 0;
+    const reserve = (bytes: number) => (looks++ === 0 ? 0 : bytes + 1);
+    const output = { path: join(folder, 'copy'), maxBytes: 2 ** 40 };
+    await expect(watched(output, undefined, run, { lookMs: 20, reserve })).rejects.toThrow('disk');
+  });
+
   it('ends a tool when somebody else wants it to end, with that reason', async () => {
     const reason = new Error('the worker stops');
     await expect(write(join(folder, 'stopped'), 2 ** 40, AbortSignal.abort(reason))).rejects.toBe(reason);

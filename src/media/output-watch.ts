@@ -15,7 +15,7 @@ export interface Watch {
   reserve: (bytes: number) => number;
 }
 
-/** A file that a tool is going to write. */
+/** A file that is going to be written. */
 export interface WatchedOutput {
   path: string;
   /** More than this is no result of what was asked for. */
@@ -23,9 +23,9 @@ export interface WatchedOutput {
 }
 
 /**
- * Runs a tool and aborts it when what it writes becomes larger than it may be, or fills the disk.
+ * Runs what writes a file, and aborts it when that becomes larger than it may be or fills the disk.
  *
- * @param run must end when its signal aborts, rejecting with the reason
+ * @param run must end when its signal aborts
  * @throws {MediaFailure} permanent for a file that is too large, a fault of ours for a full disk
  */
 export async function watched(
@@ -34,19 +34,21 @@ export async function watched(
   run: (signal: AbortSignal) => Promise<unknown>,
   watch = WATCH,
 ): Promise<void> {
-  const fault = await findFault(output, watch);
+  let fault = await findFault(output, watch);
   if (fault) throw fault;
   const controller = new AbortController();
   let looking = false;
   const timer = setInterval(async () => {
     if (looking) return;
     looking = true;
-    const found = await findFault(output, watch);
+    fault ??= await findFault(output, watch);
     looking = false;
-    if (found) controller.abort(found);
+    if (fault) controller.abort(fault);
   }, watch.lookMs);
   try {
     await run(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
+  } catch (error) {
+    throw fault ?? error;
   } finally {
     clearInterval(timer);
   }
