@@ -103,6 +103,7 @@ export async function createContext(
   });
   const vitalPool = createPool(databaseUrl, {
     max: VITAL_CONNECTIONS,
+    min: VITAL_CONNECTIONS,
     limits: VITAL,
     applicationName: `inlet ${role} vital`,
     onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),

@@ -1,5 +1,7 @@
 /** The runtimes keep times in 32 bits: a timer that is to wait for longer fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
+/** So many turns of the event loop have a part in a patient wait. */
+const TURNS = 10;
 
 /**
  * Calls back once after so many milliseconds, however many they are. What is computed or configured without a bound
@@ -19,15 +21,38 @@ export function runAfter(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/**
+ * Calls back after so many milliseconds, unless cancelled. A process that gets no processor, or has much to do in each
+ * turn of its event loop, is late itself: whatever is waited for may have come and not been looked at. So the time is
+ * over only after several turns, too.
+ *
+ * @returns what cancels it
+ */
+export function patientTimer(ms: number, late: () => void): () => void {
+  let turns = 0;
+  let cancel: () => void;
+  const wait = () => {
+    // Together exactly the time that was asked for.
+    const slice = Math.floor((ms * (turns + 1)) / TURNS) - Math.floor((ms * turns) / TURNS);
+    cancel = runAfter(slice, () => {
+      turns += 1;
+      if (turns === TURNS) late();
+      else wait();
+    });
+  };
+  wait();
+  return () => cancel();
+}
+
 /** Settles as the promise does, or rejects with the message after so many milliseconds. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
-  let stop: () => void = () => undefined;
+  let cancel: () => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
-    stop = runAfter(ms, () => reject(new Error(message)));
+    cancel = patientTimer(ms, () => reject(new Error(message)));
   });
   try {
     return await Promise.race([promise, late]);
   } finally {
-    stop();
+    cancel();
   }
 }

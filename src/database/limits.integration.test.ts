@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { startProxyTo, type TestProxy } from '../../test/support/proxy.ts';
 import { createDatabase, type Database } from './kysely.ts';
@@ -95,6 +95,18 @@ test('the locks of a transaction whose owner has gone silent are let go', async 
     .rollback()
     .execute()
     .catch(() => undefined);
+});
+
+test('a connection that never comes about is given up, as an outage', async () => {
+  proxy.silence();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const outcome = answers().catch((error: Error) => error);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(isDatabaseOutage(await outcome)).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a pool ends although the other end says nothing', async () => {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { patientTimer } from '../timeout.ts';
 
 /** How long a connection may keep somebody waiting, in milliseconds. `pg` itself waits for ever. */
 export interface Limits {
@@ -34,15 +35,24 @@ export const MIGRATION: Limits = {
   idleInTransactionMs: 3_600_000,
 };
 
-/** How long a connection may take to come about. */
-const CONNECT_MS = 10_000;
+/** How long a connection may take to come about; several round trips, which take their time in a busy process. */
+const CONNECT_MS = 20_000;
 /** How long the other end may take to hang up. */
 const END_MS = 2_000;
+
+/** A connection that gives up when it does not come about; its time begins when it is made. */
+export class LimitedClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: 0 });
+    const late = () => this.connection.stream.destroy(silence(CONNECT_MS));
+    const cancel = patientTimer(CONNECT_MS, late);
+    this.once('connect', cancel).once('end', cancel).connection.once('error', cancel);
+  }
+}
 
 /** What makes the server, the operating system and the driver keep the limits, for `pg.Client` and `pg.Pool`. */
 export function limitedConnection(limits: Limits): pg.ClientConfig {
   return {
-    connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: limits.statementMs,
     lock_timeout: limits.lockMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionMs,
@@ -58,10 +68,10 @@ export function limitedConnection(limits: Limits): pg.ClientConfig {
  */
 export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   let unanswered = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: () => void = () => undefined;
   const watch = (ms = limits.silenceMs) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms).unref();
+    cancel();
+    cancel = patientTimer(ms, () => client.connection.stream.destroy(silence(ms)));
   };
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const end = client.end.bind(client) as (...args: unknown[]) => unknown;
@@ -79,9 +89,9 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   client.connection.on('readyForQuery', () => {
     unanswered = Math.max(0, unanswered - 1);
     if (unanswered > 0) watch();
-    else clearTimeout(timer);
+    else cancel();
   });
-  client.connection.once('end', () => clearTimeout(timer));
+  client.connection.once('end', () => cancel());
 }
 
 function silence(ms: number): Error {
@@ -90,7 +100,7 @@ function silence(ms: number): Error {
 
 /** A connection of its own that keeps the limits; not yet connected. */
 export function createClient(connectionString: string, limits: Limits, applicationName: string): pg.Client {
-  const client = new pg.Client({
+  const client = new LimitedClient({
     ...limitedConnection(limits),
     connectionString,
     application_name: applicationName,

@@ -17,7 +17,7 @@ const SOCKET = new Set([
 const SQLSTATE = /^(08...|57P0[1235]|53...|58...|57014|55P03|25P03|25006)$/;
 /** Errors of the driver that carry no code. */
 const MESSAGE =
-  /^(timeout exceeded when trying to connect|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;
+  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;
 const DEPTH = 4;
 
 /**

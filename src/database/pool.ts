@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { cutWhenSilent, type Limits, limitedConnection, USUAL } from './limits.ts';
+import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, USUAL } from './limits.ts';
 
 const INT8 = 20;
+/** How long somebody may wait in line for a connection while others use them all; a new one has a limit of its own. */
+const LINE_MS = 60_000;
 /** How long an ending pool waits for what is under way. */
 const END_MS = 3_000;
 
 /** How many connections a process keeps, and how long they may keep it waiting. */
 export interface PoolOptions {
   max?: number;
+  /** How many stay open although nobody uses them. */
+  min?: number;
   /** Those of requests unless given. */
   limits?: Limits;
   /** Sets `search_path`; without it the server's default applies. */
@@ -25,8 +29,11 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   const limits = options.limits ?? USUAL;
   const pool = new pg.Pool({
     ...limitedConnection(limits),
+    connectionTimeoutMillis: LINE_MS,
+    Client: LimitedClient,
     connectionString: url,
     max: options.max ?? 10,
+    min: options.min ?? 0,
     idleTimeoutMillis: 30_000,
     application_name: options.applicationName ?? 'inlet',
     options: options.schema ? `-c search_path=${options.schema}` : undefined,
