@@ -54,14 +54,11 @@ describe('failureFromLog', () => {
       message: expect.stringContaining('crash'),
       log: 'ffprobe was ended by SIGSEGV',
     });
-    // A script in its place says so with a code.
-    expect(failureFromLog('ffmpeg', '', { code: 139, killedBy: null })).toMatchObject(twice);
     const asked = { permanent: false, attempts: undefined };
     expect(failureFromLog('ffmpeg', '', killed('SIGKILL'))).toMatchObject({
       ...asked,
       message: expect.stringContaining('memory of the machine runs out'),
     });
-    expect(failureFromLog('ffmpeg', '', { code: 137, killedBy: null })).toMatchObject(asked);
     expect(failureFromLog('ffmpeg', 'x: Invalid data found', { code: 255, killedBy: null })).toMatchObject(
       asked,
     );

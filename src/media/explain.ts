@@ -91,18 +91,6 @@ export interface Ending {
 
 /** ffmpeg's exit code when a signal asked it to end. */
 const ASKED_TO_END = 255;
-/** How a wrapper that is a script says that a signal ended what it started. */
-const ENDED_BY: Readonly<Record<number, NodeJS.Signals>> = {
-  130: 'SIGINT',
-  132: 'SIGILL',
-  133: 'SIGTRAP',
-  134: 'SIGABRT',
-  135: 'SIGBUS',
-  136: 'SIGFPE',
-  137: 'SIGKILL',
-  139: 'SIGSEGV',
-  143: 'SIGTERM',
-};
 /** Signals by which a process ends itself. */
 const CRASHES: readonly string[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'];
 
@@ -112,10 +100,9 @@ const CRASHES: readonly string[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'S
  * @param log the tail of its log, already without paths
  */
 export function failureFromLog(tool: string, log: string, { code, killedBy }: Ending): MediaFailure {
-  const signal = killedBy ?? ENDED_BY[code ?? 0];
-  if (signal || code === ASKED_TO_END) {
-    const lines = [log, `${tool} was ended by ${signal ?? 'a signal'}`].filter(Boolean).join('\n');
-    return endedBySignal(signal, lines);
+  if (killedBy || code === ASKED_TO_END) {
+    const lines = [log, `${tool} was ended by ${killedBy ?? 'a signal'}`].filter(Boolean).join('\n');
+    return endedBySignal(killedBy, lines);
   }
   const known = EXPLANATIONS.find(
     ({ pattern, writing }) => pattern.test(log) && (!writing || tool !== 'ffprobe'),
@@ -127,7 +114,7 @@ export function failureFromLog(tool: string, log: string, { code, killedBy }: En
   });
 }
 
-function endedBySignal(signal: string | undefined, log: string): MediaFailure {
+function endedBySignal(signal: NodeJS.Signals | null, log: string): MediaFailure {
   if (signal && CRASHES.includes(signal)) {
     const message = 'The file made the program that reads it crash. It is probably damaged.';
     return new MediaFailure(message, { ...TWICE, log });

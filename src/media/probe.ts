@@ -24,9 +24,6 @@ const SCAN_TIME_LIMIT_MS = 3_600_000;
 /** Formats whose header does not say how long the recording is; what ffprobe says of them is a guess. */
 const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
 
-/** A header that promises more is not believed. */
-const LONGEST_MS = 30 * 24 * 3_600_000;
-
 /** What a recording consists of. */
 export interface MediaInfo {
   recording: Recording;
@@ -68,8 +65,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     throw new MediaFailure('The file holds neither sound nor moving pictures.', { permanent: true, log });
   }
   const declared = Number(report.format?.duration ?? 0) * 1000;
-  const believable = declared > 0 && declared < LONGEST_MS;
-  const indexed = believable && !WITHOUT_DURATION.includes(recording.demuxer);
+  const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
   const scan = indexed
     ? undefined
     : await scanPackets(
