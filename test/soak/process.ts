@@ -9,6 +9,8 @@ import type { SoakOptions } from './options.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/cli/launch.ts', import.meta.url));
 const RESTART_MS = 1_000;
+/** In the log of one that has begun its work; until then it may refuse to start, for want of a database say. */
+const WORKS = /the API is listening|the worker is ready/;
 /** What one may take to stop, with what is added to SHUTDOWN_SECONDS. */
 const STOP_MS = 45_000;
 const TAIL = 4_000;
@@ -22,6 +24,7 @@ export class SoakProcess {
   #child: ChildProcess | undefined;
   #wanted = true;
   #told = false;
+  #works = false;
   #tail = '';
   /** Ends that nobody asked for, with the exit code or signal and the last line that was printed. */
   readonly crashes: string[] = [];
@@ -99,6 +102,7 @@ export class SoakProcess {
   #start(): void {
     this.starts += 1;
     this.#told = false;
+    this.#works = false;
     const { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR } = process.env;
     const child = spawn(process.execPath, this.#arguments, {
       env: { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, ...this.#env },
@@ -110,7 +114,8 @@ export class SoakProcess {
     }
     child.once('exit', (code, signal) => {
       if (!this.#wanted) return;
-      if (!this.#told) this.crashes.push(`${signal ?? `exit ${code}`}: ${lastLine(this.#tail)}`);
+      if (!this.#told && this.#works)
+        this.crashes.push(`${signal ?? `exit ${code}`}: ${lastLine(this.#tail)}`);
       setTimeout(() => this.#wanted && this.#start(), RESTART_MS);
     });
   }
@@ -118,6 +123,7 @@ export class SoakProcess {
   #read(text: string): void {
     this.#log?.write(text);
     this.#tail = (this.#tail + text).slice(-TAIL);
+    this.#works ||= WORKS.test(text);
     this.gaps += text.split('"dropped":').length - 1;
   }
 }
