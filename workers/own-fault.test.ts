@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { MediaFailure } from '../src/media/failure.ts';
 import { StagingExpired } from '../src/storage/staging.ts';
+import { failureChange } from './failure.ts';
 import { ownFault } from './own-fault.ts';
 import { StorageFault } from './workspace.ts';
 
@@ -33,6 +34,26 @@ test.each([
   ['an error of nobody', 'text'],
 ])('%s is none', (_name, error) => {
   expect(ownFault(error)).toBeUndefined();
+});
+
+test('the pauses grow to a minute, and attempts do not matter', () => {
+  const claim = {
+    operationId: 1,
+    workflowId: 1,
+    eventId: 'event',
+    token: 1,
+    operation: 'encode',
+    configuration: {},
+    attempt: 1,
+    maxAttempts: 1,
+    timeLimitMs: 1000,
+    requestId: 'request',
+  };
+  const pauses = Array.from({ length: 7 }, (_, deferrals) => {
+    const change = failureChange({ ...claim, deferrals }, coded('ENOSPC'));
+    return change.kind === 'deferred' ? change.delayMs / 1000 : change.kind;
+  });
+  expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
 });
 
 function killed(): MediaFailure {

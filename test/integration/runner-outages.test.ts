@@ -201,21 +201,6 @@ describe('faults of the service itself use up no attempt', () => {
     expect(await state()).toBe('SUCCEEDED');
   });
 
-  test('the pauses grow to a minute', async () => {
-    const { run, operation } = await told(faults['a disk is full']?.run as Operation['run'], {
-      storage,
-      staging,
-    });
-    const pauses: number[] = [];
-    for (let i = 0; i < 7; i += 1) {
-      const before = Date.now();
-      await run();
-      const { not_before } = (await operation()) ?? {};
-      pauses.push(Math.round((Number(not_before) - before) / 1000));
-    }
-    expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
-  });
-
   test('the folder of the objects is away, as a disk is that is not mounted', async () => {
     const key = await staging.stage('track');
     await storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
