@@ -9,7 +9,7 @@ import { agents } from './suites/agents.ts';
 import { deletion } from './suites/deletion.ts';
 import { forms } from './suites/forms.ts';
 import { hostileHttp } from './suites/hostile-http.ts';
-import { hostileMedia } from './suites/hostile-media.ts';
+import { hostileUploads } from './suites/hostile-uploads.ts';
 import { interruptions } from './suites/interruptions.ts';
 import { limits } from './suites/limits.ts';
 import { logs } from './suites/logs.ts';
@@ -39,7 +39,7 @@ const SUITES: readonly Suite[] = [
 ];
 
 /** Nothing of these depends on the services; once on each runtime is enough. */
-const ONCE: readonly Suite[] = [hostileHttp, hostileMedia];
+const ONCE: readonly Suite[] = [hostileHttp, hostileUploads];
 
 /** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
 export async function describeProduct(runtime: Runtime, services: Services): Promise<void> {

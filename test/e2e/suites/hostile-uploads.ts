@@ -23,7 +23,7 @@ interface Outcome {
 }
 
 /** The corpus of hostile media, sent as anybody may send it. */
-export const hostileMedia: Suite = (product) => {
+export const hostileUploads: Suite = (product) => {
   describe('hostile media', () => {
     let outside: Bait;
     let outcomes: Outcome[];
