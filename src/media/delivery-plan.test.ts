@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { largestResult } from './delivery.ts';
 import { deliveryRate, planDelivery, threadsFor } from './delivery-plan.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
@@ -135,5 +136,15 @@ describe('deliveryRate', () => {
     ['is never lower than what times can be told by', 0.2, 2.5, 25],
   ])('%s', (_what, frameRate, peakFrameRate, expected) => {
     expect(deliveryRate({ ...VIDEO, frameRate, peakFrameRate })).toBe(expected);
+  });
+});
+
+describe('largestResult', () => {
+  it('has room for an hour of moving pictures, which a browser recorded', () => {
+    const { video, audio } = plan({ codec: 'vp9' }, { codec: 'opus' }, 'matroska');
+    const streams = [video, audio].filter((stream) => stream !== undefined);
+    const hour = largestResult({ size: 500_000_000, duration: 3_600_000 }, streams);
+    // What x264 is told in -maxrate, and the sound.
+    expect(hour).toBeGreaterThan(((1920 * 1080 * 25 * 0.12 + 160_000) / 8) * 3600);
   });
 });

@@ -13,8 +13,8 @@ export interface StreamPlan {
   index: number;
   /** Taken over bit by bit. */
   copy: boolean;
-  /** Bits per second that it is encoded to at most, over seconds. */
-  bitRate?: number;
+  /** Bits per second that it is encoded to at most, over seconds; null for what is taken over. */
+  bitRate: number | null;
   options: string[];
 }
 
@@ -72,7 +72,7 @@ export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, anew = 
 
 function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean): StreamPlan {
   const { index } = video;
-  if (timed && playable(video)) return { index, copy: true, options: ['-c:v', 'copy'] };
+  if (timed && playable(video)) return { index, copy: true, bitRate: null, options: ['-c:v', 'copy'] };
   const rate = deliveryRate(video);
   const size = fitInto(video, LARGEST);
   const cap = Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
@@ -91,6 +91,7 @@ function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean): S
   return {
     index,
     copy: false,
+    bitRate: cap,
     options: [...codec, ...limits, ...timing(video, rate), '-vf', filters.join(',')],
   };
 }
@@ -167,7 +168,7 @@ function round(rate: number): number {
 function audioPlan(audio: AudioStream, timed: boolean): StreamPlan {
   const { index, channels } = audio;
   const known = audio.codec === 'aac' && AAC_PROFILES.includes(audio.profile ?? '');
-  if (timed && known && channels <= 2) return { index, copy: true, options: ['-c:a', 'copy'] };
+  if (timed && known && channels <= 2) return { index, copy: true, bitRate: null, options: ['-c:a', 'copy'] };
   const rate = AAC_RATES.find((usual) => usual === audio.samplingRate) ?? 48_000;
   // Beyond eight channels there is no layout to mix down from; the first two are what was meant.
   const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];

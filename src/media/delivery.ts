@@ -79,11 +79,16 @@ async function carryOut(
   options.onProgress(1);
 }
 
-/** Bytes that a result can have: twice what is taken over and what the encoders are told, for they do not hit it. */
-function largestResult({ size, duration }: MediaInfo, streams: readonly StreamPlan[]): number {
-  const encoded = streams.reduce((sum, { bitRate = 0 }) => sum + (bitRate / 8) * (duration / 1000), 0);
-  const copied = streams.some(({ copy }) => copy) ? size : 0;
-  return 2 * (encoded + copied) + SLACK_BYTES;
+/**
+ * Bytes that a result can have: twice what the encoders are told, for they do not hit it, and what there is already, which
+ * may be taken over, and last longer than its header says.
+ */
+export function largestResult(
+  { size, duration }: Pick<MediaInfo, 'size' | 'duration'>,
+  streams: readonly Pick<StreamPlan, 'bitRate'>[],
+): number {
+  const encoded = streams.reduce((sum, { bitRate }) => sum + ((bitRate ?? 0) / 8) * (duration / 1000), 0);
+  return 2 * (encoded + size) + SLACK_BYTES;
 }
 
 /**

@@ -32,10 +32,10 @@ describe('failureFromLog', () => {
 
   it('blames the worker for a full disk where something is written, and only there', () => {
     const log = 'av_interleaved_write_frame(): No space left on device';
-    const full = { permanent: false, ours: true, message: 'The disk of the worker is full.' };
+    const full = { permanent: false, attempts: 2, ours: false, message: 'The disk of the worker is full.' };
     expect(failureFromLog('ffmpeg', log, ended)).toMatchObject(full);
     expect(failureFromLog('ffprobe', log, ended)).toMatchObject({ permanent: true, ours: false });
-    expect(failureFromLog('ffmpeg', "Unknown encoder 'libx264'", ended)).toMatchObject({ ours: true });
+    expect(failureFromLog('ffmpeg', "Unknown encoder 'libx264'", ended)).toMatchObject({ attempts: 2 });
   });
 
   it('has a sentence for people about what it does not know, and keeps the words of the tool for operators', () => {

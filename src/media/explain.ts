@@ -4,8 +4,6 @@ import { type FailureOptions, MediaFailure } from './failure.ts';
 const PERMANENT: FailureOptions = { permanent: true };
 /** It may pass, but the file can bring it about as well: what happens twice is the file. */
 const TWICE: FailureOptions = { permanent: false, attempts: 2 };
-/** Nothing a file could bring about. */
-const OURS: FailureOptions = { permanent: false, ours: true };
 
 interface Explanation {
   pattern: RegExp;
@@ -22,18 +20,22 @@ export const ENCRYPTED = 'The file is encrypted. Export it without copy protecti
 export const NOTHING_FOLLOWS = 'The file is damaged: it has a header, but no sound or picture follows.';
 const CONVERT = 'If a player plays it, convert it to MP4 (H.264 and AAC) and send that.';
 
-/** What lines of ffmpeg's log mean to a person; the first that matches counts. Its own words stay in the log. */
+/**
+ * What lines of ffmpeg's log mean to a person; the first that matches counts. Its own words stay in the log. As that quotes
+ * the file, which may hold anything, nothing in it is taken for a fault of ours.
+ */
 const EXPLANATIONS: readonly Explanation[] = [
   {
     pattern: /No space left on device|Disk quota exceeded/,
     message: 'The disk of the worker is full.',
-    means: OURS,
+    means: TWICE,
     writing: true,
   },
   {
     pattern: /Unknown encoder|Encoder not found|No such filter|Unrecognized option/,
     message: 'The installed ffmpeg lacks a part that is needed; it must be built with libx264.',
-    means: OURS,
+    means: TWICE,
+    writing: true,
   },
   // Reported as a lack of memory, too.
   { pattern: /Number of streams exceeds max_streams/, message: TOO_MANY_STREAMS, means: PERMANENT },

@@ -48,7 +48,8 @@ export async function watched(
   try {
     await run(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
   } catch (error) {
-    throw fault ?? error;
+    // A tool that is out of room may end before the next look.
+    throw fault ?? (await findFault(output, watch)) ?? error;
   } finally {
     clearInterval(timer);
   }

@@ -68,6 +68,11 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
       detached: true,
       windowsHide: true,
     });
+    // Without file handles there are no pipes, and nothing that would be closed.
+    if (!child.stdout) {
+      child.on('error', (error) => reject(notStarted(path, error)));
+      return;
+    }
     const chunks: Buffer[] = [];
     let collected = 0;
     let tail = Buffer.alloc(0);

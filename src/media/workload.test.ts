@@ -100,4 +100,9 @@ describe('encodingLimit', () => {
     expect(encodingLimit(recording(1.5, 700, {}))).toBeGreaterThan(30 * HOUR);
     expect(encodingLimit(recording(0, 1, { frameCount: 1 }))).toBeGreaterThan(10 * 60_000);
   });
+
+  it('has time for what cannot be taken over after all', () => {
+    const h264 = { ...FOUR_K, codec: 'h264', profile: 'High', frameRate: 30, peakFrameRate: 30 };
+    expect(encodingLimit(recording(2, 9000, h264))).toBeGreaterThan(100 * HOUR);
+  });
 });

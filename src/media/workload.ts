@@ -27,9 +27,13 @@ const SHORTEST_LIMIT_MS = 15 * 60_000;
 /** Where sound is missing silence is filled in, so its times alone can ask for any amount of it. */
 const LONGEST_HOURS = 7 * 24;
 
-/** The work of making a recording playable, in pixels to be decoded and encoded; what is taken over is none. */
-export function encodingWork(inspected: Inspected): number {
-  const { video, audio } = planDelivery(inspected);
+/**
+ * The work of making a recording playable, in pixels to be decoded and encoded; what is taken over is none.
+ *
+ * @param anew when nothing is taken over
+ */
+export function encodingWork(inspected: Inspected, anew = false): number {
+  const { video, audio } = planDelivery(inspected, undefined, anew);
   const sound = audio && !audio.copy ? (inspected.duration / 1000) * PIXELS_A_SECOND_OF_SOUND : 0;
   const pictures = video && !video.copy && inspected.video ? pixelsOf(inspected.video, inspected) : 0;
   return sound + pictures;
@@ -59,8 +63,11 @@ export function assertPlausible({ duration }: Pick<Inspected, 'duration'>): void
   });
 }
 
-/** How long making it playable may take, in milliseconds: its work on a very slow machine, and its duration. */
+/**
+ * How long making it playable may take, in milliseconds: its work on a very slow machine, were all of it encoded, as it is
+ * when it cannot be taken over after all; and its duration.
+ */
 export function encodingLimit(inspected: Inspected): number {
-  const work = encodingWork(inspected) / SLOWEST_PIXELS_A_SECOND;
+  const work = encodingWork(inspected, true) / SLOWEST_PIXELS_A_SECOND;
   return Math.round(SHORTEST_LIMIT_MS + inspected.duration + work * 1000);
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail } from './finding.ts';
 
 /** Where frames are looked for, when the header says nothing of their size, and at most. */
-const TAIL_BYTES = { usual: 65_536, most: 4 * 2 ** 20 };
+const TAIL_BYTES = { usual: 65_536, most: 2 ** 20 };
 /** What looks like a frame's header may be sound; among so many, one is a header. */
 const CANDIDATES = 8;
 const HEADER_BYTES = 6;
@@ -95,13 +95,18 @@ function remainder(header: Uint8Array): number {
   return sum;
 }
 
-/** CRC-16 as frames have it, after each byte; 0 where one ends. */
+const CRC_16 = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte << 8;
+  for (let bit = 0; bit < 8; bit++) sum = ((sum & 0x8000) !== 0 ? (sum << 1) ^ 0x8005 : sum << 1) & 0xffff;
+  return sum;
+});
+
+/** CRC-16 as frames have it, after each byte; 0 where one ends. A file may ask for many megabytes of it. */
 function remainders(frame: Uint8Array): Uint16Array {
   const sums = new Uint16Array(frame.length);
   let sum = 0;
-  for (const [i, byte] of frame.entries()) {
-    sum ^= byte << 8;
-    for (let bit = 0; bit < 8; bit++) sum = ((sum & 0x8000) !== 0 ? (sum << 1) ^ 0x8005 : sum << 1) & 0xffff;
+  for (let i = 0; i < frame.length; i++) {
+    sum = ((sum << 8) ^ (CRC_16[(sum >> 8) ^ (frame[i] ?? 0)] ?? 0)) & 0xffff;
     sums[i] = sum;
   }
   return sums;

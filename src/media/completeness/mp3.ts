@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { afterId3 } from '../frame-sequence.ts';
-import { BROKEN_OFF, CUT_SHORT, type Finding, read } from './finding.ts';
+import { BROKEN_OFF, CUT_SHORT, type Finding, read, SHORTER_THAN_SAID } from './finding.ts';
 import { checkFrames } from './frames.ts';
 
 /** Behind a frame's header and what follows it in stereo, mono and lower rates, with or without a checksum. */
@@ -18,9 +18,9 @@ export async function checkMp3(file: FileHandle, size: number): Promise<Finding 
   const said = saidBytes(await read(file, start, 192));
   const missing = said === undefined ? 0 : said - (size - start);
   const end = await checkFrames(file, size);
-  if (missing > Math.max(TOLERANCE_BYTES, (said ?? 0) * TOLERANCE)) return CUT_SHORT;
   if (end) return missing > 0 ? CUT_SHORT : BROKEN_OFF;
-  return undefined;
+  // Whoever takes frames out may have left the count as it was.
+  return missing > Math.max(TOLERANCE_BYTES, (said ?? 0) * TOLERANCE) ? SHORTER_THAN_SAID : undefined;
 }
 
 /** As encoders write it: Xing (also called Info) or Fraunhofer's. */
