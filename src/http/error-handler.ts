@@ -63,9 +63,9 @@ function translate(error: Error, requestId: string): HttpError {
       error.message || 'The request is not acceptable.',
     );
   }
-  if (isDatabaseOutage(error)) return DATABASE_AWAY();
   const code = 'code' in error ? String(error.code) : '';
   if (mayPass(error) || code === LOCKED) return OTHERS_CHANGE_IT();
+  if (isDatabaseOutage(error)) return DATABASE_AWAY();
   if (UNSTORABLE_TEXT.has(code)) return UNSTORABLE();
   return FAULT(requestId);
 }

@@ -87,6 +87,7 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
     'lets a client that is still sending a body %s read its refusal, and then ends',
     async (_name, header) => {
       const wire = new Wire(port, `POST /refuse HTTP/1.1\r\nHost: inlet\r\n${header}\r\n`);
+      await once(wire.socket, 'connect');
       const sending = setInterval(() => wire.socket.write('8\r\n12345678\r\n'.repeat(5_000)), 10);
       onTestFinished(() => clearInterval(sending));
       await wire.ended;

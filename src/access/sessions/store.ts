@@ -86,9 +86,13 @@ export class SessionStore {
 
   /** Ends the session of a cookie, with all that went before it. */
   async end(cookie: string): Promise<void> {
-    await sql`
+    const { rows } = await sql<{ sign_in: string }>`
       DELETE FROM sessions WHERE sign_in = (SELECT sign_in FROM sessions WHERE digest = ${digestOf(cookie)})
-    `.execute(this.#database);
+      RETURNING sign_in`.execute(this.#database);
+    const [row] = rows;
+    if (!row) return;
+    // A renewal that this had to wait for has added one that the statement could not see.
+    await sql`DELETE FROM sessions WHERE sign_in = ${row.sign_in}`.execute(this.#database);
   }
 
   /** Those that nobody came with are left: one may be on its way, and the last to arrive is the one that stays. */

@@ -98,6 +98,24 @@ test('too many fields or files are 400', async () => {
   );
 });
 
+test('empty files without a name count as well', async () => {
+  const error = await refusal(read(file('a', '', '').repeat(3) + END));
+  expect([error.status, error.message]).toEqual([400, 'The form has more than 2 files.']);
+});
+
+test('when a handler fails, what was read ahead for it fails in silence', async () => {
+  const parts = file('a', 'a.mp4', 'x'.repeat(3 * 2 ** 20)).slice(0, -2);
+  const limits = { ...LIMITS, fileBytes: 2 ** 30, idleMs: 5_000 };
+  const half = Buffer.from(parts);
+  const body = stream([half.subarray(0, 2 ** 20), half.subarray(2 ** 20, 2 ** 21)], 'stall');
+  const reading = readForm(request(body), limits, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    throw new Error('storage');
+  });
+  await expect(reading).rejects.toThrow('storage');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+});
+
 test('a declared length beyond the limit is refused before anything is read', async () => {
   const body = stream([], 'stall');
   const error = await refusal(read(body, { headers: { 'Content-Length': String(2 ** 40) } }));
@@ -207,8 +225,8 @@ describe('what is sent as a file is taken', () => {
     expect((await read(encoded + END)).names).toEqual(['ä.mp4']);
   });
 
-  test('as bytes without a name', async () => {
-    const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="presenter"\r\nContent-Type: application/octet-stream\r\n\r\nvideo\r\n`;
+  test.each(['application/octet-stream', 'video/mp4', 'audio/flac'])('as %s without a name', async (type) => {
+    const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="presenter"\r\nContent-Type: ${type}\r\n\r\nvideo\r\n`;
     expect(await read(part + END)).toEqual({
       fields: {},
       files: { presenter: 'video' },
@@ -252,6 +270,21 @@ describe('a part is refused with 400 and its name, not left out,', () => {
     const error = await refusal(read(part + END));
     expect(error.status).toBe(400);
     expect(error.message).toContain(named);
+  });
+
+  test.each([
+    [
+      'behind what begins like the last boundary',
+      `${file('a', 'a.mp4', `x\r\n--${BOUNDARY}--x`)}${file('b', 'b.mp4', 'lost')}`,
+    ],
+    [
+      'behind a first boundary with another end of line',
+      `--${BOUNDARY}\nContent-Disposition: form-data; name="a"; filename="a"\n\nlost\r\n${field('b', '')}`,
+    ],
+  ])('where nobody reads: %s', async (_name, parts) => {
+    const error = await refusal(read(parts + END));
+    expect(error.status).toBe(400);
+    expect(error.message).toContain('a boundary stands where no part can be');
   });
 
   test('with a head that does not end', async () => {

@@ -71,6 +71,7 @@ export async function readForm(
   failed.promise.catch(() => undefined);
   let open: Readable | undefined;
   let texts = 0;
+  let fileParts = 0;
   try {
     for (let head = await parts.next(); head; head = await Promise.race([parts.next(), failed.promise])) {
       if (!isFile(head)) {
@@ -78,9 +79,9 @@ export async function readForm(
         fields.set(head.name, await readText(parts, head, limits.fieldBytes));
         continue;
       }
+      if (++fileParts > limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
       const first = await parts.content();
       if (!first && !head.filename?.trim()) continue;
-      if (handlers.length === limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
       const { stream, ended } = openFile(parts, first, limits.fileBytes);
       open = stream;
       const handled = onFile({
@@ -132,7 +133,7 @@ function limited(body: BodyReader, { fileBytes }: FormLimits): () => Promise<Uin
 }
 
 const isFile = ({ filename, type }: PartHead) =>
-  filename !== undefined || type === 'application/octet-stream';
+  filename !== undefined || /^(?:application\/octet-stream$|audio\/|image\/|video\/)/.test(type);
 
 async function readText(
   parts: Parts,
@@ -162,8 +163,11 @@ function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
         .then((bytes) => {
           size += bytes?.length ?? 0;
           if (size > maxBytes) throw FILES_TOO_LARGE(maxBytes);
-          if (bytes) chunk = parts.content();
-          else resolve();
+          if (bytes) {
+            chunk = parts.content();
+            // Read ahead: nobody may ask for it any more when it fails.
+            chunk.catch(() => undefined);
+          } else resolve();
           stream.push(bytes ?? null);
         })
         .catch((error) => {

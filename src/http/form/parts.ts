@@ -25,6 +25,10 @@ export class Parts {
   readonly #delimiter: string;
   /** What has come and is not handed out. The first boundary may do without a line before it. */
   #buffer: Buffer = CRLF;
+  /** The same as text: searched for each part, and made once for each chunk. */
+  #text = '\r\n';
+  /** What stands before the first part or after the last one. */
+  #outside = '';
   /** Whether what follows belongs to a part, and not to what is before the first. */
   #inside = false;
   #atDelimiter = false;
@@ -73,27 +77,34 @@ export class Parts {
   }
 
   async #dropContent(): Promise<void> {
-    let dropped = 0;
     for (let chunk = await this.content(); chunk; chunk = await this.content()) {
-      dropped += chunk.length;
-      if (!this.#inside && dropped > OUTSIDE_BYTES) throw broken('it does not begin with its boundary');
+      if (!this.#inside) this.#drop(chunk, 'it does not begin with its boundary');
     }
     this.#atDelimiter = false;
-    this.#buffer = this.#buffer.subarray(this.#delimiter.length);
+    this.#take(this.#delimiter.length);
   }
 
   async #dropRest(): Promise<void> {
-    let dropped = 0;
+    this.#outside = '';
     for (let rest: Uint8Array | undefined = this.#buffer; rest; rest = await this.#read()) {
-      dropped += rest.length;
-      if (dropped > OUTSIDE_BYTES) throw broken('it goes on after its end');
+      this.#drop(rest, 'it goes on after its end');
+    }
+  }
+
+  /** What nobody reads may be a note, but no part. */
+  #drop(bytes: Uint8Array, tooMuch: string): void {
+    const before = this.#outside.length;
+    this.#outside += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    if (this.#outside.length > OUTSIDE_BYTES) throw broken(tooMuch);
+    if (this.#outside.includes(this.#delimiter, Math.max(0, before - this.#delimiter.length))) {
+      throw broken('a boundary stands where no part can be');
     }
   }
 
   /** What the delimiter that was just taken stands before: the end, or a part, whose head is next then. */
   async #isLast(): Promise<boolean> {
     for (;;) {
-      const kind = kindOfDelimiter(this.#buffer.toString('latin1', 0, PADDING));
+      const kind = kindOfDelimiter(this.#text.slice(0, PADDING));
       if (kind === 'last') return true;
       if (kind === 'next') {
         this.#take(this.#buffer.indexOf(CRLF) + CRLF.length);
@@ -105,7 +116,7 @@ export class Parts {
 
   async #head(): Promise<Buffer> {
     for (;;) {
-      const text = this.#buffer.toString('latin1', 0, HEAD_BYTES + HEAD_END.length);
+      const text = this.#text.slice(0, HEAD_BYTES + HEAD_END.length);
       if (text.startsWith('\r\n')) throw unreadable(undefined);
       const end = text.indexOf(HEAD_END);
       if (end < 0 && text.length === HEAD_BYTES + HEAD_END.length) {
@@ -121,7 +132,7 @@ export class Parts {
    * what they search; its strings, as Node's, do not.
    */
   #findDelimiter(): { end: number; found: boolean } {
-    const text = this.#buffer.toString('latin1');
+    const text = this.#text;
     for (let from = 0; ; ) {
       const at = text.indexOf(this.#delimiter, from);
       if (at < 0) return { end: text.length - this.#beginning(text), found: false };
@@ -146,6 +157,7 @@ export class Parts {
   #take(length: number): Buffer {
     const taken = this.#buffer.subarray(0, length);
     this.#buffer = this.#buffer.subarray(length);
+    this.#text = this.#text.slice(length);
     return taken;
   }
 
@@ -154,6 +166,7 @@ export class Parts {
     if (!chunk) throw broken(fault);
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
+    this.#text = this.#buffer.toString('latin1');
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** How many chunks are looked at together. */
-const RUN = 4096;
+const RUN = 16_384;
 /** What chunks must have on average, in bytes: the smallest frames of a speech codec, sent each by itself, have 13. */
 const LEAST_BYTES = 8;
 
@@ -13,7 +13,7 @@ export class ChunkCount {
   #chunks = 0;
   #bytes = 0;
 
-  /** @returns whether the last 4096 chunks had fewer than 8 bytes on average, which no encoder or line brings about */
+  /** @returns whether the last 16,384 chunks had fewer than 8 bytes on average, which no encoder or line brings about */
   add(bytes: number): boolean {
     this.#chunks += 1;
     this.#bytes += bytes;
