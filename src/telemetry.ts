@@ -14,7 +14,8 @@ export function createLogger(options: Config['log']): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
-    redact: ['authorization', 'password', '*.authorization', '*.password'],
+    // A client of Redis quotes what it sent, and be it the password.
+    redact: ['authorization', 'password', '*.authorization', '*.password', '*.command'],
   };
   const format = options.format === 'json' ? (line: string) => line : readable();
   const output = new LogOutput({ notice: (dropped) => format(droppedLines(settings, dropped)) });

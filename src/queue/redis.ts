@@ -69,7 +69,13 @@ function readiness(connection: Redis): () => Promise<void> {
   return async () => {
     if (connection.status === 'ready') return;
     coming ??= once(connection, 'ready', { signal: AbortSignal.timeout(CHECK_MS) })
-      .then(() => undefined)
+      .then(
+        () => undefined,
+        // The error itself quotes what was sent, and be it the password.
+        ({ message }: Error) => {
+          throw new Error(`Redis does not answer: ${message}`);
+        },
+      )
       .finally(() => {
         coming = undefined;
       });
