@@ -23,7 +23,7 @@ const MISSED_CHECK_MS = 60_000;
  */
 export function startReconciler(options: {
   database: Database;
-  watch: DatabaseWatch;
+  watch: Pick<DatabaseWatch, 'seen'>;
   staging: StagingLedger;
   workDir: string;
   /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */

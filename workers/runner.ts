@@ -110,6 +110,11 @@ export class Runner {
       signal,
       // Rows that are committed leave the ledger as well.
       onLost: (reason) => ending || controller.abort(reason),
+      onAway: (error, againInMs) => {
+        // What is done already is not to fail for the time that the storage takes.
+        stopClock();
+        log.warn({ err: error, againInMs }, 'the object storage is away; the result waits for it');
+      },
     });
     let progress = 0;
     let beating = false;
@@ -164,13 +169,13 @@ export class Runner {
       // What the tools say about having been killed matters less than why they were.
       throw signal.aborted ? signal.reason : error;
     } finally {
-      clearInterval(beat);
       stopClock();
       this.#running.delete(controller);
       if (!committed) await staging.discard(workspace.stagedKeys());
       await removeWorkFolder(folder).catch((error) =>
         log.warn({ err: error }, 'could not remove the working folder'),
       );
+      clearInterval(beat);
     }
   }
 
@@ -197,7 +202,10 @@ export class Runner {
         { err: error, reason, againInMs: change.delayMs, deferrals: deferrals + 1 },
         'the service does not work; the operation waits, and loses no attempt',
       );
-    } else if (change.kind === 'retried') {
+      // In the table; the job is done, and has not failed.
+      return;
+    }
+    if (change.kind === 'retried') {
       log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be tried again');
     } else {
       log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');

@@ -21,7 +21,7 @@ export interface WorkerOptions {
   database: Database;
   /** For signs of life. */
   vital: Database;
-  watch: DatabaseWatch;
+  watch: Pick<DatabaseWatch, 'seen'>;
   queue: WorkQueue;
   storage: ObjectStorage;
   staging: StagingLedger;

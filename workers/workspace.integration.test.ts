@@ -10,7 +10,7 @@ import type { ObjectStorage } from '../src/storage/port.ts';
 import { StagingLedger } from '../src/storage/staging.ts';
 import { silentLogger } from '../src/telemetry.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
-import { createWorkspace } from './workspace.ts';
+import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 
 const CONTENT = Buffer.alloc(1_000_000, 'recording');
 
@@ -60,11 +60,11 @@ function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage & { downloa
   return far;
 }
 
-async function workspaceOn(objects: ObjectStorage) {
+async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
   const own = await mkdtemp(join(folder, 'own-'));
   return {
     own,
-    ...createWorkspace({ folder: own, storage: objects, staging, signal: controller.signal }),
+    ...createWorkspace({ folder: own, storage: objects, staging, signal: controller.signal, ...more }),
   };
 }
 
@@ -88,14 +88,34 @@ describe('store', () => {
     expect(await store(empty, 'text/plain')).toMatchObject({ size: 0 });
   });
 
-  it('knows the key of an object whose storing failed', async () => {
+  it('keeps nothing of an object whose storing failed', async () => {
     const put = () => Promise.reject(new Error('the storage refuses'));
     const { store, stagedKeys } = await workspaceOn(remote({ put }));
     await expect(store(path, 'video/mp4')).rejects.toMatchObject({
       name: 'StorageFault',
       cause: new Error('the storage refuses'),
     });
-    expect(stagedKeys()).toHaveLength(1);
+    expect(stagedKeys()).toEqual([]);
+  });
+
+  it('waits with a result for a storage that is away, where somebody is told of it', async () => {
+    let away = true;
+    const put: ObjectStorage['put'] = async (...args) => {
+      if (away) throw new Error('the storage refuses');
+      return storage.put(...args);
+    };
+    const pauses: number[] = [];
+    const onAway = (_error: Error, againInMs: number) => {
+      pauses.push(againInMs);
+      away = false;
+    };
+    const { store, stagedKeys } = await workspaceOn(remote({ put }), { onAway });
+    const { objectKey: key, size } = await store(path, 'video/mp4');
+    expect({ size, staged: stagedKeys(), pauses: pauses.length }).toEqual({
+      size: CONTENT.length,
+      staged: [key],
+      pauses: 1,
+    });
   });
 
   it('stages nothing for a file that is not there, or when aborted', async () => {

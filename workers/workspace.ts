@@ -4,6 +4,7 @@ import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { watched } from '../src/media/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage } from '../src/storage/port.ts';
 import type { StagingExpired, StagingLedger } from '../src/storage/staging.ts';
@@ -23,9 +24,13 @@ export interface WorkspaceOptions {
   signal: AbortSignal;
   /** Is told when what has been stored was swept: what the operation still does is in vain. */
   onLost?: (reason: StagingExpired) => void;
+  /** Is told of each pause while a result waits for the storage; without it, none waits. */
+  onAway?: (error: StorageFault, againInMs: number) => void;
 }
 
 const READ_BYTES = 256 * 1024;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
 
 /** The object storage, or a disk on the way to it, does not do its work; `cause` says how. */
 export class StorageFault extends Error {
@@ -35,7 +40,8 @@ export class StorageFault extends Error {
   }
 }
 
-export function createWorkspace({ folder, storage, staging, signal, onLost }: WorkspaceOptions): Workspace {
+export function createWorkspace(options: WorkspaceOptions): Workspace {
+  const { folder, storage, staging, signal, onLost, onAway } = options;
   const staged: string[] = [];
   const downloads = new Map<string, Promise<string>>();
 
@@ -53,7 +59,7 @@ export function createWorkspace({ folder, storage, staging, signal, onLost }: Wo
     }
   };
 
-  const store = async (path: string, mediatype: string): Promise<StoredFile> => {
+  const storeOnce = async (path: string, mediatype: string): Promise<StoredFile> => {
     signal.throwIfAborted();
     const expectedBytes = (await stat(path)).size;
     const objectKey = await staging.stage('element', onLost);
@@ -63,8 +69,30 @@ export function createWorkspace({ folder, storage, staging, signal, onLost }: Wo
     // `put` reads the far end; an error of the file must reach it there.
     file.on('error', (error) => through.destroy(error));
     through.on('close', () => file.destroy());
-    await orFault(storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal }));
+    try {
+      await orFault(storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal }));
+    } catch (error) {
+      staged.splice(staged.indexOf(objectKey), 1);
+      await staging.discard([objectKey]);
+      throw error;
+    }
     return { objectKey, ...result() };
+  };
+
+  /** A result that has taken hours to make waits for a storage that is away, for as long as that takes. */
+  const store = async (path: string, mediatype: string): Promise<StoredFile> => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await storeOnce(path, mediatype);
+      } catch (error) {
+        if (!onAway || signal.aborted || !(error instanceof StorageFault)) throw error;
+        const againInMs = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_WAIT_MS);
+        onAway(error, againInMs);
+        await delay(againInMs, undefined, { signal }).catch(() => {
+          throw signal.reason;
+        });
+      }
+    }
   };
 
   const download = async (objectKey: string): Promise<string> => {

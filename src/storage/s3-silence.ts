@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { patientTimer } from '../timeout.ts';
 
 /** The object storage takes connections and says nothing. */
 export class StorageSilent extends Error {
@@ -63,8 +64,10 @@ export function endingInSilence(
 }
 
 async function askOnce(ask: (signal: AbortSignal) => Promise<unknown>, answerMs: number): Promise<boolean> {
-  const limit = AbortSignal.timeout(answerMs);
+  const limit = new AbortController();
+  const cancel = patientTimer(answerMs, () => limit.abort());
   // Whatever else goes wrong is an answer, or ends the request by itself.
-  await ask(limit).catch(() => undefined);
-  return limit.aborted;
+  await ask(limit.signal).catch(() => undefined);
+  cancel();
+  return limit.signal.aborted;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
 import type { Watched } from '../database/watch.ts';
 import type { Logger } from '../telemetry.ts';
+import { withTimeout } from '../timeout.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
 import { sweepStaging } from './sweep.ts';
@@ -9,6 +10,8 @@ import { sweepStaging } from './sweep.ts';
 /** How long an entry outlives its owner's last sign of life. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
+/** What the sweep does in any case may hold up the caller for so long. */
+const REMOVAL_MS = 3_000;
 
 /**
  * The sweep took an object that somebody still wanted: its owner's time had run out, that of a process by a silence of a
@@ -116,7 +119,7 @@ export class StagingLedger {
     try {
       removable = await this.#disown(keys);
       if (removable.length === 0) return;
-      await this.#storage.remove(removable);
+      await withTimeout(this.#storage.remove(removable), REMOVAL_MS, 'Removing the objects takes long.');
       await this.#database.deleteFrom('staging').where('object_key', 'in', removable).execute();
     } catch (error) {
       if (removable.length === 0) for (const key of keys) this.#undiscarded.add(key);

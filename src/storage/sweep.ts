@@ -5,6 +5,8 @@ import type { Logger } from '../telemetry.ts';
 import type { ObjectStorage } from './port.ts';
 
 const BATCH = 50;
+/** A sweep that has more to do leaves it to the next one, so that it shows that it lives. */
+const BATCHES = 20;
 /**
  * How long an entry stays after its owner was found silent, and until a removal that failed is tried again. An owner
  * that was only held up may finish storing an object that has just been removed; the second sweep gets that one.
@@ -30,7 +32,7 @@ export async function sweepStaging(
   seen: Watched | undefined,
 ): Promise<number> {
   let swept = 0;
-  for (;;) {
+  for (let batch = 0; batch < BATCHES; batch += 1) {
     const entries = await disownExpired(database, leaseSeconds, seen);
     const outcomes = await Promise.allSettled(entries.map((entry) => storage.remove([entry.object_key])));
     const removed = entries.filter((_, i) => outcomes[i]?.status === 'fulfilled');
@@ -44,8 +46,9 @@ export async function sweepStaging(
       const objects = entries.length - removed.length;
       log.warn({ err: failure.reason, objects }, 'could not sweep staged objects; they are tried again');
     }
-    if (failure || entries.length < BATCH) return swept;
+    if (failure || entries.length < BATCH) break;
   }
+  return swept;
 }
 
 /** Takes the owners from expired entries and keeps other sweeps away from them for a while. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
 
 /**
- * How many deliveries of each lane wait in the queue at most, more than the workers of a large service take at a time.
+ * How many deliveries of each lane wait in the queue, about: more than the workers of a large service take at a time.
  * The others wait in order in the table, where they cost nothing.
  */
 const WINDOW = 200;
