@@ -42,6 +42,8 @@ export interface Services {
    * checks. Statements that take longer than seconds do not belong here.
    */
   vital: Database;
+  /** Since when the database has been there, for whoever judges the silence of others. */
+  watch: Pick<DatabaseWatch, 'seen' | 'close'>;
   storage: ObjectStorage;
   queue: WorkQueue;
   staging: StagingLedger;
@@ -71,7 +73,6 @@ export interface Services {
 export interface Context extends Services {
   config: Config;
   databaseUrl: string;
-  watch: DatabaseWatch;
   /** Unique to this process, also after a restart. */
   processName: string;
   /** Releases everything in the reverse order. */
@@ -115,7 +116,7 @@ export async function createContext(
   const staging =
     overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
-  const watch = new DatabaseWatch(vital);
+  const watch = overrides.watch ?? new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
   const pulse = overrides.pulse ?? new Pulse();
   return {

@@ -66,6 +66,7 @@ describe.each(['deno', 'node'] as const)('uploads on %s when something behind th
       database: 'ok',
       queue: 'ok',
       storage: 'unavailable',
+      worker: 'ok',
     });
     await nothingIsLeft(events);
   });

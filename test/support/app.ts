@@ -11,6 +11,7 @@ import type { ObjectStorage } from '../../src/storage/port.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 import { createTestDatabase } from './database.ts';
 import { checkAnswer } from './openapi.ts';
+import { FOR_AGES } from './watched.ts';
 
 export const ADMIN = basic('admin', 'opencast');
 
@@ -47,7 +48,11 @@ export async function createTestApp(
     ...environment,
   });
   const storage = await createStorage(config);
-  const context = await createContext(config, 'api', { log: silentLogger, storage: wrap(storage) });
+  const context = await createContext(config, 'api', {
+    log: silentLogger,
+    storage: wrap(storage),
+    watch: { seen: FOR_AGES, close: () => undefined },
+  });
   const app = await createApp(context);
   const ask = async (path: string, init: RequestInit = {}) => {
     const answer = await app.request(path, init);
