@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testTools } from '../../test/support/clips.ts';
 import { processesWith } from '../../test/support/media.ts';
 import { run } from '../../test/support/run.ts';
+import { denoProgram } from '../cli/runtime.ts';
 import { ffmpegArguments } from './command.ts';
 import { MediaFailure } from './failure.ts';
 import { runTool, withoutPaths } from './process.ts';
 
-const BIN = fileURLToPath(new URL('../../node_modules/.bin/', import.meta.url));
 const PROBE = fileURLToPath(new URL('../../test/support/tool-probe.ts', import.meta.url));
 
 let folder: string;
@@ -120,7 +120,12 @@ describe('runTool', () => {
       { target: '-', options: ['-f', 'null'] },
     ]);
     const flags = options.map((option) => option.replace('PROGRAM', program));
-    const { stdout, stderr } = await run(BIN + runtime, [...flags, PROBE, program, ...args]);
+    const { stdout, stderr } = await run(runtime === 'node' ? execPath : denoProgram(), [
+      ...flags,
+      PROBE,
+      program,
+      ...args,
+    ]);
     expect(stdout + stderr).toBe('ended\n');
     await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
   });
