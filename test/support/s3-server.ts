@@ -44,6 +44,7 @@ declare class Store {
   getResourcePath(bucket: string, key: string | undefined, resource: string): string;
   getObject(bucket: string, key: string, range?: Range): Promise<StoredObject | null>;
   putContent(path: string, content: unknown): Promise<[number, string]>;
+  putMetadata(bucket: string, key: string, metadata: object, md5?: string): Promise<void>;
   putObjectMultipart(bucket: string, uploadId: string, parts: Part[]): Promise<Written>;
 }
 interface Server {
@@ -85,6 +86,18 @@ class CompleteStore extends FilesystemStore {
     } catch (error) {
       await rm(unfinished, { force: true });
       throw error;
+    }
+  }
+
+  /** A server that is killed while it writes this must not fail over half of it for ever. */
+  override async putMetadata(bucket: string, key: string, metadata: object, md5?: string): Promise<void> {
+    const unfinished = `${key}.${randomUUID()}`;
+    await super.putMetadata(bucket, unfinished, metadata, md5);
+    for (const resource of [...(md5 ? ['object.md5'] : []), 'metadata.json']) {
+      await rename(
+        this.getResourcePath(bucket, unfinished, resource),
+        this.getResourcePath(bucket, key, resource),
+      );
     }
   }
 
