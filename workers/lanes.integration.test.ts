@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { VideoStream } from '../src/media/streams.ts';
 import { LANES } from '../src/queue/port.ts';
 import { assignLanes, takeDeliveries } from '../src/workflows/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
+import { VIDEO } from '../test/support/streams.ts';
 import { startTestWorkflow } from '../test/support/workflows.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
@@ -14,22 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-const VP9: VideoStream = {
-  type: 'video',
-  index: 0,
-  codec: 'vp9',
-  profile: null,
-  pixelFormat: 'yuv420p',
-  width: 3840,
-  height: 2160,
-  pixelAspect: 1,
-  rotation: 0,
-  interlaced: false,
-  frameRate: 25,
-  peakFrameRate: 25,
-  frameCount: 250,
-  bitRate: null,
-};
+const FOUR_K = { ...VIDEO, codec: 'vp9', profile: null, width: 3840, height: 2160 };
 
 /** An operation that is ready, on an event with these recordings; `null` for one that nobody has inspected. */
 async function ready(operation: string, ...frameCounts: (number | null)[]): Promise<string> {
@@ -48,7 +33,7 @@ async function ready(operation: string, ...frameCounts: (number | null)[]): Prom
         size: 10_000_000_000,
         sha256: '0'.repeat(64),
         duration: frameCount && frameCount * 40,
-        streams: frameCount && JSON.stringify([{ ...VP9, frameCount }]),
+        streams: frameCount && JSON.stringify([{ ...FOUR_K, frameCount }]),
       })
       .execute();
   }

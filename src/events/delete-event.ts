@@ -3,12 +3,7 @@ import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
-import type { Logger } from '../telemetry.ts';
-import { withTimeout } from '../timeout.ts';
 import { NOTHING_TO_DELETE } from './refusals.ts';
-
-/** What the sweep does anyhow may take this much of the request's time. */
-const REMOVAL_MS = 5_000;
 
 /**
  * Deletes an event with everything that belongs to it, also while it is being processed: the worker loses its claim
@@ -19,7 +14,7 @@ const REMOVAL_MS = 5_000;
 export async function deleteEvent(
   id: string,
   principal: Principal,
-  { database, staging, log }: { database: Database; staging: StagingLedger; log: Logger },
+  { database, staging }: { database: Database; staging: StagingLedger },
 ): Promise<void> {
   const keys = await inTransaction(database, async (trx) => {
     const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', NOTHING_TO_DELETE);
@@ -41,10 +36,5 @@ export async function deleteEvent(
     await trx.deleteFrom('events').where('id', '=', id).execute();
     return objectKeys;
   });
-  await withTimeout(staging.discard(keys), REMOVAL_MS, 'Removing the objects takes long.').catch((error) =>
-    log.info(
-      { reason: error.message, objects: keys.length },
-      'the sweep will remove the objects of a deleted event',
-    ),
-  );
+  await staging.discard(keys);
 }

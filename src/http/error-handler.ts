@@ -78,7 +78,7 @@ function sentence(c: Context, { status, message, headers }: HttpError): Response
   });
 }
 
-/** Whether much of the request is still to come that nobody will read. */
+/** Whether much of the request is still to come that nobody will read. Behind a server that is not ours nobody else looks. */
 function leavesBody(request: Request): boolean {
   const length = request.headers.get('Content-Length');
   const long =

@@ -1,37 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { AUDIO, VIDEO } from '../../test/support/streams.ts';
 import { largestResult } from './delivery.ts';
 import { deliveryRate, planDelivery, threadsFor } from './delivery-plan.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
-const VIDEO: VideoStream = {
-  type: 'video',
-  index: 0,
-  codec: 'h264',
-  profile: 'High',
-  pixelFormat: 'yuv420p',
-  width: 1920,
-  height: 1080,
-  pixelAspect: 1,
-  rotation: 0,
-  interlaced: false,
-  frameRate: 25,
-  peakFrameRate: 25,
-  frameCount: 250,
-  bitRate: null,
-};
-const AUDIO: AudioStream = {
-  type: 'audio',
-  index: 1,
-  codec: 'aac',
-  profile: 'LC',
-  channels: 2,
-  samplingRate: 48_000,
-  bitDepth: null,
-  frameCount: null,
-  bitRate: null,
-  preferred: true,
-};
 const QUALITY = { preset: 'veryfast', crf: 23 };
 
 function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | null, demuxer = 'mov') {

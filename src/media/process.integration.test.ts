@@ -14,6 +14,7 @@ import { ffmpegArguments } from './command.ts';
 import { MediaFailure } from './failure.ts';
 import { runTool, withoutPaths } from './process.ts';
 
+const PROCESS = new URL('./process.ts', import.meta.url).href;
 const PROBE = fileURLToPath(new URL('../../test/support/tool-probe.ts', import.meta.url));
 
 let folder: string;
@@ -156,6 +157,23 @@ describe('runTool', () => {
       message: expect.stringContaining('stopped'),
     });
     expect(isAlive(pid)).toBe(false);
+  });
+
+  it('survives that there are no file handles left to start a tool with', async () => {
+    const code = `
+      const { runTool } = await import(${JSON.stringify(PROCESS)});
+      const { openSync } = await import('node:fs');
+      try { for (;;) openSync('/dev/null'); } catch {}
+      await runTool('/bin/true', [], { timeLimitMs: 10_000 }).catch(({ ours, message }) => console.log(ours, message));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      console.log('alive');`;
+    const limited = await run('/bin/sh', [
+      '-c',
+      'ulimit -n 64; exec "$0" --input-type=module -e "$1"',
+      execPath,
+      code,
+    ]);
+    expect(limited.stdout).toBe('true true could not be started.\nalive\n');
   });
 
   it('lets a tool run for weeks', async () => {

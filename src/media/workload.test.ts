@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AUDIO, VIDEO } from '../../test/support/streams.ts';
 import type { VideoStream } from './streams.ts';
 import { assertPlausible, encodingLimit, encodingWork, type Inspected, isLongWork } from './workload.ts';
 
@@ -6,27 +7,11 @@ const HOUR = 3_600_000;
 
 /** A recording in VP9, which has to be encoded. */
 function recording(hours: number, megabytes: number, video: Partial<VideoStream> | null): Inspected {
-  const stream: VideoStream = {
-    type: 'video',
-    index: 0,
-    codec: 'vp9',
-    profile: null,
-    pixelFormat: 'yuv420p',
-    width: 1920,
-    height: 1080,
-    pixelAspect: 1,
-    rotation: 0,
-    interlaced: false,
-    frameRate: 25,
-    peakFrameRate: 25,
-    frameCount: null,
-    bitRate: null,
-  };
   return {
     recording: { demuxer: 'matroska' },
     duration: hours * HOUR,
     size: megabytes * 1e6,
-    video: video ? { ...stream, ...video } : undefined,
+    video: video ? { ...VIDEO, codec: 'vp9', profile: null, ...video } : undefined,
     audio: undefined,
   };
 }
@@ -64,26 +49,14 @@ describe('isLongWork', () => {
       'a small file full of large pictures',
       recording(0.1, 2, { width: 8192, height: 8192, frameCount: 10_000 }),
     ],
-    ['two weeks of sound', { ...recording(336, 5000, null), audio: sound() }],
+    [
+      'two weeks of sound',
+      { ...recording(336, 5000, null), audio: { ...AUDIO, codec: 'flac', profile: null } },
+    ],
   ])('sends %s there', (_what, inspected) => {
     expect(isLongWork(inspected)).toBe(true);
   });
 });
-
-function sound(): NonNullable<Inspected['audio']> {
-  return {
-    type: 'audio',
-    index: 1,
-    codec: 'flac',
-    profile: null,
-    channels: 2,
-    samplingRate: 48_000,
-    bitDepth: null,
-    frameCount: null,
-    bitRate: null,
-    preferred: true,
-  };
-}
 
 describe('assertPlausible', () => {
   it('refuses for good what says that it lasts for weeks, and says what is allowed', () => {

@@ -72,18 +72,11 @@ export async function advance(trx: Transaction, workflowId: number, change: Chan
       await leave(trx, change, 'failed', { reason: change.reason, log: change.log, finished_at: sql`now()` });
       return fail(trx, workflow);
     case 'retried':
-      await leave(trx, change, 'ready', {
-        reason: change.reason,
-        log: change.log,
-        attempts: sql`attempts + 1`,
-        not_before: sql`now() + make_interval(secs => ${change.delayMs / 1000})`,
-      });
-      return workflow.state;
     case 'deferred':
       await leave(trx, change, 'ready', {
         reason: change.reason,
         log: change.log,
-        deferrals: sql`deferrals + 1`,
+        ...(change.kind === 'retried' ? { attempts: sql`attempts + 1` } : { deferrals: sql`deferrals + 1` }),
         not_before: sql`now() + make_interval(secs => ${change.delayMs / 1000})`,
       });
       return workflow.state;

@@ -28,7 +28,12 @@ export interface Claim {
   requestId: string;
 }
 
-/** Takes an operation that is ready. @returns undefined when it is not: done, gone, or held by another worker */
+/**
+ * Takes an operation that is ready. One that was taken by a commit whose answer was lost is left to be recovered, as from a
+ * worker that fell silent.
+ *
+ * @returns undefined when it is not ready: done, gone, or held by another worker
+ */
 export async function claimOperation(
   database: Database,
   operationId: number,

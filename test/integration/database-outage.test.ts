@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/kysely.ts';
-import { createPool } from '../../src/database/pool.ts';
+import type { Database } from '../../src/database/kysely.ts';
 import { DatabaseWatch } from '../../src/database/watch.ts';
 import { IdempotencyLedger } from '../../src/idempotency/ledger.ts';
 import { sweepIdempotencyKeys } from '../../src/idempotency/sweep.ts';
@@ -16,31 +15,25 @@ import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 import { claimOperation, heartbeat, recoverLostOperations } from '../../src/workflows/claims.ts';
 import { bytes, source } from '../support/bytes.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { startProxy, type TestProxy } from '../support/proxy.ts';
+import { createPartedDatabase, type PartedDatabase } from '../support/parted-database.ts';
+import type { TestProxy } from '../support/proxy.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '../support/workflows.ts';
 
+let parted: PartedDatabase;
 let db: TestDatabase;
 let proxy: TestProxy;
-let folder: string;
 /** The database as the processes of the service reach it. */
 let database: Database;
-let close: () => Promise<void>;
+let folder: string;
 beforeAll(async () => {
-  db = await createTestDatabase();
-  const url = new URL(db.url);
-  proxy = await startProxy(url.hostname, Number(url.port));
-  url.port = String(proxy.port);
-  const pool = createPool(url.toString(), { onError: () => undefined });
-  database = createDatabase(pool);
-  close = () => pool.end();
+  parted = await createPartedDatabase();
+  ({ db, proxy, database } = parted);
   folder = await mkdtemp(join(tmpdir(), 'inlet-outage-'));
 });
 afterAll(async () => {
-  await close?.();
-  await proxy?.stop();
-  await db?.close();
+  await parted?.close();
   await rm(folder, { recursive: true });
 });
 

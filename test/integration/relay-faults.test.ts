@@ -13,7 +13,7 @@ import type { LaneChoice } from '../../workers/lanes.ts';
 import { deliverReady } from '../../workers/relay.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { startProxy, type TestProxy } from '../support/proxy.ts';
+import { startProxyTo, type TestProxy } from '../support/proxy.ts';
 import { redisAvailable, startRedis } from '../support/redis.ts';
 import { FOR_AGES } from '../support/watched.ts';
 import { AT_ONCE, startTestWorkflow } from '../support/workflows.ts';
@@ -32,11 +32,9 @@ let openQueue: () => WorkQueue;
 let database: Database;
 
 async function behind(url: string): Promise<{ proxy: TestProxy; url: string }> {
-  const through = new URL(url);
-  const proxy = await startProxy(through.hostname, Number(through.port));
-  through.port = String(proxy.port);
-  undo.push(proxy.stop);
-  return { proxy, url: through.toString() };
+  const through = await startProxyTo(url);
+  undo.push(through.proxy.stop);
+  return through;
 }
 
 async function begin(redis: boolean): Promise<void> {

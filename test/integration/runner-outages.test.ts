@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/kysely.ts';
-import { createPool } from '../../src/database/pool.ts';
+import type { Database } from '../../src/database/kysely.ts';
 import { runTool } from '../../src/media/process.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
@@ -14,36 +13,30 @@ import { silentLogger } from '../../src/telemetry.ts';
 import type { Operation, OperationContext } from '../../workers/operation.ts';
 import { Runner } from '../../workers/runner.ts';
 import { bytes, source } from '../support/bytes.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startProxy, type TestProxy } from '../support/proxy.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { createPartedDatabase, type PartedDatabase } from '../support/parted-database.ts';
+import type { TestProxy } from '../support/proxy.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
 
+let parted: PartedDatabase;
 let db: TestDatabase;
 let proxy: TestProxy;
-let folder: string;
-let storage: ObjectStorage;
 /** The database as the worker reaches it. */
 let database: Database;
+let folder: string;
+let storage: ObjectStorage;
 let staging: StagingLedger;
-let closePool: () => Promise<void>;
 beforeAll(async () => {
-  db = await createTestDatabase();
-  const url = new URL(db.url);
-  proxy = await startProxy(url.hostname, Number(url.port));
-  url.port = String(proxy.port);
-  const pool = createPool(url.toString(), { onError: () => undefined });
-  database = createDatabase(pool);
-  closePool = () => pool.end();
+  parted = await createPartedDatabase();
+  ({ db, proxy, database } = parted);
   folder = await mkdtemp(join(tmpdir(), 'inlet-outages-'));
   storage = await createStorage({ s3: undefined, dataDir: folder });
   staging = new StagingLedger({ database, storage, owner: 'test', log: silentLogger });
 });
 afterAll(async () => {
   staging?.close();
-  await closePool?.();
-  await proxy?.stop();
-  await db?.close();
+  await parted?.close();
   await rm(folder, { recursive: true });
 });
 

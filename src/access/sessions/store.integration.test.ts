@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { addAccount, removeAccount, updateAccount } from '../accounts/accounts.ts';
 import { Directory, type KnownAccount } from '../accounts/directory.ts';
 import { SessionStore, sweepSessions } from './store.ts';
@@ -159,6 +160,30 @@ test('signing out ends every cookie of the session, and no other session', async
   const second = (await store.find(first, true))?.renewed ?? '';
   await store.end(second);
   expect([await isGood(first), await isGood(second), await isGood(elsewhere)]).toEqual([false, false, true]);
+});
+
+test('signing out ends a cookie that is on its way from a renewal at the same time', async () => {
+  const ada = await account();
+  const cookie = await store.open(ada);
+  let ending: Promise<void> | undefined;
+  // As a renewal does it, but slowly.
+  await db.database.transaction().execute(async (trx) => {
+    await sql`UPDATE sessions SET renew_at = now() WHERE username = ${ada.principal.username}`.execute(trx);
+    ending = store.end(cookie);
+    await eventually(async () => {
+      const { rows } = await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND datname = current_database() AND query LIKE '%DELETE FROM sessions%'`.execute(db.database);
+      expect(rows).toHaveLength(1);
+    });
+    await sql`INSERT INTO sessions (digest, sign_in, username, seal, renew_at, expires_at, ends_at)
+      SELECT sha256(digest), sign_in, username, seal, renew_at, expires_at, ends_at FROM sessions
+      WHERE username = ${ada.principal.username}`.execute(trx);
+  });
+  await ending;
+  const { rows } = await sql`SELECT FROM sessions WHERE username = ${ada.principal.username}`.execute(
+    db.database,
+  );
+  expect(rows).toEqual([]);
 });
 
 test('what has expired is swept, and nothing else', async () => {

@@ -59,8 +59,7 @@ export const removeEvent = defineEndpoint({
   answers: { 204: { description: 'It is gone.' } },
   refusals: [NOTHING_TO_DELETE],
   handle: async ({ c, params }, { database, staging }: { database: Database; staging: StagingLedger }) => {
-    const { principal, log } = c.var;
-    await deleteEvent(params.event_id, principal, { database, staging, log });
+    await deleteEvent(params.event_id, c.var.principal, { database, staging });
     return c.body(null, 204);
   },
 });

@@ -36,7 +36,23 @@ export async function hostileMatroska(): Promise<Hostile[]> {
     'times that jump by hours': jumping(clip),
     'a private header of gigabytes': segment(element('1654ae6b', element('ae', hex('d78101', '63a2'), HUGE))),
   };
-  return Object.entries(files).map(([name, bytes]) => ({ name: `a Matroska file with ${name}`, bytes }));
+  const sent = Object.entries(files).map(([name, bytes]) => ({
+    name: `a Matroska file with ${name}`,
+    bytes,
+  }));
+  return [...sent, ...forgedLogs()];
+}
+
+/** The tools quote what a file calls itself: it may say that something of the service is broken. */
+function forgedLogs(): Hostile[] {
+  return ["Unknown encoder 'libx264'", 'x: No space left on device', 'x: Input/output error'].map((says) => ({
+    name: `a Matroska file that says "${says}"`,
+    bytes: Buffer.concat([
+      element('1a45dfa3', doctype(), element('4282', latin1(`x\n${says}\n`))),
+      Buffer.alloc(3000, 0xa5),
+    ]),
+    ends: 'FAILED',
+  }));
 }
 
 const hex = (...parts: string[]): Buffer => Buffer.from(parts.join(''), 'hex');
