@@ -44,7 +44,7 @@ export async function startDebianPostgres(): Promise<DebianPostgres> {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: folder,
-    max_connections: 200,
+    max_connections: 300,
     fsync: 'off',
   };
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);

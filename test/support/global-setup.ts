@@ -56,8 +56,10 @@ async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {
   if (url) return { url, stop: async () => undefined };
   if (process.env.TEST_POSTGRES === 'debian') return startDebianPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'inlet-test-'));
+  const unsuitable = await startEmbedded(folder);
+  await suitTests(unsuitable.databaseUrl);
+  await unsuitable.stop();
   const server = await startEmbedded(folder);
-  await forgetOnPowerCut(server.databaseUrl);
   return {
     url: server.databaseUrl,
     stop: async () => {
@@ -67,12 +69,15 @@ async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {
   };
 }
 
-/** What is lost with a power cut, tests can do without; half of their time in the database is waiting for disks. */
-async function forgetOnPowerCut(serverUrl: string): Promise<void> {
+/**
+ * What is lost with a power cut, tests can do without; half of their time in the database is waiting for disks. Many
+ * servers share this one database server.
+ */
+async function suitTests(serverUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit'])
     await client.query(`ALTER SYSTEM SET ${setting} = off`);
-  await client.query('SELECT pg_reload_conf()');
+  await client.query('ALTER SYSTEM SET max_connections = 300');
   await client.end();
 }
