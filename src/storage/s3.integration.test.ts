@@ -227,6 +227,13 @@ test('files of others in the bucket are left alone', async () => {
   await client.send(new DeleteObjectCommand(foreign));
 });
 
+test('more objects than fit in one answer are all listed', async () => {
+  const keys = Array.from({ length: 45 }, () => objectKey('track'));
+  await Promise.all(keys.map((key) => storage.put(key, source(bytes(1)), video)));
+  expect((await Array.fromAsync(storage.list(''))).map(({ key }) => key).sort()).toEqual(keys.sort());
+  await storage.remove(keys);
+});
+
 test('more unfinished uploads than fit in one answer are all found and removed', async () => {
   const key = objectKey('track');
   const begin = () =>

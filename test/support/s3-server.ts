@@ -9,7 +9,8 @@ import type { Readable } from 'node:stream';
  * An S3 server as a process of its own: `node s3-server.ts PORT FOLDER BUCKET`. The npm package s3rver speaks the
  * protocol and keeps objects in files. Added here is what it lacks and uploads rest on: AbortMultipartUpload,
  * ListMultipartUploads, refusing parts of an upload that is gone, checking the parts of a completed one, objects that
- * appear whole or not at all, and the edges of ranges.
+ * appear whole or not at all, lists of several pages (it makes their tokens by a cipher that OpenSSL has dropped), and the
+ * edges of ranges.
  */
 interface Context {
   method: string;
@@ -46,6 +47,10 @@ declare class Store {
   putContent(path: string, content: unknown): Promise<[number, string]>;
   putMetadata(bucket: string, key: string, metadata: object, md5?: string): Promise<void>;
   putObjectMultipart(bucket: string, uploadId: string, parts: Part[]): Promise<Written>;
+  listObjects(
+    bucket: string,
+    options: { prefix: string; startAfter: string; maxKeys: number },
+  ): Promise<{ objects: { key: string; size: number; lastModifiedDate: Date }[]; isTruncated: boolean }>;
 }
 interface Server {
   store: Store;
@@ -60,8 +65,9 @@ const FilesystemStore: typeof Store = require('@20minutes/s3rver/lib/stores/file
 const S3Error: new (code: string, message: string) => Error = require('@20minutes/s3rver/lib/models/error');
 
 const MIN_PART_BYTES = 5 * 2 ** 20;
-/** Fewer than S3 gives, so that tests need not begin a thousand. */
-const UPLOADS_PER_ANSWER = 20;
+/** Fewer than S3 gives, so that tests need not make a thousand. */
+const ITEMS_PER_ANSWER = 20;
+const XMLNS = { xmlns: 'http://s3.amazonaws.com/doc/2006-03-01/' };
 const noSuchUpload = () => new S3Error('NoSuchUpload', 'The specified multipart upload does not exist.');
 
 class CompleteStore extends FilesystemStore {
@@ -164,12 +170,12 @@ async function listUploads(store: CompleteStore, bucket: string, query: Context[
   const matching = (await store.uploads(bucket)).filter(
     (upload) => upload.Key.startsWith(query.prefix ?? '') && orderOf(upload) > after,
   );
-  const page = matching.slice(0, UPLOADS_PER_ANSWER);
+  const page = matching.slice(0, ITEMS_PER_ANSWER);
   const last = page.at(-1);
   const truncated = matching.length > page.length;
   return {
     ListMultipartUploadsResult: {
-      '@': { xmlns: 'http://s3.amazonaws.com/doc/2006-03-01/' },
+      '@': XMLNS,
       Bucket: bucket,
       IsTruncated: truncated,
       ...(truncated && { NextKeyMarker: last?.Key, NextUploadIdMarker: last?.UploadId }),
@@ -178,16 +184,41 @@ async function listUploads(store: CompleteStore, bucket: string, query: Context[
   };
 }
 
-function multipartUploads(store: CompleteStore): Middleware {
+async function listObjects(store: CompleteStore, bucket: string, query: Context['query']): Promise<object> {
+  const { objects, isTruncated } = await store.listObjects(bucket, {
+    prefix: query.prefix ?? '',
+    startAfter: query['continuation-token'] ?? query['start-after'] ?? '',
+    maxKeys: ITEMS_PER_ANSWER,
+  });
+  return {
+    ListBucketResult: {
+      '@': XMLNS,
+      Name: bucket,
+      KeyCount: objects.length,
+      IsTruncated: isTruncated,
+      ...(isTruncated && { NextContinuationToken: objects.at(-1)?.key }),
+      Contents: objects.map(({ key, size, lastModifiedDate }) => ({
+        Key: key,
+        Size: size,
+        LastModified: lastModifiedDate.toISOString(),
+      })),
+    },
+  };
+}
+
+function whatIsLacking(store: CompleteStore): Middleware {
   return async (ctx, next) => {
     const [bucket = '', ...rest] = ctx.path.slice(1).split('/').map(decodeURIComponent);
     const key = rest.join('/');
-    const listing = ctx.method === 'GET' && key === '' && 'uploads' in ctx.query;
+    const list =
+      ctx.method === 'GET' && key === ''
+        ? ('uploads' in ctx.query && listUploads) || (ctx.query['list-type'] === '2' && listObjects)
+        : false;
     const aborting = ctx.method === 'DELETE' && key !== '' && 'uploadId' in ctx.query;
-    if (!listing && !aborting) return next();
+    if (!list && !aborting) return next();
     if (!(await store.getBucket(bucket))) throw new S3Error('NoSuchBucket', 'There is no such bucket.');
-    if (listing) {
-      ctx.body = await listUploads(store, bucket, ctx.query);
+    if (list) {
+      ctx.body = await list(store, bucket, ctx.query);
       return;
     }
     await store.abortUpload(bucket, ctx.query.uploadId ?? '');
@@ -208,7 +239,7 @@ const store = new CompleteStore(directory);
 server.store = store;
 server.context.store = store;
 // Before the router, which comes last.
-server.middleware.splice(-1, 0, multipartUploads(store));
+server.middleware.splice(-1, 0, whatIsLacking(store));
 await store.putBucket(bucket);
 const { port: listening } = await server.run();
 console.log(listening);
