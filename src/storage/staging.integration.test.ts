@@ -135,6 +135,20 @@ test('renewing keeps entries alive', async () => {
   expect(await stored()).toEqual([key]);
 });
 
+test('an entry whose answer was lost is not kept alive by the process that entered it', async () => {
+  const known = await ledger.stage('track');
+  const expires_at = new Date(Date.now() + 5_000);
+  const unknown = objectKey('track');
+  await db.database
+    .insertInto('staging')
+    .values({ object_key: unknown, owner: 'one process', expires_at })
+    .execute();
+  await db.database.updateTable('staging').set({ expires_at }).execute();
+  await ledger.renew();
+  const kept = (await entries()).filter((entry) => entry.expires_at > expires_at);
+  expect(kept.map(({ object_key }) => object_key)).toEqual([known]);
+});
+
 test('a commit that takes long does not keep other entries from being renewed', async () => {
   const [slow, other] = [await stageObject(), await stageObject()];
   await expire();

@@ -144,6 +144,9 @@ export class StagingLedger {
     this.#renewing = true;
     try {
       await this.#discardLate();
+      // Nobody here knows of an entry whose answer was lost on the way: it shall expire.
+      const staged = [...this.#staged.keys()];
+      if (staged.length === 0) return;
       await this.#vital
         .updateTable('staging')
         .set({ expires_at: lease() })
@@ -153,6 +156,7 @@ export class StagingLedger {
             .selectFrom('staging')
             .select('object_key')
             .where('owner', '=', this.#owner)
+            .where('object_key', '=', sql<string>`ANY(${staged})`)
             .forUpdate()
             .skipLocked(),
         )

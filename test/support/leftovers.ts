@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
@@ -10,14 +9,29 @@ async function inventory({ database, storage }: Stores) {
   const [tracks, elements, staged] = await Promise.all([
     database.selectFrom('tracks').select('object_key').execute(),
     database.selectFrom('publication_elements').select('object_key').execute(),
-    database.selectFrom('staging').select('object_key').execute(),
+    database.selectFrom('staging').selectAll().execute(),
   ]);
-  return {
-    stored: (await Array.fromAsync(storage.list(''))).map(({ key }) => key).sort(),
-    owned: [...tracks, ...elements].map(({ object_key }) => object_key).sort(),
-    unfinished: await Array.fromAsync(storage.unfinished()),
-    staged: staged.map(({ object_key }) => object_key),
+  const stored = (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
+  const owned = [...tracks, ...elements].map(({ object_key }) => object_key);
+  const told = (what: string, keys: readonly string[], known: readonly string[] = []) => {
+    const there = new Set(known);
+    return keys.filter((key) => !there.has(key)).map((key) => `${key} ${what}`);
   };
+  return {
+    orphans: [
+      ...told('is stored, and no row names it', stored, owned),
+      ...told('is named by a row, and not stored', owned, stored),
+      ...told('is unfinished', await Array.fromAsync(storage.unfinished())),
+    ],
+    staged: staged.map(
+      ({ object_key, owner, expires_at }) =>
+        `${object_key} is staged by ${owner ?? 'nobody'} until ${expires_at.toISOString()}`,
+    ),
+  };
+}
+
+function expectNone(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
 /**
@@ -38,8 +52,8 @@ export async function expectNothingLeftOver(
           .updateTable('staging')
           .set({ owner: null, expires_at: new Date(0) })
           .execute();
-      const { stored, owned, unfinished, staged } = await inventory(server);
-      expect({ stored, unfinished, staged }).toEqual({ stored: owned, unfinished: [], staged: [] });
+      const { orphans, staged } = await inventory(server);
+      expectNone([...orphans, ...staged]);
     },
     timeoutMs,
     500,
@@ -50,8 +64,7 @@ export async function expectNothingLeftOver(
 export async function expectNoOrphans(server: TestServer, timeoutMs: number): Promise<void> {
   await eventually(
     async () => {
-      const { stored, owned, unfinished } = await inventory(server);
-      expect({ stored, unfinished }).toEqual({ stored: owned, unfinished: [] });
+      expectNone((await inventory(server)).orphans);
     },
     timeoutMs,
     500,
