@@ -70,7 +70,10 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
     file.on('error', (error) => through.destroy(error));
     through.on('close', () => file.destroy());
     try {
-      await orFault(storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal }));
+      const onDoubt = () => staging.doubt(objectKey);
+      await orFault(
+        storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal, onDoubt }),
+      );
     } catch (error) {
       staged.splice(staged.indexOf(objectKey), 1);
       await staging.discard([objectKey]);

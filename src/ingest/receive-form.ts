@@ -78,7 +78,12 @@ export async function receiveForm<T>(
       const index = started++;
       const objectKey = await staging.stage('track', (reason) => lost.abort(reason));
       staged.push(objectKey);
-      const options = { expectedBytes, headBytes: HEAD_BYTES, signal: lost.signal };
+      const options = {
+        expectedBytes,
+        headBytes: HEAD_BYTES,
+        signal: lost.signal,
+        onDoubt: () => staging.doubt(objectKey),
+      };
       const { head, ...measured } = await putMeasured(storage, objectKey, stream, options);
       if (measured.size === 0) throw EMPTY_FILE(filename, field);
       files[index] = { field, filename, mediatype: detect(head), objectKey, ...measured };

@@ -10,6 +10,11 @@ export interface PutOptions {
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
+  /**
+   * Is told when the object may appear after all although `put` rejects: the storage has been asked for it and has not
+   * answered.
+   */
+  onDoubt?: () => void;
 }
 
 /** Bytes from `start` to `end`, both counted from 0 and both included. An `end` past the last byte means that byte. */

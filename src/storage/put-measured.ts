@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ObjectStorage } from './port.ts';
+import type { ObjectStorage, PutOptions } from './port.ts';
 
 const BUFFER_BYTES = 2 ** 20;
 
@@ -23,7 +23,6 @@ export class StorageRefused extends Error {
 /**
  * Stores what a client is sending, and measures it in the same pass.
  *
- * @param options.expectedBytes an upper bound of its size
  * @param options.headBytes how much of its beginning is returned, at most
  * @param options.signal ends it; what it throws then is the signal's reason
  * @throws {StorageRefused} when the storage fails; whatever the stream itself fails with
@@ -32,7 +31,7 @@ export async function putMeasured(
   storage: ObjectStorage,
   key: string,
   stream: Readable,
-  { expectedBytes, headBytes, signal }: { expectedBytes: number; headBytes: number; signal?: AbortSignal },
+  { headBytes, ...options }: Omit<PutOptions, 'mediatype'> & { headBytes: number },
 ): Promise<Measured> {
   const hash = createHash('sha256');
   const head: Buffer[] = [];
@@ -56,12 +55,12 @@ export async function putMeasured(
     if (!meter.errored) told = error;
   });
   const stored = storage
-    .put(key, meter, { mediatype: 'application/octet-stream', expectedBytes, ...(signal && { signal }) })
+    .put(key, meter, { mediatype: 'application/octet-stream', ...options })
     .catch((cause) => {
       if (told) throw told;
-      if (signal?.aborted) {
-        stream.destroy(signal.reason);
-        throw signal.reason;
+      if (options.signal?.aborted) {
+        stream.destroy(options.signal.reason);
+        throw options.signal.reason;
       }
       const refused = new StorageRefused('The object could not be stored.', { cause });
       stream.destroy(refused);

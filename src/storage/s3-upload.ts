@@ -3,9 +3,11 @@ import {
   CreateMultipartUploadCommand,
   PutObjectCommand,
   type S3Client,
+  S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import type { PutOptions } from './port.ts';
 import type { Source } from './source.ts';
 
 const MIB = 2 ** 20;
@@ -40,13 +42,16 @@ export async function sendObject(
   client: S3Client,
   object: { Bucket: string; Key: string; ContentType: string },
   source: Source,
-  expectedBytes?: number,
+  { expectedBytes, onDoubt }: Pick<PutOptions, 'expectedBytes' | 'onDoubt'>,
 ): Promise<{ repeated: boolean }> {
   let repeated = false;
   const { partSize, queueSize } = partPlan(expectedBytes);
   const upload = new Upload({
-    client: cancellable(client, source, partSize, () => {
-      repeated = true;
+    client: cancellable(client, source, partSize, {
+      onRepeatedCreate: () => {
+        repeated = true;
+      },
+      onDoubt,
     }),
     params: { ...object, Body: source.body },
     partSize,
@@ -66,7 +71,7 @@ function cancellable(
   client: S3Client,
   source: Source,
   partSize: number,
-  onRepeatedCreate: () => void,
+  { onRepeatedCreate, onDoubt }: { onRepeatedCreate: () => void; onDoubt: (() => void) | undefined },
 ): S3Client {
   const settled = delayed(source.signal, SETTLE_MS);
   const send = async (command: Parameters<S3Client['send']>[0]) => {
@@ -78,11 +83,21 @@ function cancellable(
       if (command instanceof CreateMultipartUploadCommand && attempts > 1) onRepeatedCreate();
       return answer;
     } catch (error) {
+      const finishes =
+        command instanceof PutObjectCommand || command instanceof CompleteMultipartUploadCommand;
+      if (finishes && !isRefusal(error)) onDoubt?.();
       source.fail(error);
       throw error;
     }
   };
   return Object.create(client, { send: { value: send } });
+}
+
+/** Whether the store has said that it did not do what it was asked for, and was asked only once. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException)) return false;
+  const { httpStatusCode = 500, attempts = 1 } = error.$metadata;
+  return httpStatusCode < 500 && attempts === 1;
 }
 
 /** For one attempt, in milliseconds; undefined for what is soon done. */

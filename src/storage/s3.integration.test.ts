@@ -4,7 +4,17 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { bytes, readAll, sha256, source } from '../../test/support/bytes.ts';
 import { startS3, type TestS3 } from '../../test/support/s3.ts';
 import { objectKey } from './keys.ts';
@@ -133,6 +143,21 @@ test('a put can be aborted while the server hangs, and is known afterwards', asy
   server.resume();
   await expect(putting).rejects.toThrow('the process stops');
   await expectNothingLeft();
+});
+
+test('a put that was refused leaves no doubt, one that was not answered does', async () => {
+  const onDoubt = vi.fn();
+  const small = () => source(bytes(10));
+  await server.refuse();
+  await expect(storage.put(objectKey('track'), small(), { ...video, onDoubt })).rejects.toThrow();
+  await server.accept();
+  expect(onDoubt).not.toHaveBeenCalled();
+  server.pause();
+  const key = objectKey('track');
+  await expect(impatient().put(key, small(), { ...video, onDoubt })).rejects.toThrow('does not answer');
+  expect(onDoubt).toHaveBeenCalledOnce();
+  server.resume();
+  await storage.remove([key]);
 });
 
 test('a check fails when the bucket is gone', async () => {

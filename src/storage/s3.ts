@@ -62,7 +62,7 @@ export class S3Storage implements ObjectStorage {
     await source.run(async () => {
       const object = { ...this.#object(key), ContentType: options.mediatype };
       try {
-        const { repeated } = await sendObject(this.#client, object, source, options.expectedBytes);
+        const { repeated } = await sendObject(this.#client, object, source, options);
         if (repeated) await this.#abortUploads(key).catch(() => undefined);
       } catch (error) {
         source.fail(error);

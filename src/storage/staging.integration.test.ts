@@ -98,6 +98,38 @@ test('the objects of a silent process are removed', async () => {
   expect(await entries()).toEqual([]);
 });
 
+test('an object that may still be stored is removed again later', async () => {
+  const key = await ledger.stage('track');
+  ledger.doubt(key);
+  await ledger.discard([key]);
+  await storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
+  await expire();
+  expect(await ledger.sweep(undefined)).toBe(1);
+  await storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
+  expect(await ledger.sweep(undefined)).toBe(0);
+  await expire();
+  expect(await ledger.sweep(undefined)).toBe(1);
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+});
+
+test('a removal that failed is none: what is doubtful is removed twice', async () => {
+  const gone = ledgerOf('killed process');
+  const key = await stageObject(gone);
+  gone.close();
+  storage.gate = Promise.reject(new Error('the storage does not answer'));
+  storage.gate.catch(() => undefined);
+  await expire();
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
+  storage.gate = Promise.resolve();
+  await expire();
+  expect(await ledger.sweep(FOR_AGES)).toBe(1);
+  expect(await entries()).toMatchObject([{ object_key: key }]);
+  await expire();
+  expect(await ledger.sweep(FOR_AGES)).toBe(1);
+  expect(await entries()).toEqual([]);
+});
+
 test('what a killed process left of a put is removed', async () => {
   const key = await ledger.stage('track');
   const controller = new AbortController();

@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
-import { sweepStaging } from './sweep.ts';
+import { GONE, sweepStaging } from './sweep.ts';
 
 /** How long an entry outlives its owner's last sign of life. */
 const LEASE_SECONDS = 60;
@@ -41,6 +41,8 @@ export class StagingLedger {
   readonly #staged = new Map<string, (reason: StagingExpired) => void>();
   /** Discarded while the database did not answer; must not be renewed. */
   readonly #undiscarded = new Set<string>();
+  /** Those that may be stored although their `put` has failed. */
+  readonly #doubtful = new Set<string>();
   #renewing = false;
 
   /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
@@ -108,6 +110,11 @@ export class StagingLedger {
     requireAll(keys, handed);
   }
 
+  /** An object may appear at a time that nobody knows: it is given up like those of a process that has gone. */
+  doubt(key: string): void {
+    this.#doubtful.add(key);
+  }
+
   /**
    * Removes objects that will not be committed, or were released. Keys that are not on the ledger are left alone: of
    * a commit whose answer was lost, nobody knows but the database. What cannot be removed now is left to the sweep.
@@ -115,14 +122,15 @@ export class StagingLedger {
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     for (const key of keys) this.#staged.delete(key);
-    let removable: string[] = [];
+    let disowned = false;
     try {
-      removable = await this.#disown(keys);
+      const removable = await this.#disown(keys);
+      disowned = true;
       if (removable.length === 0) return;
       await withTimeout(this.#storage.remove(removable), REMOVAL_MS, 'Removing the objects takes long.');
       await this.#database.deleteFrom('staging').where('object_key', 'in', removable).execute();
     } catch (error) {
-      if (removable.length === 0) for (const key of keys) this.#undiscarded.add(key);
+      if (!disowned) for (const key of keys) this.#undiscarded.add(key);
       this.#log.warn({ err: error, objects: keys.length }, 'could not remove staged objects; the sweep will');
     }
   }
@@ -174,16 +182,29 @@ export class StagingLedger {
     clearInterval(this.#renewal);
   }
 
-  /** Takes the owner from those of the keys that no commit has taken; they expire now. */
+  /**
+   * Takes the owner from those of the keys that no commit has taken; they expire now.
+   *
+   * @returns those that can be removed for good; the doubtful ones are left to the sweep
+   */
   async #disown(keys: readonly string[]): Promise<string[]> {
-    const disowned = await this.#database
+    const doubtful = keys.filter((key) => this.#doubtful.has(key));
+    const certain = keys.filter((key) => !this.#doubtful.has(key));
+    await this.#giveUp(doubtful, GONE);
+    for (const key of doubtful) this.#doubtful.delete(key);
+    return this.#giveUp(certain, null);
+  }
+
+  async #giveUp(keys: readonly string[], owner: string | null): Promise<string[]> {
+    if (keys.length === 0) return [];
+    const given = await this.#database
       .updateTable('staging')
-      .set({ owner: null, expires_at: sql<Date>`now()` })
+      .set({ owner, expires_at: sql<Date>`now()` })
       .where('object_key', 'in', keys)
       .where((is) => is.or([is('owner', '=', this.#owner), is('owner', 'is', null)]))
       .returning('object_key')
       .execute();
-    return disowned.map((row) => row.object_key);
+    return given.map((row) => row.object_key);
   }
 
   /** Those that a commit under way holds are there to be read. */

@@ -8,10 +8,13 @@ const BATCH = 50;
 /** A sweep that has more to do leaves it to the next one, so that it shows that it lives. */
 const BATCHES = 20;
 /**
- * How long an entry stays after its owner was found silent, and until a removal that failed is tried again. An owner
- * that was only held up may finish storing an object that has just been removed; the second sweep gets that one.
+ * How long an entry stays after an object of an owner that has gone was removed, and until a removal that failed is tried
+ * again. An owner that was only held up may finish storing an object that has just been removed, and so may the storage
+ * when it was asked for that before; the second removal gets that one.
  */
 const GRACE_SECONDS = 120;
+/** Stands for owners that have gone, and for all who cannot say what the storage may still do. No process is called so. */
+export const GONE = 'gone';
 
 interface ExpiredEntry {
   object_key: string;
@@ -23,7 +26,7 @@ interface ExpiredEntry {
  * storage works, and an object that cannot be removed does not keep others from being.
  *
  * @param leaseSeconds how long an owner may be silent
- * @param seen without a watch of that length, only what has no owner is removed
+ * @param seen without a watch of that length, only what has no owner any more is removed
  * @returns how many objects were removed
  */
 export async function sweepStaging(
@@ -36,9 +39,16 @@ export async function sweepStaging(
     const entries = await disownExpired(database, leaseSeconds, seen);
     const outcomes = await Promise.allSettled(entries.map((entry) => storage.remove([entry.object_key])));
     const removed = entries.filter((_, i) => outcomes[i]?.status === 'fulfilled');
-    const finished = removed.filter((entry) => entry.owner === null).map((entry) => entry.object_key);
+    const keysOf = (of: (owner: string | null) => boolean) =>
+      removed.filter(({ owner }) => of(owner)).map(({ object_key }) => object_key);
+    const finished = keysOf((owner) => owner === null);
     if (finished.length > 0) {
       await database.deleteFrom('staging').where('object_key', 'in', finished).execute();
+    }
+    const once = keysOf((owner) => owner !== null);
+    if (once.length > 0) {
+      const entry = database.updateTable('staging').set({ owner: null }).where('owner', '=', GONE);
+      await entry.where('object_key', 'in', once).execute();
     }
     swept += removed.length;
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -62,7 +72,9 @@ async function disownExpired(
       .selectFrom('staging')
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
-      .where((is) => is.or([is('owner', 'is', null), couldSpeakFor(leaseSeconds, seen)]))
+      .where((is) =>
+        is.or([is('owner', 'is', null), is('owner', '=', GONE), couldSpeakFor(leaseSeconds, seen)]),
+      )
       .orderBy('expires_at')
       .limit(BATCH)
       .forUpdate()
@@ -71,7 +83,10 @@ async function disownExpired(
     if (expired.length === 0) return [];
     await trx
       .updateTable('staging')
-      .set({ owner: null, expires_at: sql<Date>`now() + make_interval(secs => ${GRACE_SECONDS})` })
+      .set({
+        owner: sql<string | null>`CASE WHEN owner IS NOT NULL THEN ${GONE} END`,
+        expires_at: sql<Date>`now() + make_interval(secs => ${GRACE_SECONDS})`,
+      })
       .where(
         'object_key',
         'in',
