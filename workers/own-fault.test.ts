@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MediaFailure } from '../src/media/failure.ts';
-import { StagingExpired } from '../src/storage/staging.ts';
+import { StagingExpired } from '../src/storage/staging-entries.ts';
 import { failureChange } from './failure.ts';
 import { ownFault } from './own-fault.ts';
 import { StorageFault } from './workspace.ts';

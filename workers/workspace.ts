@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watched } from '../src/media/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage } from '../src/storage/port.ts';
-import type { StagingExpired, StagingLedger } from '../src/storage/staging.ts';
+import type { StagingLedger } from '../src/storage/staging.ts';
+import type { StagingExpired } from '../src/storage/staging-entries.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
 
 /** The part of an operation's context that moves files between its folder and the object storage. */

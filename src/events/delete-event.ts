@@ -2,7 +2,8 @@ import { requireAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
-import { releaseObjects, type StagingLedger } from '../storage/staging.ts';
+import type { StagingLedger } from '../storage/staging.ts';
+import { releaseObjects } from '../storage/staging-entries.ts';
 import { NOTHING_TO_DELETE } from './refusals.ts';
 
 /**

@@ -5,13 +5,8 @@ import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import type { Draft as Row } from '../database/schema.ts';
 import type { NewTrack } from '../events/tracks.ts';
 import { conflict, HttpError } from '../http/errors.ts';
-import {
-  commitOwned,
-  extendOwned,
-  releaseOwned,
-  StagingExpired,
-  type StagingLedger,
-} from '../storage/staging.ts';
+import type { StagingLedger } from '../storage/staging.ts';
+import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '../storage/staging-entries.ts';
 
 /**
  * What comes in over several requests, before it becomes an event or a part of one: it outlives requests and processes,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import { releaseObjects } from '../storage/staging.ts';
+import { releaseObjects } from '../storage/staging-entries.ts';
 import { INTERNAL_CHANNEL } from './model.ts';
 
 const PAGE = 'text/html';

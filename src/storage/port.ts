@@ -11,8 +11,8 @@ export interface PutOptions {
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
   /**
-   * Is told when the object may appear after all although `put` rejects: the storage has been asked for it and has not
-   * answered.
+   * Is told when the storage may store the object, or begin to, after `put` has settled: it was asked for that and did not
+   * answer.
    */
   onDoubt?: () => void;
 }

@@ -79,18 +79,22 @@ function cancellable(
     const requestTimeout = timeLimit(command, partSize);
     try {
       const answer = await client.send(command, { abortSignal, requestTimeout });
-      const attempts = answer.$metadata.attempts ?? 1;
-      if (command instanceof CreateMultipartUploadCommand && attempts > 1) onRepeatedCreate();
+      const repeated = (answer.$metadata.attempts ?? 1) > 1;
+      if (repeated && command instanceof CreateMultipartUploadCommand) onRepeatedCreate();
+      if (repeated && leavesSomething(command)) onDoubt?.();
       return answer;
     } catch (error) {
-      const finishes =
-        command instanceof PutObjectCommand || command instanceof CompleteMultipartUploadCommand;
-      if (finishes && !isRefusal(error)) onDoubt?.();
+      if (leavesSomething(command) && !isRefusal(error)) onDoubt?.();
       source.fail(error);
       throw error;
     }
   };
   return Object.create(client, { send: { value: send } });
+}
+
+/** Whether a request that is carried out late leaves something. A part does not, once its upload has been aborted. */
+function leavesSomething(command: Parameters<S3Client['send']>[0]): boolean {
+  return !(command instanceof UploadPartCommand);
 }
 
 /** Whether the store has said that it did not do what it was asked for, and was asked only once. */

@@ -160,6 +160,19 @@ test('a put that was refused leaves no doubt, one that was not answered does', a
   await storage.remove([key]);
 });
 
+test.each([
+  ['PutObjectCommand', 10],
+  ['CreateMultipartUploadCommand', 20 * MIB],
+])('a put leaves a doubt when a %s had to be sent again', async (command, size) => {
+  const broken = breakFirst(command, { performed: false });
+  const onDoubt = vi.fn();
+  const key = objectKey('track');
+  await storage.put(key, source(bytes(size)), { ...video, onDoubt });
+  expect(broken()).toBe(true);
+  expect(onDoubt).toHaveBeenCalled();
+  await storage.remove([key]);
+});
+
 test('a check fails when the bucket is gone', async () => {
   await server.refuse();
   onTestFinished(() => server.accept());

@@ -10,7 +10,8 @@ import { FOR_AGES } from '../../test/support/watched.ts';
 import { silentLogger } from '../telemetry.ts';
 import { FolderStorage } from './folder.ts';
 import { objectKey } from './keys.ts';
-import { releaseObjects, StagingExpired, StagingLedger } from './staging.ts';
+import { StagingLedger } from './staging.ts';
+import { releaseObjects, StagingExpired } from './staging-entries.ts';
 
 /** A folder whose removals can be held up. */
 class SlowFolder extends FolderStorage {

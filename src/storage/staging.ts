@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
+import { commitOwned, requireAll, StagingExpired } from './staging-entries.ts';
 import { GONE, sweepStaging } from './sweep.ts';
 
 /** How long an entry outlives its owner's last sign of life. */
@@ -14,21 +15,13 @@ const RENEWAL_MS = 15_000;
 const REMOVAL_MS = 3_000;
 
 /**
- * The sweep took an object that somebody still wanted: its owner's time had run out, that of a process by a silence of a
- * whole lease.
- */
-export class StagingExpired extends Error {
-  override name = 'StagingExpired';
-}
-
-/**
  * The staging ledger: objects that no committed row owns. An object is entered before its first byte is stored and
  * leaves in the transaction that commits the row naming it, so whatever a killed process leaves behind is known.
  * One ledger per process; `owner` is unique to it. An object that is stored and has to outlive the process is handed to
  * an owner of another kind, which says itself when it expires (`handToOwner`).
  *
- * An object may be removed only once its entry has no owner. The owner leaves in a transaction of its own, which
- * either waits for a commit under way and then finds no entry, or makes that commit fail.
+ * An object may be removed only once its owner has left its entry. That happens in a transaction of its own, which either
+ * waits for a commit under way and then finds no entry, or makes that commit fail.
  */
 export class StagingLedger {
   readonly #database: Database;
@@ -41,7 +34,7 @@ export class StagingLedger {
   readonly #staged = new Map<string, (reason: StagingExpired) => void>();
   /** Discarded while the database did not answer; must not be renewed. */
   readonly #undiscarded = new Set<string>();
-  /** Those that may be stored although their `put` has failed. */
+  /** Those that may still be stored when nobody wants them any more. */
   readonly #doubtful = new Set<string>();
   #renewing = false;
 
@@ -110,7 +103,10 @@ export class StagingLedger {
     requireAll(keys, handed);
   }
 
-  /** An object may appear at a time that nobody knows: it is given up like those of a process that has gone. */
+  /**
+   * An object may be stored at a time that nobody knows: when it is discarded, it is given up like those of a process that
+   * has gone.
+   */
   doubt(key: string): void {
     this.#doubtful.add(key);
   }
@@ -220,6 +216,7 @@ export class StagingLedger {
     for (const key of staged.filter((each) => !there.has(each))) {
       const tell = this.#staged.get(key);
       this.#staged.delete(key);
+      this.#doubtful.delete(key);
       tell?.(new StagingExpired('A staged object has been swept.'));
     }
   }
@@ -230,70 +227,6 @@ export class StagingLedger {
     await this.#disown(keys);
     for (const key of keys) this.#undiscarded.delete(key);
   }
-}
-
-/**
- * Takes objects of an owner off the ledger, as `StagingLedger.commit` does with those of its process.
- *
- * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
- */
-export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
-  const taken = await trx
-    .deleteFrom('staging')
-    .where('object_key', 'in', keys)
-    .where('owner', '=', owner)
-    .returning('object_key')
-    .execute();
-  requireAll(keys, taken);
-}
-
-/**
- * Lets objects of an owner that is no process expire at another time.
- *
- * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
- */
-export async function extendOwned(
-  trx: Transaction,
-  owner: string,
-  keys: readonly string[],
-  expiresAt: Date,
-): Promise<void> {
-  if (keys.length === 0) return;
-  const extended = await trx
-    .updateTable('staging')
-    .set({ expires_at: expiresAt })
-    .where('object_key', 'in', keys)
-    .where('owner', '=', owner)
-    .returning('object_key')
-    .execute();
-  requireAll(keys, extended);
-}
-
-/** Gives up the objects of an owner that is no process: the sweep removes them soon after the commit. */
-export async function releaseOwned(trx: Transaction, owner: string): Promise<void> {
-  await trx
-    .updateTable('staging')
-    .set({ owner: null, expires_at: sql<Date>`now()` })
-    .where('owner', '=', owner)
-    .execute();
-}
-
-function requireAll(keys: readonly string[], found: readonly { object_key: string }[]): void {
-  const there = new Set(found.map(({ object_key }) => object_key));
-  if (!keys.every((key) => there.has(key))) throw new StagingExpired('A staged object has been swept.');
-}
-
-/**
- * Enters objects whose rows the same transaction deletes: the sweep removes them soon after the commit, whatever
- * happens to this process.
- */
-export async function releaseObjects(trx: Transaction, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
-  await trx
-    .insertInto('staging')
-    .values(keys.map((key) => ({ object_key: key, owner: null, expires_at: sql<Date>`now()` })))
-    .execute();
 }
 
 function lease() {

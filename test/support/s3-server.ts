@@ -206,14 +206,16 @@ async function listObjects(store: CompleteStore, bucket: string, query: Context[
   };
 }
 
+function listing(query: Context['query']): typeof listObjects | undefined {
+  if ('uploads' in query) return listUploads;
+  return query['list-type'] === '2' ? listObjects : undefined;
+}
+
 function whatIsLacking(store: CompleteStore): Middleware {
   return async (ctx, next) => {
     const [bucket = '', ...rest] = ctx.path.slice(1).split('/').map(decodeURIComponent);
     const key = rest.join('/');
-    const list =
-      ctx.method === 'GET' && key === ''
-        ? ('uploads' in ctx.query && listUploads) || (ctx.query['list-type'] === '2' && listObjects)
-        : false;
+    const list = ctx.method === 'GET' && key === '' ? listing(ctx.query) : undefined;
     const aborting = ctx.method === 'DELETE' && key !== '' && 'uploadId' in ctx.query;
     if (!list && !aborting) return next();
     if (!(await store.getBucket(bucket))) throw new S3Error('NoSuchBucket', 'There is no such bucket.');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
 import type { PublicationElement } from '../../src/database/schema.ts';
-import { releaseObjects } from '../../src/storage/staging.ts';
+import { releaseObjects } from '../../src/storage/staging-entries.ts';
 import type { StoredFile } from '../operation.ts';
 
 /** What a client sent, as far as operations work with it. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
 import { processingOf } from '../../recordings/schedules/schedules.queries.ts';
 import { advanceRecording, type RecordingProgress, recordingProgress } from '../../recordings/state.ts';
-import { releaseObjects } from '../../storage/staging.ts';
+import { releaseObjects } from '../../storage/staging-entries.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { isActive } from '../../workflows/states.ts';
 import { EVENT_MISSING, NOT_SCHEDULED_ANY_MORE, RECORDED_ALREADY } from '../refusals.ts';

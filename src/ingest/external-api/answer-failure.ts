@@ -5,7 +5,7 @@ import { ClientGone, SILENT } from '../../http/form/body.ts';
 import { FILES_TOO_LARGE } from '../../http/form/multipart.ts';
 import { answerConflicts } from '../../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../../storage/put-measured.ts';
-import { StagingExpired } from '../../storage/staging.ts';
+import { StagingExpired } from '../../storage/staging-entries.ts';
 import { EMPTY_FILE } from '../receive-form.ts';
 
 const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
