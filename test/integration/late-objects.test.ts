@@ -52,5 +52,6 @@ test('an object that the storage stores long after it was given up does not stay
     .execute();
   expect(await ledger.sweep(undefined)).toBe(1);
   await expectNothingLeftOver({ database, storage });
+  expect(await database.selectFrom('staging').selectAll().execute()).toEqual([]);
   ledger.close();
 });

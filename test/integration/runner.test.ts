@@ -82,7 +82,11 @@ const staged = () => database.selectFrom('staging').selectAll().execute();
 const workFolders = () => readdir(join(folder, 'work'));
 
 function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('killed'))));
+  return new Promise((_, reject) => {
+    const end = () => reject(new Error('killed'));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
 }
 
 test('a result is committed with its objects, and the working folder goes', async () => {
