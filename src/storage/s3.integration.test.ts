@@ -173,6 +173,17 @@ test.each([
   await storage.remove([key]);
 });
 
+test.each([
+  ['small', 10],
+  ['in parts', 30 * MIB],
+])('a put whose sender goes away leaves no doubt where the storage answers (%s)', async (_size, length) => {
+  const onDoubt = vi.fn();
+  const body = source(bytes(length), new Error('gone'));
+  await expect(storage.put(objectKey('track'), body, { ...video, onDoubt })).rejects.toThrow('gone');
+  expect(onDoubt).not.toHaveBeenCalled();
+  await expectNothingLeft();
+});
+
 test('a check fails when the bucket is gone', async () => {
   await server.refuse();
   onTestFinished(() => server.accept());
