@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { allowed, choice, flag, integer, origins, text, url, urlOrFile } from './config/kinds.ts';
 import { redact } from './config/redact.ts';
+import { UPLOAD_MEMORY_BYTES } from './storage/memory.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
 export class ConfigError extends Error {
@@ -32,6 +33,7 @@ const Environment = z.object({
   WORKER_CONCURRENCY: integer(1, 256).default(2),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
+  UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).default(UPLOAD_MEMORY_BYTES),
   SHUTDOWN_SECONDS: integer(1, 3600).default(30),
   SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
   SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
@@ -99,6 +101,8 @@ export interface Config {
   /** Bytes of all tracks of one request together. */
   maxUploadBytes: number;
   uploadIdleMs: number;
+  /** What all uploads of a process together may hold of what is not stored yet, in bytes. */
+  uploadMemoryBytes: number;
   /** How long a process may take to stop after the first signal. */
   shutdownMs: number;
   scheduling: SchedulingConfig;
@@ -142,6 +146,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     workerConcurrency: v.WORKER_CONCURRENCY,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
+    uploadMemoryBytes: v.UPLOAD_MEMORY_BYTES,
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
     scheduling: {
       minGapMs: v.SCHEDULE_MIN_GAP_SECONDS * 1000,

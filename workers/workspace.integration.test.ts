@@ -48,6 +48,9 @@ function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage & { downloa
       far.downloads += 1;
       return storage.get(...args);
     },
+    begin: storage.begin.bind(storage),
+    append: storage.append.bind(storage),
+    complete: storage.complete.bind(storage),
     size: storage.size.bind(storage),
     remove: storage.remove.bind(storage),
     list: storage.list.bind(storage),

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watched } from '../src/media/output-watch.ts';
-import { ObjectNotFound, type ObjectStorage } from '../src/storage/port.ts';
+import { ObjectNotFound, type ObjectStorage, StorageRefused } from '../src/storage/port.ts';
+import { putMeasured } from '../src/storage/put-measured.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { StagingExpired } from '../src/storage/staging-entries.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
@@ -52,6 +52,7 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
       return await work;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      if (error instanceof StorageRefused) throw new StorageFault(error.cause);
       if (!(error instanceof ObjectNotFound)) throw new StorageFault(error);
       await storage.check(signal).catch((cause) => {
         throw new StorageFault(cause);
@@ -66,21 +67,21 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
     const objectKey = await staging.stage('element', onLost);
     staged.push(objectKey);
     const file = createReadStream(path, { highWaterMark: READ_BYTES });
-    const { through, result } = measuring();
-    // `put` reads the far end; an error of the file must reach it there.
-    file.on('error', (error) => through.destroy(error));
-    through.on('close', () => file.destroy());
     try {
-      const onDoubt = () => staging.doubt(objectKey);
-      await orFault(
-        storage.put(objectKey, file.pipe(through), { mediatype, expectedBytes, signal, onDoubt }),
+      const measured = await orFault(
+        putMeasured(storage, objectKey, file, {
+          mediatype,
+          expectedBytes,
+          signal,
+          onDoubt: () => staging.doubt(objectKey),
+        }),
       );
+      return { objectKey, size: measured.size, sha256: measured.sha256 };
     } catch (error) {
       staged.splice(staged.indexOf(objectKey), 1);
       await staging.discard([objectKey]);
       throw error;
     }
-    return { objectKey, ...result() };
   };
 
   /** A result that has taken hours to make waits for a storage that is away, for as long as that takes. */
@@ -133,18 +134,4 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
   };
 
   return { store, open, stagedKeys: () => [...staged] };
-}
-
-/** Passes bytes on and takes their size and SHA-256 on the way. */
-function measuring(): { through: Transform; result: () => Omit<StoredFile, 'objectKey'> } {
-  const hash = createHash('sha256');
-  let size = 0;
-  const through = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      size += chunk.length;
-      done(null, chunk);
-    },
-  });
-  return { through, result: () => ({ size, sha256: hash.digest('hex') }) };
 }

@@ -59,7 +59,7 @@ export interface DraftTrack {
   mediatype: string;
   object_key: string;
   position: number;
-  sha256: string;
+  sha256: string | null;
   size: number;
   tags: Generated<string[]>;
 }
@@ -239,11 +239,39 @@ export interface Track {
   mediatype: string;
   object_key: string;
   position: number;
-  sha256: string;
+  sha256: string | null;
   size: number;
   streams: Json | null;
   tags: Generated<string[]>;
   warnings: Generated<string[]>;
+}
+
+export interface UploadPiece {
+  number: number;
+  receipt: string;
+  upload_id: string;
+}
+
+export interface Upload {
+  changed_at: Generated<Timestamp>;
+  completed_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  event_id: string | null;
+  expires_at: Timestamp;
+  filename: string;
+  flavor: string | null;
+  handle: string;
+  id: string;
+  length: number | null;
+  mediatype: string | null;
+  metadata: Generated<string>;
+  object_key: string;
+  owner: string;
+  rest_bytes: Generated<number>;
+  rest_key: string | null;
+  sha256: string | null;
+  stored: Generated<number>;
+  writer: Generated<number>;
 }
 
 export interface WorkflowOperation {
@@ -305,6 +333,8 @@ export interface DB {
   staging: Staging;
   token_users: TokenUser;
   tracks: Track;
+  upload_pieces: UploadPiece;
+  uploads: Upload;
   workflow_operations: WorkflowOperation;
   workflows: Workflow;
 }

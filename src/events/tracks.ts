@@ -14,8 +14,8 @@ export interface NewTrack {
   objectKey: string;
   /** In bytes. */
   size: number;
-  /** Of its bytes, in hexadecimal. */
-  sha256: string;
+  /** Of its bytes, in hexadecimal; null where inspection is to find it out. */
+  sha256: string | null;
 }
 
 /** What captions hold; of anything else inspection finds out. */

@@ -15,6 +15,9 @@ export const EMPTY_FILE = refusal(
   ['camera.mp4', 'presenter'],
 );
 
+/** What a track is, is known when its head has been stored. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
 /** What a form with files may hold at most. */
 type UploadLimits = Pick<Config, 'maxUploadBytes' | 'uploadIdleMs'>;
 
@@ -79,9 +82,11 @@ export async function receiveForm<T>(
       const objectKey = await staging.stage('track', (reason) => lost.abort(reason));
       staged.push(objectKey);
       const options = {
+        mediatype: UNKNOWN_TYPE,
         expectedBytes,
         headBytes: HEAD_BYTES,
         signal: lost.signal,
+        disposable: true,
         onDoubt: () => staging.doubt(objectKey),
       };
       const { head, ...measured } = await putMeasured(storage, objectKey, stream, options);

@@ -14,7 +14,8 @@ export interface FileToServe {
   mediatype: string;
   /** Bytes. */
   size: number;
-  sha256: string;
+  /** Null while nobody has read the whole file. */
+  sha256: string | null;
 }
 
 /**
@@ -29,7 +30,7 @@ export async function serveFile(
   file: FileToServe,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response | undefined> {
-  const etag = strongEtag(file.sha256);
+  const etag = strongEtag(file.sha256 ?? file.object_key);
   const common = { 'Content-Type': file.mediatype, 'Accept-Ranges': 'bytes', ETag: etag, ...headers };
   if (matchesNone(c.req.header('If-None-Match'), etag)) return c.body(null, 304, common);
 

@@ -1,12 +1,18 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { FolderStorage } from './folder.ts';
+import { UploadMemory } from './memory.ts';
 import type { ObjectStorage } from './port.ts';
 import { S3Storage } from './s3.ts';
 import { createS3Clients } from './s3-client.ts';
 
 /** The storage that the configuration asks for: a bucket, else a folder, which is created where it is missing. */
-export async function createStorage({ s3, dataDir }: Pick<Config, 's3' | 'dataDir'>): Promise<ObjectStorage> {
-  if (s3) return new S3Storage({ ...createS3Clients(s3), bucket: s3.bucket });
-  return new FolderStorage(join(dataDir, 'objects')).open();
+export async function createStorage({
+  s3,
+  dataDir,
+  uploadMemoryBytes,
+}: Pick<Config, 's3' | 'dataDir'> & { uploadMemoryBytes?: number }): Promise<ObjectStorage> {
+  const memory = new UploadMemory(uploadMemoryBytes);
+  if (s3) return new S3Storage({ ...createS3Clients(s3), bucket: s3.bucket, memory });
+  return new FolderStorage(join(dataDir, 'objects'), memory).open();
 }

@@ -1,8 +1,10 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type Block, gather } from './gather.ts';
+import type { MemoryShare } from './memory.ts';
 import type { Source } from './source.ts';
 
-/** Chunks are written together: a write of its own for each costs more than the bytes do. */
-const BATCH_BYTES = 2 ** 20;
+/** Written at once: a write of its own for each chunk costs more than the bytes do. */
+const BLOCK_BYTES = 2 ** 20;
 /** As much as may wait for the disk before it is told to begin. */
 const SYNC_BYTES = 32 * 2 ** 20;
 
@@ -10,43 +12,64 @@ const SYNC_BYTES = 32 * 2 ** 20;
  * Writes a source to a new file with back-pressure: all bytes are on the disk when it resolves, and no file is left
  * when it rejects.
  */
-export async function writeDurably(path: string, source: Source): Promise<void> {
+export async function writeDurably(path: string, source: Source, memory: MemoryShare): Promise<void> {
   const file = await open(path, 'wx');
-  // The file and the disk are at work while the next bytes arrive.
-  let writing: Promise<unknown> = Promise.resolve();
-  let syncing: Promise<unknown> = Promise.resolve();
-  let batch: Uint8Array[] = [];
-  let batchBytes = 0;
-  let unsynced = 0;
-  const flush = async () => {
-    await writing;
-    source.signal.throwIfAborted();
-    // Failing the source rather than throwing gives it the reason.
-    writing = writeAll(file, batch).catch((error) => source.fail(error));
-    unsynced += batchBytes;
-    batch = [];
-    batchBytes = 0;
-    if (unsynced < SYNC_BYTES) return;
-    unsynced = 0;
-    await syncing;
-    syncing = writing.then(() => file.datasync()).catch((error) => source.fail(error));
-  };
   try {
-    for await (const chunk of source.body) {
-      batch.push(chunk);
-      batchBytes += chunk.length;
-      if (batchBytes >= BATCH_BYTES) await flush();
-    }
-    await flush();
-    await Promise.all([writing, syncing]);
-    source.signal.throwIfAborted();
-    await file.sync();
+    await writeSynced(file, source, { memory, from: 0, onSynced: async () => undefined });
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   } finally {
-    await Promise.all([writing, syncing]);
     await file.close();
+  }
+}
+
+/**
+ * Writes a source to a file with back-pressure, and settles when nothing is being written any more.
+ *
+ * @param options.from where the first byte goes
+ * @param options.onSynced is told how many more bytes are on the disk, one time after the other
+ */
+export async function writeSynced(
+  file: FileHandle,
+  source: Source,
+  {
+    memory,
+    from,
+    onSynced,
+  }: { memory: MemoryShare; from: number; onSynced: (bytes: number) => Promise<void> },
+): Promise<void> {
+  // The file and the disk are at work while the next bytes arrive; failing the source gives it the reason.
+  let writing: Promise<unknown> = Promise.resolve();
+  let before: Promise<unknown> = writing;
+  let syncing: Promise<unknown> = Promise.resolve();
+  let unsynced = 0;
+  let at = from;
+  const write = async (after: Promise<unknown>, { block, give }: Block, position: number) => {
+    await after;
+    await writeAll(file, block, position);
+    give();
+  };
+  const sync = async (after: Promise<unknown>, bytes: number) => {
+    await after;
+    source.signal.throwIfAborted();
+    await file.datasync();
+    await onSynced(bytes);
+  };
+  try {
+    for await (const block of gather(source, BLOCK_BYTES, memory)) {
+      await before;
+      before = writing;
+      writing = write(writing, block, at).catch((error) => source.fail(error));
+      at += block.block.length;
+      unsynced += block.block.length;
+      if (unsynced < SYNC_BYTES) continue;
+      syncing = sync(Promise.all([writing, syncing]), unsynced).catch((error) => source.fail(error));
+      unsynced = 0;
+    }
+    await sync(Promise.all([writing, syncing]), unsynced);
+  } finally {
+    await Promise.all([writing, syncing]);
   }
 }
 
@@ -60,10 +83,9 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
-  if (chunks.length === 0) return;
-  const { bytesWritten } = await file.writev(chunks);
-  if (bytesWritten === chunks.reduce((sum, { length }) => sum + length, 0)) return;
-  let rest = Buffer.concat(chunks).subarray(bytesWritten);
-  while (rest.length > 0) rest = rest.subarray((await file.write(rest)).bytesWritten);
+async function writeAll(file: FileHandle, block: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < block.length; ) {
+    const { bytesWritten } = await file.write(block, done, block.length - done, position + done);
+    done += bytesWritten;
+  }
 }

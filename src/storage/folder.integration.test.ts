@@ -60,7 +60,7 @@ test('a put whose object was removed meanwhile does not bring it back', async ()
   await expect.poll(() => Array.fromAsync(storage.unfinished())).toEqual([key]);
   await storage.remove([key]);
   body.end();
-  await expect(putting).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(putting).rejects.toMatchObject({ cause: { code: 'ENOENT' } });
   expect(await Array.fromAsync(storage.list(''))).toEqual([]);
 });
 

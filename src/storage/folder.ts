@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { syncFolder, writeDurably } from './durable-file.ts';
+import { syncFolder, writeDurably, writeSynced } from './durable-file.ts';
 import { isObjectKey, requireObjectKey } from './keys.ts';
+import { UploadMemory } from './memory.ts';
 import {
+  type AppendOptions,
+  type BegunObject,
   type ByteRange,
   type ListedObject,
   ObjectNotFound,
   type ObjectStorage,
   type PutOptions,
+  refused,
   satisfiableRange,
 } from './port.ts';
 import { Source } from './source.ts';
@@ -25,10 +29,12 @@ const PROBE_BYTES = 4096;
 export class FolderStorage implements ObjectStorage {
   readonly kind = 'folder';
   readonly #root: string;
+  readonly #memory: UploadMemory;
 
   /** @param root an absolute path; created by `open` */
-  constructor(root: string) {
+  constructor(root: string, memory = new UploadMemory()) {
     this.#root = root;
+    this.#memory = memory;
   }
 
   /** Creates the folder where it is missing. */
@@ -38,21 +44,50 @@ export class FolderStorage implements ObjectStorage {
   }
 
   async put(key: string, body: Readable, options: PutOptions): Promise<void> {
-    const source = new Source(body, options.signal);
+    const source = new Source(body, options);
+    const [path, unfinished] = source.orDestroy(() => [this.localPath(key), this.#unfinishedPath(key)]);
     await source.run(async () => {
-      const path = this.localPath(key);
-      const unfinished = this.#unfinishedPath(key);
-      await writeDurably(unfinished, source);
+      const memory = this.#memory.share();
       try {
-        const created = await mkdir(dirname(path), { recursive: true });
-        await rename(unfinished, path);
-        await syncFolder(dirname(path));
-        if (created) await syncFolder(dirname(dirname(path)));
-        if (created) await syncFolder(this.#root);
+        await writeDurably(unfinished, source, memory);
+        await this.#finish(unfinished, path);
       } catch (error) {
         await this.remove([key]);
         throw error;
+      } finally {
+        memory.close();
       }
+    });
+  }
+
+  async begin(key: string): Promise<string> {
+    await writeFile(this.#unfinishedPath(key), '', { flag: 'wx' });
+    return '';
+  }
+
+  async append({ key }: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
+    const source = new Source(body, options);
+    const path = source.orDestroy(() => this.#unfinishedPath(key));
+    await source.run(async () => {
+      const file = await orNotFound(key, open(path, 'r+'));
+      const memory = this.#memory.share();
+      try {
+        await file.truncate(from);
+        const onSynced = (bytes: number) => options.onPiece({ bytes, receipt: '' });
+        await writeSynced(file, source, { memory, from, onSynced });
+        await options.onRest(new Uint8Array());
+      } finally {
+        memory.close();
+        await file.close();
+      }
+    });
+  }
+
+  async complete({ key }: BegunObject): Promise<void> {
+    const path = this.localPath(key);
+    await this.#finish(this.#unfinishedPath(key), path).catch(async (error) => {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw refused(error);
+      await orNotFound(key, stat(path));
     });
   }
 
@@ -109,7 +144,13 @@ export class FolderStorage implements ObjectStorage {
   async check(): Promise<void> {
     const probe = join(this.#root, UNFINISHED, `probe-${randomUUID()}`);
     try {
-      await writeDurably(probe, new Source(Readable.from([new Uint8Array(PROBE_BYTES)])));
+      const file = await open(probe, 'wx');
+      try {
+        await file.write(new Uint8Array(PROBE_BYTES));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
     } finally {
       await rm(probe, { force: true });
     }
@@ -124,6 +165,15 @@ export class FolderStorage implements ObjectStorage {
       const found = await unlessMissing(stat(join(this.#root, key)));
       if (found) yield { key, size: found.size, modified: found.mtime };
     }
+  }
+
+  /** Gives a file its name, durably. */
+  async #finish(unfinished: string, path: string): Promise<void> {
+    const created = await mkdir(dirname(path), { recursive: true });
+    await rename(unfinished, path);
+    await syncFolder(dirname(path));
+    if (created) await syncFolder(dirname(dirname(path)));
+    if (created) await syncFolder(this.#root);
   }
 
   #unfinishedPath(key: string): string {

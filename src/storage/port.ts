@@ -10,6 +10,10 @@ export interface PutOptions {
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
+  /** Is shown the bytes in order as they are read; to be kept, they must be copied. */
+  onChunk?: (chunk: Uint8Array) => void;
+  /** Whether the chunks of the stream are for nobody else, so that their memory may be freed at once. */
+  disposable?: boolean;
   /**
    * Is told when the storage may store the object, or begin to, after `put` has settled: it was asked for that and did not
    * answer.
@@ -39,6 +43,16 @@ export class ObjectNotFound extends Error {
   }
 }
 
+/** The storage did not take an object; `cause` says why. */
+export class StorageRefused extends Error {
+  override name = 'StorageRefused';
+}
+
+/** What the storage failed with, as the port tells of it. */
+export function refused(cause: unknown): StorageRefused {
+  return new StorageRefused('The object could not be stored.', { cause });
+}
+
 /** A range was asked for that holds no byte of the object. */
 export class RangeNotSatisfiable extends Error {
   override name = 'RangeNotSatisfiable';
@@ -54,6 +68,28 @@ export function satisfiableRange(range: ByteRange, size: number): ByteRange {
   return { start: range.start, end };
 }
 
+/** An object that comes in pieces, over several requests and perhaps processes. */
+export interface BegunObject {
+  key: string;
+  /** What `begin` answered. */
+  handle: string;
+}
+
+/** A piece of an object that is durable. */
+export interface Piece {
+  bytes: number;
+  /** What the storage wants to have again when the object is complete; at most 200 characters. */
+  receipt: string;
+}
+
+/** What becomes of the bytes that are appended to an object. */
+export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable'> {
+  /** Is told of each piece as soon as it is durable, in their order, one after the other. A rejection ends all. */
+  onPiece: (piece: Piece) => Promise<void>;
+  /** Is given what is left over, smaller than a piece, which the storage does not keep. A rejection ends all. */
+  onRest: (rest: Uint8Array) => Promise<void>;
+}
+
 /**
  * Where recordings are kept. Keys are made by `objectKey()` only; they are final from the start, and an object is
  * real when a committed row names it.
@@ -63,8 +99,34 @@ export interface ObjectStorage {
   /**
    * Stores the stream under the key with back-pressure: all of it or nothing. When it rejects, the source is no
    * longer read and no object, temporary file or multipart upload is left.
+   *
+   * @throws {StorageRefused} when the storage is at fault; else what the stream failed with, or the signal's reason
    */
   put(key: string, body: Readable, options: PutOptions): Promise<void>;
+  /**
+   * Begins an object that comes in pieces. It appears when it is complete; until then it is `unfinished`.
+   *
+   * @returns what the storage needs to go on with it; at most 2,000 characters
+   */
+  begin(key: string, options: Pick<PutOptions, 'mediatype' | 'expectedBytes'>): Promise<string>;
+  /**
+   * Stores more of an object, with back-pressure. Settles when nothing is under way any more. Nobody else may append to
+   * the object meanwhile.
+   *
+   * @param from how many bytes have become pieces before; of whatever came beyond them nothing is left
+   * @throws {ObjectNotFound} when it was never begun, is complete or removed
+   * @throws as `put`
+   */
+  append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void>;
+  /**
+   * Makes an object of its pieces. May be repeated.
+   *
+   * @param receipts of its pieces, in their order
+   * @param rest what comes after them
+   * @throws {ObjectNotFound} when it was never begun, or removed
+   * @throws {StorageRefused}
+   */
+  complete(object: BegunObject, receipts: readonly string[], rest: Uint8Array): Promise<void>;
   /**
    * Streams an object or a part of it. Read it to its end or cancel it; aborting the signal makes it fail.
    *

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
+  type CompletedPart,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
@@ -14,17 +16,21 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { isObjectKey, requireObjectKey } from './keys.ts';
+import { UploadMemory } from './memory.ts';
 import {
+  type AppendOptions,
+  type BegunObject,
   type ByteRange,
   type ListedObject,
   ObjectNotFound,
   type ObjectStorage,
   type PutOptions,
   RangeNotSatisfiable,
+  refused,
 } from './port.ts';
 import type { S3Clients } from './s3-client.ts';
 import { endingInSilence, type SilenceLimits } from './s3-silence.ts';
-import { sendObject } from './s3-upload.ts';
+import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
 
@@ -47,29 +53,72 @@ export class S3Storage implements ObjectStorage {
   readonly #client: S3Client;
   readonly #probe: S3Client;
   readonly #bucket: string;
+  readonly #memory: UploadMemory;
   readonly #idleMs: number;
 
-  constructor(options: S3Clients & { bucket: string; limits?: S3Limits }) {
+  constructor(options: S3Clients & { bucket: string; memory?: UploadMemory; limits?: S3Limits }) {
     const limits = options.limits ?? LIMITS;
     this.#probe = options.probe;
     this.#client = endingInSilence(options.client, (signal) => this.#ask(signal), limits);
     this.#bucket = options.bucket;
+    this.#memory = options.memory ?? new UploadMemory();
     this.#idleMs = limits.idleMs;
   }
 
   async put(key: string, body: Readable, options: PutOptions): Promise<void> {
-    const source = new Source(body, options.signal);
+    const source = new Source(body, options);
+    const object = source.orDestroy(() => ({ ...this.#object(key), ContentType: options.mediatype }));
     await source.run(async () => {
-      const object = { ...this.#object(key), ContentType: options.mediatype };
+      const memory = this.#memory.share();
       try {
-        const { repeated } = await sendObject(this.#client, object, source, options);
+        const { repeated } = await sendObject(this.#client, object, source, { ...options, memory });
         if (repeated) await this.#abortUploads(key).catch(() => undefined);
       } catch (error) {
         source.fail(error);
         await this.#removeOne(key, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => undefined);
         throw error;
+      } finally {
+        memory.close();
       }
     });
+  }
+
+  async begin(
+    key: string,
+    { mediatype, expectedBytes }: Pick<PutOptions, 'mediatype' | 'expectedBytes'>,
+  ): Promise<string> {
+    const command = new CreateMultipartUploadCommand({ ...this.#object(key), ContentType: mediatype });
+    const { UploadId } = await this.#client.send(command);
+    return `${partBytes(expectedBytes)} ${UploadId}`;
+  }
+
+  async append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
+    const source = new Source(body, options);
+    const where = source.orDestroy(() => this.#begun(object));
+    const appending = source.run(async () => {
+      const memory = this.#memory.share();
+      const first = from / where.partBytes + 1;
+      const onPart = ({ ETag = '' }: CompletedPart, bytes: number) =>
+        options.onPiece({ bytes, receipt: ETag });
+      const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart).finally(() =>
+        memory.close(),
+      );
+      // Whoever keeps it may need memory: nobody waits for more of that while having some.
+      await options.onRest(rest);
+    });
+    await appending.catch((error) => {
+      throw error?.cause instanceof NoSuchUpload ? new ObjectNotFound(object.key) : error;
+    });
+  }
+
+  async complete(object: BegunObject, receipts: readonly string[], rest: Uint8Array): Promise<void> {
+    const where = this.#begun(object);
+    try {
+      await completeParts(this.#client, where, receipts, rest);
+    } catch (error) {
+      if (!(error instanceof NoSuchUpload)) throw refused(error);
+      await this.size(object.key);
+    }
   }
 
   async get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
@@ -130,6 +179,11 @@ export class S3Storage implements ObjectStorage {
 
   async #ask(abortSignal: AbortSignal): Promise<void> {
     await this.#probe.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
+  }
+
+  #begun({ key, handle }: BegunObject) {
+    const [bytes, UploadId] = handle.split(' ');
+    return { ...this.#object(key), UploadId, partBytes: Number(bytes) };
   }
 
   #object(key: string): { Bucket: string; Key: string } {

@@ -47,13 +47,13 @@ export async function extendOwned(
   requireAll(keys, extended);
 }
 
-/** Gives up the objects of an owner that is no process: the sweep removes them soon after the commit. */
-export async function releaseOwned(trx: Transaction, owner: string): Promise<void> {
-  await trx
+/** Gives up objects of an owner that is no process, all unless named: the sweep removes them soon after the commit. */
+export async function releaseOwned(trx: Transaction, owner: string, keys?: readonly string[]): Promise<void> {
+  const owned = trx
     .updateTable('staging')
     .set({ owner: null, expires_at: sql<Date>`now()` })
-    .where('owner', '=', owner)
-    .execute();
+    .where('owner', '=', owner);
+  await (keys ? owned.where('object_key', 'in', keys) : owned).execute();
 }
 
 /**

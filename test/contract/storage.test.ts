@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage, RangeNotSatisfiable } from '../../src/storage/port.ts';
@@ -19,6 +20,7 @@ describe.each(storages)('object storage: %s', (_name, open) => {
   });
   afterEach(async () => {
     await storage.remove((await Array.fromAsync(storage.list(''))).map(({ key }) => key));
+    await storage.remove(await Array.fromAsync(storage.unfinished()));
   });
   afterAll(async () => {
     await storage.close();
@@ -222,6 +224,108 @@ describe.each(storages)('object storage: %s', (_name, open) => {
     for (let i = 0; i < 5; i++) await fail();
     await vi.waitFor(async () => expect(await openFiles()).toBeLessThanOrEqual(before + 1), patience);
     await expectNothingLeft();
+  });
+
+  describe('an object that comes in pieces', () => {
+    /** Appends until the body ends, and keeps what a caller keeps. */
+    class Begun {
+      readonly key = objectKey('track');
+      handle = '';
+      receipts: string[] = [];
+      stored = 0;
+      rest = Buffer.alloc(0);
+
+      async begin(expectedBytes?: number): Promise<this> {
+        this.handle = await storage.begin(this.key, { ...video, ...(expectedBytes && { expectedBytes }) });
+        return this;
+      }
+
+      append(body: Readable, signal?: AbortSignal): Promise<void> {
+        return storage.append(this, this.stored, body, {
+          ...(signal && { signal }),
+          onPiece: async ({ bytes: more, receipt }) => {
+            this.stored += more;
+            this.receipts.push(receipt);
+          },
+          onRest: async (rest) => {
+            this.rest = Buffer.from(rest);
+          },
+        });
+      }
+
+      complete(): Promise<void> {
+        return storage.complete(this, this.receipts, this.rest);
+      }
+    }
+
+    test('appears whole when it is complete, and not before', async () => {
+      const data = bytes(45 * MIB + 17);
+      const begun = await new Begun().begin(data.length);
+      for (const end of [1, 20 * MIB, 20 * MIB + 5, data.length]) {
+        const from = begun.stored;
+        await begun.append(source(data.subarray(from, end)));
+        expect(begun.stored + begun.rest.length).toBe(end);
+        expect(sha256(begun.rest)).toBe(sha256(data.subarray(begun.stored, end)));
+        expect(await Array.fromAsync(storage.list(''))).toEqual([]);
+        expect(await Array.fromAsync(storage.unfinished())).toEqual([begun.key]);
+      }
+      await begun.complete();
+      expect(sha256(await readAll(await storage.get(begun.key)))).toBe(sha256(data));
+      expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+      await begun.complete();
+      await expect(begun.append(source(data))).rejects.toThrow(ObjectNotFound);
+    });
+
+    test('may be empty', async () => {
+      const begun = await new Begun().begin(0);
+      await begun.complete();
+      expect(await storage.size(begun.key)).toBe(0);
+    });
+
+    test.each(['fails', 'is given up'])('goes on after the last piece when a source %s', async (how) => {
+      const data = bytes(80 * MIB);
+      const begun = await new Begun().begin(data.length);
+      const fault = new Error('in the middle');
+      const stop = new AbortController();
+      const body = source(data.subarray(0, 70 * MIB), how === 'fails' ? fault : 'stall');
+      const appending = begun.append(body, stop.signal);
+      appending.catch(() => undefined);
+      if (how !== 'fails') {
+        await vi.waitFor(() => expect(begun.stored).toBeGreaterThanOrEqual(32 * MIB), patience);
+        stop.abort(fault);
+      }
+      await expect(appending).rejects.toBe(fault);
+      expect(body.destroyed).toBe(true);
+      // Others, of which nobody has taken note.
+      const unnoted = { onPiece: async () => undefined, onRest: async () => undefined };
+      await storage.append(begun, begun.stored, source(bytes(9 * MIB, 7)), unnoted);
+      await begun.append(source(data.subarray(begun.stored)));
+      await begun.complete();
+      expect(sha256(await readAll(await storage.get(begun.key)))).toBe(sha256(data));
+    });
+
+    test('ends with whoever cannot take note of a piece', async () => {
+      const begun = await new Begun().begin(80 * MIB);
+      const body = source(bytes(80 * MIB), 'stall');
+      const appending = storage.append(begun, 0, body, {
+        onPiece: async () => {
+          throw new Error('the database is away');
+        },
+        onRest: async () => undefined,
+      });
+      await expect(appending).rejects.toMatchObject({ cause: { message: 'the database is away' } });
+      expect(body.destroyed).toBe(true);
+    });
+
+    test('is gone when it has been removed', async () => {
+      const begun = await new Begun().begin(20 * MIB);
+      await begun.append(source(bytes(10 * MIB)));
+      await storage.remove([begun.key]);
+      await expectNothingLeft();
+      await expect(begun.append(source(bytes(10 * MIB)))).rejects.toThrow(ObjectNotFound);
+      await expect(begun.complete()).rejects.toThrow(ObjectNotFound);
+      await expectNothingLeft();
+    });
   });
 
   test('answers a check and leaves nothing by it', async () => {

@@ -25,7 +25,8 @@ try {
   await storage.put(key, body, { mediatype: 'video/mp4', expectedBytes: Number(bytes) });
   console.log(JSON.stringify({ stored: true }));
 } catch (error) {
-  const code = error instanceof Error && 'code' in error ? error.code : String(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : String(error);
   console.log(JSON.stringify({ stored: false, code, sourceDestroyed: body.destroyed }));
 } finally {
   clearInterval(alive);

@@ -1,6 +1,18 @@
 import type { ObjectStorage } from '../../src/storage/port.ts';
 
-const NAMES = ['get', 'size', 'remove', 'list', 'unfinished', 'localPath', 'check', 'close'] as const;
+const NAMES = [
+  'begin',
+  'append',
+  'complete',
+  'get',
+  'size',
+  'remove',
+  'list',
+  'unfinished',
+  'localPath',
+  'check',
+  'close',
+] as const;
 
 /** The same object storage with another way to store an object. */
 export function storageWithPut(storage: ObjectStorage, put: ObjectStorage['put']): ObjectStorage {

@@ -11,13 +11,14 @@ export interface SourceTrack {
   position: number;
   flavor: string;
   object_key: string;
+  sha256: string | null;
 }
 
 /** The tracks of an event that are to be seen or heard, in order; captions and documents are neither. */
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
   return database
     .selectFrom('tracks')
-    .select(['id', 'position', 'flavor', 'object_key'])
+    .select(['id', 'position', 'flavor', 'object_key', 'sha256'])
     .where('event_id', '=', eventId)
     .where('is_media', '=', true)
     .orderBy('position')

@@ -1,8 +1,13 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import { countFrames, type MediaInfo, probe } from '../../src/media/probe.ts';
 import { assertPlausible } from '../../src/media/workload.ts';
 import type { Operation } from '../operation.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
+
+const READ_BYTES = 2 ** 20;
 
 /** Finds out what each track of the event consists of, and how long the event is. */
 export const inspect: Operation = {
@@ -10,23 +15,25 @@ export const inspect: Operation = {
   lane: 'light',
   async run({ eventId, database, tools, signal, log, open, progress }) {
     const tracks = await sourceTracks(database, eventId);
-    const found: { track: SourceTrack; info: MediaInfo }[] = [];
+    const found: { track: SourceTrack; info: MediaInfo; sha256: string }[] = [];
     for (const track of tracks) {
-      const header = await probe(tools, await open(track.object_key), { signal });
+      const path = await open(track.object_key);
+      const header = await probe(tools, path, { signal });
       assertPlausible(header);
       const info = await countFrames(tools, header, { signal });
       const { warnings } = info.recording;
       const line = { track: track.id, flavor: track.flavor, duration: info.duration };
       log.info(line, 'track inspected');
       if (warnings.length > 0) log.warn({ ...line, warnings }, 'the track may be incomplete');
-      found.push({ track, info });
+      found.push({ track, info, sha256: track.sha256 ?? (await sha256Of(path, signal)) });
       progress(found.length / tracks.length);
     }
     return async (trx) => {
-      for (const { track, info } of found) {
+      for (const { track, info, sha256 } of found) {
         await trx
           .updateTable('tracks')
           .set({
+            sha256,
             duration: info.duration,
             has_audio: info.hasAudio,
             has_video: info.hasVideo,
@@ -42,3 +49,10 @@ export const inspect: Operation = {
     };
   },
 };
+
+/** Of what came in several requests nobody has seen all bytes before. */
+async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: READ_BYTES }), hash, { signal });
+  return hash.digest('hex');
+}

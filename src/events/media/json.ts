@@ -18,7 +18,7 @@ export function trackJson(
 ): Partial<TrackJson> {
   return known<Partial<TrackJson>>(
     fieldsIn(version, TRACK_FIELDS, {
-      checksum: `${track.sha256} (sha256)`,
+      checksum: track.sha256 && `${track.sha256} (sha256)`,
       duration: track.duration,
       flavor: track.flavor,
       identifier: track.id,

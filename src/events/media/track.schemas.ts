@@ -27,7 +27,7 @@ const Track = z
     flavor: z.string(),
     mimetype: z.string(),
     size: z.int().describe('In bytes.'),
-    checksum: z.string(),
+    checksum: z.string().optional(),
     duration: z.int().optional().describe('In milliseconds.'),
     has_audio: z.boolean().optional(),
     has_video: z.boolean().optional(),

@@ -23,6 +23,9 @@ export class ClientGone extends Error {
 /** What is asked for at once: every chunk costs each stage of an upload the same, whatever its size. */
 const CHUNK_BYTES = 256 * 1024;
 
+/** What may have come and wait to be read, before the client has to. */
+const MUCH_BYTES = 256 * 1024;
+
 /** For what is less, another look is taken at what comes next; a packet of the network may hold thousands of chunks. */
 const FEW_BYTES = 16 * 1024;
 
@@ -44,20 +47,22 @@ export class BodyReader {
 
   /** The next chunk, or undefined at the end. */
   async read(): Promise<Uint8Array | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const idle = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(SILENT(this.#idleMs / 1000));
-      }, this.#idleMs);
-    });
     try {
-      return await Promise.race([this.#source.next(), idle]);
+      return this.#source.now?.() ?? (await this.#next());
     } catch (error) {
       if (error instanceof HttpError) throw error;
       throw new ClientGone('The client closed the connection.', { cause: error });
-    } finally {
-      clearTimeout(timer);
     }
+  }
+
+  #next(): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(SILENT(this.#idleMs / 1000)), this.#idleMs);
+      this.#source
+        .next()
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
+    });
   }
 
   /** Reads no further. The rest of the body is dropped with the connection. */
@@ -79,6 +84,8 @@ export function bodyIsRead(request: Request): boolean {
 }
 
 interface ChunkSource {
+  /** What has come already, if that is enough. */
+  now?(): Uint8Array | undefined;
   next(): Promise<Uint8Array | undefined>;
   cancel(): Promise<void>;
 }
@@ -91,18 +98,39 @@ function openChunks(request: Request): ChunkSource {
     : { next: async () => undefined, cancel: async () => undefined };
 }
 
-/** All that has come since the last chunk is one: what a chunk costs here does not depend on how it was sent. */
+/**
+ * The chunks as they came: to join large ones would copy them once more. Small ones are joined, so that what a chunk costs
+ * here does not depend on how it was sent.
+ */
 function messageChunks(message: IncomingMessage): ChunkSource {
+  const waiting: Buffer[] = [];
+  let bytes = 0;
   let cancelled = false;
   let wake = () => {};
-  const onEvent = () => wake();
-  for (const name of ['readable', 'end', 'error', 'close'] as const) message.on(name, onEvent);
+  const onData = (chunk: Buffer) => {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MUCH_BYTES) message.pause();
+    wake();
+  };
+  const onEnd = () => wake();
+  message.on('data', onData);
+  for (const name of ['end', 'error', 'close'] as const) message.on(name, onEnd);
+  const take = () => {
+    const [first] = waiting;
+    const alone = first !== undefined && first.length >= FEW_BYTES;
+    const taken = waiting.splice(0, alone ? 1 : waiting.length);
+    const chunk = alone ? first : Buffer.concat(taken);
+    bytes -= chunk.length;
+    if (bytes < MUCH_BYTES && message.isPaused()) message.resume();
+    return chunk;
+  };
   return {
+    now: () => (bytes >= FEW_BYTES ? take() : undefined),
     next: async () => {
       for (;;) {
-        if (message.readableLength > 0 && message.readableLength < FEW_BYTES) await setImmediate();
-        const chunk: Buffer | null = message.read();
-        if (chunk) return chunk;
+        if (bytes > 0 && bytes < FEW_BYTES) await setImmediate();
+        if (bytes > 0) return take();
         if (message.readableEnded || cancelled) return undefined;
         if (message.destroyed) throw message.errored ?? new Error('The connection has ended.');
         await new Promise<void>((resolve) => {
@@ -111,7 +139,8 @@ function messageChunks(message: IncomingMessage): ChunkSource {
       }
     },
     cancel: async () => {
-      message.off('readable', onEvent);
+      message.off('data', onData);
+      message.pause();
       cancelled = true;
       wake();
     },

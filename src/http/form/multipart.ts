@@ -39,7 +39,7 @@ export interface FilePart {
 
 /** Room for boundaries, part headers and fields beside the files. */
 const OVERHEAD_BYTES = 32 * 2 ** 20;
-const BUFFER_BYTES = 2 ** 20;
+const CHUNKS_AHEAD = 4;
 const MAX_BOUNDARY = 256;
 
 /**
@@ -156,8 +156,10 @@ function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
   let size = 0;
   let chunk: Promise<Buffer | undefined> = Promise.resolve(first);
   const stream = new Readable({
+    // Each chunk by itself: to join them would copy them.
+    objectMode: true,
     // Room for the client to send on while the storage writes.
-    highWaterMark: BUFFER_BYTES,
+    highWaterMark: CHUNKS_AHEAD,
     read() {
       chunk
         .then((bytes) => {

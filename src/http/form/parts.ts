@@ -1,5 +1,6 @@
 import { badRequest, type HttpError } from '../errors.ts';
 import { guessPartName, type PartHead, parsePartHead } from './part-head.ts';
+import { Search } from './search.ts';
 
 const CRLF = Buffer.from('\r\n');
 const HEAD_END = '\r\n\r\n';
@@ -23,10 +24,9 @@ export const broken = (reason: string): HttpError =>
 export class Parts {
   readonly #read: () => Promise<Uint8Array | undefined>;
   readonly #delimiter: string;
+  readonly #search: Search;
   /** What has come and is not handed out. The first boundary may do without a line before it. */
   #buffer: Buffer = CRLF;
-  /** The same as text: searched for each part, and made once for each chunk. */
-  #text = '\r\n';
   /** What stands before the first part or after the last one. */
   #outside = '';
   /** Whether what follows belongs to a part, and not to what is before the first. */
@@ -39,6 +39,7 @@ export class Parts {
    */
   constructor(boundary: string, read: () => Promise<Uint8Array | undefined>) {
     this.#delimiter = `\r\n--${boundary}`;
+    this.#search = new Search(Buffer.from(this.#delimiter, 'latin1'));
     this.#read = read;
   }
 
@@ -104,7 +105,7 @@ export class Parts {
   /** What the delimiter that was just taken stands before: the end, or a part, whose head is next then. */
   async #isLast(): Promise<boolean> {
     for (;;) {
-      const kind = kindOfDelimiter(this.#text.slice(0, PADDING));
+      const kind = kindOfDelimiter(this.#text(0, PADDING));
       if (kind === 'last') return true;
       if (kind === 'next') {
         this.#take(this.#buffer.indexOf(CRLF) + CRLF.length);
@@ -116,7 +117,7 @@ export class Parts {
 
   async #head(): Promise<Buffer> {
     for (;;) {
-      const text = this.#text.slice(0, HEAD_BYTES + HEAD_END.length);
+      const text = this.#text(0, HEAD_BYTES + HEAD_END.length);
       if (text.startsWith('\r\n')) throw unreadable(undefined);
       const end = text.indexOf(HEAD_END);
       if (end < 0 && text.length === HEAD_BYTES + HEAD_END.length) {
@@ -127,37 +128,27 @@ export class Parts {
     }
   }
 
-  /**
-   * Where content ends for now, and whether for good. Searched as text, because Deno's buffers look at every byte of
-   * what they search; its strings, as Node's, do not.
-   */
+  /** Where content ends for now, and whether for good. */
   #findDelimiter(): { end: number; found: boolean } {
-    const text = this.#text;
     for (let from = 0; ; ) {
-      const at = text.indexOf(this.#delimiter, from);
-      if (at < 0) return { end: text.length - this.#beginning(text), found: false };
-      const kind = kindOfDelimiter(
-        text.slice(at + this.#delimiter.length, at + this.#delimiter.length + PADDING),
-      );
+      const at = this.#search.in(this.#buffer, from);
+      const after = at + this.#delimiter.length;
+      // None, or one that has only begun.
+      if (after > this.#buffer.length) return { end: at, found: false };
+      const kind = kindOfDelimiter(this.#text(after, after + PADDING));
       if (kind === 'unknown') return { end: at, found: false };
       if (kind !== 'none') return { end: at, found: true };
-      from = at + this.#delimiter.length;
+      from = after;
     }
   }
 
-  /** How many bytes at the end of the text a delimiter may begin with. */
-  #beginning(text: string): number {
-    const first = Math.max(0, text.length - this.#delimiter.length + 1);
-    for (let at = text.indexOf('\r', first); at >= 0; at = text.indexOf('\r', at + 1)) {
-      if (this.#delimiter.startsWith(text.slice(at))) return text.length - at;
-    }
-    return 0;
+  #text(start: number, end: number): string {
+    return this.#buffer.toString('latin1', start, end);
   }
 
   #take(length: number): Buffer {
     const taken = this.#buffer.subarray(0, length);
     this.#buffer = this.#buffer.subarray(length);
-    this.#text = this.#text.slice(length);
     return taken;
   }
 
@@ -166,7 +157,6 @@ export class Parts {
     if (!chunk) throw broken(fault);
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
-    this.#text = this.#buffer.toString('latin1');
   }
 }
 

@@ -4,7 +4,7 @@ import type { HttpError } from '../../http/errors.ts';
 import { ClientGone, SILENT } from '../../http/form/body.ts';
 import { FILES_TOO_LARGE } from '../../http/form/multipart.ts';
 import { answerConflicts } from '../../recordings/answer-conflicts.ts';
-import { StorageRefused } from '../../storage/put-measured.ts';
+import { StorageRefused } from '../../storage/port.ts';
 import { StagingExpired } from '../../storage/staging-entries.ts';
 import { EMPTY_FILE } from '../receive-form.ts';
 

@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from '../telemetry.ts';
+import { createClient, VITAL } from './limits.ts';
+
+const CHANNEL = 'locks_wanted';
+/** How often somebody who waits for another process tries again. */
+const RETRY_MS = 100;
+const PROBE_MS = 5_000;
+/** A process whose machine has gone without a word loses its locks after about fifteen seconds. */
+const KEEPALIVE =
+  'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3';
+
+/** What somebody who holds a lock is to know. */
+export interface Holder {
+  /** Somebody else wants it: let go soon. May be told several times. */
+  onWanted(): void;
+  /** It is lost: the connection to the database has gone, and another process may have it. */
+  onLost(): void;
+}
+
+/** A lock that is held. */
+export interface Held {
+  release(): Promise<void>;
+}
+
+/**
+ * Locks by name among all processes of one database. They belong to a connection of this process and are gone with it,
+ * so that nobody waits for a process that was killed. Whoever holds one is told when another wants it.
+ */
+export class Locks {
+  readonly #databaseUrl: string;
+  readonly #log: Logger;
+  readonly #held = new Map<string, Holder & { released: Promise<void> }>();
+  #connection: Promise<pg.Client> | undefined;
+  #probe: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(databaseUrl: string, log: Logger) {
+    this.#databaseUrl = databaseUrl;
+    this.#log = log;
+  }
+
+  /**
+   * Takes a lock; whoever has it is asked to let go.
+   *
+   * @param waitMs how long they may take
+   * @returns undefined when they do not
+   * @throws when the database is away
+   */
+  async take(name: string, holder: Holder, waitMs: number): Promise<Held | undefined> {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const here = this.#held.get(name);
+      if (!here) {
+        const held = await this.#try(name, holder);
+        if (held) return held;
+      }
+      const left = until - performance.now();
+      if (left <= 0) return undefined;
+      here?.onWanted();
+      await Promise.race([here?.released, pause(Math.min(left, RETRY_MS))]);
+    }
+  }
+
+  /** Lets go of everything. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#probe);
+    const client = await this.#connection?.catch(() => undefined);
+    await client?.end().catch(() => undefined);
+  }
+
+  async #try(name: string, holder: Holder): Promise<Held | undefined> {
+    let released = () => {};
+    const entry = {
+      ...holder,
+      released: new Promise<void>((resolve) => {
+        released = resolve;
+      }),
+    };
+    // One session may take a lock twice: within this process the map decides.
+    this.#held.set(name, entry);
+    const forget = () => {
+      if (this.#held.get(name) === entry) this.#held.delete(name);
+      released();
+    };
+    try {
+      const client = await this.#connect();
+      const { rows } = await client.query<{ taken: boolean }>(
+        `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken`,
+        [name],
+      );
+      // Lost while it was asked for?
+      if (rows[0]?.taken && this.#held.get(name) === entry) {
+        return { release: () => this.#release(client, name).finally(forget) };
+      }
+      await client.query('SELECT pg_notify($1, $2)', [CHANNEL, name]);
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    forget();
+    return undefined;
+  }
+
+  async #release(client: pg.Client, name: string): Promise<void> {
+    await client
+      .query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name])
+      // Gone with its connection.
+      .catch(() => undefined);
+  }
+
+  #connect(): Promise<pg.Client> {
+    this.#connection ??= this.#open();
+    return this.#connection;
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = createClient(this.#databaseUrl, VITAL, 'inlet locks');
+    let lost = false;
+    const lose = (error: Error) => {
+      if (lost) return;
+      lost = true;
+      this.#connection = undefined;
+      clearTimeout(this.#probe);
+      if (!this.#closed)
+        this.#log.warn({ reason: error.message }, 'the connection that holds the locks broke');
+      client.end().catch(() => undefined);
+      const holders = [...this.#held.values()];
+      this.#held.clear();
+      for (const holder of holders) holder.onLost();
+    };
+    client.on('error', lose);
+    client.on('end', () => lose(new Error('The connection was closed.')));
+    client.on('notification', ({ payload = '' }) => this.#held.get(payload)?.onWanted());
+    // Nobody may notice otherwise that the connection has gone, and that somebody else has the locks.
+    const ask = () => client.query('SELECT 1').then(askLater, lose);
+    const askLater = () => {
+      if (!lost && !this.#closed) this.#probe = setTimeout(ask, PROBE_MS).unref();
+    };
+    try {
+      await client.connect();
+      await client.query(`${KEEPALIVE}; LISTEN ${CHANNEL}`);
+    } catch (error) {
+      lose(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
+    askLater();
+    return client;
+  }
+}

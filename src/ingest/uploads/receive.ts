@@ -1,0 +1,182 @@
+import { Readable } from 'node:stream';
+import type { Database } from '../../database/kysely.ts';
+import { inTransaction } from '../../database/retry.ts';
+import { detectMediaType, HEAD_BYTES } from '../../media/signature.ts';
+import { ObjectNotFound, type ObjectStorage, type Piece } from '../../storage/port.ts';
+import type { StagingLedger } from '../../storage/staging.ts';
+import type { Digests } from './digests.ts';
+import { noteProgress, type Progress, receiptsOf, type Upload } from './uploads.ts';
+
+const CHUNKS_AHEAD = 4;
+
+/** What receiving works with. */
+export interface UploadParts {
+  database: Database;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  digests: Digests;
+  /** How long an upload lives without another byte, in milliseconds. */
+  lifetimeMs: number;
+}
+
+/** More bytes of an upload as they come. */
+export interface Incoming {
+  /** The next chunk, undefined at the end. */
+  read(): Promise<Uint8Array | undefined>;
+  /** Whether what has come is what was meant, asked at the end; nothing is kept unless it is. */
+  verify?: { update(chunk: Uint8Array): void; check(): void };
+  /** Ends it; nothing more is noted. */
+  signal: AbortSignal;
+}
+
+/** More came than was declared. */
+export class TooMuch extends Error {
+  override name = 'TooMuch';
+}
+
+/** The object of the upload is not there any more. */
+export class UploadGone extends Error {
+  override name = 'UploadGone';
+}
+
+/**
+ * Receives more of an upload. Whatever ends it, what has come until then is kept and counts, unless it was to be verified.
+ *
+ * @param upload as `beginWriting` gave it
+ * @returns the upload as it is then
+ * @throws what reading failed with, after what came before has been kept
+ * @throws {StorageRefused}
+ * @throws {UploadLost} when somebody else writes to it
+ * @throws {UploadGone}
+ */
+export async function receive(parts: UploadParts, upload: Upload, incoming: Incoming): Promise<Upload> {
+  const writing = new Writing(parts, upload, incoming);
+  try {
+    return await writing.run();
+  } catch (error) {
+    if (!(error instanceof ObjectNotFound)) throw error;
+    return completedBefore(parts, upload);
+  }
+}
+
+/** One run of `receive`. */
+class Writing {
+  readonly #parts: UploadParts;
+  readonly #incoming: Incoming;
+  readonly #digest: ReturnType<Digests['at']>;
+  /** As last noted. */
+  #upload: Upload;
+  /** Durable, and not yet noted. */
+  readonly #unnoted: Piece[] = [];
+  #received = 0;
+  #fault: { error: unknown } | undefined;
+
+  constructor(parts: UploadParts, upload: Upload, incoming: Incoming) {
+    this.#parts = parts;
+    this.#upload = upload;
+    this.#incoming = incoming;
+    this.#digest = parts.digests.at(upload.id, upload.offset);
+  }
+
+  async run(): Promise<Upload> {
+    const { storage } = this.#parts;
+    const { signal, verify } = this.#incoming;
+    const body = Readable.from(this.#chunks(), { objectMode: true, highWaterMark: CHUNKS_AHEAD });
+    await storage.append(this.#upload, this.#upload.stored, body, {
+      signal,
+      disposable: true,
+      onPiece: async (piece) => {
+        this.#unnoted.push(piece);
+        if (!verify) await this.#note({ pieces: this.#unnoted.splice(0) });
+      },
+      onRest: (rest) => this.#finish(rest),
+    });
+    if (this.#fault) throw this.#fault.error;
+    return this.#upload;
+  }
+
+  /** What was left over before, and what comes; a fault is kept for later. */
+  async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
+    const { rest, length = Number.POSITIVE_INFINITY, offset } = this.#upload;
+    const { read, verify, signal } = this.#incoming;
+    if (rest) yield* await this.#parts.storage.get(rest.key, undefined, signal);
+    for (;;) {
+      try {
+        const chunk = await read();
+        if (!chunk) return;
+        if (offset + this.#received + chunk.length > length)
+          throw new TooMuch('More came than was declared.');
+        this.#received += chunk.length;
+        this.#digest?.update(chunk);
+        verify?.update(chunk);
+        yield chunk;
+      } catch (error) {
+        this.#fault = { error };
+        return;
+      }
+    }
+  }
+
+  async #finish(rest: Uint8Array): Promise<void> {
+    const { verify } = this.#incoming;
+    if (verify) {
+      if (this.#fault) throw this.#fault.error;
+      verify.check();
+    }
+    const { stored, length } = this.#upload;
+    const pieces = this.#unnoted.splice(0);
+    const whole = pieces.reduce((sum, { bytes }) => sum + bytes, stored) + rest.length;
+    if (whole === length) {
+      if (pieces.length > 0) await this.#note({ pieces });
+      await this.#complete(rest);
+    } else if (this.#received > 0) await this.#keep(pieces, rest);
+  }
+
+  async #keep(pieces: readonly Piece[], rest: Uint8Array): Promise<void> {
+    const { storage, staging } = this.#parts;
+    if (rest.length === 0) return this.#note({ pieces });
+    const key = await staging.stage('rest');
+    try {
+      const body = Readable.from([rest]);
+      await storage.put(key, body, { mediatype: 'application/octet-stream', expectedBytes: rest.length });
+      await this.#note({ pieces, rest: { key, bytes: rest.length } });
+    } catch (error) {
+      await staging.discard([key]);
+      throw error;
+    }
+  }
+
+  async #complete(rest: Uint8Array): Promise<void> {
+    const { database, storage, digests } = this.#parts;
+    await storage.complete(this.#upload, await receiptsOf(database, this.#upload.id), rest);
+    const found = { ...(await inspectHead(storage, this.#upload.key)), bytes: rest.length };
+    await this.#note({ found: { ...found, sha256: this.#digest?.hex() } });
+    digests.forget(this.#upload.id);
+  }
+
+  async #note(progress: Progress): Promise<void> {
+    this.#upload = await inTransaction(this.#parts.database, (trx) =>
+      noteProgress(trx, this.#upload, progress, this.#parts),
+    );
+  }
+}
+
+/** Of an upload whose completion was not noted: its process was killed between the two. */
+async function completedBefore(parts: UploadParts, upload: Upload): Promise<Upload> {
+  const { database, storage } = parts;
+  const size = await storage.size(upload.key).catch((error) => {
+    throw error instanceof ObjectNotFound ? new UploadGone('The object is gone.') : error;
+  });
+  if (size !== upload.length) throw new UploadGone('The object is another one.');
+  const bytes = size - upload.stored;
+  const found = { ...(await inspectHead(storage, upload.key)), sha256: undefined, bytes };
+  return inTransaction(database, (trx) => noteProgress(trx, upload, { found }, parts));
+}
+
+async function inspectHead(storage: ObjectStorage, key: string): Promise<{ mediatype: string }> {
+  const head: Uint8Array[] = [];
+  if ((await storage.size(key)) > 0) {
+    for await (const chunk of await storage.get(key, { start: 0, end: HEAD_BYTES - 1 })) head.push(chunk);
+  }
+  return { mediatype: detectMediaType(Buffer.concat(head)) };
+}
