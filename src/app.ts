@@ -36,6 +36,13 @@ import { negotiateVersion } from './http/version.ts';
 import { newEvent } from './ingest/external-api/create.endpoint.ts';
 import { addTrack } from './ingest/external-api/track.endpoint.ts';
 import { changeEvent } from './ingest/external-api/update.endpoint.ts';
+import {
+  appendToUpload,
+  createUpload,
+  removeUpload,
+  uploadOptions,
+  uploadState,
+} from './ingest/uploads/tus.endpoints.ts';
 import { listProvider, listProviderNames } from './metadata/list-providers.endpoints.ts';
 import type { Group } from './openapi/document.ts';
 import { servedDocument } from './openapi/served.ts';
@@ -98,6 +105,11 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     name: 'Event scheduling',
     description: 'When events are recorded, and by which capture agent.',
     endpoints: [readScheduling, putScheduling],
+  },
+  {
+    name: 'Uploads',
+    description: 'Files that come in several requests, over lines that break.',
+    endpoints: [uploadOptions, createUpload, uploadState, appendToUpload, removeUpload],
   },
   {
     name: 'Series',
@@ -179,6 +191,7 @@ export function createApp(context: Context): Hono {
         guards: [byAnybody, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
         contentPolicy: NOTHING,
       },
+      { path: '/uploads', layers: [share], guards: [byAnybody, ask], contentPolicy: NOTHING },
       { path: '/capture-admin', layers: [share], guards: [byProgram, ask], contentPolicy: NOTHING },
       {
         path: '/admin',

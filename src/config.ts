@@ -33,6 +33,8 @@ const Environment = z.object({
   WORKER_CONCURRENCY: integer(1, 256).default(2),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
+  UPLOAD_EXPIRY_HOURS: integer(1, 8760).default(48),
+  MAX_PARALLEL_UPLOADS: integer(1, 100_000).optional(),
   UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).default(UPLOAD_MEMORY_BYTES),
   SHUTDOWN_SECONDS: integer(1, 3600).default(30),
   SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
@@ -101,6 +103,10 @@ export interface Config {
   /** Bytes of all tracks of one request together. */
   maxUploadBytes: number;
   uploadIdleMs: number;
+  /** How long an upload of several requests lives without another byte. */
+  uploadExpiryMs: number;
+  /** Uploads that a process receives at once; all that come when undefined. */
+  maxParallelUploads: number | undefined;
   /** What all uploads of a process together may hold of what is not stored yet, in bytes. */
   uploadMemoryBytes: number;
   /** How long a process may take to stop after the first signal. */
@@ -146,6 +152,8 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     workerConcurrency: v.WORKER_CONCURRENCY,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
+    uploadExpiryMs: v.UPLOAD_EXPIRY_HOURS * 3_600_000,
+    maxParallelUploads: v.MAX_PARALLEL_UPLOADS,
     uploadMemoryBytes: v.UPLOAD_MEMORY_BYTES,
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
     scheduling: {

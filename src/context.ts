@@ -11,11 +11,14 @@ import { TokenVerifier } from './access/sign-in/tokens.ts';
 import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { VITAL } from './database/limits.ts';
+import { Locks } from './database/locks.ts';
 import { createPool } from './database/pool.ts';
 import { DatabaseWatch } from './database/watch.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { IdempotencyLedger } from './idempotency/ledger.ts';
+import { UploadGate } from './ingest/gate.ts';
 import { Ingest } from './ingest/ingest.ts';
+import { Digests } from './ingest/uploads/digests.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
 import type { PublicationAddresses } from './publications/index.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
@@ -62,6 +65,12 @@ export interface Services {
   idempotency: Idempotency;
   /** Makes events of what comes in. */
   ingest: Ingest;
+  /** Who writes to what, among all processes. */
+  locks: Locks;
+  gate: UploadGate;
+  digests: Digests;
+  /** How long an upload of several requests lives without another byte, in milliseconds. */
+  lifetimeMs: number;
   /** Where publications are, and how their addresses are signed. */
   addresses: PublicationAddresses;
   health: HealthChecks;
@@ -118,6 +127,7 @@ export async function createContext(
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
   const watch = overrides.watch ?? new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
+  const locks = overrides.locks ?? new Locks(databaseUrl, log);
   const pulse = overrides.pulse ?? new Pulse();
   return {
     config,
@@ -138,6 +148,10 @@ export async function createContext(
     sessions: overrides.sessions ?? new Sessions(new SessionStore({ database, directory }), publicUrl),
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
     ingest: overrides.ingest ?? new Ingest({ database, staging, definitions }),
+    locks,
+    gate: overrides.gate ?? new UploadGate(config.maxParallelUploads),
+    digests: overrides.digests ?? new Digests(),
+    lifetimeMs: overrides.lifetimeMs ?? config.uploadExpiryMs,
     addresses: overrides.addresses ?? {
       publicUrl,
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
@@ -156,6 +170,7 @@ export async function createContext(
       watch.close();
       ledger.close();
       staging.close();
+      await locks.close();
       await queue.close();
       await storage.close();
       await Promise.all([pool.end(), vitalPool.end()]);

@@ -73,9 +73,9 @@ export class FolderStorage implements ObjectStorage {
       const memory = this.#memory.share();
       try {
         await file.truncate(from);
-        const onSynced = (bytes: number) => options.onPiece({ bytes, receipt: '' });
+        const onSynced = (bytes: number) => source.tell(options.onPiece({ bytes, receipt: '' }));
         await writeSynced(file, source, { memory, from, onSynced });
-        await options.onRest(new Uint8Array());
+        await source.tell(options.onRest(new Uint8Array()));
       } finally {
         memory.close();
         await file.close();

@@ -99,12 +99,12 @@ export class S3Storage implements ObjectStorage {
       const memory = this.#memory.share();
       const first = from / where.partBytes + 1;
       const onPart = ({ ETag = '' }: CompletedPart, bytes: number) =>
-        options.onPiece({ bytes, receipt: ETag });
+        source.tell(options.onPiece({ bytes, receipt: ETag }));
       const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart).finally(() =>
         memory.close(),
       );
       // Whoever keeps it may need memory: nobody waits for more of that while having some.
-      await options.onRest(rest);
+      await source.tell(options.onRest(rest));
     });
     await appending.catch((error) => {
       throw error?.cause instanceof NoSuchUpload ? new ObjectNotFound(object.key) : error;

@@ -64,6 +64,16 @@ export class Source {
     }
   }
 
+  /** Tells the caller something; when that rejects, the fault is the caller's. */
+  async tell(told: Promise<void>): Promise<void> {
+    try {
+      await told;
+    } catch (error) {
+      this.#end(error);
+      throw error;
+    }
+  }
+
   /** Ends the stream because of a fault of the storage; only the first fault counts. */
   fail(reason: unknown): void {
     if (this.signal.aborted) return;

@@ -10,7 +10,7 @@ const MAX_SHOWN = 100;
 
 /** What a request to an endpoint may hold, what it may get, and who may ask: all that the reference document tells. */
 export interface Description extends Rule {
-  method: 'get' | 'post' | 'put' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
   /** A few words without a full stop; an endpoint without them is a page, and stands in no reference. */
   summary?: string;
   /** What one has to know; Markdown. */

@@ -1,4 +1,4 @@
-import { DataStore, type Locker, Server, Upload as TusUpload } from '@tus/server';
+import { DataStore, type Locker, Server, Metadata as TusMetadata, Upload as TusUpload } from '@tus/server';
 
 /** What the protocol needs to be done for one request. Errors are thrown and reach the caller of `answer`. */
 export interface Deeds {
@@ -22,7 +22,8 @@ export type Metadata = Readonly<Record<string, string | null>>;
 export interface Found {
   length: number | undefined;
   offset: number;
-  metadata: Metadata;
+  /** `Upload-Metadata` as it was sent. */
+  metadata: string;
 }
 
 const EXTENSIONS = [
@@ -83,7 +84,7 @@ class Store extends DataStore {
       id,
       offset,
       ...(length !== undefined && { size: length }),
-      ...(Object.keys(metadata).length > 0 && { metadata: { ...metadata } }),
+      ...(metadata && { metadata: TusMetadata.parse(metadata) }),
     });
   }
 

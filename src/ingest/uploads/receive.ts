@@ -24,7 +24,9 @@ export interface Incoming {
   /** The next chunk, undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
   /** Whether what has come is what was meant, asked at the end; nothing is kept unless it is. */
-  verify?: { update(chunk: Uint8Array): void; check(): void };
+  verify: { update(chunk: Uint8Array): void; check(): void } | undefined;
+  /** How long the upload may be while nobody has said how long it is. */
+  maxBytes: number;
   /** Ends it; nothing more is noted. */
   signal: AbortSignal;
 }
@@ -97,8 +99,8 @@ class Writing {
 
   /** What was left over before, and what comes; a fault is kept for later. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
-    const { rest, length = Number.POSITIVE_INFINITY, offset } = this.#upload;
-    const { read, verify, signal } = this.#incoming;
+    const { read, verify, maxBytes, signal } = this.#incoming;
+    const { rest, length = maxBytes, offset } = this.#upload;
     if (rest) yield* await this.#parts.storage.get(rest.key, undefined, signal);
     for (;;) {
       try {

@@ -104,13 +104,12 @@ export async function beginWriting(db: Queryable, id: string): Promise<Upload> {
   return uploadOf(row);
 }
 
-/** Says how long it will be. @throws {UploadLost} */
-export async function declareLength(db: Queryable, { id, writer }: Upload, length: number): Promise<void> {
+/** Says how long an upload will be of which nobody has said that before. Take its lock first. @throws {UploadLost} */
+export async function declareLength(db: Queryable, id: string, length: number): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('uploads')
     .set({ length })
     .where('id', '=', id)
-    .where('writer', '=', writer)
     .where('length', 'is', null)
     .executeTakeFirst();
   if (Number(numUpdatedRows) !== 1) throw new UploadLost('Somebody else writes to the upload.');
