@@ -40,7 +40,7 @@ test('an object that the storage stores long after it was given up does not stay
   const key = await ledger.stage('track');
   const onDoubt = () => ledger.doubt(key);
   const putting = storage.put(key, source(bytes(1000)), { mediatype: 'video/mp4', onDoubt });
-  await expect(putting).rejects.toMatchObject({ cause: { message: "socket hang up" } });
+  await expect(putting).rejects.toMatchObject({ cause: { message: 'socket hang up' } });
   await ledger.discard([key]);
   expect(await ledger.sweep(undefined)).toBe(1);
   await late?.();

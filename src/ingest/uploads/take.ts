@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { NewTrack } from '../../events/tracks.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
-import { commitOwned, StagingExpired } from '../../storage/staging.ts';
+import { commitOwned, StagingExpired } from '../../storage/staging-entries.ts';
 import { ownerOf } from './uploads.ts';
 
 /** An upload that is to become a track. */

@@ -29,8 +29,13 @@ const head = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${base}${path}`, { method: 'HEAD', headers: { ...HEADERS, ...headers } });
 const HEADERS = { Authorization: ADMIN, 'Tus-Resumable': '1.0.0' };
 const create = (headers: Record<string, string>, body?: Buffer) =>
-  fetch(`${base}/uploads`, { method: 'POST', headers: { ...HEADERS, ...headers }, ...(body && { body }) });
-const patch = (path: string, offset: number, body: Buffer | ReadableStream, headers: Record<string, string> = {}) =>
+  fetch(`${base}/uploads`, { method: 'POST', headers: { ...HEADERS, ...headers }, body } as RequestInit);
+const patch = (
+  path: string,
+  offset: number,
+  body: Buffer | ReadableStream,
+  headers: Record<string, string> = {},
+) =>
   fetch(`${base}${path}`, {
     method: 'PATCH',
     headers: {
@@ -44,40 +49,40 @@ const patch = (path: string, offset: number, body: Buffer | ReadableStream, head
   } as RequestInit);
 const pathOf = (answer: Response) => `/uploads/${answer.headers.get('Location')?.split('/').at(-1)}`;
 
-test.each([['in one request', 100 * MIB], ['in chunks of 5 MiB', 5 * MIB]])(
-  'tus-js-client uploads %s',
-  async (_how, chunkSize) => {
-    const data = bytes(23 * MIB + 5);
-    const upload = await new Promise<tus.Upload>((resolve, reject) => {
-      const sending = new tus.Upload(Readable.from([data]), {
-        endpoint: `${base}/uploads`,
-        headers: { Authorization: ADMIN },
-        uploadSize: data.length,
-        chunkSize,
-        metadata: { filename: 'Vorlesung ü.mp4', filetype: 'video/mp4', flavor: 'presenter/source' },
-        onError: reject,
-        onSuccess: () => resolve(sending),
-      });
-      sending.start();
+test.each([
+  ['in one request', 100 * MIB],
+  ['in chunks of 5 MiB', 5 * MIB],
+])('tus-js-client uploads %s', async (_how, chunkSize) => {
+  const data = bytes(23 * MIB + 5);
+  const upload = await new Promise<tus.Upload>((resolve, reject) => {
+    const sending = new tus.Upload(Readable.from([data]), {
+      endpoint: `${base}/uploads`,
+      headers: { Authorization: ADMIN },
+      uploadSize: data.length,
+      chunkSize,
+      metadata: { filename: 'Vorlesung ü.mp4', filetype: 'video/mp4', flavor: 'presenter/source' },
+      onError: reject,
+      onSuccess: () => resolve(sending),
     });
-    const id = upload.url?.split('/').at(-1) ?? '';
-    const row = await app.database
-      .selectFrom('uploads')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    expect(row).toMatchObject({
-      stored: data.length,
-      length: data.length,
-      rest_bytes: 0,
-      sha256: sha256(data),
-      filename: 'Vorlesung ü.mp4',
-      flavor: 'presenter/source',
-    });
-    expect(row.completed_at).not.toBeNull();
-    expect(sha256(await readAll(await app.storage.get(row.object_key)))).toBe(sha256(data));
-  },
-);
+    sending.start();
+  });
+  const id = upload.url?.split('/').at(-1) ?? '';
+  const row = await app.database
+    .selectFrom('uploads')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  expect(row).toMatchObject({
+    stored: data.length,
+    length: data.length,
+    rest_bytes: 0,
+    sha256: sha256(data),
+    filename: 'Vorlesung ü.mp4',
+    flavor: 'presenter/source',
+  });
+  expect(row.completed_at).not.toBeNull();
+  expect(sha256(await readAll(await app.storage.get(row.object_key)))).toBe(sha256(data));
+});
 
 test('what came before a line broke counts', async () => {
   const data = bytes(3 * MIB);

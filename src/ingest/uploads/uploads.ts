@@ -4,7 +4,8 @@ import type { Principal } from '../../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../../database/kysely.ts';
 import type { Upload as Row } from '../../database/schema.ts';
 import type { BegunObject, Piece } from '../../storage/port.ts';
-import { extendOwned, releaseOwned, type StagingLedger } from '../../storage/staging.ts';
+import type { StagingLedger } from '../../storage/staging.ts';
+import { extendOwned, releaseOwned } from '../../storage/staging-entries.ts';
 
 /** A file that comes in several requests, before it becomes a track. */
 export interface Upload extends BegunObject {
