@@ -8,6 +8,7 @@ import type { Processing } from '../workflows/processing.ts';
 import { startProcessing } from '../workflows/start.ts';
 import { takeDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
+import { assignUploads, takeUploads } from './uploads/take.ts';
 
 /** What became of an intake. */
 export interface Accepted {
@@ -24,6 +25,7 @@ export interface Accepted {
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
  * @throws {DraftGone} when its draft has been accepted or discarded, or has expired
+ * @throws {HttpError} as `takeUploads`
  * @throws {Overlap} when something else is to be recorded at that time
  * @throws {StagingExpired} when one of the objects has been swept
  */
@@ -32,9 +34,12 @@ export async function accept(
   intake: Intake,
   { staging, definitions }: { staging: StagingLedger; definitions: WorkflowDefinitions },
 ): Promise<Accepted> {
-  const { principal, requestId, draft, tracks } = intake;
+  const { principal, requestId, draft, tracks, uploads = [] } = intake;
   const drafted = draft ? await takeDraft(trx, { ...draft, principal }) : [];
-  const { processing, ...accepted } = await write(trx, intake, [...drafted, ...tracks]);
+  const uploaded = await takeUploads(trx, uploads, principal);
+  const { processing, ...accepted } = await write(trx, intake, [...drafted, ...tracks, ...uploaded]);
+  // With tracks there is one.
+  for (const eventId of accepted.ids) await assignUploads(trx, uploads, eventId);
   await staging.commit(
     trx,
     tracks.map(({ objectKey }) => objectKey),

@@ -4,6 +4,7 @@ import type { NewTrack } from '../events/tracks.ts';
 import type { Refusals } from '../events/update/refusals.ts';
 import type { TrackPurpose } from '../events/update/tracks.ts';
 import type { EventEdits } from '../events/update/update-event.ts';
+import type { UploadOf } from './uploads/take.ts';
 
 /** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
 export interface Intake {
@@ -13,6 +14,8 @@ export interface Intake {
   target: NewTarget | ExistingTarget;
   /** Stored and staged by this process. */
   tracks: readonly NewTrack[];
+  /** Finished uploads, whose tracks come after them. */
+  uploads?: readonly UploadOf[];
   /** Whose tracks come before them; accepted, it is gone. */
   draft?: { id: string; door: string };
 }

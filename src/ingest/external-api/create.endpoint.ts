@@ -31,6 +31,8 @@ import type { StagingLedger } from '../../storage/staging.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
+import { TAKE_REFUSALS } from '../uploads/take.ts';
+import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
 import {
   exampleParts,
@@ -70,6 +72,7 @@ export const newEvent = defineEndpoint({
         .optional()
         .meta({ 'x-since': EVENT_CHANGES.scheduling }),
       ...fileParts,
+      uploads: uploadsPart(Object.keys(FLAVORS)).optional(),
     }),
     example: {
       ...exampleParts,
@@ -106,6 +109,8 @@ export const newEvent = defineEndpoint({
     IDENTIFIER_TAKEN,
     NOT_MULTIPART,
     ...UPLOAD_REFUSALS,
+    UNPARSABLE_UPLOADS,
+    ...TAKE_REFUSALS,
   ],
   handle: (request, services: Services) =>
     services.idempotency
@@ -130,14 +135,24 @@ async function create(
   const answer = (ids: readonly string[]) => answerCreated(c, ids, config.publicUrl);
   return receiveForm(request, {}, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
+    const uploads = parseUploads(fields, FLAVORS);
     const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
-    const intake: Intake = { principal, requestId, target: { kind: 'new', events, gapMs }, tracks };
+    const intake: Intake = {
+      principal,
+      requestId,
+      target: { kind: 'new', events, gapMs },
+      tracks,
+      uploads,
+    };
     const { ids } = await ingest.accept(intake, (trx, accepted) =>
       remember(trx, contentOf({ fields, files }), answer(accepted.ids)),
     );
     const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
     const ms = Math.round(performance.now() - started);
-    log.info({ eventId: ids[0], events: ids.length, tracks: tracks.length, bytes, ms }, 'event created');
+    log.info(
+      { eventId: ids[0], events: ids.length, tracks: tracks.length + uploads.length, bytes, ms },
+      'event created',
+    );
     return answer(ids);
   });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { FLAVOR } from '../../events/flavor.ts';
 import { TextFlag } from '../../http/endpoint/query.schemas.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 
-const FLAVOR = /^[^/\s\p{C}]{1,128}\/[^/\s\p{C}]{1,128}$/u;
 const TAG_LENGTH = 255;
 const MOST_TAGS = 1000;
 const NO_FLAVOR = 'the form must have a field flavor with a type and a subtype';

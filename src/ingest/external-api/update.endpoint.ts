@@ -34,6 +34,8 @@ import type { StagingLedger } from '../../storage/staging.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { type FormOptions, receiveForm } from '../receive-form.ts';
+import { TAKE_REFUSALS } from '../uploads/take.ts';
+import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
 import {
   exampleParts,
@@ -78,7 +80,7 @@ export const changeEvent = defineEndpoint({
         }),
       })
       .partial()
-      .extend(fileParts),
+      .extend({ ...fileParts, uploads: uploadsPart(Object.keys(FLAVORS)).optional() }),
     example: { ...exampleParts, scheduling: JSON.stringify(SCHEDULING) },
   },
   answers: { 204: { description: 'It has been updated.' }, 409: CONFLICT },
@@ -98,6 +100,8 @@ export const changeEvent = defineEndpoint({
     EVENT_MISSING,
     RECORDED_ALREADY,
     ...UPLOAD_REFUSALS,
+    UNPARSABLE_UPLOADS,
+    ...TAKE_REFUSALS,
   ],
   handle: (request, services: Services) =>
     update(request, request.params.event_id, services).catch((error) =>
@@ -114,13 +118,17 @@ async function update(request: EndpointRequest, id: string, services: Services):
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
   return receiveForm(request, formOf(database, id), services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
+    const uploads = parseUploads(fields, FLAVORS);
     const gapMs = config.scheduling.minGapMs;
     const edits = parseEdits(fields, { catalogs: catalogs.event, version, gapMs });
     const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
-    await ingest.accept({ principal, requestId, target, tracks });
-    if (tracks.length > 0) {
+    await ingest.accept({ principal, requestId, target, tracks, uploads });
+    if (tracks.length + uploads.length > 0) {
       const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
-      log.info({ eventId: id, tracks: tracks.length, bytes }, 'the recording of a scheduled event came in');
+      log.info(
+        { eventId: id, tracks: tracks.length + uploads.length, bytes },
+        'the recording of a scheduled event came in',
+      );
     }
     return c.body(null, 204);
   });

@@ -41,10 +41,9 @@ export const UPLOAD_WITHOUT_FLAVOR = refusal(
 export const TAKE_REFUSALS = [NO_UPLOAD, UPLOAD_UNFINISHED, UPLOAD_USED, UPLOAD_EMPTY, UPLOAD_WITHOUT_FLAVOR];
 
 /**
- * Makes tracks of uploads, for an event that the same transaction writes: their objects leave the staging ledger, and no
- * other event can have them.
+ * Makes tracks of uploads, for an event that the same transaction writes: their objects leave the staging ledger. Tell
+ * `assignUploads` which event it is, so that no other can have them.
  *
- * @param eventId the event that has them
  * @returns the tracks, in the order of the uploads
  * @throws {HttpError} 404 for one that is not there for this account, 400 for one that is not finished, 409 for one that
  * was taken before; the transaction must roll back
@@ -52,24 +51,30 @@ export const TAKE_REFUSALS = [NO_UPLOAD, UPLOAD_UNFINISHED, UPLOAD_USED, UPLOAD_
 export async function takeUploads(
   trx: Transaction,
   uploads: readonly UploadOf[],
-  { principal, eventId }: { principal: Principal; eventId: string },
+  principal: Principal,
 ): Promise<NewTrack[]> {
   const tracks: NewTrack[] = [];
   // In one order, so that two requests for the same uploads wait for each other instead of giving up.
   const taken = new Map<string, NewTrack>();
   for (const upload of [...uploads].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    taken.set(upload.id, await takeOne(trx, upload, principal, eventId));
+    taken.set(upload.id, await takeOne(trx, upload, principal));
   }
   for (const { id } of uploads) tracks.push(taken.get(id) as NewTrack);
   return tracks;
 }
 
-async function takeOne(
+/** Remembers which event has uploads that were taken. */
+export async function assignUploads(
   trx: Transaction,
-  { id, flavor }: UploadOf,
-  principal: Principal,
+  uploads: readonly UploadOf[],
   eventId: string,
-): Promise<NewTrack> {
+): Promise<void> {
+  if (uploads.length === 0) return;
+  const ids = uploads.map(({ id }) => id);
+  await trx.updateTable('uploads').set({ event_id: eventId }).where('id', 'in', ids).execute();
+}
+
+async function takeOne(trx: Transaction, { id, flavor }: UploadOf, principal: Principal): Promise<NewTrack> {
   const row = await trx
     .selectFrom('uploads')
     .selectAll()
@@ -84,7 +89,6 @@ async function takeOne(
   if (row.stored === 0) throw UPLOAD_EMPTY(id);
   const wanted = flavor ?? row.flavor;
   if (wanted === null) throw UPLOAD_WITHOUT_FLAVOR(id);
-  await trx.updateTable('uploads').set({ event_id: eventId }).where('id', '=', id).execute();
   await commitOwned(trx, ownerOf(id), [row.object_key]).catch((error) => {
     throw error instanceof StagingExpired ? NO_UPLOAD(id) : error;
   });

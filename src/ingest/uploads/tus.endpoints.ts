@@ -4,6 +4,7 @@ import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Config } from '../../config.ts';
 import type { Locks } from '../../database/locks.ts';
 import { inTransaction } from '../../database/retry.ts';
+import { FLAVOR } from '../../events/flavor.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { BodyReader } from '../../http/form/body.ts';
@@ -29,7 +30,6 @@ const PATH = '/uploads';
 /** How long whoever writes to an upload may take to let go of it. */
 const LOCK_MS = 5_000;
 const OFFSET_STREAM = 'application/offset+octet-stream';
-const FLAVOR = /^[^/\s\p{C}]{1,128}\/[^/\s\p{C}]{1,128}$/u;
 const NAME = 'upload';
 
 export const UPLOAD_LOCKED = refusal(423, 'Another request is writing to the upload. Try again in a moment.');
