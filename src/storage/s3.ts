@@ -72,7 +72,7 @@ export class S3Storage implements ObjectStorage {
       const memory = this.#memory.share();
       try {
         const { repeated } = await sendObject(this.#client, object, source, { ...options, memory });
-        if (repeated) await this.#abortUploads(key).catch(() => undefined);
+        if (repeated) await this.#abortMultiparts(key).catch(() => undefined);
       } catch (error) {
         source.fail(error);
         await this.#removeOne(key, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => undefined);
@@ -158,7 +158,7 @@ export class S3Storage implements ObjectStorage {
   }
 
   async *unfinished(): AsyncIterable<string> {
-    for await (const { Key = '' } of this.#uploads()) {
+    for await (const { Key = '' } of this.#multiparts()) {
       if (isObjectKey(Key)) yield Key;
     }
   }
@@ -192,12 +192,12 @@ export class S3Storage implements ObjectStorage {
 
   /** Uploads first: one that were completed in between would bring the object back. */
   async #removeOne(key: string, abortSignal?: AbortSignal): Promise<void> {
-    await this.#abortUploads(key, abortSignal);
+    await this.#abortMultiparts(key, abortSignal);
     await this.#client.send(new DeleteObjectCommand(this.#object(key)), { abortSignal });
   }
 
-  async #abortUploads(key: string, abortSignal?: AbortSignal): Promise<void> {
-    for await (const { Key, UploadId } of this.#uploads(key, abortSignal)) {
+  async #abortMultiparts(key: string, abortSignal?: AbortSignal): Promise<void> {
+    for await (const { Key, UploadId } of this.#multiparts(key, abortSignal)) {
       if (Key !== key) continue;
       const command = new AbortMultipartUploadCommand({ ...this.#object(key), UploadId });
       await this.#client.send(command, { abortSignal }).catch((error) => {
@@ -207,7 +207,7 @@ export class S3Storage implements ObjectStorage {
     }
   }
 
-  async *#uploads(Prefix?: string, abortSignal?: AbortSignal): AsyncIterable<MultipartUpload> {
+  async *#multiparts(Prefix?: string, abortSignal?: AbortSignal): AsyncIterable<MultipartUpload> {
     let page: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
     while (page) {
       const answer: ListMultipartUploadsCommandOutput = await this.#client.send(

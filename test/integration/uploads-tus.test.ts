@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import * as tus from 'tus-js-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN, createTestApp, type TestApp } from '../../../test/support/app.ts';
-import { bytes, readAll, sha256 } from '../../../test/support/bytes.ts';
-import { freePort } from '../../../test/support/free-port.ts';
-import { expectNothingLeftOver } from '../../../test/support/leftovers.ts';
-import { createApp } from '../../app.ts';
-import { type RunningServer, serve } from '../../http/server/serve.ts';
+import { createApp } from '../../src/app.ts';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
+import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
+import { bytes, readAll, sha256 } from '../support/bytes.ts';
+import { freePort } from '../support/free-port.ts';
+import { expectNothingLeftOver } from '../support/leftovers.ts';
 
 const MIB = 2 ** 20;
 
