@@ -2,7 +2,7 @@ import { bytes } from '../bytes.ts';
 import { field, file, form, type Part } from '../form.ts';
 import { catalogOf } from '../series.ts';
 import { listPaths } from './lists.ts';
-import type { Target } from './target.ts';
+import { type Target, TUS } from './target.ts';
 
 /** One request about a target. */
 export interface Ask {
@@ -32,10 +32,10 @@ const SCHEDULING = '{"agent_id":"taken","start":"2031-01-01T08:00:00Z","duration
 const EVENT_METADATA = catalogOf({ title: 'taken' }, 'dublincore/episode');
 const SERIES_METADATA = catalogOf({ title: 'taken' });
 const NEW_EVENT = [field('acl', ACL), field('processing', '{"workflow":"schedule-and-upload"}')];
-const newEvent = (values: Record<string, unknown>, headers = {}) =>
+const newEvent = (values: Record<string, unknown>, headers = {}, more: readonly Part[] = []) =>
   multipart(
     '/api/events',
-    [...NEW_EVENT, field('metadata', catalogOf(values, 'dublincore/episode'))],
+    [...NEW_EVENT, field('metadata', catalogOf(values, 'dublincore/episode')), ...more],
     headers,
   );
 const newSeries = (values: Record<string, unknown>, headers: Record<string, string> = {}): Ask => ({
@@ -75,6 +75,7 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'POST /api/events': (t) => [
     newEvent({ title: 'joins', isPartOf: t.series }),
     newEvent({ title: 'repeats' }, { 'Idempotency-Key': t.idempotencyKey }),
+    newEvent({ title: 'takes a file' }, {}, [field('uploads', `[{"id":"${t.upload}","field":"presenter"}]`)]),
     { ...newEvent({ title: 'takes', identifier: t.event }), tellsTaken: true },
   ],
   'GET /api/events/:event_id': ({ event }) =>
@@ -144,6 +145,24 @@ export const CASES: Readonly<Record<string, Asks>> = {
     [`watch/${publication}`, `publications/${publication}/${element}/${filename}`].map((address) =>
       urlencoded('POST', '/api/security/sign', { url: `http://inlet.test/${address}` }),
     ),
+
+  'OPTIONS /uploads': () => [{ path: '/uploads', init: { method: 'OPTIONS', headers: TUS } }],
+  // What it makes has a name of its own.
+  'POST /uploads': () => [],
+  'GET /uploads/:upload_id': ({ upload }) => [{ path: `/uploads/${upload}`, init: { headers: TUS } }],
+  'PATCH /uploads/:upload_id': ({ upload }) => [
+    {
+      path: `/uploads/${upload}`,
+      init: {
+        method: 'PATCH',
+        headers: { ...TUS, 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' },
+        body: bytes(100),
+      },
+    },
+  ],
+  'DELETE /uploads/:upload_id': ({ upload }) => [
+    { path: `/uploads/${upload}`, init: { method: 'DELETE', headers: TUS } },
+  ],
 
   'GET /api/series': (target) => get(...listPaths(target).series),
   'GET /api/series/series.json': (target) => get(...listPaths(target).search),

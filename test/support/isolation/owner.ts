@@ -9,7 +9,7 @@ import { bytes } from '../bytes.ts';
 import { field, file } from '../form.ts';
 import { insertElement } from '../publication.ts';
 import { send } from '../series.ts';
-import { AGENT, type Target } from './target.ts';
+import { AGENT, type Target, TUS } from './target.ts';
 
 /** Catalogs beside the default ones, for events and for series. @returns the folder that defines them */
 export async function extendedCatalogs(): Promise<string> {
@@ -62,6 +62,16 @@ export async function make(
   expect(event.status, await event.text()).toBe(201);
   await schedule(app, target);
   await publish(app, target);
+  await beginUpload(app, target, Authorization);
+}
+
+async function beginUpload(app: TestApp, target: Target, Authorization: string): Promise<void> {
+  const metadata = `filename ${Buffer.from(target.filename).toString('base64')}`;
+  const headers = { Authorization, ...TUS, 'Upload-Length': '100', 'Upload-Metadata': metadata };
+  const begun = await app.request('/uploads', { method: 'POST', headers });
+  expect(begun.status, await begun.text()).toBe(201);
+  const id = begun.headers.get('Location')?.split('/').at(-1) ?? '';
+  await app.database.updateTable('uploads').set({ id: target.upload }).where('id', '=', id).execute();
 }
 
 /** As if it had been recorded by the capture agent that records everybody's events. */

@@ -20,6 +20,8 @@ export interface Target {
   property: string;
   propertyValue: string;
   idempotencyKey: string;
+  /** A file that has not come to its end. */
+  upload: string;
   /** Values of the metadata, by what a filter calls them. */
   eventWords: Record<(typeof EVENT_WORDS)[number], string>;
   seriesWords: Record<(typeof SERIES_WORDS)[number], string>;
@@ -29,6 +31,9 @@ export interface Target {
 
 /** The capture agent of all targets: who may see agents sees them all. */
 export const AGENT = 'Hall of everybody';
+
+/** What every request about an upload says. */
+export const TUS = { 'Tus-Resumable': '1.0.0' };
 
 export const EVENT_WORDS = [
   ...['title', 'description', 'subject', 'rightsholder', 'license', 'language', 'location', 'source'],
@@ -55,6 +60,7 @@ export function newTarget(): Target {
     property: word(),
     propertyValue: word(),
     idempotencyKey: word(),
+    upload: word(),
     eventWords: words(EVENT_WORDS),
     seriesWords: words(SERIES_WORDS),
     start: new Date(Date.UTC(2031, 0, 1 + (randomBytes(1)[0] ?? 0), 10, 11, 12)).toISOString(),
