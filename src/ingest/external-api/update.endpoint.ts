@@ -33,7 +33,7 @@ import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
-import { type FormOptions, receiveForm } from '../receive-form.ts';
+import { receiveForm } from '../receive-form.ts';
 import { TAKE_REFUSALS } from '../uploads/take.ts';
 import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
@@ -61,14 +61,14 @@ interface Services {
   catalogs: Pick<Catalogs, 'event'>;
 }
 
-/** Only a scheduled event takes files, once; of all others they are read and dropped. */
+/** Only a scheduled event takes files, once; of all others they are read and dropped, and uploads are left as they are. */
 export const changeEvent = defineEndpoint({
   method: 'post',
   path: '/api/events/{event_id}',
   access: apiRole('EVENTS_EDIT'),
   summary: 'Update an event',
   description:
-    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow. Files for other events are ignored.',
+    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow. Files and uploads for other events are ignored.',
   params: eventParams,
   form: {
     streams: Object.keys(FLAVORS),
@@ -116,9 +116,11 @@ async function update(request: EndpointRequest, id: string, services: Services):
   // Before the body is read: a refusal then costs the client nothing.
   await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
-  return receiveForm(request, formOf(database, id), services, async ({ fields, files }) => {
+  const admits = admitting(database, id);
+  return receiveForm(request, { admits }, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
-    const uploads = parseUploads(fields, FLAVORS);
+    const named = parseUploads(fields, FLAVORS);
+    const uploads = named.length > 0 && (await admits()) ? named : [];
     const gapMs = config.scheduling.minGapMs;
     const edits = parseEdits(fields, { catalogs: catalogs.event, version, gapMs });
     const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
@@ -134,11 +136,11 @@ async function update(request: EndpointRequest, id: string, services: Services):
   });
 }
 
-/** A recording is taken for an event that awaits one; asked at the first file, for all of them. */
-function formOf(database: Database, id: string): FormOptions {
+/** A recording is taken for an event that awaits one; asked at the first file or upload, for all of them. */
+function admitting(database: Database, id: string): () => Promise<boolean> {
   let awaited: Promise<boolean> | undefined;
   const isAwaited = async () => (await refuseSecondRecording(database, id)) === 'awaited';
-  return { admits: () => (awaited ??= isAwaited()) };
+  return () => (awaited ??= isAwaited());
 }
 
 function parseEdits(

@@ -52,6 +52,10 @@ export class UploadGone extends Error {
  * @throws {UploadGone}
  */
 export async function receive(parts: UploadParts, upload: Upload, incoming: Incoming): Promise<Upload> {
+  if (upload.complete) {
+    if (await incoming.read()) throw new TooMuch('More came than was declared.');
+    return upload;
+  }
   const writing = new Writing(parts, upload, incoming);
   try {
     return await writing.run();

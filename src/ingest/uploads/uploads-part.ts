@@ -6,6 +6,9 @@ import type { UploadOf } from './take.ts';
 
 const MOST = 10;
 const NAME = 'uploads';
+/** What may be the name of an upload. */
+const ID = /^[\w-]{1,64}$/;
+const NO_ID = 'it must be the last part of the address of an upload';
 
 export const UNPARSABLE_UPLOADS = refusal(
   400,
@@ -46,9 +49,10 @@ function uploadsSchema(fields: readonly string[]) {
   const upload = z
     .object(
       {
-        id: z.string({ error: 'it must be the last part of the address of an upload' }).max(64).meta({
-          description: 'The last part of the address of the upload.',
-        }),
+        id: z
+          .string({ error: NO_ID })
+          .regex(ID, { error: NO_ID })
+          .meta({ description: 'The last part of the address of the upload.' }),
         field: z
           .enum(fields, { error: `it must be one of ${fields.join(', ')}` })
           .optional()
