@@ -2,7 +2,7 @@ import { refusal } from '../http/endpoint/refusal.ts';
 
 export const TOO_MANY_UPLOADS = refusal(
   503,
-  (uploads: number) => `${uploads} uploads are under way already. Try again later.`,
+  (uploads: number) => `As many uploads are under way as there may be at once (${uploads}). Try again later.`,
   [16],
   { Connection: 'close', 'Retry-After': '30' },
 );
@@ -17,14 +17,23 @@ export class UploadGate {
     this.#most = most;
   }
 
-  /** Lets an upload in before its body is read. @throws {HttpError} 503 when there are too many */
-  async pass<T>(receive: () => Promise<T>): Promise<T> {
-    if (this.#inside >= this.#most) throw TOO_MANY_UPLOADS(this.#most);
-    this.#inside += 1;
+  /**
+   * Carries out a request that may turn out to be an upload. It is counted from the first `enter()` on to its end.
+   *
+   * @param receive is given `enter`, which throws 503 when there are too many
+   */
+  async pass<T>(receive: (enter: () => void) => Promise<T>): Promise<T> {
+    let inside = false;
+    const enter = () => {
+      if (inside) return;
+      if (this.#inside >= this.#most) throw TOO_MANY_UPLOADS(this.#most);
+      this.#inside += 1;
+      inside = true;
+    };
     try {
-      return await receive();
+      return await receive(enter);
     } finally {
-      this.#inside -= 1;
+      if (inside) this.#inside -= 1;
     }
   }
 }

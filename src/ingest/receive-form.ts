@@ -8,6 +8,7 @@ import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import { putMeasured } from '../storage/put-measured.ts';
 import type { StagingLedger } from '../storage/staging.ts';
+import type { UploadGate } from './gate.ts';
 
 export const EMPTY_FILE = refusal(
   400,
@@ -15,11 +16,21 @@ export const EMPTY_FILE = refusal(
   ['camera.mp4', 'presenter'],
 );
 
+/** A form of at most so many bytes may be fields alone: it is no upload before its first file comes. */
+const SMALL_BYTES = 64 * 1024;
 /** What a track is, is known when its head has been stored. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** What a form with files may hold at most. */
 type UploadLimits = Pick<Config, 'maxUploadBytes' | 'uploadIdleMs'>;
+
+/** What receives forms with files. */
+interface FormParts {
+  config: UploadLimits;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  gate: UploadGate;
+}
 
 /** How a form with files is received. */
 export interface FormOptions {
@@ -55,15 +66,37 @@ export interface ReceivedForm {
  * Whatever goes wrong, there or before, nothing that was stored stays.
  *
  * @returns what `accept` returns
- * @throws {HttpError} what the client did wrong
+ * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
  * @throws {ClientGone} when it went away
  * @throws {StorageRefused}
  * @throws {StagingExpired} as soon as one of the files has been swept
  */
-export async function receiveForm<T>(
+export function receiveForm<T>(
   request: EndpointRequest,
-  { detect = detectMediaType, admits = async () => true, reword = (error) => error }: FormOptions,
-  { config, storage, staging }: { config: UploadLimits; storage: ObjectStorage; staging: StagingLedger },
+  options: FormOptions,
+  parts: FormParts,
+  accept: (form: ReceivedForm) => Promise<T>,
+): Promise<T> {
+  return parts.gate.pass((enter) => {
+    if (!isSmall(request)) enter();
+    const { admits = async () => true } = options;
+    const enters = async () => {
+      const admitted = await admits();
+      if (admitted) enter();
+      return admitted;
+    };
+    return receive(request, { ...options, admits: enters }, parts, accept);
+  });
+}
+
+async function receive<T>(
+  request: EndpointRequest,
+  {
+    detect = detectMediaType,
+    admits,
+    reword = (error) => error,
+  }: FormOptions & Required<Pick<FormOptions, 'admits'>>,
+  { config, storage, staging }: FormParts,
   accept: (form: ReceivedForm) => Promise<T>,
 ): Promise<T> {
   const limits = limitsOf(config);
@@ -113,13 +146,28 @@ export interface FormDigest {
  * Reads a form as `receiveForm` does, but stores nothing: for a repeated request, which only has to be told from the
  * first.
  *
- * @throws {HttpError} what the client did wrong
+ * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
  * @throws {ClientGone} when it went away
  */
-export async function digestForm(request: EndpointRequest, config: UploadLimits): Promise<FormDigest> {
+export function digestForm(
+  request: EndpointRequest,
+  { config, gate }: Pick<FormParts, 'config' | 'gate'>,
+): Promise<FormDigest> {
+  return gate.pass((enter) => {
+    if (!isSmall(request)) enter();
+    return digest(request, config, enter);
+  });
+}
+
+async function digest(
+  request: EndpointRequest,
+  config: UploadLimits,
+  enter: () => void,
+): Promise<FormDigest> {
   const files: FormDigest['files'] = [];
   let started = 0;
   const fields = await request.files(limitsOf(config), async (part) => {
+    enter();
     const index = started++;
     const hash = createHash('sha256');
     let size = 0;
@@ -131,6 +179,11 @@ export async function digestForm(request: EndpointRequest, config: UploadLimits)
     files[index] = { field, filename, size, sha256: hash.digest('hex') };
   });
   return { fields, files };
+}
+
+function isSmall({ c }: EndpointRequest): boolean {
+  const length = c.req.header('Content-Length');
+  return length !== undefined && Number(length) <= SMALL_BYTES;
 }
 
 /** The limits of a form with recordings in it. */

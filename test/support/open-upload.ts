@@ -22,16 +22,31 @@ export class OpenUpload {
   /** Sends the head. Without a length the body is chunked. */
   constructor(
     client: Client,
-    { type, length, expect }: { type: string; length?: number; expect?: '100-continue' },
+    {
+      type,
+      length,
+      expect,
+      method = 'POST',
+      path = '/api/events',
+      headers = {},
+    }: {
+      type: string;
+      length?: number;
+      expect?: '100-continue';
+      method?: string;
+      path?: string;
+      headers?: Record<string, string>;
+    },
   ) {
-    this.#request = request(new URL('/api/events', client.url), {
-      method: 'POST',
+    this.#request = request(new URL(path, client.url), {
+      method,
       agent: false,
       headers: {
         Authorization: client.authorization,
         'Content-Type': type,
         ...(length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': length }),
         ...(expect && { Expect: expect }),
+        ...headers,
       },
     });
     this.#request.on('continue', () => {

@@ -6,6 +6,7 @@ import { FILES_TOO_LARGE } from '../../http/form/multipart.ts';
 import { answerConflicts } from '../../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../../storage/port.ts';
 import { StagingExpired } from '../../storage/staging-entries.ts';
+import { TOO_MANY_UPLOADS } from '../gate.ts';
 import { EMPTY_FILE } from '../receive-form.ts';
 
 const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
@@ -14,7 +15,7 @@ const NOT_STORED = refusal(503, 'The recording could not be stored. Try again la
   'Retry-After': '30',
 });
 /** What every request that brings files may meet. */
-export const UPLOAD_REFUSALS = [EMPTY_FILE, SILENT, FILES_TOO_LARGE, NO_ROOM, NOT_STORED];
+export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, SILENT, FILES_TOO_LARGE, NO_ROOM, NOT_STORED];
 
 /**
  * Answers a request that brings files and has failed: also when the client goes away, the storage takes nothing, or

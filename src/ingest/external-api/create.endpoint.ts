@@ -28,6 +28,7 @@ import {
 import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
+import type { UploadGate } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
@@ -50,6 +51,7 @@ interface Services {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
+  gate: UploadGate;
   idempotency: Idempotency;
   ingest: Ingest;
   catalogs: Pick<Catalogs, 'event'>;
@@ -115,7 +117,7 @@ export const newEvent = defineEndpoint({
   handle: (request, services: Services) =>
     services.idempotency
       .carryOut(request.c, {
-        compare: async () => contentOf(await digestForm(request, services.config)),
+        compare: async () => contentOf(await digestForm(request, services)),
         create: (remember) => create(request, services, remember),
       })
       .catch((error) => answerFailure(request.c, error)),

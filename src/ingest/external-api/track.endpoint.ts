@@ -14,6 +14,7 @@ import { detectTrackType } from '../../media/signature.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
 import { isActive } from '../../workflows/states.ts';
+import type { UploadGate } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
 import type { ExistingTarget } from '../intake.ts';
 import { type ReceivedFile, receiveForm } from '../receive-form.ts';
@@ -31,6 +32,7 @@ interface Services {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
+  gate: UploadGate;
   ingest: Ingest;
 }
 

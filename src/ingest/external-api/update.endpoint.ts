@@ -31,6 +31,7 @@ import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
+import type { UploadGate } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
@@ -57,6 +58,7 @@ interface Services {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
+  gate: UploadGate;
   ingest: Ingest;
   catalogs: Pick<Catalogs, 'event'>;
 }

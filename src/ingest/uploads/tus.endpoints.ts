@@ -114,8 +114,11 @@ async function answer({ c }: EndpointRequest, services: Services): Promise<Respo
   const work = new TusRequest(c, services);
   const receives = c.req.method === 'PATCH' || c.req.header('Content-Type') === OFFSET_STREAM;
   try {
-    const run = () => answerTus(c.req.raw, newUploadId(), work.deeds);
-    return work.finish(receives ? await services.gate.pass(run) : await run());
+    const answered = services.gate.pass((enter) => {
+      if (receives) enter();
+      return answerTus(c.req.raw, newUploadId(), work.deeds);
+    });
+    return work.finish(await answered);
   } catch (error) {
     return work.finish(answerFailure(c, inWords(error)));
   }
