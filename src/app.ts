@@ -39,10 +39,12 @@ import { changeEvent } from './ingest/external-api/update.endpoint.ts';
 import {
   appendToUpload,
   createUpload,
+  overrideMethod,
   removeUpload,
   uploadOptions,
   uploadState,
 } from './ingest/uploads/tus.endpoints.ts';
+import { speakTus, TUS_EXPOSED } from './ingest/uploads/tus-headers.ts';
 import { listProvider, listProviderNames } from './metadata/list-providers.endpoints.ts';
 import type { Group } from './openapi/document.ts';
 import { servedDocument } from './openapi/served.ts';
@@ -109,7 +111,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Uploads',
     description: 'Files that come in several requests, over lines that break.',
-    endpoints: [uploadOptions, createUpload, uploadState, appendToUpload, removeUpload],
+    endpoints: [uploadOptions, createUpload, uploadState, appendToUpload, removeUpload, overrideMethod],
   },
   {
     name: 'Series',
@@ -191,7 +193,12 @@ export function createApp(context: Context): Hono {
         guards: [byAnybody, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
         contentPolicy: NOTHING,
       },
-      { path: '/uploads', layers: [share], guards: [byAnybody, ask], contentPolicy: NOTHING },
+      {
+        path: '/uploads',
+        layers: [shareWith(trusted, TUS_EXPOSED), speakTus()],
+        guards: [byAnybody, ask],
+        contentPolicy: NOTHING,
+      },
       { path: '/capture-admin', layers: [share], guards: [byProgram, ask], contentPolicy: NOTHING },
       {
         path: '/admin',

@@ -50,17 +50,27 @@ export function refuseOtherSites({ publicUrl, trusted }: Sites): MiddlewareHandl
   };
 }
 
-/** Lets pages of these origins read answers and send what they like, with credentials that they have themselves. */
-export function shareWith(trusted: readonly string[]): MiddlewareHandler {
-  const share = cors({
-    origin: [...trusted],
-    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposeHeaders: EXPOSED,
-    maxAge: PREFLIGHT_SECONDS,
-  });
-  return (c, next) => {
+/**
+ * Lets pages of these origins read answers and send what they like, with credentials that they have themselves.
+ *
+ * @param exposed more headers that answers tell something in
+ */
+export function shareWith(trusted: readonly string[], exposed: readonly string[] = []): MiddlewareHandler {
+  const origin = [...trusted];
+  const exposeHeaders = [...EXPOSED, ...exposed];
+  const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+  const share = cors({ origin, allowMethods, exposeHeaders, maxAge: PREFLIGHT_SECONDS });
+  return async (c, next) => {
+    if (trusted.length === 0) return next();
     const preflight = c.req.header('Access-Control-Request-Method') !== undefined;
-    return trusted.length > 0 && (preflight || c.req.method !== 'OPTIONS') ? share(c, next) : next();
+    if (preflight || c.req.method !== 'OPTIONS') return share(c, next);
+    // That layer would answer it itself.
+    await next();
+    const asking = c.req.header('Origin') ?? '';
+    c.res.headers.append('Vary', 'Origin');
+    if (!trusted.includes(asking)) return;
+    c.res.headers.set('Access-Control-Allow-Origin', asking);
+    c.res.headers.set('Access-Control-Expose-Headers', exposeHeaders.join());
   };
 }
 

@@ -55,12 +55,15 @@ const MEANINGS: Readonly<Record<number, string>> = {
   406: 'The version asked for does not exist or does not have this.',
   408: 'Nothing more was received.',
   409: 'It contradicts the state that things are in.',
-  412: 'The user to act as does not exist.',
+  410: 'It is not there any more.',
+  412: 'What the request takes for granted is not so.',
   413: 'The request is too large.',
   415: 'The request is not in the form that this needs.',
   416: 'The file has no such part.',
   422: 'The key has been used for another request.',
+  423: 'Somebody else is at it.',
   429: 'Too many wrong passwords.',
+  460: 'What came is not what was meant.',
   500: 'Something failed that should not have.',
   503: 'A part that this depends on does not answer; try again.',
   507: 'There is no room left.',
@@ -95,10 +98,11 @@ export function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResp
 
 function commonOf({ method, path, access, form }: Description): ShownRefusal[] {
   const inApi = path.startsWith('/api');
+  const known = inApi || path.startsWith('/uploads');
   return [
     FAULT,
     ...(method === 'get' ? [] : [OTHER_SITE]),
-    ...(inApi || access !== 'public' ? WITH_CREDENTIALS : []),
+    ...(known || access !== 'public' ? WITH_CREDENTIALS : []),
     ...(inApi ? API : []),
     ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),
     ...(form && !form.streams ? WITH_FORM : []),

@@ -132,4 +132,47 @@ describe.skipIf(!browserAvailable())('pages of other sites in the browser of som
     expect([location, title]).toEqual([expect.stringContaining('/api/events/'), 'Made by a stranger']);
     await page.close();
   });
+
+  test('a script on a trusted site uploads in several requests, and reads how far it is and what went wrong', async () => {
+    const page = await person.newPage();
+    await page.goto(trustedSite);
+    const seen = await page.evaluate(async (server) => {
+      const tus = { Authorization: `Basic ${btoa('admin:opencast')}`, 'Tus-Resumable': '1.0.0' };
+      const stream = { ...tus, 'Content-Type': 'application/offset+octet-stream' };
+      const made = await fetch(`${server}/uploads`, {
+        method: 'POST',
+        headers: { ...tus, 'Upload-Length': '10', 'Upload-Metadata': 'filename YS5tcDQ=' },
+      });
+      const id = made.headers.get('Location')?.split('/').at(-1);
+      const there = `${server}/uploads/${id}`;
+      const at = (offset: number) => ({ ...stream, 'Upload-Offset': String(offset) });
+      const tell = (answer: Response, header: string) => `${answer.status} ${answer.headers.get(header)}`;
+      const send = (method: string, headers: Record<string, string>, body?: string) =>
+        fetch(there, { method, headers, ...(body !== undefined && { body }) });
+      const override = { ...at(5), 'X-HTTP-Method-Override': 'PATCH' };
+      return [
+        tell(await send('PATCH', at(0), 'abcde'), 'Upload-Offset'),
+        tell(await send('POST', override, 'fghij'), 'Upload-Offset'),
+        tell(await send('HEAD', tus), 'Upload-Length'),
+        tell(await send('HEAD', tus), 'Upload-Metadata'),
+        tell(await send('PATCH', at(3), 'x'), 'Tus-Resumable'),
+        tell(await send('HEAD', { 'Tus-Resumable': '1.0.0' }), 'Tus-Resumable'),
+        tell(await send('HEAD', { ...tus, 'Tus-Resumable': '0.1' }), 'Tus-Version'),
+        tell(await fetch(`${server}/uploads`, { method: 'OPTIONS', headers: tus }), 'Tus-Version'),
+        tell(await send('DELETE', tus), 'Tus-Resumable'),
+      ];
+    }, origin);
+    expect(seen).toEqual([
+      '204 5',
+      '204 10',
+      '200 10',
+      '200 filename YS5tcDQ=',
+      '409 1.0.0',
+      '401 1.0.0',
+      '412 1.0.0',
+      '204 1.0.0',
+      '204 1.0.0',
+    ]);
+    await page.close();
+  });
 });

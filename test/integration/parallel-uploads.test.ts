@@ -16,6 +16,7 @@ import { append, begin, stateOf, tus } from '../support/tus.ts';
 
 const LARGE = bytes(12 * 2 ** 20);
 const SMALL = bytes(1000, 2);
+const SITE = 'https://lms.example.org';
 const OFFSET_STREAM = 'application/offset+octet-stream';
 const REFUSED = {
   status: 503,
@@ -28,7 +29,7 @@ let server: RunningServer;
 let client: Client;
 let scheduled: string;
 beforeAll(async () => {
-  app = await createTestApp(undefined, { MAX_PARALLEL_UPLOADS: '1' });
+  app = await createTestApp(undefined, { MAX_PARALLEL_UPLOADS: '1', CORS_ORIGINS: SITE });
   server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
   client = new Client(`http://127.0.0.1:${server.port}`);
   scheduled = await insertScheduled(app.database, {
@@ -120,6 +121,19 @@ describe('while as many uploads are under way as there may be', () => {
     void open.write(LARGE);
     expect(await open.answer).toMatchObject(REFUSED);
     expect(await stateOf(app, id)).toMatchObject({ status: 200, offset: 0 });
+  });
+
+  test('pages of trusted sites read the refusal, and when to come again', async () => {
+    const headers = tusHeaders({ Origin: SITE, 'Upload-Length': '5' });
+    for (const [path, type] of [
+      ['/api/events', 'multipart/form-data; boundary=x'],
+      ['/uploads', OFFSET_STREAM],
+    ] as const) {
+      const answer = await new OpenUpload(client, { path, type, headers }).answer;
+      expect(answer).toMatchObject(REFUSED);
+      expect(answer.headers['access-control-allow-origin']).toBe(SITE);
+      expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
+    }
   });
 
   test('who sends without waiting reads the refusal', async () => {

@@ -1,4 +1,5 @@
-import { DataStore, type Locker, Server, Metadata as TusMetadata, Upload as TusUpload } from '@tus/server';
+import { DataStore, type Locker, Server, Upload as TusUpload } from '@tus/server';
+import { inOurWords } from './tus-refusals.ts';
 
 /** What the protocol needs to be done for one request. Errors are thrown and reach the caller of `answer`. */
 export interface Deeds {
@@ -22,8 +23,6 @@ export type Metadata = Readonly<Record<string, string | null>>;
 export interface Found {
   length: number | undefined;
   offset: number;
-  /** `Upload-Metadata` as it was sent. */
-  metadata: string;
 }
 
 const EXTENSIONS = [
@@ -41,6 +40,7 @@ const EXTENSIONS = [
  *
  * @param newId what an upload is to be called that the request makes
  * @throws whatever a deed has thrown
+ * @throws {HttpError} what the protocol forbids
  */
 export async function answerTus(request: Request, newId: string, deeds: Deeds): Promise<Response> {
   let thrown: { error: unknown } | undefined;
@@ -54,7 +54,7 @@ export async function answerTus(request: Request, newId: string, deeds: Deeds): 
     // The layers of every endpoint see to it.
     allowedOrigins: [],
     onResponseError: (_request, error) => {
-      if (error instanceof Error) thrown = { error };
+      thrown = { error: error instanceof Error ? error : inOurWords(error) };
       return undefined;
     },
   });
@@ -79,13 +79,8 @@ class Store extends DataStore {
   }
 
   override async getUpload(id: string): Promise<TusUpload> {
-    const { length, offset, metadata } = await this.#deeds.find(id);
-    return new TusUpload({
-      id,
-      offset,
-      ...(length !== undefined && { size: length }),
-      ...(metadata && { metadata: TusMetadata.parse(metadata) }),
-    });
+    const { length, offset } = await this.#deeds.find(id);
+    return new TusUpload({ id, offset, ...(length !== undefined && { size: length }) });
   }
 
   override write(_stream: unknown, id: string): Promise<number> {
