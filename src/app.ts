@@ -50,6 +50,7 @@ import type { Group } from './openapi/document.ts';
 import { servedDocument } from './openapi/served.ts';
 import { dashboardRoutes } from './operator/dashboard.ts';
 import { operatorHome } from './operator/home.endpoint.ts';
+import { operatorUploads } from './operator/uploads.endpoint.ts';
 import { forPlayersElsewhere, publishedFile } from './publications/files.endpoints.ts';
 import { signUrl } from './publications/sign.endpoints.ts';
 import { watchPage } from './publications/watch.endpoints.ts';
@@ -166,6 +167,7 @@ const PAGES: readonly Endpoint<AppServices>[] = [
   signIn,
   signOut,
   operatorHome,
+  operatorUploads,
   workflowsForOperators,
 ];
 

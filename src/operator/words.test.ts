@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { minuteOf, sizeOf } from './words.ts';
+
+test.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [1023, '1023 bytes'],
+  [1024, '1.0 KiB'],
+  [1536, '1.5 KiB'],
+  [1024 ** 2 - 1, '1.0 MiB'],
+  [1024 ** 3 * 20, '20.0 GiB'],
+  [1024 ** 3 * 1023.96, '1.0 TiB'],
+  [Number.MAX_SAFE_INTEGER, '8.0 PiB'],
+])('%i bytes are %s', (bytes, text) => {
+  expect(sizeOf(bytes)).toBe(text);
+});
+
+test('a point in time is told by the minute', () => {
+  expect(minuteOf(new Date('2026-11-22T17:05:59.999Z'))).toBe('2026-11-22 17:05');
+});

@@ -1,0 +1,18 @@
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** A size for people: `1.5 GiB`. */
+export function sizeOf(bytes: number): string {
+  let [size, unit] = [bytes, 0];
+  // What would be written as 1024 of the smaller one is 1 of the larger.
+  while (size >= 1023.95 && unit < UNITS.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  if (unit === 0) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+  return `${size.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** A point in time for people, in UTC: `2026-11-22 17:05`. */
+export function minuteOf(date: Date): string {
+  return date.toISOString().slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { created, post } from '../support/app-uploads.ts';
+import { bytes } from '../support/bytes.ts';
+import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { eventFields, field } from '../support/form.ts';
+import { append, begin, uploadOf } from '../support/tus.ts';
+
+const PATH = '/admin/uploads';
+const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>'"&amp;.mp4`;
+const KEPT = `script>'"&amp;.mp4`;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await createTestApp();
+});
+afterAll(() => app?.close());
+afterEach(() => app.database.deleteFrom('uploads').execute());
+
+const text = async (path = PATH) => {
+  const answer = await app.request(path);
+  expect(answer.status).toBe(200);
+  return answer.text();
+};
+/** Rows as they would be after many uploads. */
+const insert = (number: number, values: Record<string, unknown> = {}) =>
+  app.database
+    .insertInto('uploads')
+    .values(
+      Array.from({ length: number }, (_, i) => ({
+        id: `upload-of-many-${String(i).padStart(6, '0')}`,
+        owner: 'ada',
+        filename: `lecture ${i}.mp4`,
+        length: 2 ** 30,
+        stored: 2 ** 20,
+        object_key: `track/none-${i}`,
+        handle: '',
+        changed_at: new Date(Date.now() - i * 60_000),
+        expires_at: new Date(Date.now() + 3_600_000),
+        ...values,
+      })),
+    )
+    .execute();
+
+describe('the page about uploads that wait', () => {
+  test('says that there are none', async () => {
+    expect(await text()).toContain('No upload waits to be finished or to become part of an event.');
+  });
+
+  test('tells whose they are, since when and how much there is of each', async () => {
+    const Authorization = await app.account('grace', 'ROLE_API_EVENTS_CREATE');
+    const metadata = { filename: 'camera ü.mp4' };
+    await uploadOf(app, bytes(2048), { metadata, headers: { Authorization }, until: 1536 });
+    const shown = await text();
+    expect(shown).toContain(
+      '1 upload waits to be finished or to become part of an event, with 1.5 KiB stored.',
+    );
+    expect(shown).toContain('<bdi>camera ü.mp4</bdi></td><td><bdi>grace</bdi>');
+    expect(shown).toContain(
+      '<progress value="1536" max="2048" aria-label="75 percent"></progress>1.5 KiB of 2.0 KiB',
+    );
+    const row = await app.database.selectFrom('uploads').selectAll().executeTakeFirstOrThrow();
+    for (const date of [row.created_at, row.changed_at, row.expires_at]) {
+      expect(shown).toContain(`<time datetime="${date.toISOString()}">`);
+    }
+    // Whoever reads the page over somebody's shoulder cannot have the upload.
+    expect(shown).not.toContain(row.id);
+  });
+
+  test('tells of those whose length nobody knows, and of those that no event has yet', async () => {
+    const id = await begin(app, undefined, { headers: { 'Upload-Defer-Length': '1' } });
+    await append(app, id, 0, bytes(100));
+    const whole = await uploadOf(app, bytes(1024));
+    const shown = await text();
+    expect(shown).toContain('2 uploads wait');
+    expect(shown).toContain('100 bytes of an unknown size');
+    expect(shown).toContain('1.0 KiB, all of it');
+    const uploads = field('uploads', JSON.stringify([{ id: whole, field: 'presenter' }]));
+    await created(await post(app, [...eventFields(), uploads]));
+    expect(await text()).not.toContain('all of it');
+  });
+
+  test('leaves out what has expired', async () => {
+    await insert(1, { expires_at: new Date(0) });
+    expect(await text()).toContain('No upload waits');
+  });
+
+  test('shows the last ones of many, and counts all of them', async () => {
+    await insert(1000);
+    const shown = await text();
+    expect(shown).toContain('1000 uploads wait');
+    expect(shown).toContain('with 1000.0 MiB stored. These are the 200 that changed last.');
+    expect(shown.match(/<bdi>lecture \d+\.mp4<\/bdi>/g)).toHaveLength(200);
+    expect(shown.indexOf('lecture 0.mp4')).toBeLessThan(shown.indexOf('lecture 199.mp4'));
+    expect(shown).not.toContain('lecture 200.mp4');
+  });
+
+  test('shows names as they are, whatever is in them', async () => {
+    await insert(1, { filename: HOSTILE, owner: '</bdi><script>alert(3)</script>' });
+    const shown = await text();
+    expect(shown).not.toMatch(/<(script|img src=x)/);
+    expect(shown).toContain('&lt;script&gt;alert(3)&lt;/script&gt;');
+    await app.database.deleteFrom('uploads').execute();
+    await begin(app, 5, { metadata: { filename: HOSTILE } });
+    expect(await text()).toContain('<bdi>script&gt;&#39;&quot;&amp;amp;.mp4</bdi>');
+  });
+
+  test('is for administrators, not kept, and may be put into no frame', async () => {
+    const Authorization = await app.account('uploader', 'ROLE_API_EVENTS_CREATE', 'ROLE_ADMIN_UI');
+    expect((await app.request(PATH, { headers: { Authorization } })).status).toBe(403);
+    expect((await app.anonymous(PATH)).status).toBe(401);
+    const answer = await app.request(PATH);
+    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    const policy = answer.headers.get('Content-Security-Policy');
+    expect(policy).toMatch(/default-src 'none'; style-src 'sha256-[^']+'.*frame-ancestors 'none'/);
+    expect(policy).not.toContain('unsafe');
+    expect(await text('/admin')).toContain('<a href="./admin/uploads"><strong>Uploads</strong>');
+  });
+});
+
+describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
+  let browser: Awaited<ReturnType<typeof launchBrowser>>;
+  let server: RunningServer;
+  let origin: string;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
+    origin = `http://127.0.0.1:${server.port}`;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    server?.destroy();
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+  ] as const)('it is found from the home and fits, in %s and %i pixels wide', async (colorScheme, width) => {
+    await insert(3, { owner: 'a'.repeat(200), filename: KEPT + 'x'.repeat(200) });
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      colorScheme,
+      viewport: { width, height: 800 },
+    });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', ({ message }) => faults.push(message));
+    page.on('dialog', (dialog) => faults.push(dialog.message()));
+    await page.goto(`${origin}/admin`);
+    await page.getByLabel('User name').fill('admin');
+    await page.getByLabel('Password').fill('opencast');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: /^Uploads/ }).click();
+    expect(page.url()).toBe(`${origin}${PATH}`);
+    expect(await page.getByRole('row').count()).toBe(4);
+    expect(await page.locator('td').first().innerText()).toBe(KEPT + 'x'.repeat(200));
+    const body = await page.locator('body').boundingBox();
+    const table = await page.getByRole('region').boundingBox();
+    expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
+    if (process.env.SCREENSHOTS) {
+      await page.screenshot({ path: `${process.env.SCREENSHOTS}/uploads-${colorScheme}-${width}.png` });
+    }
+    await page.getByRole('link', { name: 'Operating Inlet' }).click();
+    expect(page.url()).toBe(`${origin}/admin`);
+    if (process.env.SCREENSHOTS) {
+      await page.screenshot({ path: `${process.env.SCREENSHOTS}/home-${colorScheme}-${width}.png` });
+    }
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
