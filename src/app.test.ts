@@ -75,9 +75,11 @@ async function ask(method: string, path: string, roles?: Iterable<string>): Prom
     if (roles) c.set('account', 'somebody');
     await next();
   });
-  app.use('/api/*', requireRole(rules));
-  app.all('/api', (c) => c.text('passed'));
-  app.all('/api/*', (c) => c.text('passed'));
+  for (const area of ['/api', '/uploads']) {
+    app.use(`${area}/*`, requireRole(rules));
+    app.all(area, (c) => c.text('passed'));
+    app.all(`${area}/*`, (c) => c.text('passed'));
+  }
   return (await app.request(path, { method })).status;
 }
 
@@ -126,6 +128,29 @@ test('every endpoint of the API for which one must sign in has its line', () => 
     'get /api/info/organization/properties',
     'get /api/info/organization/properties/engageuiurl',
   ]);
+});
+
+test.each([
+  ['POST', '/uploads'],
+  ['GET', '/uploads/x'],
+  ['HEAD', '/uploads/x'],
+  ['PATCH', '/uploads/x'],
+  ['POST', '/uploads/x'],
+  ['DELETE', '/uploads/x'],
+])('%s %s is for those who may create events', async (method, path) => {
+  expect(await ask(method, path, ['ROLE_API_EVENTS_CREATE'])).toBe(200);
+  expect(await ask(method, path, [ROLE_ADMIN])).toBe(200);
+  const others = API_ROLES.filter((role) => role !== 'ROLE_API_EVENTS_CREATE');
+  expect(await ask(method, path, others)).toBe(403);
+  expect(await ask(method, path)).toBe(401);
+});
+
+test('what uploads there can be may be asked by everybody, and nothing of one', async () => {
+  expect(await ask('OPTIONS', '/uploads')).toBe(200);
+  expect(await ask('OPTIONS', '/uploads/x')).toBe(401);
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
+    expect([method, await ask(method, '/uploads', API_ROLES)]).toEqual([method, 403]);
+  }
 });
 
 test('methods without a line in the table are for administrators', async () => {

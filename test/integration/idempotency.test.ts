@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { refused } from '../../src/storage/port.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -206,7 +207,7 @@ test('after a refusal the corrected request may carry the same key', async () =>
 test('after a fault of the storage the same request may be sent again', async () => {
   const key = newKey();
   beforePut = async () => {
-    throw new Error('SlowDown');
+    throw refused(new Error('SlowDown'));
   };
   expect((await send(key)).status).toBe(503);
   beforePut = async () => undefined;

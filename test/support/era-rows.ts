@@ -118,4 +118,23 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO tracks (id, event_id, position, flavor, filename, mediatype, object_key, size, sha256, warnings) VALUES
       ('00000000-0000-4000-8000-000000000010', 'event-3', 1, 'presenter/source', 'cut.ts', 'video/mp2t', 'track/5', 10,
         repeat('f6', 32), '{"The file may be incomplete: it breaks off."}')`,
+  '0018': `
+    INSERT INTO uploads (id, owner, filename, flavor, metadata, length, object_key, handle, stored, rest_key, rest_bytes,
+      writer, created_at, changed_at, expires_at, completed_at, mediatype, sha256, event_id) VALUES
+      ('upload-unfinished-1', 'ada', 'lecture ü.mp4', 'presenter/source', 'filename bGVjdHVyZS5tcDQ=', 50000000000,
+        'track/6', 'handle-1', 33554432, 'rest/1', 12345, 7, '2024-09-01T08:00:00Z', '2024-09-01T09:00:00Z',
+        '2030-01-01T00:00:00Z', NULL, NULL, NULL, NULL),
+      ('upload-of-no-length', 'bare', 'upload', NULL, DEFAULT, NULL, 'track/7', '', DEFAULT, NULL, DEFAULT, DEFAULT,
+        '2024-09-01T08:00:00Z', '2024-09-01T08:00:00Z', '2030-01-01T00:00:00Z', NULL, NULL, NULL, NULL),
+      ('upload-of-an-event', 'ada', 'board.mkv', NULL, DEFAULT, 10, 'track/8', 'handle-2', 10, NULL, DEFAULT, 2,
+        '2024-09-01T08:00:00Z', '2024-09-01T08:00:00Z', '2030-01-01T00:00:00Z', '2024-09-01T08:30:00Z',
+        'video/x-matroska', NULL, 'event-3');
+    INSERT INTO upload_pieces (upload_id, number, receipt) VALUES
+      ('upload-unfinished-1', 1, 'receipt-1'), ('upload-unfinished-1', 2, 'receipt-2');
+    INSERT INTO tracks (id, event_id, position, flavor, filename, mediatype, object_key, size, sha256) VALUES
+      ('00000000-0000-4000-8000-000000000011', 'event-3', 2, 'presentation/source', 'board.mkv', 'video/x-matroska',
+        'track/8', 10, NULL);
+    INSERT INTO draft_tracks (id, draft_id, position, flavor, tags, filename, mediatype, object_key, size, sha256) VALUES
+      ('00000000-0000-4000-8000-000000000012', 'draft-1', 1, 'presenter/source', '{}', 'more.mp4', 'video/mp4', 'track/9',
+        10, NULL)`,
 };

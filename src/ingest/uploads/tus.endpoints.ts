@@ -44,6 +44,8 @@ export const uploadOptions = defineEndpoint({
   path: PATH,
   access: 'public',
   summary: 'Which extensions of tus there are',
+  description:
+    'Needs no account. Uploads are resumable by [tus 1.0.0](https://tus.io/protocols/resumable-upload).',
   answers: { 204: { description: 'In the headers `Tus-Version`, `Tus-Extension` and `Tus-Max-Size`.' } },
   handle: answer,
 });
@@ -77,6 +79,8 @@ export const appendToUpload = defineEndpoint({
   path: `${PATH}/{upload_id}`,
   access,
   summary: 'Send more of an upload',
+  description:
+    'From `Upload-Offset` on, which must be how far it is. What comes before a line breaks counts; with `Upload-Checksum` all of it does, or nothing. Of two that send at once, the first is asked to stop.',
   params,
   answers: { 204: { description: 'It is durable up to `Upload-Offset`.' } },
   refusals: [...refusals, OTHER_OFFSET, LENGTH_KNOWN, ...WITH_BYTES],
@@ -105,6 +109,7 @@ export const removeUpload = defineEndpoint({
   path: `${PATH}/{upload_id}`,
   access,
   summary: 'Give an upload up',
+  description: 'An event that has it keeps its recording.',
   params,
   answers: { 204: { description: 'Nothing of it is kept.' } },
   refusals,
