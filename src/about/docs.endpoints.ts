@@ -1,7 +1,5 @@
-import { matchesNone } from '../http/answer/etag.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { notFound } from '../http/errors.ts';
-import { assetNamed } from './docs-assets.ts';
+import { DOCS_ASSETS } from './docs-assets.ts';
 import { CONTENT_SECURITY_POLICY, referencePage } from './docs-page.ts';
 
 /** The API as a page for people. All of it comes from this server. */
@@ -23,11 +21,5 @@ export const docsAsset = defineEndpoint({
   method: 'get',
   path: '/docs/{name}',
   access: 'public',
-  handle: async ({ c, params }) => {
-    const asset = await assetNamed(params.name);
-    if (!asset) throw notFound();
-    const headers = { ETag: asset.etag, 'Cache-Control': 'no-cache' };
-    if (matchesNone(c.req.header('If-None-Match'), asset.etag)) return c.body(null, 304, headers);
-    return c.body(asset.content, 200, { ...headers, 'Content-Type': asset.type });
-  },
+  handle: ({ c, params }) => DOCS_ASSETS.answer(c, params.name),
 });
