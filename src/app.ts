@@ -36,6 +36,7 @@ import { negotiateVersion } from './http/version.ts';
 import { newEvent } from './ingest/external-api/create.endpoint.ts';
 import { addTrack } from './ingest/external-api/track.endpoint.ts';
 import { changeEvent } from './ingest/external-api/update.endpoint.ts';
+import { uploadAsset, uploadingPage } from './ingest/upload-page/upload-page.endpoints.ts';
 import {
   appendToUpload,
   createUpload,
@@ -169,6 +170,8 @@ const PAGES: readonly Endpoint<AppServices>[] = [
   operatorHome,
   operatorUploads,
   workflowsForOperators,
+  uploadingPage,
+  uploadAsset,
 ];
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
@@ -207,6 +210,12 @@ export function createApp(context: Context): Hono {
         layers: [forPeople()],
         guards: [byAnybody, askToSignIn(), ask],
         contentPolicy: DASHBOARD,
+      },
+      {
+        path: '/upload',
+        layers: [forPeople()],
+        guards: [byAnybody, askToSignIn(), ask],
+        contentPolicy: NOTHING,
       },
       { path: '/sign-in', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/sign-out', layers: [forPeople()], contentPolicy: NOTHING },

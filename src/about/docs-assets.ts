@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Assets, type AssetSource, SCRIPT_TYPE, scriptSource } from '../http/answer/asset.ts';
+import { type AssetSource, Assets, SCRIPT_TYPE, scriptSource } from '../http/answer/asset.ts';
 import { startReference } from './docs.browser.ts';
 
 /** The files of the reference page: what it needs of the package, and what begins with it. */

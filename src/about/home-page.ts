@@ -16,6 +16,7 @@ export function homePage({ name, version, description }: Home): Html {
 <header><img src="${raw(ICON)}" alt=""><h1>${name}</h1></header>
 <p>${description}</p>
 <ul>
+<li><a href="upload"><strong>Upload recordings</strong><span>Files of any size, over lines that break; needs an account</span></a></li>
 <li><a href="docs"><strong>The API</strong><span>Every endpoint with examples, and a form to try it out</span></a></li>
 <li><a href="api/openapi.json"><strong>The API for programs</strong><span>The same as an OpenAPI document, to make clients from</span></a></li>
 </ul>

@@ -45,6 +45,7 @@ describe('GET /', () => {
       expect(page).toContain('<h1>Inlet</h1>');
       expect(page).toContain(`Version ${version}`);
       expect([...page.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href)).toEqual([
+        'upload',
         'docs',
         'api/openapi.json',
       ]);

@@ -42,8 +42,9 @@ export function authenticate({ authenticator, tokens, sessions }: Ways): Middlew
       c.set('principal', anonymous);
     }
     await next();
-    // A browser would ask for the password itself, over the page whose session is over.
-    if (sessions?.hasCookie(c) && c.res.status === 401) c.res.headers.delete('WWW-Authenticate');
+    // A browser would ask for the password itself, over the page whose session is over; its cookie may be gone as well.
+    const byPage = sessions?.hasCookie(c) || c.req.header('X-Requested-With') !== undefined;
+    if (sessions && byPage && c.res.status === 401) c.res.headers.delete('WWW-Authenticate');
   };
 }
 
