@@ -42,7 +42,6 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     sent: files.reduce((sum, file) => sum + file.sent, 0),
     size: files.reduce((sum, file) => sum + file.size, 0),
   });
-  const isAre = (count: number) => (count === 1 ? 'is' : 'are');
   /** Of a file that the browser needs again: all that have not arrived. */
   const wanted = ({ files }: Recording) =>
     files
@@ -63,7 +62,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       case 'paused':
         return `Paused, with ${there} uploaded.`;
       case 'needs files':
-        return `To go on, choose ${wanted(recording)} again. ${sent > 0 ? `${there} ${isAre(sent)} there already.` : ''}`;
+        return `To go on, choose ${wanted(recording)} again. ${sent > 0 ? `${there} has arrived.` : ''}`;
       case 'signed out':
         return 'You are no longer signed in. Sign in again, and it goes on where it was.';
       case 'creating':

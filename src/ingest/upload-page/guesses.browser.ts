@@ -23,7 +23,7 @@ export function createGuesses(): Guesses {
   const titleOf = (name: string) => {
     const words = name
       .replace(/\.[^.]{1,5}$/, '')
-      .split(/[_\s]+|(?<=\p{L})\.(?=\p{L})|(?<!\d)-|-(?!\d)/u)
+      .split(/[_\s]+|\.(?=\p{L})|(?<!\d)-|-(?!\d)/u)
       .filter((word) => word !== '');
     while (words.length > 0 && shows(words.at(-1) ?? '')) words.pop();
     while (words.length > 0 && shows(words[0] ?? '')) words.shift();

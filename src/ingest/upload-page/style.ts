@@ -34,7 +34,7 @@ button:disabled { opacity: .6; cursor: default; }
 .fields { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem 1.25rem; margin-top: 1.25rem; }
 .fields > .wide { grid-column: 1 / -1; }
 .fields label { display: block; font-weight: 500; }
-.fields .hint { margin: .3rem 0 0; }
+.fields .hint { display: block; margin: .4rem 0 0; font-weight: 400; line-height: 1.4; }
 input:not([type=hidden]):not(.unseen), textarea, select { display: block; width: 100%; min-width: 0; margin-top: .3rem; padding: .55rem .75rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--ground); color: inherit; font: inherit; }
 textarea { resize: vertical; min-height: 2.7rem; field-sizing: content; }
 .drop select { width: auto; margin: 0; background: var(--sheet); }
@@ -56,7 +56,8 @@ input.unseen:not([type=hidden]) { display: inline-block; width: 1px; height: 1px
 .card .state { margin: .7rem 0 0; }
 .card .figures { margin: .3rem 0 0; font-variant-numeric: tabular-nums; }
 .card[data-condition=failed] .state, .card[data-condition=ended] .state { color: var(--alarm); }
-.card[data-condition=failed], .card[data-condition="signed out"], .card[data-condition="needs files"] { border-color: var(--alarm); }
+.card[data-condition=failed] { border-color: var(--alarm); }
+.card[data-condition="signed out"], .card[data-condition="needs files"] { border-color: var(--accent); }
 .card[data-condition=over] .state { color: var(--good); font-weight: 600; }
 .card .hint { color: var(--alarm); }
 progress { display: block; width: 100%; height: .55rem; margin-top: .8rem; border: 0; border-radius: .3rem; background: var(--line); overflow: hidden; accent-color: var(--accent); appearance: none; }

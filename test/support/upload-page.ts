@@ -1,0 +1,75 @@
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+
+/** The page for uploads in a browser, and what must not have happened there. */
+export interface OpenUploadPage {
+  page: Page;
+  context: BrowserContext;
+  /** Messages on the console but of requests that nobody answered, errors, and requests to other hosts. */
+  faults: string[];
+  /** `Upload-Offset` of every request that sent more of a file. */
+  offsets: number[];
+  /** Whether the browser was asked to warn before it left the page; it leaves. */
+  warnings: string[];
+  /** The card of a recording. */
+  card(title: string): Locator;
+}
+
+/** Browsers say on the console of every request that it failed, and of every refusal. */
+const OF_REQUESTS = /^Failed to load resource: /;
+
+/** Opens the page and signs in on the way. @param account its name and password */
+export async function openUploadPage(
+  browser: Browser,
+  url: string,
+  { username = 'admin', password = 'opencast', ...look }: UploadPageOptions = {},
+): Promise<OpenUploadPage> {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, ...look });
+  const page = await context.newPage();
+  const [faults, offsets, warnings]: [string[], number[], string[]] = [[], [], []];
+  page.on('console', (message) => {
+    if (!OF_REQUESTS.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && origin !== new URL(url).origin) faults.push(`request to ${origin}`);
+    if (request.method() === 'PATCH') offsets.push(Number(request.headers()['upload-offset']));
+  });
+  page.on('dialog', (dialog) => {
+    warnings.push(dialog.type());
+    void dialog.accept();
+  });
+  await page.goto(`${url}/upload`);
+  await signIn(page, username, password);
+  await page.waitForURL(`${url}/upload`);
+  const card = (title: string) =>
+    page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+  return { page, context, faults, offsets, warnings, card };
+}
+
+export interface UploadPageOptions {
+  username?: string;
+  password?: string;
+  colorScheme?: 'light' | 'dark';
+  viewport?: { width: number; height: number };
+  reducedMotion?: 'reduce';
+}
+
+/** Fills the page in on which one signs in. */
+export async function signIn(page: Page, username: string, password: string): Promise<void> {
+  await page.getByLabel('User name').fill(username);
+  await page.getByLabel('Password').fill(password);
+  await page.keyboard.press('Enter');
+}
+
+/** Lets a page send no more than so many bytes in a second, or as many as it can. */
+export async function throttle({ page, context }: OpenUploadPage, bytesPerSecond: number): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond,
+  });
+}
