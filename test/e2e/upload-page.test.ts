@@ -22,10 +22,13 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
   let browser: Browser;
   let camera: string;
   let slides: string;
+  let broken: string;
   beforeAll(async () => {
     browser = await launchBrowser();
     camera = await padded(await clip({ seconds: 8 }), 64 * MIB);
     slides = await clip({ seconds: 8, audio: false, video: { size: '320x180' } });
+    broken = join(clipFolder(), 'broken.mp4');
+    await writeFile(broken, bytes(MIB));
   });
   afterAll(() => browser?.close());
 
@@ -69,6 +72,10 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
       await eventually(() => expect(offsets.length).toBeGreaterThan(resumed), PATIENCE_MS);
       expect(Math.min(...offsets.slice(resumed))).toBeGreaterThan(0);
 
+      const nothing = opened.card('Nothing');
+      await page.locator('[data-part=choose]').setInputFiles(broken);
+      await page.getByLabel('Title').fill('Nothing');
+      await page.getByRole('button', { name: 'Upload' }).click();
       await card.getByText('It is being processed.').waitFor();
       const link = card.getByRole('link', { name: 'Watch' });
       await link.waitFor();
@@ -77,12 +84,21 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
       await played(watch, 1);
       expect(await watch.locator('video').count()).toBe(2);
       expect(await watch.locator('h1').textContent()).toBe('Optics');
+      await nothing.getByText('The processing failed.').waitFor();
       expect(faults).toEqual([]);
 
-      expect(await countEvents(server)).toBe(1);
-      const event = await server.database.selectFrom('events').selectAll().executeTakeFirstOrThrow();
+      expect(await countEvents(server)).toBe(2);
+      const event = await server.database
+        .selectFrom('events')
+        .selectAll()
+        .where('title', '=', 'Optics')
+        .executeTakeFirstOrThrow();
       expect(event).toMatchObject({ presenters: ['Emmy N.', 'David H.'], processing_state: 'SUCCEEDED' });
-      const tracks = await server.database.selectFrom('tracks').select(['flavor', 'sha256']).execute();
+      const tracks = await server.database
+        .selectFrom('tracks')
+        .select(['flavor', 'sha256'])
+        .where('event_id', '=', event.id)
+        .execute();
       expect(Object.fromEntries(tracks.map(({ flavor, sha256 }) => [flavor, sha256]))).toEqual({
         'presenter/source': sha256(await readFile(camera)),
         'presentation/source': sha256(await readFile(slides)),

@@ -152,7 +152,9 @@ export function createApi(base: string, ownRole: string): Api {
       // Where it leads to is nothing that this page would have to read.
       const answer = await fetch(new URL('sign-in', base), { method: 'POST', body, redirect: 'manual' });
       if (answer.type === 'opaqueredirect') return undefined;
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      // A style, which this page's policy does not allow, would be told of on the console.
+      const text = (await answer.text()).replace(/<style[\s\S]*?<\/style>/g, '');
+      const page = new DOMParser().parseFromString(text, 'text/html');
       return page.querySelector('[role=alert]')?.textContent || `The server answered ${answer.status}.`;
     },
   };

@@ -1,0 +1,265 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { bytes } from '../support/bytes.ts';
+import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { clipFolder } from '../support/clips.ts';
+import { eventually } from '../support/eventually.ts';
+import { ace, createSeries } from '../support/series.ts';
+import { openUploadPage, signIn, throttle, type UploadPageOptions } from '../support/upload-page.ts';
+
+const MIB = 2 ** 20;
+const SLOW = MIB;
+
+describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let product: RunningServer;
+  let origin: string;
+  let camera: string;
+  let slides: string;
+
+  beforeAll(async () => {
+    app = await createTestApp();
+    product = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
+    origin = `http://127.0.0.1:${product.port}`;
+    browser = await launchBrowser();
+    camera = await fileOf('Optics camera.mp4', 4 * MIB);
+    slides = await fileOf('Optics slides.mp4', MIB);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    product?.destroy();
+    await app?.close();
+  });
+
+  async function open(test: TestContext, options?: UploadPageOptions) {
+    const opened = await openUploadPage(browser, origin, options);
+    test.onTestFinished(() => opened.context.close());
+    return {
+      ...opened,
+      choose: (...files: string[]) => opened.page.locator('[data-part=choose]').setInputFiles(files),
+    };
+  }
+  const events = (title: string) =>
+    app.database.selectFrom('events').selectAll().where('title', '=', title).execute();
+
+  test('the keyboard is enough, from the series to the button', async (test) => {
+    const id = await createSeries(app, { title: 'Waves and light' }, [ace('ROLE_USER')]);
+    await createSeries(app, { title: 'Wavelets' }, [ace('ROLE_USER')]);
+    const { page, choose, card, faults } = await open(test);
+    // Names that tell nothing come in the order in which they were chosen.
+    await choose(slides, camera);
+    expect(await page.getByLabel('What Optics slides.mp4 shows').inputValue()).toBe('presentation');
+    await page.getByLabel('Title').focus();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('By keys');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('wave');
+    const series = page.getByRole('combobox', { name: 'Series' });
+    await page.getByRole('listbox').getByRole('option').nth(1).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    const active = await series.getAttribute('aria-activedescendant');
+    expect(await page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true');
+    expect(await page.locator(`#${active}`).textContent()).toBe('Wavelets');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    expect(await series.inputValue()).toBe('Waves and light');
+    expect(await page.getByLabel('Who may see it').inputValue()).toBe('series');
+    // Parts of a date that have the focus are no `:focus`.
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    for (let i = 0; i < 20 && (await focused()) !== 'Upload'; i += 1) await page.keyboard.press('Tab');
+    const outline = await page.locator(':focus').evaluate((button) => getComputedStyle(button).outlineStyle);
+    expect(outline).toBe('solid');
+    await page.keyboard.press('Enter');
+    await card('By keys').getByText('It waits to be processed.').waitFor();
+    const [event] = await events('By keys');
+    expect(event).toMatchObject({ series_id: id, read_roles: ['ROLE_USER'] });
+    expect(
+      await app.database
+        .selectFrom('event_acl')
+        .selectAll()
+        .where('event_id', '=', event?.id ?? '')
+        .execute(),
+    ).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('files can be dropped, swapped and left out; a third is too many', async (test) => {
+    const { page, faults } = await open(test);
+    const drop = (...names: string[]) =>
+      page.evaluate((all) => {
+        const dataTransfer = new DataTransfer();
+        for (const name of all) dataTransfer.items.add(new File(['x'], name));
+        for (const type of ['dragenter', 'dragover', 'drop']) {
+          document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+        }
+      }, names);
+    await drop('one.mp4', 'two.mp4');
+    const shows = (name: string) => page.getByLabel(`What ${name} shows`);
+    await shows('one.mp4').selectOption('presentation');
+    expect(await shows('two.mp4').inputValue()).toBe('presenter');
+    await drop('three.mp4');
+    expect(await page.getByRole('alert').textContent()).toContain('one or two files');
+    await page.getByRole('button', { name: 'Leave two.mp4 out' }).click();
+    await drop('three.mp4');
+    expect(await shows('three.mp4').isVisible()).toBe(true);
+    expect(faults).toEqual([]);
+  });
+
+  test('a recording waits for the one before it, can be paused, and is deleted when it is cancelled', async (test) => {
+    const opened = await open(test);
+    const { page, choose, card, warnings, faults } = opened;
+    await throttle(opened, SLOW);
+    for (const title of ['First', 'Second']) {
+      await choose(camera);
+      await page.getByLabel('Title').fill(title);
+      await page.getByRole('button', { name: 'Upload' }).click();
+    }
+    await card('Second').getByText('Waits for its turn.').waitFor();
+    await card('First').getByText('a second,').waitFor();
+    await card('First').getByRole('button', { name: 'Pause' }).press('Enter');
+    await card('Second').getByText('Uploading').waitFor();
+    await card('Second').getByRole('button', { name: 'Cancel' }).press('Enter');
+    await card('Second').waitFor({ state: 'detached' });
+    expect(warnings).toEqual(['confirm']);
+    await eventually(async () => {
+      const uploads = await app.database
+        .selectFrom('uploads')
+        .selectAll()
+        .where('event_id', 'is', null)
+        .execute();
+      expect(uploads).toHaveLength(1);
+    });
+    await card('First').getByRole('button', { name: 'Go on' }).press('Enter');
+    await card('First').getByText('It waits to be processed.').waitFor();
+    expect(await events('First')).toHaveLength(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('who is no longer signed in signs in on the page, and the upload goes on where it was', async (test) => {
+    await app.account('ada', 'ROLE_API_EVENTS_CREATE', 'ROLE_API_EVENTS_VIEW');
+    const opened = await open(test, { username: 'ada', password: 'secret' });
+    const { page, choose, card, offsets, faults } = opened;
+    const challenges: unknown[] = [];
+    page.on('response', (answer) => {
+      if (answer.status() === 401) challenges.push(answer.headers()['www-authenticate']);
+    });
+    await throttle(opened, SLOW);
+    await choose(camera);
+    await page.getByLabel('Title').fill('Signed out');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await card('Signed out').getByText('a second,').waitFor();
+    await card('Signed out').getByRole('button', { name: 'Pause' }).click();
+    await app.database.deleteFrom('sessions').execute();
+    await opened.context.clearCookies();
+    await card('Signed out').getByRole('button', { name: 'Go on' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password').fill('wrong');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('User name or password is wrong.').waitFor();
+    await dialog.getByLabel('Password').fill('secret');
+    await page.keyboard.press('Enter');
+    await card('Signed out').getByText('It waits to be processed.').waitFor();
+    expect(offsets.at(-1)).toBeGreaterThan(0);
+    // With a challenge the browser would ask by itself.
+    expect(challenges).toEqual([undefined, undefined]);
+    expect(faults).toEqual([]);
+    const [event] = await events('Signed out');
+    expect(event?.read_roles.toSorted()).toEqual(['ROLE_USER', 'ROLE_USER_ADA']);
+  });
+
+  test('an answer that is lost makes no second event', async (test) => {
+    const { page, choose, card } = await open(test);
+    const keys: (string | undefined)[] = [];
+    await page.route('**/api/events', async (route) => {
+      keys.push(route.request().headers()['idempotency-key']);
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    await choose(slides);
+    await page.getByLabel('Title').fill('Once');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await card('Once').getByText('Trying again').waitFor();
+    await card('Once').getByText('It waits to be processed.').waitFor();
+    expect(new Set(keys).size).toBe(1);
+    expect(keys).toHaveLength(2);
+    expect(await events('Once')).toHaveLength(1);
+  });
+
+  test('what the API refuses is said at the recording, and can be put right', async (test) => {
+    const id = await createSeries(app, { title: 'Gone soon' }, [ace('ROLE_USER')]);
+    const { page, choose, card, faults } = await open(test);
+    await choose(slides);
+    await page.getByLabel('Title').fill('Refused');
+    await page.getByRole('combobox', { name: 'Series' }).fill('gone');
+    await page.getByRole('option', { name: 'Gone soon' }).click();
+    await app.request(`/api/series/${id}`, { method: 'DELETE' });
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await card('Refused').getByText(id).waitFor();
+    await card('Refused').getByRole('button', { name: 'Change the details' }).click();
+    await page.getByRole('button', { name: 'No series' }).click();
+    await page.getByRole('button', { name: 'Use these details' }).click();
+    await card('Refused').getByText('It waits to be processed.').waitFor();
+    expect(await events('Refused')).toHaveLength(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('who may not upload is told so, and can sign out', async (test) => {
+    await app.account('grace', 'ROLE_API_EVENTS_VIEW');
+    const { page } = await open(test, { username: 'grace', password: 'secret' });
+    await page.getByText('This needs the role ROLE_API_EVENTS_CREATE.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, 'admin', 'opencast');
+    await page.waitForURL(`${origin}/admin`);
+  });
+
+  test.each([
+    ['light', 1100],
+    ['dark', 1100],
+    ['light', 360],
+    ['dark', 360],
+  ] as const)('%s, %i pixels wide, it is read without scrolling sideways', async (colorScheme, width) => {
+    const look = { colorScheme, viewport: { width, height: 740 }, reducedMotion: 'reduce' } as const;
+    const { page, context, faults } = await openUploadPage(browser, origin, look);
+    const long = await fileOf(`${'long'.repeat(40)}.mp4`, 1000);
+    await page.locator('[data-part=choose]').setInputFiles([long, slides]);
+    const seen = () =>
+      page.evaluate(() => {
+        const { backgroundColor, color } = getComputedStyle(document.body);
+        const { scrollWidth, clientWidth } = document.documentElement;
+        const brightness = (text: string) => Number(/\d+/.exec(text)?.[0]);
+        const fields = [
+          ...document.querySelectorAll<HTMLInputElement>(
+            'main :is(input:not([type=hidden]), select, textarea)',
+          ),
+        ];
+        return {
+          dark: brightness(backgroundColor) < brightness(color),
+          overflows: scrollWidth > clientWidth,
+          unlabelled: fields.filter((field) => !field.labels?.length && !field.ariaLabel).length,
+        };
+      });
+    const expected = { dark: colorScheme === 'dark', overflows: false, unlabelled: 0 };
+    expect(await seen()).toEqual(expected);
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.locator('[data-part=state]', { hasText: 'It waits to be processed.' }).waitFor();
+    expect(await seen()).toEqual(expected);
+    const moving = await page.evaluate(() => document.getAnimations().length);
+    expect(moving).toBe(0);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
+
+async function fileOf(name: string, size: number): Promise<string> {
+  const path = join(clipFolder(), name);
+  await writeFile(path, bytes(size));
+  return path;
+}
