@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ObjectStorage } from '../../src/storage/port.ts';
+import { type ObjectStorage, refused } from '../../src/storage/port.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { counts } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -29,14 +29,14 @@ test.each<[string, ObjectStorage['put'], number]>([
   [
     'takes nothing',
     async () => {
-      throw new Error('AccessDenied');
+      throw refused(new Error('AccessDenied'));
     },
     503,
   ],
   [
     'has no room left',
     async () => {
-      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      throw refused(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
     },
     507,
   ],

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ObjectStorage } from '../../src/storage/port.ts';
+import { type ObjectStorage, refused } from '../../src/storage/port.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -44,7 +44,7 @@ const FAULTS: [string, Put, number, string][] = [
   [
     'refuses at once without reading',
     async () => {
-      throw new Error('AccessDenied');
+      throw refused(new Error('AccessDenied'));
     },
     503,
     'The recording could not be stored. Try again later.',
@@ -55,7 +55,7 @@ const FAULTS: [string, Put, number, string][] = [
       new Promise((_, reject) => {
         body.once('data', () => {
           body.destroy(new Error('ECONNRESET'));
-          reject(new Error('ECONNRESET'));
+          reject(refused(new Error('ECONNRESET')));
         });
       }),
     503,
@@ -65,7 +65,7 @@ const FAULTS: [string, Put, number, string][] = [
     'refuses after it has read everything',
     async (_key, body) => {
       for await (const _ of body);
-      throw new Error('InternalError');
+      throw refused(new Error('InternalError'));
     },
     503,
     'The recording could not be stored. Try again later.',
@@ -73,7 +73,7 @@ const FAULTS: [string, Put, number, string][] = [
   [
     'has no room left',
     async () => {
-      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      throw refused(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
     },
     507,
     'There is no room left to store the recording.',
@@ -97,7 +97,7 @@ test('a second track that cannot be stored takes the first with it', async () =>
   let stored = 0;
   put = async (...args) => {
     stored += 1;
-    if (stored > 1) throw new Error('SlowDown');
+    if (stored > 1) throw refused(new Error('SlowDown'));
     await storage.put(...args);
   };
   const answer = await leavingNothing(() =>

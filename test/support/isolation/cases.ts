@@ -156,10 +156,15 @@ export const CASES: Readonly<Record<string, Asks>> = {
       init: {
         method: 'PATCH',
         headers: { ...TUS, 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' },
-        body: bytes(100),
+        body: Uint8Array.from(bytes(100)),
       },
     },
   ],
+  'POST /uploads/:upload_id': ({ upload }) =>
+    ['PATCH', 'DELETE', 'GET'].map((method) => ({
+      path: `/uploads/${upload}`,
+      init: { method: 'POST', headers: { ...TUS, 'X-HTTP-Method-Override': method } },
+    })),
   'DELETE /uploads/:upload_id': ({ upload }) => [
     { path: `/uploads/${upload}`, init: { method: 'DELETE', headers: TUS } },
   ],
