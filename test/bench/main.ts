@@ -6,7 +6,7 @@ import { type Bench, createBench } from './setup/bench.ts';
 import { describeMachine, machineText } from './setup/machine.ts';
 import { Cleanup, cleanUpOnSignals } from './support/cleanup.ts';
 import { summary, type Table } from './support/figures.ts';
-import { tableText } from './support/print.ts';
+import { tableMarkdown, tableText } from './support/print.ts';
 import { measureLists } from './tables/lists.ts';
 import { measureMemory } from './tables/memory.ts';
 import { measurePoll } from './tables/poll.ts';
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     const table = await MEASURES[name](bench, (round) => progress(`${name}: round ${round}`));
     progress('');
     tables.push(table);
-    console.log(`${tableText(table)}\n`);
+    console.log(`${options.markdown ? tableMarkdown(table) : tableText(table)}\n`);
   }
   const { quick, size, runtime } = options;
   const result = { machine, options: { quick, size, runtime }, tables: tables.map(withSummaries) };

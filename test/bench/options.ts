@@ -19,8 +19,10 @@ export interface BenchOptions {
   only: readonly TableName[];
   /** Rounds of every table; without it each has its own number. */
   rounds: number | undefined;
-  /** Bytes of one upload in the table `upload`. */
+  /** Bytes of one upload in the table `upload`; each of sixteen has a quarter. */
   size: number;
+  /** Bytes of one more upload there, generated on the way. */
+  huge: number | undefined;
   /** Events in the tables `lists` and `throughput`, with a tenth as many series, and in `scheduling`. */
   events: number;
   /** Beginning of the names of databases that are filled once and kept; without it they are dropped. */
@@ -33,6 +35,8 @@ export interface BenchOptions {
   /** Bring an S3 server or a Redis server along. */
   s3: boolean;
   redis: boolean;
+  /** Print the tables as Markdown. */
+  markdown: boolean;
   /** Where the figures go as JSON. */
   json: string;
 }
@@ -41,13 +45,15 @@ export const USAGE = `npm run bench -- [OPTION...]
 
   --only NAME,...    tables to measure: ${TABLES.join(', ')}; all without it
   --rounds N         how often each comparison is repeated
-  --size SIZE        size of one upload in the table "upload": 512MiB, 1GiB, ...
+  --size SIZE        size of one upload in the table "upload", four times that of each of sixteen: 512MiB, 1GiB, ...
+  --huge SIZE        one more upload there, generated on the way and stored once: 20GiB, ...
   --events N         events in the tables "lists", "scheduling" and "throughput" (1000000)
   --keep NAME        keep the filled databases NAME_..., or use them when they are there
   --plans FILE       write the plans of the five slowest lists
   --runtime NAME     deno (default) or node
   --s3, --redis      bring a local S3 or Redis server along (redis-server must be installed)
   --quick            small sizes, to see that it works
+  --markdown         print the tables as Markdown
   --json FILE        where the figures go (bench-results.json)
 
 Measured is the configuration of the environment, as for npm start (DATABASE_URL, REDIS_URL, S3_BUCKET, ...); the
@@ -76,11 +82,13 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     events: count('events', values.events ?? (quick ? '20000' : '1000000'), 8),
     keep: values.keep === undefined ? undefined : databaseName(values.keep),
     plans: values.plans,
-    size: bytes(values.size ?? (quick ? '64MiB' : '1GiB')),
+    size: bytes('size', values.size ?? (quick ? '64MiB' : '1GiB')),
+    huge: values.huge === undefined ? undefined : bytes('huge', values.huge),
     runtime,
     quick,
     s3: values.s3,
     redis: values.redis,
+    markdown: values.markdown,
     json: values.json,
   };
 }
@@ -95,12 +103,14 @@ function parse(args: string[]) {
         only: text,
         rounds: text,
         size: text,
+        huge: text,
         events: text,
         keep: text,
         plans: text,
         runtime: { ...text, default: 'deno' },
         s3: flag,
         redis: flag,
+        markdown: flag,
         quick: flag,
         json: { ...text, default: 'bench-results.json' },
         help: { ...flag, short: 'h' },
@@ -129,9 +139,9 @@ function databaseName(text: string): string {
   return text;
 }
 
-function bytes(text: string): number {
+function bytes(option: string, text: string): number {
   const [, number, unit = ''] = /^(\d+)(KiB|MiB|GiB)?$/.exec(text) ?? [];
   const size = Number(number) * ({ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[unit] ?? 1);
-  if (!(size > 0)) throw new UsageError(`--size: "${text}" is no size such as 512MiB or 1GiB.`);
+  if (!(size > 0)) throw new UsageError(`--${option}: "${text}" is no size such as 512MiB or 1GiB.`);
   return size;
 }

@@ -100,7 +100,11 @@ async function bringS3(cleanup: Cleanup): Promise<Record<string, string>> {
   return env;
 }
 
-async function forgetEvents(database: Database, storage: ObjectStorage): Promise<void> {
+/** Forgets all events of a database and removes their objects. */
+export async function forgetEvents(
+  database: Database,
+  storage: Pick<ObjectStorage, 'remove'>,
+): Promise<void> {
   const { rows } = await sql<{ object_key: string }>`
     SELECT object_key FROM tracks
     UNION SELECT object_key FROM publication_elements

@@ -29,11 +29,12 @@ export async function startInlet(
   bench: Bench,
   role: Role,
   variables: Record<string, string> = {},
+  runtime = bench.runtime,
 ): Promise<InletProcess> {
   const port = await freePort();
   const logFile = join(bench.folder, `${role}-${++started}.log`);
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, [LAUNCHER, role, '--runtime', bench.runtime], {
+  const child = spawn(process.execPath, [LAUNCHER, role, '--runtime', runtime], {
     env: { ...bench.env, PORT: String(port), LOG_LEVEL: 'info', LOG_FORMAT: 'json', ...variables },
     stdio: ['ignore', log, log],
   });

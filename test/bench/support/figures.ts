@@ -1,5 +1,5 @@
-/** How a figure is written. Rates are bytes per second, sizes bytes, times milliseconds. */
-export type Unit = 'rate' | 'bytes' | 'ms' | 'fine ms' | 'per second' | 'ratio' | 'count';
+/** How a figure is written. Rates are bytes per second, sizes bytes, times milliseconds, unless they are seconds. */
+export type Unit = 'rate' | 'bytes' | 'seconds' | 'ms' | 'fine ms' | 'per second' | 'ratio' | 'count';
 
 /** One figure of a table, measured several times. */
 export interface Figure {

@@ -7,8 +7,9 @@ import { denoProgram } from '../../../src/cli/runtime.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A process on the measured runtime that does one thing when asked, as often as asked. */
+/** A process that does one thing when asked, as often as asked. */
 export interface HelperProcess<Task, Result> {
+  pid: number;
   run(task: Task): Promise<Result>;
   stop(): Promise<void>;
 }
@@ -18,13 +19,15 @@ export function startHelper<Task, Result>(
   runtime: Runtime,
   program: string,
   env: NodeJS.ProcessEnv,
+  args: readonly string[] = [],
 ): HelperProcess<Task, Result> {
   const deno = ['run', '--quiet', '-A', '--no-config', '--no-lock', '--node-modules-dir=manual'];
-  const [command, args] =
+  const [command, own] =
     runtime === 'deno' ? [denoProgram(), [...deno, program]] : [process.execPath, [program]];
-  const child = spawn(command, args, { cwd: PROJECT, env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(command, [...own, ...args], { cwd: PROJECT, env, stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
   return {
+    pid: child.pid ?? 0,
     run: async (task) => {
       child.stdin.write(`${JSON.stringify(task)}\n`);
       const { value, done } = await answers.next();

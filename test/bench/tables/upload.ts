@@ -1,70 +1,90 @@
-import { fileURLToPath } from 'node:url';
-import { objectKey } from '../../../src/storage/keys.ts';
+import { rmSync } from 'node:fs';
 import type { Bench } from '../setup/bench.ts';
-import { startInlet } from '../setup/inlet-process.ts';
-import { ratios, type Table } from '../support/figures.ts';
-import { startHelper } from '../support/helper-process.ts';
-import { cheapTrack, postEvent } from '../support/http-client.ts';
-import { alternate } from '../support/rounds.ts';
-import type { DirectPut } from './direct-put.process.ts';
+import type { Row, Table } from '../support/figures.ts';
+import { compare } from '../uploads/compare.ts';
+import { writeRandom } from '../uploads/files.ts';
+import { hugeRows } from '../uploads/huge.ts';
+import { inletPeer, libStoragePeer, multerPeer, type Peer, type Place, tusPeer } from '../uploads/peers.ts';
+import { findSender, type Sender } from '../uploads/send.ts';
+import { findBuckets, makeFolder, ROUND_TRIP_MS } from '../uploads/services.ts';
 
-const ROUNDS = 5;
-const AIMS = { s3: 0.9, folder: 0.7 };
+const ROUNDS = 3;
+const MIB = 2 ** 20;
+const MANY = 16;
+/** Of the first, how large each of many is. */
+const EACH = 4;
+/** How Inlet used lib-storage before it had a writer of its own, and the parts it sent. */
+const FORMER = { partSize: 5 * MIB, queueSize: 2 };
 
-/** Uploads through the API against writing the same number of bytes straight into the same storage. */
+/** Uploads through the API against what most people would use in its place, side by side. */
 export async function measureUpload(bench: Bench, onRound: (round: number) => void): Promise<Table> {
-  const { size } = bench.options;
-  const direct = startHelper<DirectPut, { ms: number }>(
-    bench.runtime,
-    fileURLToPath(new URL('./direct-put.process.ts', import.meta.url)),
-    bench.env,
-  );
-  const stopDirect = bench.cleanup.add(direct.stop);
-  const inlet = await startInlet(bench, 'api');
-  const measurements = {
-    direct: async () => {
-      const key = objectKey('track');
-      const forget = bench.cleanup.add(() => bench.storage.remove([key]));
-      const { ms } = await direct.run({ key, bytes: size });
-      await forget();
-      return size / (ms / 1000);
-    },
-    api: async () => {
-      const started = performance.now();
-      await postEvent(inlet.api, { workflow: 'schedule-and-upload', track: cheapTrack(size) });
-      const ms = performance.now() - started;
-      await bench.reset();
-      return size / (ms / 1000);
-    },
+  const { size, huge, quick, rounds = quick ? 1 : ROUNDS } = bench.options;
+  const sender = findSender();
+  const one = await writeRandom(bench, 'one', size);
+  const each = await writeRandom(bench, 'each', Math.ceil(size / EACH));
+  const folder = await makeFolder(bench);
+  const buckets = await findBuckets(bench);
+  const single = { ...one, uploads: 1 };
+  const many = { ...each, uploads: MANY };
+  const rows: Row[] = [];
+  const measure = async (where: string, peers: Peer[], cases: Parameters<typeof compare>[1][]) => {
+    for (const each of cases) rows.push(...(await compare(peers, each, { where, rounds, onRound })));
+    for (const peer of peers) await peer.stop();
   };
-  await alternate(1, measurements);
-  const rates = await alternate(
-    bench.options.rounds ?? (bench.options.quick ? 2 : ROUNDS),
-    measurements,
-    onRound,
+  const inlets = (place: Place) => bothRuntimes(bench, sender, place);
+
+  const multer = await multerPeer(bench, sender);
+  await measure(
+    'folder',
+    [...(await inlets(folder)), multer, await tusPeer(bench, sender)],
+    [
+      { ...each, uploads: 1, first: true },
+      { ...single, of: multer.label, aims: { 'Inlet on Deno': 1, 'Inlet on Node': 0.9 }, peak: 200e6 },
+      { ...many, of: multer.label, aims: { 'Inlet on Deno': 1, 'Inlet on Node': 1 }, peak: 350e6 },
+    ],
   );
-  await inlet.stop();
-  await stopDirect();
+  const raw = libStoragePeer(bench, 'lib-storage, local file', buckets.near.env);
+  await measure(
+    'S3',
+    [...(await inlets(buckets.near)), raw, await tusPeer(bench, sender, buckets.near.env)],
+    [
+      { ...each, uploads: 1, first: true },
+      { ...single, of: raw.label, aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 }, peak: 200e6 },
+      { ...many, of: raw.label, aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 }, peak: 350e6 },
+    ],
+  );
+  const former = libStoragePeer(bench, 'as Inlet was: lib-storage, 2 x 5 MiB', buckets.far.env, FORMER);
+  await measure(
+    `S3, ${ROUND_TRIP_MS} ms`,
+    [...(await inlets(buckets.far)), former],
+    [
+      { ...each, uploads: 1, first: true },
+      { ...single, of: former.label, aims: { 'Inlet on Deno': 2.5, 'Inlet on Node': 2.5 }, peak: 200e6 },
+    ],
+  );
+  if (huge !== undefined) rows.push(...(await hugeRows(bench, folder, huge)));
+  for (const { file } of [one, each]) rmSync(file);
   return {
     name: 'upload',
-    title: `Upload of ${size / 2 ** 20} MiB: through the API, against a direct write to the same storage`,
-    notes: [
-      'direct: put() of the same storage adapter in a process of its own on the same runtime, without SHA-256.',
-      'API: multipart POST /api/events over a socket, until the 201. Both until the bytes are durable.',
-    ],
-    rows: [
-      {
-        label: bench.storage.kind,
-        figures: {
-          direct: { unit: 'rate', samples: rates.direct },
-          API: { unit: 'rate', samples: rates.api },
-          'API / direct': {
-            unit: 'ratio',
-            samples: ratios(rates.api, rates.direct),
-            aim: { atLeast: AIMS[bench.storage.kind] },
-          },
-        },
-      },
-    ],
+    title: `Uploads: 1 x ${size / MIB} MiB and ${MANY} x ${size / MIB / EACH} MiB, random bytes, until they are durable`,
+    notes: notes(sender, buckets.server),
+    rows,
   };
 }
+
+async function bothRuntimes(bench: Bench, sender: Sender, place: Place): Promise<Peer[]> {
+  const peers: Peer[] = [];
+  for (const runtime of ['deno', 'node'] as const) {
+    peers.push(await inletPeer(bench, { runtime, sender, ...place }));
+  }
+  return peers;
+}
+
+const notes = (sender: Sender, server: string) => [
+  `Client: ${sender === 'curl' ? 'curl' : 'one of Node'}, a process for each upload, on the same processors; peers on Node. S3: ${server}.`,
+  'Inlet is the API alone, by POST /api/events. multer: fsync before the answer. tus: one PATCH, fsync before its answer.',
+  'lib-storage reads the file itself, nothing is received; it has its own defaults (4 parts of 5 MiB at once).',
+  `"${ROUND_TRIP_MS} ms": a proxy adds them to each round trip; as Inlet was: what its storage did, without receiving or SHA-256.`,
+  "CPU: seconds of the server (of lib-storage: the client) per GiB, its own and the system's for it.",
+  'Peak: resident memory so far, from the start of the process; rows are measured in the order of the table.',
+];
