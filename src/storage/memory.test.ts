@@ -54,6 +54,15 @@ test('nobody gets more than an even share while others are there', async () => {
   expect(third).toHaveBeenCalled();
 });
 
+test('what is more than whole buffers of an even share is used as well', async () => {
+  const memory = new UploadMemory(30);
+  const [one, other] = [memory.share(), memory.share()];
+  await one.take(10);
+  await other.take(10);
+  await one.take(10);
+  expect([one.held, other.held]).toEqual([20, 10]);
+});
+
 test('a buffer that is larger than all there is comes when nobody else has any', async () => {
   const memory = new UploadMemory(10);
   const [small, large] = [memory.share(), memory.share()];

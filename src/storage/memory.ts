@@ -1,5 +1,5 @@
 /** Suits a container of half a gigabyte. */
-export const UPLOAD_MEMORY_BYTES = 192 * 2 ** 20;
+export const UPLOAD_MEMORY_BYTES = 128 * 2 ** 20;
 
 /** How long a buffer that nobody needs is kept for the next upload, at least. */
 const SPARE_MS = 10_000;
@@ -73,7 +73,8 @@ export class UploadMemory {
     const first = this.#waiting.findIndex(({ share }) => share.held === 0);
     if (first >= 0) return fits(this.#waiting[first]?.bytes ?? 0) ? first : -1;
     const fair = this.#total / this.#shares.size;
-    return this.#waiting.findIndex(({ share, bytes }) => share.held + bytes <= fair && fits(bytes));
+    // A share may end within a buffer: so much of the memory would else be of no use to anybody.
+    return this.#waiting.findIndex(({ share, bytes }) => share.held < fair && fits(bytes));
   }
 }
 

@@ -9,16 +9,15 @@ import {
 } from '@aws-sdk/client-s3';
 import { type Block, gather } from './gather.ts';
 import type { MemoryShare } from './memory.ts';
+import { PartsUnderWay } from './parts-under-way.ts';
 import type { PutOptions } from './port.ts';
 import type { Source } from './source.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
-/** Stores take 5 MiB and more; a request of its own should be worth it. */
-const MIN_PART_BYTES = 8 * MIB;
+/** The least that stores take: what is gained by more is lost by the memory for it. */
+const MIN_PART_BYTES = 5 * MIB;
 const ASSUMED_BYTES = 100 * 1024 * MIB;
-/** A store that is far away has many at once on their way to it; one that is near answers before there are two. */
-const MAX_PARTS_UNDER_WAY = 8;
 /** Some stores copy the whole object before they answer. */
 const COMPLETE_MS = 15 * 60_000;
 /** A part may take as long as it does at the slowest line that counts as one, and a while to be written down. */
@@ -86,12 +85,16 @@ async function sendParts(
   onPart: (part: CompletedPart, bytes: number) => Promise<void>,
 ): Promise<void> {
   const underWay = new Set<Promise<unknown>>();
+  const width = new PartsUnderWay();
   let told: Promise<void> = Promise.resolve();
   let PartNumber = first;
   const send = async (number: number, { block, give }: Block) => {
+    const atOnce = underWay.size + 1;
+    const started = performance.now();
     const { ETag } = await requests.send(
       new UploadPartCommand({ ...where, PartNumber: number, Body: block }),
     );
+    width.took(performance.now() - started, atOnce);
     const bytes = block.length;
     give();
     return { part: { PartNumber: number, ETag }, bytes };
@@ -104,7 +107,7 @@ async function sendParts(
       told.catch((error) => requests.fail(error));
       const settled = sending.catch(() => undefined).finally(() => underWay.delete(settled));
       underWay.add(settled);
-      if (underWay.size >= MAX_PARTS_UNDER_WAY) await Promise.race(underWay);
+      while (underWay.size >= width.most) await Promise.race(underWay);
       requests.throwIfFailed();
     }
   } finally {
