@@ -22,10 +22,16 @@ test('what is said counts more than --quick', () => {
   });
 });
 
+test('an upload that no page cache holds is measured when asked for', () => {
+  expect(parseOptions([])?.huge).toBeUndefined();
+  expect(parseOptions(['--huge', '20GiB'])?.huge).toBe(20 * 2 ** 30);
+});
+
 test.each([
   [['--only', 'upload,speed'], `--only: "speed" is not one of ${TABLES.join(', ')}.`],
   [['--events', '1e6'], '--events: "1e6" is no such number.'],
   [['--size', '1GB'], '--size: "1GB" is no size such as 512MiB or 1GiB.'],
+  [['--huge', 'much'], '--huge: "much" is no size such as 512MiB or 1GiB.'],
   [['--runtime', 'bun'], '--runtime is deno or node.'],
 ])('%j is refused with what is allowed', (args, message) => {
   expect(() => parseOptions(args)).toThrow(new UsageError(message));
