@@ -36,6 +36,8 @@ const TABLE = `
 /api/security/sign             POST SECURITY_EDIT
 /api/agents                    GET CAPTURE_AGENTS_VIEW
 /api/agents/x                  GET CAPTURE_AGENTS_VIEW
+/api/uploads                   POST EVENTS_CREATE
+/api/uploads/x                 GET EVENTS_CREATE DELETE EVENTS_CREATE
 /api/workflows                 POST WORKFLOW_INSTANCE_CREATE
 /api/workflows/1               GET WORKFLOW_INSTANCE_VIEW PUT WORKFLOW_INSTANCE_EDIT DELETE WORKFLOW_INSTANCE_DELETE
 /api/workflow-definitions      GET WORKFLOW_DEFINITION_VIEW

@@ -33,6 +33,20 @@ import { shareWith } from './http/cross-site.ts';
 import type { Endpoint } from './http/endpoint/endpoint.ts';
 import { Rules, requireVersion } from './http/endpoint/rules.ts';
 import { negotiateVersion } from './http/version.ts';
+import {
+  addressOptions,
+  addressState,
+  appendAtAddress,
+  beginAtAddress,
+  removeAtAddress,
+} from './ingest/direct/address.endpoints.ts';
+import { EVENT_HEADER } from './ingest/direct/address-uploads.ts';
+import {
+  ADDRESSES,
+  newDirectUpload,
+  readDirectUpload,
+  removeDirectUpload,
+} from './ingest/direct/direct.endpoints.ts';
 import { newEvent } from './ingest/external-api/create.endpoint.ts';
 import { addTrack } from './ingest/external-api/track.endpoint.ts';
 import { changeEvent } from './ingest/external-api/update.endpoint.ts';
@@ -113,7 +127,22 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Uploads',
     description: 'Files that come in several requests, over lines that break.',
-    endpoints: [uploadOptions, createUpload, uploadState, appendToUpload, removeUpload, overrideMethod],
+    endpoints: [
+      uploadOptions,
+      createUpload,
+      uploadState,
+      appendToUpload,
+      removeUpload,
+      overrideMethod,
+      newDirectUpload,
+      readDirectUpload,
+      removeDirectUpload,
+      addressOptions,
+      beginAtAddress,
+      addressState,
+      appendAtAddress,
+      removeAtAddress,
+    ],
   },
   {
     name: 'Series',
@@ -202,6 +231,13 @@ export function createApp(context: Context): Hono {
         path: '/uploads',
         layers: [shareWith(trusted, TUS_EXPOSED), speakTus()],
         guards: [byAnybody, ask],
+        contentPolicy: NOTHING,
+      },
+      // Whoever has an address may use it, and needs no account.
+      {
+        path: ADDRESSES,
+        layers: [shareWith(trusted, [...TUS_EXPOSED, EVENT_HEADER]), speakTus()],
+        secret: true,
         contentPolicy: NOTHING,
       },
       { path: '/capture-admin', layers: [share], guards: [byProgram, ask], contentPolicy: NOTHING },

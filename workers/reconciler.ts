@@ -2,6 +2,9 @@ import { sweepSessions } from '../src/access/sessions/store.ts';
 import type { Database } from '../src/database/kysely.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
+import { forgetDirectUploads } from '../src/ingest/direct/end.ts';
+import type { FinishParts } from '../src/ingest/direct/finish.ts';
+import { finishDirectUploads } from '../src/ingest/direct/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
 import { markMissedRecordings } from '../src/recordings/state.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
@@ -15,6 +18,7 @@ const SWEEP_MS = 5_000;
 const KEYS_SWEEP_MS = 60_000;
 const SESSIONS_SWEEP_MS = 60_000;
 const DRAFTS_SWEEP_MS = 60_000;
+const DIRECT_UPLOADS_MS = 15_000;
 const MISSED_CHECK_MS = 60_000;
 
 /**
@@ -28,9 +32,11 @@ export function startReconciler(options: {
   workDir: string;
   /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
   recordingGraceMs: number;
+  /** What events of direct uploads are made with. */
+  direct: FinishParts;
   log: Logger;
 }): Part {
-  const { database, watch, staging, workDir, recordingGraceMs, log } = options;
+  const { database, watch, staging, workDir, recordingGraceMs, direct, log } = options;
   const loops = [
     periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
@@ -49,6 +55,12 @@ export function startReconciler(options: {
     periodically('sweep of drafts', DRAFTS_SWEEP_MS, log, async () => {
       const expired = await expireDrafts(database);
       if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');
+    }),
+    periodically('completion of direct uploads', DIRECT_UPLOADS_MS, log, async () => {
+      const finished = await finishDirectUploads({ ...direct, log });
+      if (finished > 0)
+        log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
+      await forgetDirectUploads(database);
     }),
     periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
       const missed = await markMissedRecordings(database, recordingGraceMs);

@@ -22,6 +22,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     dataDir: config.dataDir,
     concurrency: config.workerConcurrency,
     recordingGraceMs: config.scheduling.recordingGraceMs,
+    direct: context,
   });
   pulse.watch(...worker.loops);
   log.info(

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Database } from '../src/database/kysely.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
+import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import type { MediaTools } from '../src/media/tools.ts';
 import type { Round } from '../src/pulse.ts';
 import { type Consumer, LANES, type WorkQueue } from '../src/queue/port.ts';
@@ -30,6 +31,7 @@ export interface WorkerOptions {
   dataDir: string;
   concurrency: number;
   recordingGraceMs: number;
+  direct: FinishParts;
   log: Logger;
 }
 

@@ -43,6 +43,32 @@ export interface CaptureAgent {
   url: Generated<string>;
 }
 
+export interface DirectUploadFile {
+  bytes: number | null;
+  direct_upload_id: string;
+  field: string | null;
+  filename: string | null;
+  flavor: string;
+  position: number;
+  token_sha256: string;
+  upload_id: string;
+}
+
+export interface DirectUpload {
+  account: string;
+  created_at: Generated<Timestamp>;
+  event_id: string | null;
+  expires_at: Timestamp;
+  failure: string | null;
+  fields: Json;
+  id: string;
+  max_bytes: number;
+  principal: Json;
+  request_id: string;
+  roles: string[] | null;
+  version: string;
+}
+
 export interface Draft {
   created_at: Generated<Timestamp>;
   door: string;
@@ -258,6 +284,7 @@ export interface Upload {
   created_at: Generated<Timestamp>;
   event_id: string | null;
   expires_at: Timestamp;
+  expires_by: Timestamp | null;
   filename: string;
   flavor: string | null;
   handle: string;
@@ -317,6 +344,8 @@ export interface Workflow {
 export interface DB {
   accounts: Account;
   capture_agents: CaptureAgent;
+  direct_upload_files: DirectUploadFile;
+  direct_uploads: DirectUpload;
   draft_tracks: DraftTrack;
   drafts: Draft;
   event_acl: EventAcl;

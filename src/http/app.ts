@@ -15,6 +15,8 @@ export interface Area {
   layers?: readonly MiddlewareHandler[];
   /** Establish who asks and what they may ask for, in this order; without any, all that is there is public. */
   guards?: readonly MiddlewareHandler[];
+  /** Whether what follows in an address is a secret of whoever has it, and is not to be logged. */
+  secret?: boolean;
   /** The `Content-Security-Policy` of answers that set none themselves. */
   contentPolicy?: string;
 }
@@ -45,7 +47,8 @@ export function assembleApp<Services>({
   mounted = [],
 }: AppParts<Services>): Hono {
   const app = new Hono({ strict: false });
-  app.use(requestContext(log), securityHeaders(areas), lengthForHead());
+  const secrets = areas.filter(({ secret }) => secret).map(({ path }) => path);
+  app.use(requestContext(log, secrets), securityHeaders(areas), lengthForHead());
   handleErrors(app);
   app.use(refuseOtherSites(sites));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);

@@ -48,7 +48,7 @@ export function handleErrors(app: Hono): void {
 export function errorResponse(error: Error, c: Context): Response {
   const answer = translate(error, c.get('requestId'));
   if (answer.status >= 500 && !(error instanceof HttpError)) {
-    c.get('log').error({ err: error, method: c.req.method, path: c.req.path }, 'request failed');
+    c.get('log').error({ err: error, method: c.req.method, path: c.get('shownPath') }, 'request failed');
   }
   return sentence(c, answer);
 }

@@ -57,3 +57,21 @@ test('headers are added to answers that cannot be changed in place', async () =>
   expect(response.headers.get('Location')).toBe('https://elsewhere.example/');
   expect(response.headers.get('X-Request-Id')).not.toBeNull();
 });
+
+test.each([
+  ['/secret/token-of-somebody', '/secret/[redacted]'],
+  ['/secret/token-of-somebody/more?x=1', '/secret/[redacted]'],
+  ['//Secret/token-of-somebody', '//Secret/[redacted]'],
+  ['/%73ecret/token-of-somebody', '/secret/[redacted]'],
+  ['/secret%2Ftoken-of-somebody', '/secret/[redacted]'],
+  ['/api/secretary', '/api/secret/[redacted]'],
+  ['/open/token', '/open/token'],
+])('of %s the log has %s', async (path, shown) => {
+  const logged: { path?: string }[] = [];
+  const secretive = new Hono();
+  const log = pino({}, { write: (line) => void logged.push(JSON.parse(line)) });
+  secretive.use(requestContext(log, ['/secret']));
+  secretive.get('*', (c) => c.text(''));
+  await secretive.request(path);
+  expect(logged.map((line) => line.path)).toEqual([shown]);
+});

@@ -6,6 +6,8 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** Identifies the request in every log line, in this process and in the workers that continue its work. */
     requestId: string;
+    /** The path as logs may show it. */
+    shownPath: string;
     /** Logs with the request's identifier. */
     log: Logger;
     /** User name of the account that signed in; undefined when nobody did. */
@@ -21,8 +23,10 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  * Gives each request an identifier (the client's `X-Request-Id` when it is a plain word of up to 128 characters, a UUID
  * otherwise) and writes one log line when the answer is ready: method, path without its query, status, milliseconds,
  * account. The identifier goes back as `X-Request-Id`.
+ *
+ * @param secrets areas of which nothing below is logged
  */
-export function requestContext(log: Logger): MiddlewareHandler {
+export function requestContext(log: Logger, secrets: readonly string[] = []): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();
     const given = c.req.header('X-Request-Id');
@@ -30,12 +34,13 @@ export function requestContext(log: Logger): MiddlewareHandler {
     const requestLog = log.child({ requestId });
     c.set('requestId', requestId);
     c.set('log', requestLog);
+    c.set('shownPath', shownPath(c.req.path, secrets));
     await next();
     c.header('X-Request-Id', requestId);
     requestLog.info(
       {
         method: c.req.method,
-        path: c.req.path,
+        path: c.var.shownPath,
         status: c.res.status,
         ms: Math.round(performance.now() - started),
         account: c.get('account'),
@@ -44,4 +49,14 @@ export function requestContext(log: Logger): MiddlewareHandler {
       'request',
     );
   };
+}
+
+/** Also of an address that was written in another way, and leads nowhere. */
+function shownPath(path: string, secrets: readonly string[]): string {
+  const lower = path.toLowerCase();
+  for (const area of secrets) {
+    const at = lower.indexOf(area.slice(1));
+    if (at >= 0) return `${path.slice(0, at + area.length - 1)}/[redacted]`;
+  }
+  return path;
 }

@@ -26,6 +26,19 @@ export class Ingest {
   }
 
   /**
+   * Asks whether an intake would be accepted now, and writes nothing.
+   *
+   * @throws what `accept` throws
+   */
+  async rehearse(intake: Intake): Promise<void> {
+    const rehearsed = new Error('It would have been accepted.');
+    const undo = () => Promise.reject(rehearsed);
+    await this.accept(intake, undo).catch((error) => {
+      if (error !== rehearsed) throw error;
+    });
+  }
+
+  /**
    * Accepts an intake in a transaction, and again when another one came between: so `alongside` may run several times.
    *
    * @throws {ScheduleConflict} when something else is to be recorded at that time

@@ -20,7 +20,7 @@ export function operationOf(endpoint: Description, tag: string): ZodOpenApiOpera
     withContent(responseOf(answer, endpoint), refusals[status]),
   ]);
   return {
-    operationId: operationId(method, path),
+    operationId: endpoint.operationId ?? operationId(method, path),
     tags: [tag],
     summary,
     description: since ? `${description}\n\nVersion ${since} and higher.` : description,

@@ -7,7 +7,7 @@ import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventFields, field, file } from '../support/form.ts';
+import { eventFields, field, file, form } from '../support/form.ts';
 import { AUDIENCE, ISSUER, type SigningKey, serveKeys, signingKey } from '../support/identity-provider.ts';
 import { startProxy } from '../support/proxy.ts';
 import { redisAvailable, startRedis, type TestRedis } from '../support/redis.ts';
@@ -50,6 +50,7 @@ describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) =
     });
     const admin = new Client(server.url, 'admin', password);
     const sent = [admin.authorization, ...(await askInManyWays(admin, key)), ...(await publishSigned(admin))];
+    sent.push(...(await handOutAddresses(admin)));
 
     await proxy.part();
     await unavailable(server, 'database');
@@ -127,6 +128,31 @@ async function askInManyWays(admin: Client, key: SigningKey): Promise<string[]> 
   expect((await admin.fetch('/api/series', { method: 'POST', body: form })).status).toBe(400);
   expect((await admin.upload([field('password', secret('field'))])).status).toBe(400);
   return attempts.map(([, authorization]) => authorization);
+}
+
+/** Has addresses handed out, and uses them rightly and wrongly. @returns the secret ends of the addresses */
+async function handOutAddresses(admin: Client): Promise<string[]> {
+  const { type, body } = form([...eventFields(), field('files', 'presenter,presentation')]);
+  const answer = await admin.fetch('/api/uploads', {
+    method: 'POST',
+    headers: { 'Content-Type': type },
+    body,
+  });
+  expect(answer.status).toBe(201);
+  const { files } = (await answer.json()) as { files: { url: string }[] };
+  const urls = files.map(({ url }) => url);
+  const headers = {
+    'Tus-Resumable': '1.0.0',
+    'Upload-Offset': '0',
+    'Upload-Length': '3',
+    'Content-Type': 'application/offset+octet-stream',
+  };
+  for (const url of urls) {
+    expect((await fetch(url, { method: 'PATCH', headers, body: 'abc' })).status).toBe(204);
+    expect((await fetch(url, { method: 'PUT', body: 'abc' })).status).toBe(405);
+    expect((await fetch(`${url}/more?x=1`)).status).toBe(404);
+  }
+  return urls.map((url) => url.split('/').at(-1) ?? '');
 }
 
 /** Has something published under a signed address, and uses it. @returns the signatures */

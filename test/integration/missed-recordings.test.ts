@@ -115,6 +115,7 @@ test('workers look for them by themselves', async () => {
     staging: context.staging,
     workDir,
     recordingGraceMs: GRACE_MS,
+    direct: context,
     log: context.log,
   });
   await eventually(async () => expect(await event(id)).toMatchObject({ status: MISSED }));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 /** What is reached by whoever uses the API, as a program or as an operator, and has to be in its document. */
-const API = /^\/(?:(?:api|capture-admin|health|uploads)(?:\/|$)|$)/;
+const API = /^\/(?:(?:api|capture-admin|health|uploads|direct-uploads)(?:\/|$)|$)/;
 
 test('the document has every endpoint of the API, and no other', () => {
   const documented = Object.entries(DOCUMENT.paths).flatMap(([path, operations]) =>

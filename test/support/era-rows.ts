@@ -137,4 +137,18 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO draft_tracks (id, draft_id, position, flavor, tags, filename, mediatype, object_key, size, sha256) VALUES
       ('00000000-0000-4000-8000-000000000012', 'draft-1', 1, 'presenter/source', '{}', 'more.mp4', 'video/mp4', 'track/9',
         10, NULL)`,
+  '0019': `
+    INSERT INTO direct_uploads (id, account, principal, roles, request_id, fields, version, max_bytes, created_at,
+      expires_at, event_id, failure) VALUES
+      ('direct-1', 'ada', '{"username": "ada", "name": "Ada L.", "email": "", "provider": "inlet"}', NULL, 'request-1',
+        '{"acl": "[]", "metadata": "[]", "processing": "{}"}', '1.11.0', 5000000000, '2025-02-01T08:00:00Z',
+        '2030-01-01T00:00:00Z', NULL, NULL),
+      ('direct-2', 'lms', '{"username": "anonymous", "name": "", "email": "", "provider": "inlet"}', '{ROLE_A,"B, C"}',
+        'request-2', '{}', '1.0.0', 1, DEFAULT, '2025-02-02T08:00:00Z', 'event-1', NULL),
+      ('direct-3', 'lms', '{}', '{}', 'request-3', '{}', '1.1.0', 1, DEFAULT, '2025-02-02T08:00:00Z', NULL, 'Gone.');
+    INSERT INTO direct_upload_files (direct_upload_id, position, token_sha256, field, flavor, upload_id, filename, bytes)
+      VALUES
+      ('direct-1', 0, repeat('e5', 32), 'presenter', 'presenter/source', 'upload-of-direct-1', NULL, NULL),
+      ('direct-2', 0, repeat('f6', 32), NULL, 'captions/source', 'upload-of-direct-2', 'de.vtt', 7);
+    UPDATE uploads SET expires_by = '2030-01-02T00:00:00Z' WHERE owner = 'ada'`,
 };

@@ -48,12 +48,12 @@ const ROUTES = Object.entries(DOCUMENT.paths).map(([path, operations]) => ({
 
 /**
  * Fails when an answer of the API is not what its document promises: status, media type, headers and body, for the
- * version the answer is in. Answers outside `/`, `/api`, `/uploads`, `/capture-admin` and
+ * version the answer is in. Answers outside `/`, `/api`, `/uploads`, `/direct-uploads`, `/capture-admin` and
  * `/health` are not looked at.
  */
 export async function checkAnswer(method: string, url: string, answer: Response): Promise<void> {
   const path = pathOf(url);
-  if (!/^\/(?:(?:api|capture-admin|health|uploads)(?:\/|$)|$)/.test(path)) return;
+  if (!/^\/(?:(?:api|capture-admin|health|uploads|direct-uploads)(?:\/|$)|$)/.test(path)) return;
   const operation = operationAt(method, path);
   const fault = operation ? await faultOf(operation, method, answer) : await faultOfUnknown(answer);
   if (fault) {

@@ -13,6 +13,8 @@ export interface Description extends Rule {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
   /** A few words without a full stop; an endpoint without them is a page, and stands in no reference. */
   summary?: string;
+  /** What generated clients call it, where another one has the name that its method and path make. */
+  operationId?: string;
   /** What one has to know; Markdown. */
   description?: string;
   /** What stands in the path between braces. */

@@ -7,7 +7,7 @@ export interface Deeds {
   address(id: string): string;
   /** How large one may be, in bytes. */
   maxBytes: number;
-  create(id: string, asked: { length: number | undefined; metadata: Metadata }): Promise<void>;
+  create(id: string, asked: Asked): Promise<void>;
   find(id: string): Promise<Found>;
   /** Receives the body of the request. @returns how many bytes are durable then */
   receive(id: string): Promise<number>;
@@ -18,6 +18,13 @@ export interface Deeds {
 
 /** `Upload-Metadata`, decoded; null for a name without a value. */
 export type Metadata = Readonly<Record<string, string | null>>;
+
+/** What is asked of a new upload. */
+export interface Asked {
+  /** In bytes; undefined while nobody knows. */
+  length: number | undefined;
+  metadata: Metadata;
+}
 
 /** An upload as the protocol knows it. */
 export interface Found {

@@ -92,6 +92,12 @@ function metadataIn(given: Headers): string | null {
   return plain;
 }
 
+/** What `Upload-Metadata` says that was let pass. @param sent empty for none */
+export function readMetadata(sent: string): Readonly<Record<string, string | null>> {
+  const plain = metadataIn(new Headers({ 'Upload-Metadata': sent }));
+  return plain === null ? {} : Metadata.parse(plain);
+}
+
 function keep(headers: Headers, name: string, value: string | null): void {
   if (value !== null) headers.set(name, value);
 }

@@ -1,48 +1,54 @@
 import type { Context } from 'hono';
 import type { Config } from '../../config.ts';
 import type { Locks } from '../../database/locks.ts';
-import { inTransaction } from '../../database/retry.ts';
-import { FLAVOR } from '../../events/flavor.ts';
 import { BodyReader, hasBody } from '../../http/form/body.ts';
-import { safeFilename } from '../../http/form/filename.ts';
 import { answerFailure } from '../external-api/answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import { ALGORITHMS, parseChecksum } from './checksum.ts';
-import { answerTus, type Deeds, type Metadata } from './protocol.ts';
+import { type Asked, answerTus, type Deeds } from './protocol.ts';
 import { receive, TooMuch, UploadGone, type UploadParts } from './receive.ts';
-import { NO_UPLOAD } from './take.ts';
 import { readTusHeaders } from './tus-headers.ts';
 import {
-  BAD_FLAVOR,
   NO_OFFSET_STREAM,
   OFFSET_STREAM,
   UPLOAD_GONE,
   UPLOAD_LOCKED,
   UPLOAD_TOO_LONG,
 } from './tus-refusals.ts';
-import {
-  beginWriting,
-  declareLength,
-  discardUpload,
-  findUpload,
-  insertUpload,
-  newUploadId,
-  type Upload,
-  UploadLost,
-} from './uploads.ts';
+import { beginWriting, declareLength, type Upload, UploadLost } from './uploads.ts';
 
-/** Where uploads are. */
-export const PATH = '/uploads';
 /** How long whoever writes to an upload may take to let go of it. */
 const LOCK_MS = 5_000;
-const NAME = 'upload';
-const READING = new Set(['GET', 'HEAD']);
 
 /** What answering works with. */
 export interface TusServices extends UploadParts {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs'>;
   locks: Locks;
   gate: UploadGate;
+}
+
+/** An upload as the protocol knows it, whether or not anything has come of it. */
+export type Known = Pick<Upload, 'length' | 'offset' | 'metadata' | 'expiresAt' | 'complete'>;
+
+/** The uploads that whoever asks has to do with. */
+export interface Uploads {
+  /** What the upload is called that the request may begin. */
+  newId: string;
+  /** Whether whoever begins one knows beforehand where it is. */
+  known: boolean;
+  /** How large one may be, in bytes. */
+  maxBytes: number;
+  /** Says where an upload is. */
+  address(id: string): string;
+  /** Begins an upload, or goes on with it where the same may be begun twice. Its lock is taken. */
+  begin(id: string, asked: Asked & { sent: string }): Promise<Upload>;
+  /** @throws {HttpError} for what is not there for whoever asks */
+  find(id: string): Promise<Known>;
+  /** Makes sure that there is something to write to. Its lock is taken. */
+  open?(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Is told when the answer is that all of an upload is there. @returns what the answer says besides, in headers */
+  completed?(id: string): Promise<Readonly<Record<string, string>>>;
 }
 
 /**
@@ -56,22 +62,23 @@ export async function answerTusRequest(
   method: string,
   c: Context,
   services: TusServices,
+  uploads: Uploads,
   id = '',
 ): Promise<Response> {
   const { raw } = c.req;
-  const maxBytes = services.config.maxUploadBytes;
-  const headers = method === 'OPTIONS' ? new Headers() : readTusHeaders(method, raw.headers, maxBytes);
+  const headers =
+    method === 'OPTIONS' ? new Headers() : readTusHeaders(method, raw.headers, uploads.maxBytes);
   const isStream = headers.get('Content-Type') === OFFSET_STREAM;
   if (!isStream && (method === 'PATCH' || (method === 'POST' && hasBody(raw)))) throw NO_OFFSET_STREAM();
-  const work = new TusRequest(c, services);
+  const work = new TusRequest(method, c, services, uploads);
   try {
     const answered = services.gate.pass(async (enter) => {
       if (isStream) enter();
       if (id) await work.prepare(id, headers);
       const url = `http://localhost/${encodeURIComponent(id)}`;
-      return answerTus(new Request(url, { method, headers }), newUploadId(), work.deeds);
+      return answerTus(new Request(url, { method, headers }), uploads.newId, work.deeds);
     });
-    return work.finish(await answered);
+    return await work.finish(await answered);
   } catch (error) {
     await work.forsake();
     return answerFailure(c, inWords(error));
@@ -80,29 +87,36 @@ export async function answerTusRequest(
 
 /** What one request does to an upload. */
 class TusRequest {
+  readonly #method: string;
   readonly #c: Context;
   readonly #services: TusServices;
+  readonly #uploads: Uploads;
   readonly #stop = new AbortController();
   #body: BodyReader | undefined;
   /** As last seen. */
-  #upload: Upload | undefined;
+  #upload: (Known & { id: string }) | undefined;
   /** Made by this request. */
   #created: string | undefined;
 
-  constructor(c: Context, services: TusServices) {
+  constructor(method: string, c: Context, services: TusServices, uploads: Uploads) {
+    this.#method = method;
     this.#c = c;
     this.#services = services;
+    this.#uploads = uploads;
   }
 
   get deeds(): Deeds {
-    const { publicUrl, maxUploadBytes } = this.#services.config;
+    const uploads = this.#uploads;
     return {
-      address: (id) => `${publicUrl}${PATH}/${id}`,
-      maxBytes: maxUploadBytes,
+      address: (id) => uploads.address(id),
+      maxBytes: uploads.maxBytes,
       create: (id, asked) => this.#create(id, asked),
       find: (id) => this.#find(id),
       receive: (id) => this.#receive(id),
-      declareLength: (id, length) => declareLength(this.#services.database, id, length),
+      declareLength: async (id, length) => {
+        await uploads.open?.(id);
+        await declareLength(this.#services.database, id, length);
+      },
       remove: (id) => this.#remove(id),
       lock: (id) => this.#lock(id),
     };
@@ -110,87 +124,69 @@ class TusRequest {
 
   /** Before anybody is asked to let go of the upload: whether it is there, and as long as it was. */
   async prepare(id: string, headers: Headers): Promise<void> {
-    const { length } = await this.#find(id);
+    const { length } = await this.#uploads.find(id);
     if (headers.get('Upload-Length') === String(length)) headers.delete('Upload-Length');
   }
 
   /** An upload whose address nobody has been told is of no use. */
   async forsake(): Promise<void> {
-    if (this.#created === undefined) return;
+    if (this.#created === undefined || this.#uploads.known) return;
     await this.#discard(this.#created).catch((error) => {
       this.#c.var.log.warn({ err: error }, 'an upload that nobody knows of stays until it expires');
     });
   }
 
   /** The answer with what is known besides. */
-  finish(answered: Response): Response {
+  async finish(answered: Response): Promise<Response> {
     const response = new Response(answered.body, answered);
     const { headers } = response;
     // Other layers see to it.
     for (const name of [...headers.keys()]) if (name.startsWith('access-control-')) headers.delete(name);
-    if (this.#c.req.method === 'OPTIONS') headers.set('Tus-Checksum-Algorithm', ALGORITHMS.join(','));
-    if (!this.#upload) return response;
-    headers.set('Upload-Expires', this.#upload.expiresAt.toUTCString());
-    const { metadata } = this.#upload;
+    if (this.#method === 'OPTIONS') headers.set('Tus-Checksum-Algorithm', ALGORITHMS.join(','));
+    const upload = this.#upload;
+    if (!upload) return response;
+    headers.set('Upload-Expires', upload.expiresAt.toUTCString());
     // As it was sent, to the blank.
-    if (READING.has(this.#c.req.method) && metadata) headers.set('Upload-Metadata', metadata);
+    if (this.#method === 'HEAD' && upload.metadata) headers.set('Upload-Metadata', upload.metadata);
+    const more = upload.complete ? await this.#uploads.completed?.(upload.id) : undefined;
+    for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);
     return response;
   }
 
-  async #create(
-    id: string,
-    { length, metadata }: { length: number | undefined; metadata: Metadata },
-  ): Promise<void> {
-    const { database, storage, staging, lifetimeMs, config } = this.#services;
-    const { principal } = this.#c.var;
-    const flavor = metadata.flavor?.trim() || undefined;
-    if (flavor !== undefined && !FLAVOR.test(flavor)) throw BAD_FLAVOR();
-    const key = await staging.stage('track');
-    try {
-      const handle = await storage.begin(key, {
-        mediatype: 'application/octet-stream',
-        expectedBytes: length ?? config.maxUploadBytes,
-      });
-      const upload = {
-        principal,
-        key,
-        handle,
-        filename: safeFilename(metadata.filename ?? '', NAME),
-        flavor,
-        metadata: this.#c.req.header('Upload-Metadata')?.trim() ?? '',
-        length,
-        lifetimeMs,
-      };
-      this.#upload = await inTransaction(database, (trx) => insertUpload(trx, id, upload, staging));
-      this.#created = id;
-    } catch (error) {
-      await staging.discard([key]);
-      throw error;
-    }
+  async #create(id: string, asked: Asked): Promise<void> {
+    const sent = this.#c.req.header('Upload-Metadata')?.trim() ?? '';
+    this.#upload = await this.#uploads.begin(id, { ...asked, sent });
+    this.#created = id;
     // Nothing else will come of it.
-    if (length === 0) await this.#receive(id);
+    if (asked.length === 0) await this.#receive(id);
   }
 
-  async #find(id: string): Promise<Upload> {
-    const upload = await findUpload(this.#services.database, id, this.#c.var.principal);
-    if (!upload) throw NO_UPLOAD(id);
-    this.#upload = upload;
-    return upload;
+  async #find(id: string): Promise<Known> {
+    const known = await this.#uploads.find(id);
+    this.#upload = { ...known, id };
+    // Its process was killed after the last byte: nobody else would notice, since there is nothing to be sent.
+    if (this.#method !== 'HEAD' || known.complete || known.offset !== known.length) return known;
+    return this.#write(id, async () => undefined);
   }
 
   async #receive(id: string): Promise<number> {
-    const { database, config } = this.#services;
-    const verify = parseChecksum(this.#c.req.header('Upload-Checksum'));
-    const body = new BodyReader(this.#c.req.raw, config.uploadIdleMs);
+    // Of an upload that had begun before: what is sent with a second beginning is its beginning.
+    if (this.#method === 'POST' && this.#upload && this.#upload.offset > 0) return this.#upload.offset;
+    const body = new BodyReader(this.#c.req.raw, this.#services.config.uploadIdleMs);
     this.#body = body;
-    const upload = await beginWriting(database, id);
-    this.#upload = await receive(this.#services, upload, {
-      read: () => body.read(),
-      verify,
-      maxBytes: config.maxUploadBytes,
-      signal: this.#stop.signal,
-    });
-    return this.#upload.offset;
+    await this.#uploads.open?.(id);
+    const { offset } = await this.#write(id, () => body.read());
+    return offset;
+  }
+
+  async #write(id: string, read: () => Promise<Uint8Array | undefined>): Promise<Upload> {
+    const verify = parseChecksum(this.#c.req.header('Upload-Checksum'));
+    const upload = await beginWriting(this.#services.database, id);
+    const { maxBytes } = this.#uploads;
+    const incoming = { read, verify, maxBytes, signal: this.#stop.signal };
+    const written = await receive(this.#services, upload, incoming);
+    this.#upload = written;
+    return written;
   }
 
   async #remove(id: string): Promise<void> {
@@ -200,9 +196,8 @@ class TusRequest {
   }
 
   async #discard(id: string): Promise<void> {
-    const { database, digests } = this.#services;
-    await inTransaction(database, (trx) => discardUpload(trx, id));
-    digests.forget(id);
+    await this.#uploads.remove(id);
+    this.#services.digests.forget(id);
   }
 
   async #lock(id: string): Promise<() => Promise<void>> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { apiRole } from '../../access/roles/api-roles.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { UPLOAD_REFUSALS } from '../external-api/answer-failure.ts';
+import { PATH, uploadsOf } from './account-uploads.ts';
 import { CHECKSUM_MISMATCH, UNREADABLE_CHECKSUM } from './checksum.ts';
 import { NO_UPLOAD } from './take.ts';
 import {
@@ -20,7 +21,7 @@ import {
   UPLOAD_TOO_LONG,
   WRONG_VERSION,
 } from './tus-refusals.ts';
-import { answerTusRequest, PATH, type TusServices } from './tus-request.ts';
+import { answerTusRequest, type TusServices } from './tus-request.ts';
 
 const params = { upload_id: z.string().meta({ description: 'The last part of its address.' }) };
 const access = apiRole('EVENTS_CREATE');
@@ -100,7 +101,8 @@ export const overrideMethod = defineEndpoint({
   handle: (request, services: TusServices) => {
     const meant = request.c.req.header('X-HTTP-Method-Override')?.trim().toUpperCase();
     if (meant !== 'PATCH' && meant !== 'DELETE') throw BAD_OVERRIDE();
-    return answerTusRequest(meant, request.c, services, request.params.upload_id);
+    const { c, params } = request;
+    return answerTusRequest(meant, c, services, uploadsOf(c.var.principal, services), params.upload_id);
   },
 });
 
@@ -119,5 +121,6 @@ export const removeUpload = defineEndpoint({
 function answer({ c, params }: EndpointRequest, services: TusServices): Promise<Response> {
   const { upload_id: id } = params as { upload_id?: string };
   const { method } = c.req;
-  return answerTusRequest(method === 'GET' ? 'HEAD' : method, c, services, id);
+  const uploads = uploadsOf(c.var.principal, services);
+  return answerTusRequest(method === 'GET' ? 'HEAD' : method, c, services, uploads, id);
 }

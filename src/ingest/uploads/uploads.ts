@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Principal } from '../../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../../database/kysely.ts';
 import type { Upload as Row } from '../../database/schema.ts';
@@ -39,13 +39,16 @@ export class UploadLost extends Error {
 
 /** What a new upload is. */
 export interface NewUpload extends BegunObject {
-  principal: Principal;
+  /** The user name of the account it belongs to. */
+  owner: string;
   filename: string;
   flavor: string | undefined;
   metadata: string;
   length: number | undefined;
   /** How long it lives without another byte, in milliseconds. */
   lifetimeMs: number;
+  /** Until when at most, whatever comes. */
+  expiresBy?: Date;
 }
 
 const ID_BYTES = 24;
@@ -63,7 +66,7 @@ export function newUploadId(): string {
 export async function insertUpload(
   trx: Transaction,
   id: string,
-  { principal, key, length, lifetimeMs, ...rest }: NewUpload,
+  { key, length, lifetimeMs, expiresBy, ...rest }: NewUpload,
   staging: StagingLedger,
 ): Promise<Upload> {
   const row = await trx
@@ -71,10 +74,10 @@ export async function insertUpload(
     .values({
       ...rest,
       id,
-      owner: principal.username,
       object_key: key,
       length,
-      expires_at: after(lifetimeMs),
+      expires_by: expiresBy ?? null,
+      expires_at: inTime(lifetimeMs, sql`${expiresBy ?? null}::timestamptz`),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -92,6 +95,12 @@ export async function findUpload(
   return row && uploadOf(row);
 }
 
+/** An upload that is there and has not expired, whoever asks. */
+export async function findAnyUpload(db: Queryable, id: string): Promise<Upload | undefined> {
+  const row = await living(db).where('id', '=', id).executeTakeFirst();
+  return row && uploadOf(row);
+}
+
 /** Makes the caller the one who writes; whoever wrote before can no longer. Take its lock first. */
 export async function beginWriting(db: Queryable, id: string): Promise<Upload> {
   const row = await db
@@ -105,13 +114,17 @@ export async function beginWriting(db: Queryable, id: string): Promise<Upload> {
   return uploadOf(row);
 }
 
-/** Says how long an upload will be of which nobody has said that before. Take its lock first. @throws {UploadLost} */
+/**
+ * Says how long an upload will be of which nobody has said anything else. Take its lock first.
+ *
+ * @throws {UploadLost} when somebody else has
+ */
 export async function declareLength(db: Queryable, id: string, length: number): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('uploads')
     .set({ length })
     .where('id', '=', id)
-    .where('length', 'is', null)
+    .where((is) => is.or([is('length', 'is', null), is('length', '=', length)]))
     .executeTakeFirst();
   if (Number(numUpdatedRows) !== 1) throw new UploadLost('Somebody else writes to the upload.');
 }
@@ -151,7 +164,7 @@ export async function noteProgress(
         completed_at: sql<Date>`now()`,
       }),
       changed_at: sql<Date>`now()`,
-      expires_at: after(lifetimeMs),
+      expires_at: inTime(lifetimeMs, sql.ref('expires_by')),
     }))
     .where('id', '=', upload.id)
     .where('writer', '=', upload.writer)
@@ -211,8 +224,12 @@ export function ownerOf(id: string): string {
   return `upload ${id}`;
 }
 
+function living(db: Queryable) {
+  return db.selectFrom('uploads').selectAll().where('expires_at', '>', sql<Date>`now()`);
+}
+
 function visible(db: Queryable, principal: Principal) {
-  const uploads = db.selectFrom('uploads').selectAll().where('expires_at', '>', sql<Date>`now()`);
+  const uploads = living(db);
   return principal.isAdmin() ? uploads : uploads.where('owner', '=', principal.username);
 }
 
@@ -248,6 +265,7 @@ function uploadOf(row: Selectable<Row>): Upload {
   };
 }
 
-function after(milliseconds: number) {
-  return sql<Date>`now() + make_interval(secs => ${milliseconds / 1000})`;
+/** So many milliseconds from now, or before when it has to be. */
+function inTime(milliseconds: number, atLast: RawBuilder<unknown>) {
+  return sql<Date>`least(now() + make_interval(secs => ${milliseconds / 1000}), ${atLast})`;
 }

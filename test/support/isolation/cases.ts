@@ -38,6 +38,19 @@ const newEvent = (values: Record<string, unknown>, headers = {}, more: readonly 
     [...NEW_EVENT, field('metadata', catalogOf(values, 'dublincore/episode')), ...more],
     headers,
   );
+const newDirectUpload = (values: Record<string, unknown>) =>
+  multipart('/api/uploads', [...NEW_EVENT, field('metadata', catalogOf(values, 'dublincore/episode'))]);
+/** Whoever knows an address may use it; nobody gets at one by what else is known. */
+const guess = (
+  method: string,
+  { directUpload, upload }: Target,
+  headers: Record<string, string> = {},
+): Ask[] =>
+  [directUpload, upload].map((token) => {
+    const body = method === 'PATCH' ? bytes(100) : null;
+    const init = { method, headers: { ...TUS, ...headers }, body } as RequestInit;
+    return { path: `/direct-uploads/${token}`, init };
+  });
 const newSeries = (values: Record<string, unknown>, headers: Record<string, string> = {}): Ask => ({
   path: '/api/series',
   init: { method: 'POST', headers, body: new URLSearchParams({ metadata: catalogOf(values), acl: ACL }) },
@@ -168,6 +181,21 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'DELETE /uploads/:upload_id': ({ upload }) => [
     { path: `/uploads/${upload}`, init: { method: 'DELETE', headers: TUS } },
   ],
+
+  'POST /api/uploads': (t) => [
+    newDirectUpload({ title: 'joins', isPartOf: t.series }),
+    { ...newDirectUpload({ title: 'takes', identifier: t.event }), tellsTaken: true },
+  ],
+  'GET /api/uploads/:direct_upload_id': ({ directUpload }) => get(`/api/uploads/${directUpload}`),
+  'DELETE /api/uploads/:direct_upload_id': ({ directUpload }) => [
+    { path: `/api/uploads/${directUpload}`, init: { method: 'DELETE' } },
+  ],
+  'OPTIONS /direct-uploads/:token': (t) => guess('OPTIONS', t),
+  'POST /direct-uploads/:token': (t) => guess('POST', t, { 'Upload-Length': '100' }),
+  'GET /direct-uploads/:token': (t) => guess('GET', t),
+  'PATCH /direct-uploads/:token': (t) =>
+    guess('PATCH', t, { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' }),
+  'DELETE /direct-uploads/:token': (t) => guess('DELETE', t),
 
   'GET /api/series': (target) => get(...listPaths(target).series),
   'GET /api/series/series.json': (target) => get(...listPaths(target).search),

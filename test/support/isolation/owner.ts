@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { TestApp } from '../app.ts';
 import { post } from '../app-uploads.ts';
 import { bytes } from '../bytes.ts';
-import { field, file } from '../form.ts';
+import { field, file, form } from '../form.ts';
 import { insertElement } from '../publication.ts';
 import { send } from '../series.ts';
 import { AGENT, type Target, TUS } from './target.ts';
@@ -63,6 +63,28 @@ export async function make(
   await schedule(app, target);
   await publish(app, target);
   await beginUpload(app, target, Authorization);
+  await handOut(app, target, Authorization);
+}
+
+/** Addresses to upload to, under an identifier that is known beforehand. */
+async function handOut(app: TestApp, target: Target, Authorization: string): Promise<void> {
+  const values = { title: target.eventWords.title, isPartOf: target.series };
+  const { type, body } = form([
+    field('acl', '[]'),
+    field('metadata', catalogs('episode', target.eventWords.remarks, values)),
+    field('processing', '{"workflow":"schedule-and-upload"}'),
+  ]);
+  const headers = { Authorization, 'Content-Type': type };
+  const answer = await app.request('/api/uploads', { method: 'POST', headers, body });
+  expect(answer.status).toBe(201);
+  const { identifier } = (await answer.json()) as { identifier: string };
+  const id = target.directUpload;
+  await sql`INSERT INTO direct_uploads SELECT (jsonb_populate_record(made, ${{ id }}::jsonb)).*
+    FROM direct_uploads AS made WHERE id = ${identifier}`.execute(app.database);
+  await sql`UPDATE direct_upload_files SET direct_upload_id = ${id} WHERE direct_upload_id = ${identifier}`.execute(
+    app.database,
+  );
+  await app.database.deleteFrom('direct_uploads').where('id', '=', identifier).execute();
 }
 
 async function beginUpload(app: TestApp, target: Target, Authorization: string): Promise<void> {

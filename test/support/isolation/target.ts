@@ -22,6 +22,8 @@ export interface Target {
   idempotencyKey: string;
   /** A file that has not come to its end. */
   upload: string;
+  /** Addresses that others may upload to. */
+  directUpload: string;
   /** Values of the metadata, by what a filter calls them. */
   eventWords: Record<(typeof EVENT_WORDS)[number], string>;
   seriesWords: Record<(typeof SERIES_WORDS)[number], string>;
@@ -61,6 +63,7 @@ export function newTarget(): Target {
     propertyValue: word(),
     idempotencyKey: word(),
     upload: word(),
+    directUpload: word(),
     eventWords: words(EVENT_WORDS),
     seriesWords: words(SERIES_WORDS),
     start: new Date(Date.UTC(2031, 0, 1 + (randomBytes(1)[0] ?? 0), 10, 11, 12)).toISOString(),

@@ -1,0 +1,171 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { EVENT_ID } from '../../events/examples.ts';
+import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '../../http/error-handler.ts';
+import { UPLOAD_REFUSALS } from '../external-api/answer-failure.ts';
+import { CHECKSUM_MISMATCH, UNREADABLE_CHECKSUM } from '../uploads/checksum.ts';
+import {
+  BAD_LENGTH,
+  BAD_METADATA,
+  BAD_NUMBER,
+  BAD_OVERRIDE,
+  LENGTH_KNOWN,
+  LENGTH_TOO_LARGE,
+  NO_CONCATENATION,
+  NO_OFFSET_STREAM,
+  OTHER_OFFSET,
+  UPLOAD_GONE,
+  UPLOAD_LOCKED,
+  UPLOAD_TOO_LONG,
+  WRONG_VERSION,
+} from '../uploads/tus-refusals.ts';
+import { answerTusRequest } from '../uploads/tus-request.ts';
+import {
+  type AddressServices,
+  EVENT_HEADER,
+  NO_EVENT_MADE,
+  NO_SUCH_ADDRESS,
+  OTHER_LENGTH,
+  uploadAt,
+} from './address-uploads.ts';
+import { ADDRESSES, EVENT_MADE } from './direct.endpoints.ts';
+import { findByToken } from './direct-uploads.ts';
+
+export const ADDRESS_EXPIRED = refusal(410, 'The address has expired.');
+export const NOTHING_TO_UPLOAD = refusal(400, 'The file is empty; Upload-Length must be 1 at least.');
+
+const path = `${ADDRESSES}/{token}` as const;
+const params = { token: z.string().meta({ description: 'The last part of the address, a secret.' }) };
+const refusals = [
+  DATABASE_AWAY,
+  OTHERS_CHANGE_IT,
+  WRONG_VERSION,
+  NO_SUCH_ADDRESS,
+  ADDRESS_EXPIRED,
+  NO_EVENT_MADE,
+  UPLOAD_LOCKED,
+  UPLOAD_GONE,
+];
+/** What whoever sends bytes may meet. */
+const WITH_BYTES = [
+  ...refusals,
+  BAD_NUMBER,
+  NOTHING_TO_UPLOAD,
+  NO_CONCATENATION,
+  UNREADABLE_CHECKSUM,
+  CHECKSUM_MISMATCH,
+  NO_OFFSET_STREAM,
+  UPLOAD_TOO_LONG,
+  LENGTH_TOO_LARGE,
+  OTHER_OFFSET,
+  LENGTH_KNOWN,
+  ...UPLOAD_REFUSALS,
+];
+const headers = z.object({
+  [EVENT_HEADER]: z
+    .string()
+    .optional()
+    .meta({ description: 'The event, once all files have come.', example: EVENT_ID }),
+});
+
+/** What of the protocol this address has. */
+export const addressOptions = defineEndpoint({
+  method: 'options',
+  path,
+  access: 'public',
+  summary: 'Which extensions of tus an address has',
+  description: 'Asked by clients that look before they upload; most do not.',
+  params,
+  answers: { 204: { description: 'In the headers `Tus-Version`, `Tus-Extension` and `Tus-Max-Size`.' } },
+  refusals,
+  handle: answer,
+});
+
+export const beginAtAddress = defineEndpoint({
+  method: 'post',
+  path,
+  access: 'public',
+  summary: 'Begin to upload to an address',
+  description:
+    'For clients that take the address for the `endpoint` of tus. `Location` is the address itself; with the same length it may be asked for again. With `X-HTTP-Method-Override` it is what that says, `PATCH` or `DELETE`.',
+  params,
+  answers: {
+    201: { description: 'It has begun, or had before.', headers },
+    204: { description: 'As the method that is meant.', headers },
+  },
+  refusals: [...WITH_BYTES, BAD_LENGTH, BAD_METADATA, OTHER_LENGTH, BAD_OVERRIDE, EVENT_MADE],
+  handle: answer,
+});
+
+export const addressState = defineEndpoint({
+  method: 'get',
+  path,
+  access: 'public',
+  summary: 'How much has come to an address',
+  description: 'To be asked with `HEAD`, as tus has it.',
+  params,
+  answers: {
+    200: {
+      description: 'In `Upload-Offset`, and `Upload-Length` or `Upload-Defer-Length`.',
+      headers,
+    },
+  },
+  refusals,
+  handle: answer,
+});
+
+export const appendAtAddress = defineEndpoint({
+  method: 'patch',
+  path,
+  access: 'public',
+  summary: 'Send more to an address',
+  description:
+    'The length may be declared with any request, the last one at the latest. With the last byte of the last file the event is made.',
+  params,
+  answers: { 204: { description: 'It is durable up to `Upload-Offset`.', headers } },
+  refusals: WITH_BYTES,
+  handle: answer,
+});
+
+export const removeAtAddress = defineEndpoint({
+  method: 'delete',
+  path,
+  access: 'public',
+  summary: 'Give up what has come to an address',
+  description: 'Something else may be uploaded to it then.',
+  params,
+  answers: { 204: { description: 'Nothing of it is kept.' } },
+  refusals: [...refusals, EVENT_MADE],
+  handle: answer,
+});
+
+async function answer(
+  { c, params: { token } }: EndpointRequest<typeof path>,
+  services: AddressServices,
+): Promise<Response> {
+  const found = await findByToken(services.database, token);
+  if (!found) throw NO_SUCH_ADDRESS();
+  const { direct, file } = found;
+  const method = meantBy(c);
+  if (direct.expired) throw ADDRESS_EXPIRED();
+  if (direct.failure !== undefined) throw NO_EVENT_MADE();
+  if (method === 'DELETE' && direct.eventId !== undefined) throw EVENT_MADE(direct.eventId);
+  if (Number(c.req.header('Upload-Length') ?? 1) === 0) throw NOTHING_TO_UPLOAD();
+  const sent = c.req.header('Upload-Metadata')?.trim() ?? '';
+  const uploads = uploadAt(services, { direct, file, token }, c.var, sent);
+  // The protocol is answered under the name of the upload, which is no secret.
+  const id = ['POST', 'OPTIONS'].includes(method) ? '' : file.uploadId;
+  return answerTusRequest(method, c, services, uploads, id);
+}
+
+/** Some clients have to send everything with POST. */
+function meantBy(c: Context): string {
+  const { method } = c.req;
+  if (method === 'GET') return 'HEAD';
+  const meant = c.req.header('X-HTTP-Method-Override')?.trim().toUpperCase();
+  if (method !== 'POST' || meant === undefined) return method;
+  if (meant !== 'PATCH' && meant !== 'DELETE') throw BAD_OVERRIDE();
+  return meant;
+}

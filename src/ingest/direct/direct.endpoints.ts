@@ -1,0 +1,223 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import type { Directory } from '../../access/accounts/directory.ts';
+import type { Principal } from '../../access/principal.ts';
+import { apiRole } from '../../access/roles/api-roles.ts';
+import type { Config } from '../../config.ts';
+import { inTransaction } from '../../database/retry.ts';
+import { EVENT_ID } from '../../events/examples.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES } from '../../events/refusals.ts';
+import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { createdHeaders, EXAMPLE_URL, pathParameter } from '../../http/endpoint/schemas.ts';
+import { versionedJson } from '../../http/version.ts';
+import { formatInstant } from '../../metadata/time.ts';
+import { exampleParts, jsonParts, PART_REFUSALS } from '../external-api/event-form.ts';
+import { MISSING_PARTS, parseNewEvents } from '../external-api/new-events.ts';
+import {
+  DirectUploadMade,
+  type DirectUploadMadeJson,
+  DirectUploadState,
+  directUploadJson,
+  fileJson,
+} from './direct.schemas.ts';
+import {
+  type Author,
+  type DirectUpload,
+  DirectUploadOver,
+  findDirectUpload,
+  insertDirectUpload,
+} from './direct-uploads.ts';
+import { takeBack } from './end.ts';
+import { type FinishParts, finishDirectUpload } from './finish.ts';
+import { LIMIT_REFUSALS, parseLimits } from './limits.ts';
+
+const PATH = '/api/uploads';
+/** Where the addresses are that are handed out. */
+export const ADDRESSES = '/direct-uploads';
+/** What the event is made of, beside its files. */
+const EVENT_FIELDS = Object.keys(jsonParts);
+const DIRECT_UPLOAD_ID = '7a3c5f0e-2b1d-4c8e-9f60-5d4a3b2c1e0f';
+
+export const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `There is no direct upload '${id}'.`, [
+  DIRECT_UPLOAD_ID,
+]);
+export const EVENT_MADE = refusal(
+  409,
+  (id: string) => `The event '${id}' has been made of the direct upload; it stays.`,
+  [EVENT_ID],
+);
+
+type Services = FinishParts & {
+  config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadExpiryMs' | 'scheduling'>;
+  directory: Directory;
+};
+
+const access = apiRole('EVENTS_CREATE');
+const params = { direct_upload_id: pathParameter('Identifier of the direct upload.', DIRECT_UPLOAD_ID) };
+const example: z.infer<typeof DirectUploadState> = {
+  identifier: DIRECT_UPLOAD_ID,
+  state: 'uploading',
+  expires: '2026-02-01T12:00:00Z',
+  max_bytes: 10_737_418_240,
+  files: [
+    {
+      field: 'presenter',
+      flavor: 'presenter/source',
+      filename: 'lecture.mp4',
+      length: 1_073_741_824,
+      offset: 524_288_000,
+    },
+  ],
+};
+
+/** A server asks for addresses that the browser of one of its users may upload to. */
+export const newDirectUpload = defineEndpoint({
+  method: 'post',
+  path: PATH,
+  operationId: 'postDirectUploads',
+  access,
+  summary: 'Ask for addresses to upload to',
+  description:
+    'For files of an event that somebody without an account is to send, such as the user of a learning platform from a browser. Each file gets an address that is told only once and good for that file alone, as the `uploadUrl` (with a deferred length) or the `endpoint` of a [tus](https://tus.io/) client. `acl`, `metadata` and `processing` are those of `POST /api/events` and looked at now. When all files have come, the event is made of them, as whoever asked.',
+  form: {
+    schema: z.object({
+      ...jsonParts,
+      files: z
+        .string()
+        .optional()
+        .describe(
+          'Which files are to come: form fields of `POST /api/events` with commas between them, or a JSON array of such names and of objects with a `field` or a `flavor`; `presenter` unless given.',
+        ),
+      maxBytes: z
+        .string()
+        .optional()
+        .describe('How large each file may be, in bytes; `MAX_UPLOAD_BYTES` at most, and unless given.'),
+      expires: z
+        .string()
+        .optional()
+        .describe(
+          'In how many seconds, or when (ISO 8601, with a time zone), the addresses end and what has come to them is dropped; in `UPLOAD_EXPIRY_HOURS` at the latest, and unless given.',
+        ),
+    }),
+    example: {
+      ...exampleParts,
+      processing: JSON.stringify({ workflow: 'schedule-and-upload' }),
+      files: '["presenter","presentation"]',
+      maxBytes: '10737418240',
+      expires: '86400',
+    },
+  },
+  answers: {
+    201: {
+      description: 'The addresses, which lead nowhere else and are not told again.',
+      body: DirectUploadMade,
+      example: {
+        identifier: DIRECT_UPLOAD_ID,
+        expires: '2026-02-01T12:00:00Z',
+        max_bytes: 10_737_418_240,
+        files: [
+          {
+            field: 'presenter',
+            flavor: 'presenter/source',
+            url: `${EXAMPLE_URL}${ADDRESSES}/Zk3vXq0T1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi2Bb8sE`,
+          },
+        ],
+      },
+      headers: createdHeaders(`${EXAMPLE_URL}${PATH}/${DIRECT_UPLOAD_ID}`),
+    },
+  },
+  refusals: [...PART_REFUSALS, ...MISSING_PARTS, ...LIMIT_REFUSALS, NO_SUCH_SERIES, IDENTIFIER_TAKEN],
+  handle: ask,
+});
+
+export const readDirectUpload = defineEndpoint({
+  method: 'get',
+  path: `${PATH}/{direct_upload_id}`,
+  access,
+  summary: 'How far a direct upload is',
+  description:
+    'For the account that asked for it, and administrators. It can be asked for some days after it has expired.',
+  params,
+  answers: { 200: { description: 'How far it is.', body: DirectUploadState, example } },
+  refusals: [NO_DIRECT_UPLOAD],
+  handle: async ({ c, params }, services: Services) => {
+    const { id } = await visible(c, services, params.direct_upload_id);
+    // Whoever was to make the event may have been killed.
+    const direct = await finishDirectUpload(services, id, c.var);
+    if (!direct) throw NO_DIRECT_UPLOAD(id);
+    return versionedJson(c, directUploadJson(direct), 200, { 'Cache-Control': 'no-store' });
+  },
+});
+
+export const removeDirectUpload = defineEndpoint({
+  method: 'delete',
+  path: `${PATH}/{direct_upload_id}`,
+  access,
+  summary: 'Take a direct upload back',
+  description:
+    'Its addresses end at once, and what has come to them is dropped. An event that was made of it stays.',
+  params,
+  answers: { 204: { description: 'Nothing of it is kept.' } },
+  refusals: [NO_DIRECT_UPLOAD, EVENT_MADE],
+  handle: async ({ c, params }, services: Services) => {
+    const { id } = await visible(c, services, params.direct_upload_id);
+    await takeBack(services.database, id).catch(async (error) => {
+      if (!(error instanceof DirectUploadOver)) throw error;
+      const direct = await findDirectUpload(services.database, id);
+      throw direct?.eventId === undefined ? NO_DIRECT_UPLOAD(id) : EVENT_MADE(direct.eventId);
+    });
+    return c.body(null, 204);
+  },
+});
+
+async function ask(request: EndpointRequest, services: Services): Promise<Response> {
+  const { c } = request;
+  const { principal, signedIn, requestId, version } = c.var;
+  const { config, database, ingest, directory } = services;
+  const fields = await request.fields();
+  const { files, maxBytes, expiresAt } = parseLimits(fields, config, new Date());
+  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
+  const options = { catalogs: services.catalogs.event, version, database, maxOccurrences };
+  const events = await parseNewEvents(fields, options);
+  await ingest.rehearse({ principal, requestId, target: { kind: 'new', events, gapMs }, tracks: [] });
+  const asked = {
+    account: signedIn?.username ?? principal.username,
+    author: await authorOf(principal, directory),
+    requestId,
+    fields: Object.fromEntries(EVENT_FIELDS.map((name) => [name, fields.get(name) ?? ''])),
+    version,
+    maxBytes,
+    expiresAt,
+    files,
+  };
+  const { id, tokens } = await inTransaction(database, (trx) => insertDirectUpload(trx, asked));
+  const made: DirectUploadMadeJson = {
+    identifier: id,
+    expires: formatInstant(expiresAt),
+    max_bytes: maxBytes,
+    files: files.map((file, i) => ({
+      ...fileJson(file),
+      url: `${config.publicUrl}${ADDRESSES}/${tokens[i]}`,
+    })),
+  };
+  const headers = { Location: `${config.publicUrl}${PATH}/${id}`, 'Cache-Control': 'no-store' };
+  return versionedJson(c, made, 201, headers);
+}
+
+/** Roles that the directory does not give are remembered: those of a token, and those that somebody acts with. */
+async function authorOf(principal: Principal, directory: Directory): Promise<Author> {
+  const { username, name, email, provider, roles } = principal;
+  const known = (await directory.find(username))?.principal;
+  const same = known?.provider === provider && known.roles.symmetricDifference(new Set(roles)).size === 0;
+  return { username, name, email, provider, roles: same ? undefined : [...roles] };
+}
+
+/** @throws {HttpError} 404 for what is another account's */
+async function visible(c: Context, { database }: Services, id: string): Promise<DirectUpload> {
+  const { principal, signedIn } = c.var;
+  const direct = await findDirectUpload(database, id);
+  const own = direct?.account === signedIn?.username;
+  if (!direct || !(own || principal.isAdmin())) throw NO_DIRECT_UPLOAD(id);
+  return direct;
+}

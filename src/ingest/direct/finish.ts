@@ -1,0 +1,140 @@
+import type { Directory } from '../../access/accounts/directory.ts';
+import { Principal } from '../../access/principal.ts';
+import type { Config } from '../../config.ts';
+import type { Locks } from '../../database/locks.ts';
+import { isDatabaseOutage } from '../../database/outage.ts';
+import { mayPass } from '../../database/retry.ts';
+import { FAULT } from '../../http/error-handler.ts';
+import { HttpError } from '../../http/errors.ts';
+import type { Catalogs } from '../../metadata/catalogs.ts';
+import type { Logger } from '../../telemetry.ts';
+import { parseNewEvents } from '../external-api/new-events.ts';
+import type { Ingest } from '../ingest.ts';
+import { receive, UploadGone, type UploadParts } from '../uploads/receive.ts';
+import { beginWriting, UploadLost } from '../uploads/uploads.ts';
+import {
+  type Author,
+  type DirectFile,
+  type DirectUpload,
+  DirectUploadOver,
+  findDirectUpload,
+  noteEvent,
+  noteFailure,
+} from './direct-uploads.ts';
+
+/** What making events of direct uploads works with. */
+export interface FinishParts extends UploadParts {
+  config: Pick<Config, 'scheduling'>;
+  locks: Locks;
+  ingest: Ingest;
+  directory: Pick<Directory, 'find'>;
+  catalogs: Pick<Catalogs, 'event'>;
+}
+
+/** For whom an event is made. */
+export interface Occasion {
+  requestId: string;
+  log: Logger;
+}
+
+const LOCK_MS = 5_000;
+/** SQLSTATE of a statement that has waited too long for what others have locked. */
+const LOCKED = '55P03';
+const GONE = 'What came is not there any more.';
+
+/**
+ * Makes the event of a direct upload whose files are all there; exactly one, whoever asks for it and how often. What can
+ * never become an event is noted as failed, with the reason.
+ *
+ * @returns the direct upload as it is then; undefined when there is none
+ * @throws what may pass: the database or the storage is away, or others hold it up
+ */
+export async function finishDirectUpload(
+  parts: FinishParts,
+  id: string,
+  occasion: Occasion,
+): Promise<DirectUpload | undefined> {
+  const { database } = parts;
+  const direct = await findDirectUpload(database, id);
+  if (!direct || direct.expired || direct.eventId !== undefined || direct.failure !== undefined)
+    return direct;
+  if (!direct.files.every((file) => file.complete || hasAllBytes(file))) return direct;
+  try {
+    for (const file of direct.files) if (!file.complete) await completeUpload(parts, direct, file);
+  } catch (error) {
+    if (error instanceof UploadGone) await noteFailure(database, id, GONE);
+    // Else somebody else is at it.
+    else if (!(error instanceof UploadLost)) throw error;
+    return findDirectUpload(database, id);
+  }
+  try {
+    await makeEvent(parts, direct, occasion);
+  } catch (error) {
+    if (willPass(error)) throw error;
+    // Else somebody else was faster.
+    if (!(error instanceof DirectUploadOver)) await noteFailure(database, id, reasonOf(error, occasion));
+  }
+  return findDirectUpload(database, id);
+}
+
+async function makeEvent(
+  { ingest, database, directory, catalogs, config }: FinishParts,
+  direct: DirectUpload,
+  { requestId, log }: Occasion,
+): Promise<void> {
+  const { id, fields, version, author, files } = direct;
+  const principal = await principalOf(author, directory);
+  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
+  const options = { catalogs: catalogs.event, version, database, maxOccurrences };
+  const events = await parseNewEvents(new Map(Object.entries(fields)), options);
+  const intake = {
+    principal,
+    requestId,
+    target: { kind: 'new' as const, events, gapMs },
+    tracks: [],
+    uploads: files.map(({ uploadId, flavor }) => ({ id: uploadId, flavor })),
+  };
+  const { ids } = await ingest.accept(intake, (trx, accepted) => noteEvent(trx, id, accepted.ids[0] ?? ''));
+  log.info({ eventId: ids[0], directUpload: id, tracks: files.length }, 'event created');
+}
+
+/** Whoever the directory knows has the roles of now; others have those that they had. */
+async function principalOf(
+  { roles, ...author }: Author,
+  directory: Pick<Directory, 'find'>,
+): Promise<Principal> {
+  if (roles) return new Principal({ ...author, roles: new Set(roles) });
+  const known = await directory.find(author.username);
+  if (known) return known.principal;
+  throw new HttpError(409, `The account '${author.username}' that it was asked for by is gone.`);
+}
+
+/** Of an upload whose process was killed after its last byte. */
+async function completeUpload(parts: FinishParts, { maxBytes }: DirectUpload, { uploadId }: DirectFile) {
+  const stop = new AbortController();
+  const onLost = () => stop.abort(new UploadLost('The lock on the upload is lost.'));
+  const held = await parts.locks.take(`upload ${uploadId}`, { onWanted: () => undefined, onLost }, LOCK_MS);
+  if (!held) throw new UploadLost('Somebody else writes to the upload.');
+  try {
+    const upload = await beginWriting(parts.database, uploadId);
+    const nothing = { read: async () => undefined, verify: undefined, maxBytes, signal: stop.signal };
+    await receive(parts, upload, nothing);
+  } finally {
+    await held.release();
+  }
+}
+
+function hasAllBytes({ begun, offset, length }: DirectFile): boolean {
+  return begun && offset === length;
+}
+
+function willPass(error: unknown): boolean {
+  if (isDatabaseOutage(error) || mayPass(error)) return true;
+  return error instanceof Error && 'code' in error && error.code === LOCKED;
+}
+
+function reasonOf(error: unknown, { requestId, log }: Occasion): string {
+  if (error instanceof HttpError && error.message !== '') return error.message;
+  log.error({ err: error }, 'no event could be made of a direct upload');
+  return FAULT.sentence(requestId);
+}

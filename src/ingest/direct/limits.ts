@@ -1,0 +1,126 @@
+import type { Config } from '../../config.ts';
+import { FLAVOR } from '../../events/flavor.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { parseDateTime } from '../../metadata/time.ts';
+import { FLAVORS } from '../external-api/event-form.ts';
+import type { FileOf } from './direct-uploads.ts';
+
+const MOST_FILES = 10;
+const MOST_SHOWN = 100;
+const DIGITS = /^\d{1,16}$/;
+/** A date alone would say neither when nor where. */
+const WITH_ZONE = /T.*(?:Z|[+-]\d{2}:?\d{2})$/;
+const FIELDS = Object.keys(FLAVORS).join(', ');
+
+export const BAD_MAX_BYTES = refusal(
+  400,
+  (text: string, most: number) =>
+    `The field 'maxBytes' is ${JSON.stringify(text)}; allowed is a whole number of bytes from 1 to ${most}.`,
+  ['10 GB', 107_374_182_400],
+);
+export const BAD_EXPIRES = refusal(
+  400,
+  (text: string, most: number) =>
+    `The field 'expires' is ${JSON.stringify(text)}; allowed is a whole number of seconds from 1 to ${most}, or a date and time with a time zone (ISO 8601) that is in the future by no more than that.`,
+  ['tomorrow', 172_800],
+);
+export const BAD_FILES = refusal(
+  400,
+  (reason: string) =>
+    `The field 'files' cannot be read: ${reason}. Allowed are names of form fields (${FIELDS}) with commas between them, or a JSON array of such names and of objects with a 'field' or a 'flavor'.`,
+  ['"camera" is no form field'],
+);
+export const NOTHING_SCHEDULED = refusal(
+  400,
+  "The part 'scheduling' is not for direct uploads: what comes by them has been recorded.",
+);
+export const LIMIT_REFUSALS = [BAD_MAX_BYTES, BAD_EXPIRES, BAD_FILES, NOTHING_SCHEDULED];
+
+/** What may come, how much of it, and until when. */
+export interface Limits {
+  files: FileOf[];
+  /** Of each file. */
+  maxBytes: number;
+  expiresAt: Date;
+}
+
+/**
+ * Reads the form fields `files`, `maxBytes` and `expires`; an empty one counts as absent.
+ *
+ * @throws {HttpError} 400 that says what is allowed
+ */
+export function parseLimits(
+  fields: ReadonlyMap<string, string>,
+  { maxUploadBytes, uploadExpiryMs }: Pick<Config, 'maxUploadBytes' | 'uploadExpiryMs'>,
+  now: Date,
+): Limits {
+  const field = (name: string) => fields.get(name)?.trim() || undefined;
+  if (field('scheduling') !== undefined) throw NOTHING_SCHEDULED();
+  return {
+    files: parseFiles(field('files')),
+    maxBytes: parseMaxBytes(field('maxBytes'), maxUploadBytes),
+    expiresAt: parseExpires(field('expires'), uploadExpiryMs, now),
+  };
+}
+
+function parseMaxBytes(text: string | undefined, most: number): number {
+  if (text === undefined) return most;
+  const bytes = DIGITS.test(text) ? Number(text) : 0;
+  if (bytes < 1 || bytes > most) throw BAD_MAX_BYTES(text.slice(0, MOST_SHOWN), most);
+  return bytes;
+}
+
+function parseExpires(text: string | undefined, mostMs: number, now: Date): Date {
+  if (text === undefined) return new Date(now.getTime() + mostMs);
+  const ms = DIGITS.test(text) ? Number(text) * 1000 : millisecondsUntil(text, now);
+  if (!(ms > 0 && ms <= mostMs)) throw BAD_EXPIRES(text.slice(0, MOST_SHOWN), mostMs / 1000);
+  return new Date(now.getTime() + ms);
+}
+
+function millisecondsUntil(text: string, now: Date): number {
+  const instant = WITH_ZONE.test(text) ? parseDateTime(text) : undefined;
+  return (instant?.getTime() ?? 0) - now.getTime();
+}
+
+function parseFiles(text: string | undefined): FileOf[] {
+  if (text === undefined) return [fileOf('presenter')];
+  const list = text.startsWith('[') ? jsonOf(text) : text.split(',').map((name) => name.trim());
+  if (!Array.isArray(list)) throw BAD_FILES('it is not valid JSON');
+  if (list.length === 0) throw BAD_FILES('it names no file');
+  if (list.length > MOST_FILES) throw BAD_FILES(`it names more than ${MOST_FILES} files`);
+  return list.map(fileOf);
+}
+
+function fileOf(item: unknown): FileOf {
+  if (typeof item === 'string') return fileOfField(item);
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    throw BAD_FILES(`${shown(item)} is neither a name nor an object`);
+  }
+  const { field, flavor } = item as { field?: unknown; flavor?: unknown };
+  if ((field === undefined) === (flavor === undefined)) {
+    throw BAD_FILES(`${shown(item)} has to have either a 'field' or a 'flavor'`);
+  }
+  if (field !== undefined) return fileOfField(field);
+  if (typeof flavor === 'string' && FLAVOR.test(flavor)) return { field: undefined, flavor };
+  throw BAD_FILES(`${shown(flavor)} is no flavor, which is a type and a subtype with a slash between them`);
+}
+
+function fileOfField(field: unknown): FileOf {
+  if (typeof field === 'string' && Object.hasOwn(FLAVORS, field)) {
+    return { field, flavor: FLAVORS[field as keyof typeof FLAVORS] };
+  }
+  throw BAD_FILES(`${shown(field)} is no form field`);
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

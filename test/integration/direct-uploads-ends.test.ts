@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetDirectUploads } from '../../src/ingest/direct/end.ts';
+import { expireUploads } from '../../src/ingest/uploads/uploads.ts';
+import { bytes } from '../support/bytes.ts';
+import {
+  type ask,
+  asUpload,
+  type DirectServer,
+  handOut,
+  patchAll,
+  STREAM,
+  sendAll,
+  startDirect,
+  told,
+  tusRequest,
+} from '../support/direct-uploads.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectNothingLeftOver } from '../support/leftovers.ts';
+
+let app: DirectServer;
+beforeAll(async () => {
+  app = await startDirect();
+});
+afterAll(() => app?.close());
+
+async function one(fields: Record<string, string> = {}, how: Parameters<typeof ask>[2] = {}) {
+  const { id, urls } = await handOut(app, fields, how);
+  return { id, url: urls[0] ?? '' };
+}
+
+describe('limits', () => {
+  test('a file that is declared to be larger than allowed is refused, and nothing is kept of it', async () => {
+    const { url } = await one({ maxBytes: '1000' });
+    const sentence = 'An upload may have 1000 bytes; this one is to have more.';
+    const begun = await tusRequest('POST', url, { 'Upload-Length': '1001' });
+    expect([begun.status, await begun.text()]).toEqual([413, sentence]);
+    const sent = await patchAll(url, bytes(1001));
+    expect([sent.status, await sent.text()]).toEqual([413, sentence]);
+    expect((await tusRequest('HEAD', url)).headers.get('Upload-Offset')).toBe('0');
+    await expect(sendAll(bytes(1001), asUpload(url))).rejects.toThrow(sentence);
+    expect(await sendAll(bytes(1000), asUpload(url))).toEqual(expect.any(String));
+  });
+
+  test('a file of which nobody says how long it is ends where it is too long', async () => {
+    const { id, url } = await one({ maxBytes: '1000' });
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(bytes(600)),
+    });
+    const answer = await tusRequest('PATCH', url, { ...STREAM, 'Upload-Offset': '0' }, endless).catch(
+      () => undefined,
+    );
+    if (answer) expect(answer.status).toBe(413);
+    const { state, files } = await told(app, id);
+    expect(state).not.toBe('finished');
+    expect(files[0].offset).toBeLessThanOrEqual(1000);
+  });
+
+  test('an empty file is refused, and the address is still good', async () => {
+    const { url } = await one();
+    for (const method of ['POST', 'PATCH']) {
+      const answer = await tusRequest(method, url, { ...STREAM, 'Upload-Offset': '0', 'Upload-Length': '0' });
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        'The file is empty; Upload-Length must be 1 at least.',
+      ]);
+    }
+    expect((await patchAll(url, bytes(1))).status).toBe(204);
+  });
+
+  test.each(['guessed', 'A'.repeat(43), '%00', 'x'.repeat(5000), '..%2fuploads'])(
+    'the address %j leads nowhere',
+    async (token) => {
+      const url = `${app.base}/direct-uploads/${token}`;
+      for (const method of ['HEAD', 'POST', 'DELETE', 'OPTIONS']) {
+        expect((await tusRequest(method, url, { 'Upload-Length': '1' })).status).toBe(404);
+      }
+      expect((await patchAll(url, bytes(1))).status).toBe(404);
+    },
+  );
+
+  test('an address is of no use for another file of the same direct upload', async () => {
+    const { id, urls } = await handOut(app, { files: 'presenter,presentation' });
+    expect((await patchAll(urls[0] ?? '', bytes(7))).status).toBe(204);
+    expect((await patchAll(urls[0] ?? '', bytes(7))).status).toBe(409);
+    expect((await told(app, id)).files.map(({ offset }: { offset: number }) => offset)).toEqual([7, 0]);
+  });
+});
+
+describe('an end', () => {
+  test('after it has expired an address is 410, and what has come is gone', async () => {
+    const { id, urls } = await handOut(app, { files: 'presenter,presentation' });
+    const [url = ''] = urls;
+    expect((await patchAll(url, bytes(9))).status).toBe(204);
+    const { expires_at } = await app.database
+      .selectFrom('uploads')
+      .innerJoin('direct_upload_files', 'upload_id', 'uploads.id')
+      .innerJoin('direct_uploads', 'direct_uploads.id', 'direct_upload_id')
+      .select('direct_uploads.expires_at')
+      .where('direct_upload_id', '=', id)
+      .whereRef('uploads.expires_at', '=', 'direct_uploads.expires_at')
+      .executeTakeFirstOrThrow();
+    expect(expires_at).toBeInstanceOf(Date);
+    await expire(id, 1);
+    for (const method of ['HEAD', 'POST', 'DELETE']) {
+      expect((await tusRequest(method, url, { 'Upload-Length': '9' })).status).toBe(410);
+    }
+    expect((await patchAll(url, bytes(9))).status).toBe(410);
+    expect(await told(app, id)).toMatchObject({ state: 'expired', files: [{ offset: 0 }, { offset: 0 }] });
+    expect(await forgetDirectUploads(app.database)).toBe(0);
+    await expire(id, 8 * 86_400);
+    expect(await forgetDirectUploads(app.database)).toBe(1);
+    expect((await told(app, id)).status).toBe(404);
+  });
+
+  test('more bytes do not carry an upload beyond the time its address has', async () => {
+    const { id, url } = await one({ expires: '60' });
+    const part = { ...STREAM, 'Upload-Offset': '0' };
+    expect((await tusRequest('PATCH', url, part, bytes(3))).status).toBe(204);
+    const { expires } = await told(app, id);
+    const row = await uploadOf(id);
+    expect(Math.abs(row.expires_at.getTime() - Date.parse(expires))).toBeLessThan(1000);
+  });
+
+  test('taken back, its addresses lead nowhere and nothing is kept', async () => {
+    const { id, urls } = await handOut(app, { files: 'presenter,presentation' });
+    const [url = ''] = urls;
+    expect((await patchAll(url, bytes(9))).status).toBe(204);
+    expect((await app.request(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(204);
+    for (const method of ['HEAD', 'POST', 'DELETE']) {
+      expect((await tusRequest(method, url, { 'Upload-Length': '9' })).status).toBe(404);
+    }
+    expect((await patchAll(url, bytes(9))).status).toBe(404);
+    expect((await told(app, id)).status).toBe(404);
+    expect((await app.request(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(404);
+  });
+
+  test('taken back in the middle of a request, nothing of it stays', async () => {
+    const { id, url } = await one();
+    let go = () => {};
+    const waits = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const slow = new ReadableStream({
+      start: (controller) => controller.enqueue(bytes(50)),
+      pull: async (controller) => {
+        await waits;
+        controller.enqueue(bytes(50));
+        controller.close();
+      },
+    });
+    const sending = tusRequest(
+      'PATCH',
+      url,
+      { ...STREAM, 'Upload-Offset': '0', 'Upload-Length': '100' },
+      slow,
+    );
+    await eventually(async () => expect((await uploadOf(id)).id).toBeDefined());
+    expect((await app.request(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(204);
+    go();
+    expect((await sending).status).toBeGreaterThanOrEqual(400);
+    expect((await tusRequest('HEAD', url)).status).toBe(404);
+    expect(await app.database.selectFrom('uploads').select('id').where('length', '=', 100).execute()).toEqual(
+      [],
+    );
+  });
+});
+
+test('nothing is left when all of it has expired', async () => {
+  const { id, urls } = await handOut(app, { files: 'presenter,presentation' });
+  expect((await patchAll(urls[0] ?? '', bytes(100))).status).toBe(204);
+  const deferred = { ...STREAM, 'Upload-Offset': '0' };
+  expect((await tusRequest('PATCH', urls[1] ?? '', deferred, bytes(100))).status).toBe(204);
+  for (const { id } of await app.database.selectFrom('direct_uploads').select('id').execute()) {
+    await expire(id, 1);
+  }
+  const entries = app.database.updateTable('staging').set({ expires_at: new Date(0) });
+  await entries.where('owner', 'like', 'upload %').execute();
+  expect(await expireUploads(app.database)).toBeGreaterThan(1);
+  await app.context.staging.sweep(app.context.watch.seen);
+  await expectNothingLeftOver(app);
+  expect(await told(app, id)).toMatchObject({ state: 'expired' });
+});
+
+async function expire(id: string, secondsAgo: number): Promise<void> {
+  const expires_at = new Date(Date.now() - secondsAgo * 1000);
+  await app.database.updateTable('direct_uploads').set({ expires_at }).where('id', '=', id).execute();
+  const files = app.database
+    .selectFrom('direct_upload_files')
+    .select('upload_id')
+    .where('direct_upload_id', '=', id);
+  await app.database.updateTable('uploads').set({ expires_at }).where('id', 'in', files).execute();
+}
+
+function uploadOf(directId: string) {
+  return app.database
+    .selectFrom('uploads')
+    .innerJoin('direct_upload_files', 'upload_id', 'uploads.id')
+    .select(['uploads.id', 'uploads.expires_at'])
+    .where('direct_upload_id', '=', directId)
+    .executeTakeFirstOrThrow();
+}
