@@ -10,6 +10,8 @@ export async function startApi(context: Context, shutdown: Shutdown): Promise<Ru
   const server = await serve((request, env) => app.fetch(request, env), config);
   log.info({ url: config.publicUrl, host: config.host, port: server.port }, 'the API is listening');
   shutdown.finish('answer open requests', async () => {
+    // Uploads that can go on elsewhere need not be waited for.
+    context.locks.wantAll();
     await server.close();
   });
   return server;

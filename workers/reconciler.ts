@@ -6,6 +6,7 @@ import { forgetDirectUploads } from '../src/ingest/direct/end.ts';
 import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import { finishDirectUploads } from '../src/ingest/direct/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
+import { expireUploads } from '../src/ingest/uploads/expire.ts';
 import { markMissedRecordings } from '../src/recordings/state.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
@@ -19,6 +20,7 @@ const KEYS_SWEEP_MS = 60_000;
 const SESSIONS_SWEEP_MS = 60_000;
 const DRAFTS_SWEEP_MS = 60_000;
 const DIRECT_UPLOADS_MS = 15_000;
+const UPLOADS_SWEEP_MS = 60_000;
 const MISSED_CHECK_MS = 60_000;
 
 /**
@@ -61,6 +63,10 @@ export function startReconciler(options: {
       if (finished > 0)
         log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
       await forgetDirectUploads(database);
+    }),
+    periodically('sweep of uploads', UPLOADS_SWEEP_MS, log, async () => {
+      const expired = await expireUploads(database);
+      if (expired > 0) log.info({ uploads: expired }, 'uploads expired');
     }),
     periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
       const missed = await markMissedRecordings(database, recordingGraceMs);

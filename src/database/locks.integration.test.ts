@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
@@ -29,6 +30,26 @@ test.each([
   expect(await other().take('b', nobody, 200)).toBeDefined();
   await held?.release();
   expect(await other().take('a', nobody, WAIT_MS)).toBeDefined();
+});
+
+test('whoever has waited for it is not asked for it itself', async () => {
+  const held = await here.take('a', nobody, WAIT_MS);
+  const wanted: string[] = [];
+  const taking = there.take('a', { ...nobody, onWanted: () => wanted.push('a') }, WAIT_MS);
+  await pause(500);
+  await held?.release();
+  expect(await taking).toBeDefined();
+  await pause(500);
+  expect(wanted).toEqual([]);
+});
+
+test('whoever holds one when the process is about to end, or takes one then, is asked for it', async () => {
+  const wanted: string[] = [];
+  const asked = (name: string): Holder => ({ ...nobody, onWanted: () => void wanted.push(name) });
+  await here.take('a', asked('a'), WAIT_MS);
+  here.wantAll();
+  await here.take('b', asked('b'), WAIT_MS);
+  expect(wanted).toEqual(['a', 'b']);
 });
 
 test.each([

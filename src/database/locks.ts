@@ -31,9 +31,12 @@ export interface Held {
 export class Locks {
   readonly #databaseUrl: string;
   readonly #log: Logger;
-  readonly #held = new Map<string, Holder & { released: Promise<void> }>();
+  /** Those that are held, and those that are being asked for. */
+  readonly #held = new Map<string, Holder & { taken: boolean; released: Promise<void> }>();
   #connection: Promise<pg.Client> | undefined;
   #probe: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #ending = false;
   #closed = false;
 
   constructor(databaseUrl: string, log: Logger) {
@@ -58,9 +61,15 @@ export class Locks {
       }
       const left = until - performance.now();
       if (left <= 0) return undefined;
-      here?.onWanted();
+      if (here?.taken) here.onWanted();
       await Promise.race([here?.released, pause(Math.min(left, RETRY_MS))]);
     }
+  }
+
+  /** Asks everybody here to let go, and whoever takes a lock from now on: the process is about to end. */
+  wantAll(): void {
+    this.#ending = true;
+    for (const holder of this.#held.values()) if (holder.taken) holder.onWanted();
   }
 
   /** Lets go of everything. */
@@ -75,6 +84,7 @@ export class Locks {
     let released = () => {};
     const entry = {
       ...holder,
+      taken: false,
       released: new Promise<void>((resolve) => {
         released = resolve;
       }),
@@ -87,15 +97,18 @@ export class Locks {
     };
     try {
       const client = await this.#connect();
-      const { rows } = await client.query<{ taken: boolean }>(
+      const { rows } = await this.#ask<{ taken: boolean }>(
+        client,
         `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken`,
         [name],
       );
       // Lost while it was asked for?
       if (rows[0]?.taken && this.#held.get(name) === entry) {
+        entry.taken = true;
+        if (this.#ending) holder.onWanted();
         return { release: () => this.#release(client, name).finally(forget) };
       }
-      await client.query('SELECT pg_notify($1, $2)', [CHANNEL, name]);
+      await this.#ask(client, 'SELECT pg_notify($1, $2)', [CHANNEL, name]);
     } catch (error) {
       forget();
       throw error;
@@ -105,10 +118,17 @@ export class Locks {
   }
 
   async #release(client: pg.Client, name: string): Promise<void> {
-    await client
-      .query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name])
-      // Gone with its connection.
-      .catch(() => undefined);
+    // Gone with its connection.
+    await this.#ask(client, 'SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(
+      () => undefined,
+    );
+  }
+
+  /** One after the other, as the driver wants it. */
+  #ask<Row extends pg.QueryResultRow>(client: pg.Client, text: string, values: string[] = []) {
+    const asked = this.#last.then(() => client.query<Row>(text, values));
+    this.#last = asked.catch(() => undefined);
+    return asked;
   }
 
   #connect(): Promise<pg.Client> {
@@ -119,6 +139,7 @@ export class Locks {
   async #open(): Promise<pg.Client> {
     const client = createClient(this.#databaseUrl, VITAL, 'inlet locks');
     let lost = false;
+    let own: number | undefined;
     const lose = (error: Error) => {
       if (lost) return;
       lost = true;
@@ -133,15 +154,21 @@ export class Locks {
     };
     client.on('error', lose);
     client.on('end', () => lose(new Error('The connection was closed.')));
-    client.on('notification', ({ payload = '' }) => this.#held.get(payload)?.onWanted());
+    client.on('notification', ({ payload = '', processId }) => {
+      const holder = this.#held.get(payload);
+      // What this process asked for itself comes back late, when it has it.
+      if (holder?.taken && processId !== own) holder.onWanted();
+    });
     // Nobody may notice otherwise that the connection has gone, and that somebody else has the locks.
-    const ask = () => client.query('SELECT 1').then(askLater, lose);
+    const ask = () => this.#ask(client, 'SELECT 1').then(askLater, lose);
     const askLater = () => {
       if (!lost && !this.#closed) this.#probe = setTimeout(ask, PROBE_MS).unref();
     };
     try {
       await client.connect();
       await client.query(`${KEEPALIVE}; LISTEN ${CHANNEL}`);
+      const { rows } = await client.query<{ own: number }>('SELECT pg_backend_pid() AS own');
+      own = rows[0]?.own;
     } catch (error) {
       lose(error instanceof Error ? error : new Error(String(error)));
       throw error;

@@ -6,7 +6,7 @@ import { isDatabaseOutage } from '../database/outage.ts';
 import { mayPass } from '../database/retry.ts';
 import { refusal } from './endpoint/refusal.ts';
 import { HttpError, notFound, SENTENCE } from './errors.ts';
-import { bodyIsRead, ClientGone } from './form/body.ts';
+import { bodyIsWhole, ClientGone } from './form/body.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
@@ -78,10 +78,10 @@ function sentence(c: Context, { status, message, headers }: HttpError): Response
   });
 }
 
-/** Whether much of the request is still to come that nobody will read. Behind a server that is not ours nobody else looks. */
+/** Whether much of the request may still be to come that nobody will read. Behind a server that is not ours nobody else looks. */
 function leavesBody(request: Request): boolean {
   const length = request.headers.get('Content-Length');
   const long =
     length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;
-  return long && !bodyIsRead(request);
+  return long && !bodyIsWhole(request);
 }

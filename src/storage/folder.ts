@@ -61,7 +61,14 @@ export class FolderStorage implements ObjectStorage {
   }
 
   async begin(key: string): Promise<string> {
-    await writeFile(this.#unfinishedPath(key), '', { flag: 'wx' });
+    const path = this.#unfinishedPath(key);
+    try {
+      await writeFile(path, '', { flag: 'wx' });
+      // What will be written into it is as durable as its name.
+      await syncFolder(dirname(path));
+    } catch (error) {
+      throw refused(error);
+    }
     return '';
   }
 

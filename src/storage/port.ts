@@ -107,8 +107,9 @@ export interface ObjectStorage {
    * Begins an object that comes in pieces. It appears when it is complete; until then it is `unfinished`.
    *
    * @returns what the storage needs to go on with it; at most 2,000 characters
+   * @throws {StorageRefused}
    */
-  begin(key: string, options: Pick<PutOptions, 'mediatype' | 'expectedBytes'>): Promise<string>;
+  begin(key: string, options: Pick<PutOptions, 'mediatype' | 'expectedBytes' | 'onDoubt'>): Promise<string>;
   /**
    * Stores more of an object, with back-pressure. Settles when nothing is under way any more. Nobody else may append to
    * the object meanwhile.

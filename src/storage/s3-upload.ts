@@ -226,7 +226,7 @@ function leavesSomething(command: Parameters<S3Client['send']>[0]): boolean {
 }
 
 /** Whether the store has said that it did not do what it was asked for, and was asked only once. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   const { httpStatusCode = 500, attempts = 1 } = error.$metadata;
   return httpStatusCode < 500 && attempts === 1;

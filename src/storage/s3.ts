@@ -30,7 +30,7 @@ import {
 } from './port.ts';
 import type { S3Clients } from './s3-client.ts';
 import { endingInSilence, type SilenceLimits } from './s3-silence.ts';
-import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
+import { appendParts, completeParts, isRefusal, partBytes, sendObject } from './s3-upload.ts';
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
 
@@ -38,6 +38,8 @@ const CHECK_MS = 5_000;
 /** How long a failed `put` may hold up its caller to clean up; what stays is on the staging ledger. */
 const CLEAN_UP_MS = 5_000;
 const REMOVALS_AT_ONCE = 8;
+/** Says of an object that it may have been begun twice, because an answer was lost. */
+const AGAIN = 'again';
 
 /** How long the storage may say nothing, in milliseconds. */
 export interface S3Limits extends SilenceLimits {
@@ -85,16 +87,22 @@ export class S3Storage implements ObjectStorage {
 
   async begin(
     key: string,
-    { mediatype, expectedBytes }: Pick<PutOptions, 'mediatype' | 'expectedBytes'>,
+    { mediatype, expectedBytes, onDoubt }: Pick<PutOptions, 'mediatype' | 'expectedBytes' | 'onDoubt'>,
   ): Promise<string> {
     const command = new CreateMultipartUploadCommand({ ...this.#object(key), ContentType: mediatype });
-    const { UploadId } = await this.#client.send(command);
-    return `${partBytes(expectedBytes)} ${UploadId}`;
+    try {
+      const { UploadId, $metadata } = await this.#client.send(command);
+      const again = ($metadata.attempts ?? 1) > 1;
+      return [partBytes(expectedBytes), UploadId, ...(again ? [AGAIN] : [])].join(' ');
+    } catch (error) {
+      if (!isRefusal(error)) onDoubt?.();
+      throw refused(error);
+    }
   }
 
   async append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
     const source = new Source(body, options);
-    const where = source.orDestroy(() => this.#begun(object));
+    const { again: _, ...where } = source.orDestroy(() => this.#begun(object));
     const appending = source.run(async () => {
       const memory = this.#memory.share();
       const first = from / where.partBytes + 1;
@@ -112,12 +120,15 @@ export class S3Storage implements ObjectStorage {
   }
 
   async complete(object: BegunObject, receipts: readonly string[], rest: Uint8Array): Promise<void> {
-    const where = this.#begun(object);
+    const { again, ...where } = this.#begun(object);
     try {
-      await completeParts(this.#client, where, receipts, rest);
+      await completeParts(this.#client, where, receipts, rest).catch(async (error) => {
+        if (!(error instanceof NoSuchUpload)) throw error;
+        await this.size(object.key);
+      });
+      if (again) await this.#abortMultiparts(object.key);
     } catch (error) {
-      if (!(error instanceof NoSuchUpload)) throw refused(error);
-      await this.size(object.key);
+      throw error instanceof ObjectNotFound ? error : refused(error);
     }
   }
 
@@ -182,8 +193,8 @@ export class S3Storage implements ObjectStorage {
   }
 
   #begun({ key, handle }: BegunObject) {
-    const [bytes, UploadId] = handle.split(' ');
-    return { ...this.#object(key), UploadId, partBytes: Number(bytes) };
+    const [bytes, UploadId, again] = handle.split(' ');
+    return { ...this.#object(key), UploadId, partBytes: Number(bytes), again: again === AGAIN };
   }
 
   #object(key: string): { Bucket: string; Key: string } {

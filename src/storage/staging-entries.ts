@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../database/kysely.ts';
+import { GONE } from './sweep.ts';
 
 /**
  * The sweep took an object that somebody still wanted: its owner's time had run out, that of a process by a silence of a
@@ -47,11 +48,19 @@ export async function extendOwned(
   requireAll(keys, extended);
 }
 
-/** Gives up objects of an owner that is no process, all unless named: the sweep removes them soon after the commit. */
-export async function releaseOwned(trx: Transaction, owner: string, keys?: readonly string[]): Promise<void> {
+/**
+ * Gives up objects of an owner that is no process, all unless named: the sweep removes them soon after the commit.
+ *
+ * @param options.doubtful the storage may still be about to store them: it removes them once more, later
+ */
+export async function releaseOwned(
+  trx: Transaction,
+  owner: string,
+  { keys, doubtful = false }: { keys?: readonly string[]; doubtful?: boolean } = {},
+): Promise<void> {
   const owned = trx
     .updateTable('staging')
-    .set({ owner: null, expires_at: sql<Date>`now()` })
+    .set({ owner: doubtful ? GONE : null, expires_at: sql<Date>`now()` })
     .where('owner', '=', owner);
   await (keys ? owned.where('object_key', 'in', keys) : owned).execute();
 }

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bytes } from '../support/bytes.ts';
+import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { eventFields, file } from '../support/form.ts';
 import { countEvents, expectNothingLeftOver } from '../support/leftovers.ts';
+import { Resumable, rowOf } from '../support/resumable.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 
 const run = promisify(execFile);
@@ -43,5 +44,26 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
     await expectNothingLeftOver(server);
     expect(await countEvents(server)).toBe(events);
     await admin.create([...eventFields(), file('presenter', 'a.mp4', bytes(4 * MIB))]);
+  });
+
+  test('an upload in several requests is answered with 507, and goes on when there is room', async () => {
+    const client = new Resumable(new Client(server.url));
+    const inTheWay = join(server.dataDir, 'objects', 'in-the-way');
+    const data = bytes(3 * MIB);
+    const path = await client.create(data.length);
+    expect((await client.patch(path, 0, data.subarray(0, MIB))).status).toBe(204);
+    await writeFile(inTheWay, bytes(7 * MIB)).catch(() => undefined);
+    const answer = await client.patch(path, MIB, data.subarray(MIB));
+    expect([answer.status, await answer.text()]).toEqual([
+      507,
+      'There is no room left to store the recording.',
+    ]);
+    expect(await client.offset(path)).toBe(MIB);
+    await rm(inTheWay);
+    expect((await client.finish(path, data)).status).toBe(204);
+    const { object_key } = await rowOf(server.database, path);
+    expect(sha256(await readAll(await server.storage.get(object_key)))).toBe(sha256(data));
+    expect((await client.fetch(path, { method: 'DELETE' })).status).toBe(204);
+    await expectNothingLeftOver(server, { atOnce: true });
   });
 });

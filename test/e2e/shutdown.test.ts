@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bytes } from '../support/bytes.ts';
+import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
@@ -9,6 +9,7 @@ import { createHeldEncoder, type HeldEncoder } from '../support/held-encoder.ts'
 import { countEvents, expectNothingLeftOver } from '../support/leftovers.ts';
 import { processesWith } from '../support/media.ts';
 import { OpenUpload } from '../support/open-upload.ts';
+import { Resumable, rowOf } from '../support/resumable.ts';
 import type { RoleProcess } from '../support/role-process.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 
@@ -130,6 +131,27 @@ describe.each(['deno', 'node'] as const)('on %s', { timeout: 2 * PATIENCE_MS }, 
     expect(await server.api.ended()).toBe(0);
     server.api.start();
     await server.ready();
+  });
+
+  test('an API told to end lets go of uploads that can go on, and keeps what came', async () => {
+    const data = bytes(40 * 2 ** 20);
+    const client = new Resumable(admin);
+    const path = await client.create(data.length);
+    const sending = client.open(path, 0, data.length);
+    const sent = 36 * 2 ** 20;
+    await sending.write(data.subarray(0, sent));
+    // Of the rest nobody knows before the end.
+    await eventually(async () => expect((await rowOf(server.database, path)).stored).toBe(32 * 2 ** 20));
+    server.api.signal('SIGTERM');
+    const { status, headers } = await sending.answer;
+    expect([status, headers['upload-offset']]).toEqual([204, String(sent)]);
+    expect(await server.api.ended()).toBe(0);
+    server.api.start();
+    await server.ready();
+    expect((await client.finish(path, data)).status).toBe(204);
+    const { object_key } = await rowOf(server.database, path);
+    expect(sha256(await readAll(await server.storage.get(object_key)))).toBe(sha256(data));
+    expect((await client.fetch(path, { method: 'DELETE' })).status).toBe(204);
   });
 
   test('an API that is killed leaves an upload behind, and the worker sweeps it', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forgetDirectUploads } from '../../src/ingest/direct/end.ts';
-import { expireUploads } from '../../src/ingest/uploads/uploads.ts';
+import { expireUploads } from '../../src/ingest/uploads/expire.ts';
 import { bytes } from '../support/bytes.ts';
 import {
   type ask,

@@ -21,7 +21,7 @@ export class OpenUpload {
 
   /** Sends the head. Without a length the body is chunked. */
   constructor(
-    client: Client,
+    client: Pick<Client, 'url' | 'authorization'>,
     {
       type,
       length,

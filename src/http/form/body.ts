@@ -78,9 +78,9 @@ export function hasBody(request: Request): boolean {
   return message.headers['transfer-encoding'] !== undefined || Number(message.headers['content-length']) > 0;
 }
 
-/** Whether somebody has begun to read the body. */
-export function bodyIsRead(request: Request): boolean {
-  return messageOf(request)?.readableDidRead ?? request.bodyUsed;
+/** Whether the body has come to its end; behind a server that is not ours, whether somebody has begun to read it. */
+export function bodyIsWhole(request: Request): boolean {
+  return messageOf(request)?.complete ?? request.bodyUsed;
 }
 
 interface ChunkSource {

@@ -1,10 +1,11 @@
 import { inTransaction } from '../../database/retry.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { beginUpload } from '../uploads/begin.ts';
+import { declareLength } from '../uploads/progress.ts';
 import type { Asked } from '../uploads/protocol.ts';
 import { readMetadata } from '../uploads/tus-headers.ts';
 import type { Known, TusServices, Uploads } from '../uploads/tus-request.ts';
-import { declareLength, discardUpload, findAnyUpload, type Upload } from '../uploads/uploads.ts';
+import { discardUpload, findAnyUpload, type Upload } from '../uploads/uploads.ts';
 import { ADDRESSES } from './direct.endpoints.ts';
 import { type DirectFile, type DirectUpload, DirectUploadOver, holdOpen } from './direct-uploads.ts';
 import { type FinishParts, finishDirectUpload, type Occasion } from './finish.ts';

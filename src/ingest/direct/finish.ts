@@ -3,15 +3,16 @@ import { Principal } from '../../access/principal.ts';
 import type { Config } from '../../config.ts';
 import type { Locks } from '../../database/locks.ts';
 import { isDatabaseOutage } from '../../database/outage.ts';
-import { mayPass } from '../../database/retry.ts';
+import { inTransaction, mayPass } from '../../database/retry.ts';
 import { FAULT } from '../../http/error-handler.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import type { Logger } from '../../telemetry.ts';
 import { parseNewEvents } from '../external-api/new-events.ts';
 import type { Ingest } from '../ingest.ts';
+import { beginWriting } from '../uploads/progress.ts';
 import { receive, UploadGone, type UploadParts } from '../uploads/receive.ts';
-import { beginWriting, UploadLost } from '../uploads/uploads.ts';
+import { UploadLost } from '../uploads/uploads.ts';
 import {
   type Author,
   type DirectFile,
@@ -116,7 +117,9 @@ async function completeUpload(parts: FinishParts, { maxBytes }: DirectUpload, { 
   const held = await parts.locks.take(`upload ${uploadId}`, { onWanted: () => undefined, onLost }, LOCK_MS);
   if (!held) throw new UploadLost('Somebody else writes to the upload.');
   try {
-    const upload = await beginWriting(parts.database, uploadId);
+    const upload = await inTransaction(parts.database, (trx) =>
+      beginWriting(trx, uploadId, parts.lifetimeMs),
+    );
     const nothing = { read: async () => undefined, verify: undefined, maxBytes, signal: stop.signal };
     await receive(parts, upload, nothing);
   } finally {

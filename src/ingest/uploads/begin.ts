@@ -30,6 +30,7 @@ export async function beginUpload(
     const handle = await storage.begin(key, {
       mediatype: 'application/octet-stream',
       expectedBytes: begun.length ?? maxBytes,
+      onDoubt: () => staging.doubt(key),
     });
     const upload = { ...begun, key, handle, lifetimeMs, filename: safeFilename(filename, NAME) };
     return await inTransaction(database, async (trx) => {

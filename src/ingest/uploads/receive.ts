@@ -2,12 +2,15 @@ import { Readable } from 'node:stream';
 import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { detectMediaType, HEAD_BYTES } from '../../media/signature.ts';
-import { ObjectNotFound, type ObjectStorage, type Piece } from '../../storage/port.ts';
+import { ObjectNotFound, type ObjectStorage, type Piece, refused } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
 import type { Digests } from './digests.ts';
-import { noteProgress, type Progress, receiptsOf, type Upload } from './uploads.ts';
+import { extendUpload, noteProgress, type Progress, receiptsOf } from './progress.ts';
+import type { Upload } from './uploads.ts';
 
 const CHUNKS_AHEAD = 4;
+/** By which part of its lifetime that is over an upload is extended of which bytes come. */
+const EXTENDED_AFTER = 0.1;
 
 /** What receiving works with. */
 export interface UploadParts {
@@ -52,10 +55,6 @@ export class UploadGone extends Error {
  * @throws {UploadGone}
  */
 export async function receive(parts: UploadParts, upload: Upload, incoming: Incoming): Promise<Upload> {
-  if (upload.complete) {
-    if (await incoming.read()) throw new TooMuch('More came than was declared.');
-    return upload;
-  }
   const writing = new Writing(parts, upload, incoming);
   try {
     return await writing.run();
@@ -75,6 +74,7 @@ class Writing {
   /** Durable, and not yet noted. */
   readonly #unnoted: Piece[] = [];
   #received = 0;
+  #extendedAt = performance.now();
   #fault: { error: unknown } | undefined;
 
   constructor(parts: UploadParts, upload: Upload, incoming: Incoming) {
@@ -87,7 +87,7 @@ class Writing {
   async run(): Promise<Upload> {
     const { storage } = this.#parts;
     const { signal, verify } = this.#incoming;
-    const body = Readable.from(this.#chunks(), { objectMode: true, highWaterMark: CHUNKS_AHEAD });
+    const body = streamOf(this.#chunks());
     await storage.append(this.#upload, this.#upload.stored, body, {
       signal,
       disposable: true,
@@ -103,13 +103,14 @@ class Writing {
 
   /** What was left over before, and what comes; a fault is kept for later. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
-    const { read, verify, maxBytes, signal } = this.#incoming;
+    const { read, verify, maxBytes } = this.#incoming;
     const { rest, length = maxBytes, offset } = this.#upload;
-    if (rest) yield* await this.#parts.storage.get(rest.key, undefined, signal);
+    if (rest) yield* this.#before(rest.key);
     for (;;) {
       try {
         const chunk = await read();
         if (!chunk) return;
+        await this.#extend();
         if (offset + this.#received + chunk.length > length)
           throw new TooMuch('More came than was declared.');
         this.#received += chunk.length;
@@ -121,6 +122,23 @@ class Writing {
         return;
       }
     }
+  }
+
+  async *#before(key: string): AsyncGenerator<Uint8Array, void, void> {
+    const { signal } = this.#incoming;
+    try {
+      yield* await this.#parts.storage.get(key, undefined, signal);
+    } catch (error) {
+      throw ofStorage(error);
+    }
+  }
+
+  /** On a slow line it takes its time until something of what comes is durable. */
+  async #extend(): Promise<void> {
+    const { database, lifetimeMs } = this.#parts;
+    if (performance.now() - this.#extendedAt < lifetimeMs * EXTENDED_AFTER) return;
+    this.#extendedAt = performance.now();
+    await inTransaction(database, (trx) => extendUpload(trx, this.#upload, lifetimeMs));
   }
 
   async #finish(rest: Uint8Array): Promise<void> {
@@ -144,7 +162,11 @@ class Writing {
     const key = await staging.stage('rest');
     try {
       const body = Readable.from([rest]);
-      await storage.put(key, body, { mediatype: 'application/octet-stream', expectedBytes: rest.length });
+      await storage.put(key, body, {
+        mediatype: 'application/octet-stream',
+        expectedBytes: rest.length,
+        onDoubt: () => staging.doubt(key),
+      });
       await this.#note({ pieces, rest: { key, bytes: rest.length } });
     } catch (error) {
       await staging.discard([key]);
@@ -167,11 +189,27 @@ class Writing {
   }
 }
 
+/** As `Readable.from`, which does not end before the chunk has come that it waits for. */
+function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
+  return new Readable({
+    objectMode: true,
+    highWaterMark: CHUNKS_AHEAD,
+    async read() {
+      try {
+        const { value, done } = await chunks.next();
+        this.push(done ? null : value);
+      } catch (error) {
+        this.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
+}
+
 /** Of an upload whose completion was not noted: its process was killed between the two. */
 async function completedBefore(parts: UploadParts, upload: Upload): Promise<Upload> {
   const { database, storage } = parts;
   const size = await storage.size(upload.key).catch((error) => {
-    throw error instanceof ObjectNotFound ? new UploadGone('The object is gone.') : error;
+    throw error instanceof ObjectNotFound ? new UploadGone('The object is gone.') : refused(error);
   });
   if (size !== upload.length) throw new UploadGone('The object is another one.');
   const bytes = size - upload.stored;
@@ -181,8 +219,17 @@ async function completedBefore(parts: UploadParts, upload: Upload): Promise<Uplo
 
 async function inspectHead(storage: ObjectStorage, key: string): Promise<{ mediatype: string }> {
   const head: Uint8Array[] = [];
-  if ((await storage.size(key)) > 0) {
-    for await (const chunk of await storage.get(key, { start: 0, end: HEAD_BYTES - 1 })) head.push(chunk);
+  try {
+    if ((await storage.size(key)) > 0) {
+      for await (const chunk of await storage.get(key, { start: 0, end: HEAD_BYTES - 1 })) head.push(chunk);
+    }
+  } catch (error) {
+    throw ofStorage(error);
   }
   return { mediatype: detectMediaType(Buffer.concat(head)) };
+}
+
+/** What reading from the storage failed with, as the port tells of storing. */
+function ofStorage(error: unknown): unknown {
+  return error instanceof ObjectNotFound ? error : refused(error);
 }

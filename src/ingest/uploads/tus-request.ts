@@ -1,21 +1,20 @@
 import type { Context } from 'hono';
 import type { Config } from '../../config.ts';
 import type { Locks } from '../../database/locks.ts';
-import { BodyReader, hasBody } from '../../http/form/body.ts';
+import { inTransaction } from '../../database/retry.ts';
+import { HttpError } from '../../http/errors.ts';
+import { ClientGone, hasBody } from '../../http/form/body.ts';
 import { answerFailure } from '../external-api/answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
-import { ALGORITHMS, parseChecksum } from './checksum.ts';
+import { ALGORITHMS, type Checksum, parseChecksum } from './checksum.ts';
+import { inWords, LockLost } from './in-words.ts';
+import { beginWriting, declareLength } from './progress.ts';
 import { type Asked, answerTus, type Deeds } from './protocol.ts';
 import { receive, TooMuch, UploadGone, type UploadParts } from './receive.ts';
+import { Sending } from './sending.ts';
 import { readTusHeaders } from './tus-headers.ts';
-import {
-  NO_OFFSET_STREAM,
-  OFFSET_STREAM,
-  UPLOAD_GONE,
-  UPLOAD_LOCKED,
-  UPLOAD_TOO_LONG,
-} from './tus-refusals.ts';
-import { beginWriting, declareLength, type Upload, UploadLost } from './uploads.ts';
+import { NO_OFFSET_STREAM, OFFSET_STREAM, UPLOAD_LOCKED } from './tus-refusals.ts';
+import type { Upload } from './uploads.ts';
 
 /** How long whoever writes to an upload may take to let go of it. */
 const LOCK_MS = 5_000;
@@ -81,7 +80,7 @@ export async function answerTusRequest(
     return await work.finish(await answered);
   } catch (error) {
     await work.forsake();
-    return answerFailure(c, inWords(error));
+    return work.close(answerFailure(c, await work.explain(error)));
   }
 }
 
@@ -92,7 +91,7 @@ class TusRequest {
   readonly #services: TusServices;
   readonly #uploads: Uploads;
   readonly #stop = new AbortController();
-  #body: BodyReader | undefined;
+  readonly #sending = new Sending();
   /** As last seen. */
   #upload: (Known & { id: string }) | undefined;
   /** Made by this request. */
@@ -136,9 +135,31 @@ class TusRequest {
     });
   }
 
+  /** The answer, after which nothing more is read. */
+  close(answered: Response): Response {
+    const response = new Response(answered.body, answered);
+    if (this.#sending.unread) response.headers.set('Connection', 'close');
+    return response;
+  }
+
+  /** What a client is told that failed, and does not find again what is gone. */
+  async explain(error: unknown): Promise<unknown> {
+    const { log } = this.#c.var;
+    if (error instanceof UploadGone && this.#upload) {
+      log.warn({ upload: this.#upload.id }, 'the object of an upload is gone, and so is the upload');
+      await this.#discard(this.#upload.id);
+    }
+    if (error instanceof ClientGone) {
+      log.info('the client went away in the middle of an upload; what has come is kept');
+      // Nobody will read it; the status is for the log.
+      return new HttpError(400, '', { Connection: 'close' });
+    }
+    return inWords(error);
+  }
+
   /** The answer with what is known besides. */
   async finish(answered: Response): Promise<Response> {
-    const response = new Response(answered.body, answered);
+    const response = this.close(answered);
     const { headers } = response;
     // Other layers see to it.
     for (const name of [...headers.keys()]) if (name.startsWith('access-control-')) headers.delete(name);
@@ -158,7 +179,7 @@ class TusRequest {
     this.#upload = await this.#uploads.begin(id, { ...asked, sent });
     this.#created = id;
     // Nothing else will come of it.
-    if (asked.length === 0) await this.#receive(id);
+    if (asked.length === 0 && !this.#upload.complete) await this.#write(id, undefined);
   }
 
   async #find(id: string): Promise<Known> {
@@ -166,25 +187,33 @@ class TusRequest {
     this.#upload = { ...known, id };
     // Its process was killed after the last byte: nobody else would notice, since there is nothing to be sent.
     if (this.#method !== 'HEAD' || known.complete || known.offset !== known.length) return known;
-    return this.#write(id, async () => undefined);
+    return this.#write(id, undefined);
   }
 
   async #receive(id: string): Promise<number> {
     // Of an upload that had begun before: what is sent with a second beginning is its beginning.
     if (this.#method === 'POST' && this.#upload && this.#upload.offset > 0) return this.#upload.offset;
-    const body = new BodyReader(this.#c.req.raw, this.#services.config.uploadIdleMs);
-    this.#body = body;
+    const verify = parseChecksum(this.#c.req.header('Upload-Checksum'));
+    this.#sending.begin(this.#c.req.raw, this.#services.config.uploadIdleMs);
+    if (this.#upload?.complete) {
+      if (await this.#sending.read()) throw new TooMuch('The upload is complete.');
+      return this.#upload.offset;
+    }
     await this.#uploads.open?.(id);
-    const { offset } = await this.#write(id, () => body.read());
+    // Whatever ended it, nobody waits for more.
+    const { offset } = await this.#write(id, verify).finally(() => this.#sending.enough());
     return offset;
   }
 
-  async #write(id: string, read: () => Promise<Uint8Array | undefined>): Promise<Upload> {
-    const verify = parseChecksum(this.#c.req.header('Upload-Checksum'));
-    const upload = await beginWriting(this.#services.database, id);
-    const { maxBytes } = this.#uploads;
-    const incoming = { read, verify, maxBytes, signal: this.#stop.signal };
-    const written = await receive(this.#services, upload, incoming);
+  async #write(id: string, verify: Checksum | undefined): Promise<Upload> {
+    const { database, lifetimeMs } = this.#services;
+    const upload = await inTransaction(database, (trx) => beginWriting(trx, id, lifetimeMs));
+    const written = await receive(this.#services, upload, {
+      read: () => this.#sending.read(),
+      verify,
+      maxBytes: this.#uploads.maxBytes,
+      signal: this.#stop.signal,
+    });
     this.#upload = written;
     return written;
   }
@@ -203,18 +232,11 @@ class TusRequest {
   async #lock(id: string): Promise<() => Promise<void>> {
     const holder = {
       // What has come until then is kept.
-      onWanted: () => void this.#body?.cancel(),
-      onLost: () => this.#stop.abort(new UploadLost('The lock on the upload is lost.')),
+      onWanted: () => this.#sending.enough(),
+      onLost: () => this.#stop.abort(new LockLost('The lock on the upload is lost.')),
     };
     const held = await this.#services.locks.take(`upload ${id}`, holder, LOCK_MS);
     if (!held) throw UPLOAD_LOCKED();
     return held.release;
   }
-}
-
-function inWords(error: unknown): unknown {
-  if (error instanceof TooMuch) return UPLOAD_TOO_LONG();
-  if (error instanceof UploadGone) return UPLOAD_GONE();
-  if (error instanceof UploadLost) return UPLOAD_LOCKED();
-  return error;
 }
