@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { TestApp } from './app.ts';
 import { form, type Part } from './form.ts';
+import { isRemembered } from './leftovers.ts';
 
 /** Posts a form to /api/events. */
 export function post(
@@ -23,8 +24,12 @@ export async function created(answer: Response): Promise<string> {
 export async function counts({ database, storage }: TestApp) {
   const [events, staged, stored] = await Promise.all([
     database.selectFrom('events').select('id').execute(),
-    database.selectFrom('staging').select('object_key').execute(),
+    database.selectFrom('staging').selectAll().execute(),
     Array.fromAsync(storage.list('')),
   ]);
-  return { events: events.length, staged: staged.length, stored: stored.length };
+  return {
+    events: events.length,
+    staged: staged.filter((entry) => !isRemembered(entry)).length,
+    stored: stored.length,
+  };
 }

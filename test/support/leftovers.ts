@@ -36,7 +36,7 @@ async function inventory({ database, storage }: Stores) {
  * Whether an object has been removed and will be once more, because of a request to the storage whose outcome nobody
  * knows. On a busy machine any request can become one.
  */
-function isRemembered({ owner, expires_at }: { owner: string | null; expires_at: Date }): boolean {
+export function isRemembered({ owner, expires_at }: { owner: string | null; expires_at: Date }): boolean {
   return owner === null && expires_at.getTime() > Date.now();
 }
 

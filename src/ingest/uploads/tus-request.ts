@@ -69,11 +69,12 @@ export async function answerTusRequest(
     method === 'OPTIONS' ? new Headers() : readTusHeaders(method, raw.headers, uploads.maxBytes);
   const isStream = headers.get('Content-Type') === OFFSET_STREAM;
   if (!isStream && (method === 'PATCH' || (method === 'POST' && hasBody(raw)))) throw NO_OFFSET_STREAM();
-  const work = new TusRequest(method, c, services, uploads);
+  const work = new TusRequest(method, c, services, uploads, headers.get('Upload-Length'));
   try {
     const answered = services.gate.pass(async (enter) => {
       if (isStream) enter();
-      if (id) await work.prepare(id, headers);
+      // Before anybody is asked to let go of it.
+      if (id) await uploads.find(id);
       const url = `http://localhost/${encodeURIComponent(id)}`;
       return answerTus(new Request(url, { method, headers }), uploads.newId, work.deeds);
     });
@@ -87,6 +88,7 @@ export async function answerTusRequest(
 /** What one request does to an upload. */
 class TusRequest {
   readonly #method: string;
+  readonly #length: string | null;
   readonly #c: Context;
   readonly #services: TusServices;
   readonly #uploads: Uploads;
@@ -97,8 +99,10 @@ class TusRequest {
   /** Made by this request. */
   #created: string | undefined;
 
-  constructor(method: string, c: Context, services: TusServices, uploads: Uploads) {
+  /** @param length that the request says the upload has */
+  constructor(method: string, c: Context, services: TusServices, uploads: Uploads, length: string | null) {
     this.#method = method;
+    this.#length = length;
     this.#c = c;
     this.#services = services;
     this.#uploads = uploads;
@@ -119,12 +123,6 @@ class TusRequest {
       remove: (id) => this.#remove(id),
       lock: (id) => this.#lock(id),
     };
-  }
-
-  /** Before anybody is asked to let go of the upload: whether it is there, and as long as it was. */
-  async prepare(id: string, headers: Headers): Promise<void> {
-    const { length } = await this.#uploads.find(id);
-    if (headers.get('Upload-Length') === String(length)) headers.delete('Upload-Length');
   }
 
   /** An upload whose address nobody has been told is of no use. */
@@ -185,6 +183,9 @@ class TusRequest {
   async #find(id: string): Promise<Known> {
     const known = await this.#uploads.find(id);
     this.#upload = { ...known, id };
+    // Said again, it is declared again, which changes nothing; the library refuses a length where it knows one.
+    if (this.#method === 'PATCH' && this.#length === String(known.length))
+      return { ...known, length: undefined };
     // Its process was killed after the last byte: nobody else would notice, since there is nothing to be sent.
     if (this.#method !== 'HEAD' || known.complete || known.offset !== known.length) return known;
     return this.#write(id, undefined);
