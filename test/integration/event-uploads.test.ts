@@ -12,6 +12,7 @@ import { newAgent, scheduledFields, update } from '../support/scheduling.ts';
 import { append, begin, stateOf, tus, uploadOf } from '../support/tus.ts';
 
 const bench = EventBench.forThisFile();
+const TITLE = '[{"flavor":"dublincore/episode","fields":[{"id":"title","value":"changed"}]}]';
 const CAMERA = bytes(200_000);
 const SLIDES = bytes(3_000, 2);
 
@@ -301,7 +302,7 @@ describe('uploads of POST /api/events/{id}', () => {
   });
 
   test.each([
-    ['was never scheduled', () => bench.event(), 204],
+    ['was never scheduled', () => bench.event(), 'awaits no recording; its uploads are left as they are'],
     [
       'has its recording',
       async () => {
@@ -309,15 +310,15 @@ describe('uploads of POST /api/events/{id}', () => {
         expect((await change(event, [file('presenter', 'a.mp4', CAMERA)])).status).toBe(204);
         return event;
       },
-      409,
+      'has come already',
     ],
-  ])('for an event that %s get what files get', async (_, open, status) => {
+  ])('for an event that %s are refused', async (_, open, reason) => {
     const id = await make();
     const event = await open();
     const before = await tracks(event);
-    const likewise = await change(event, [file('presenter', 'b.mp4', SLIDES)]);
-    expect(await change(event, [presenter(id)])).toEqual(likewise);
-    expect(likewise.status).toBe(status);
+    const refused = await change(event, [field('metadata', TITLE), presenter(id)]);
+    expect(refused).toMatchObject({ status: 409, text: expect.stringContaining(reason) });
+    expect(await bench.read(`/api/events/${event}`)).not.toMatchObject({ title: 'changed' });
     expect(await tracks(event)).toEqual(before);
     expect(await usedBy(id)).toBeNull();
     await expectUsable(id);

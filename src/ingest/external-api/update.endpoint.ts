@@ -35,7 +35,7 @@ import type { UploadGate } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
-import { TAKE_REFUSALS } from '../uploads/take.ts';
+import { NOT_AWAITED, TAKE_REFUSALS } from '../uploads/take.ts';
 import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
 import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
 import {
@@ -63,14 +63,14 @@ interface Services {
   catalogs: Pick<Catalogs, 'event'>;
 }
 
-/** Only a scheduled event takes files, once; of all others they are read and dropped, and uploads are left as they are. */
+/** Only a scheduled event takes files, once; of all others they are read and dropped. */
 export const changeEvent = defineEndpoint({
   method: 'post',
   path: '/api/events/{event_id}',
   access: apiRole('EVENTS_EDIT'),
   summary: 'Update an event',
   description:
-    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow. Files and uploads for other events are ignored.',
+    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow. Files for other events are ignored, `uploads` for them refused.',
   params: eventParams,
   form: {
     streams: Object.keys(FLAVORS),
@@ -101,6 +101,7 @@ export const changeEvent = defineEndpoint({
     NOT_YOURS,
     EVENT_MISSING,
     RECORDED_ALREADY,
+    NOT_AWAITED,
     ...UPLOAD_REFUSALS,
     UNPARSABLE_UPLOADS,
     ...TAKE_REFUSALS,
@@ -121,8 +122,9 @@ async function update(request: EndpointRequest, id: string, services: Services):
   const admits = admitting(database, id);
   return receiveForm(request, { admits }, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
-    const named = parseUploads(fields, FLAVORS);
-    const uploads = named.length > 0 && (await admits()) ? named : [];
+    const uploads = parseUploads(fields, FLAVORS);
+    // Who names them has sent them for this: they are not dropped without a word, as files have to be.
+    if (uploads.length > 0 && !(await admits())) throw NOT_AWAITED(id);
     const gapMs = config.scheduling.minGapMs;
     const edits = parseEdits(fields, { catalogs: catalogs.event, version, gapMs });
     const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };

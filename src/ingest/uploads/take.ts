@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
+import { EVENT_ID } from '../../events/examples.ts';
 import type { NewTrack } from '../../events/tracks.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { commitOwned, StagingExpired } from '../../storage/staging-entries.ts';
@@ -36,6 +37,11 @@ export const UPLOAD_WITHOUT_FLAVOR = refusal(
   (id: string) =>
     `What the upload '${id}' is to be is not said: give it a 'field' (presenter, presentation or audio) or a 'flavor'.`,
   ['0Zb1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi'],
+);
+export const NOT_AWAITED = refusal(
+  409,
+  (event: string) => `The event '${event}' awaits no recording; its uploads are left as they are.`,
+  [EVENT_ID],
 );
 /** What every request that names uploads may meet. */
 export const TAKE_REFUSALS = [NO_UPLOAD, UPLOAD_UNFINISHED, UPLOAD_USED, UPLOAD_EMPTY, UPLOAD_WITHOUT_FLAVOR];
