@@ -2,7 +2,6 @@ import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { allowed, choice, flag, integer, origins, text, url, urlOrFile } from './config/kinds.ts';
 import { redact } from './config/redact.ts';
-import { UPLOAD_MEMORY_BYTES } from './storage/memory.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
 export class ConfigError extends Error {
@@ -35,7 +34,7 @@ const Environment = z.object({
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
   UPLOAD_EXPIRY_HOURS: integer(1, 8760).default(48),
   MAX_PARALLEL_UPLOADS: integer(1, 100_000).optional(),
-  UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).default(UPLOAD_MEMORY_BYTES),
+  UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).optional(),
   SHUTDOWN_SECONDS: integer(1, 3600).default(30),
   SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
   SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
@@ -107,8 +106,8 @@ export interface Config {
   uploadExpiryMs: number;
   /** Uploads that a process receives at once; all that come when undefined. */
   maxParallelUploads: number | undefined;
-  /** What all uploads of a process together may hold of what is not stored yet, in bytes. */
-  uploadMemoryBytes: number;
+  /** What all uploads of a process together may hold of what is not stored yet, in bytes; the storage's default when undefined. */
+  uploadMemoryBytes: number | undefined;
   /** How long a process may take to stop after the first signal. */
   shutdownMs: number;
   scheduling: SchedulingConfig;

@@ -11,7 +11,7 @@ export async function createStorage({
   s3,
   dataDir,
   uploadMemoryBytes,
-}: Pick<Config, 's3' | 'dataDir'> & { uploadMemoryBytes?: number }): Promise<ObjectStorage> {
+}: Pick<Config, 's3' | 'dataDir'> & { uploadMemoryBytes?: number | undefined }): Promise<ObjectStorage> {
   const memory = new UploadMemory(uploadMemoryBytes);
   if (s3) return new S3Storage({ ...createS3Clients(s3), bucket: s3.bucket, memory });
   return new FolderStorage(join(dataDir, 'objects'), memory).open();

@@ -1,5 +1,5 @@
 /** Suits a container of half a gigabyte. */
-export const UPLOAD_MEMORY_BYTES = 128 * 2 ** 20;
+const DEFAULT_BYTES = 128 * 2 ** 20;
 
 /** How long a buffer that nobody needs is kept for the next upload, at least. */
 const SPARE_MS = 10_000;
@@ -23,7 +23,7 @@ export class UploadMemory {
   #used = 0;
 
   /** @param total in bytes */
-  constructor(total = UPLOAD_MEMORY_BYTES) {
+  constructor(total = DEFAULT_BYTES) {
     this.#total = total;
   }
 

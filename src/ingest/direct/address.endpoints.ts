@@ -4,21 +4,15 @@ import { EVENT_ID } from '../../events/examples.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '../../http/error-handler.ts';
-import { UPLOAD_REFUSALS } from '../external-api/answer-failure.ts';
-import { CHECKSUM_MISMATCH, UNREADABLE_CHECKSUM } from '../uploads/checksum.ts';
+import { BYTE_REFUSALS } from '../uploads/byte-refusals.ts';
 import {
   BAD_LENGTH,
   BAD_METADATA,
-  BAD_NUMBER,
   BAD_OVERRIDE,
   LENGTH_KNOWN,
-  LENGTH_TOO_LARGE,
-  NO_CONCATENATION,
-  NO_OFFSET_STREAM,
   OTHER_OFFSET,
   UPLOAD_GONE,
   UPLOAD_LOCKED,
-  UPLOAD_TOO_LONG,
   WRONG_VERSION,
 } from '../uploads/tus-refusals.ts';
 import { answerTusRequest } from '../uploads/tus-request.ts';
@@ -49,20 +43,7 @@ const refusals = [
   UPLOAD_GONE,
 ];
 /** What whoever sends bytes may meet. */
-const WITH_BYTES = [
-  ...refusals,
-  BAD_NUMBER,
-  NOTHING_TO_UPLOAD,
-  NO_CONCATENATION,
-  UNREADABLE_CHECKSUM,
-  CHECKSUM_MISMATCH,
-  NO_OFFSET_STREAM,
-  UPLOAD_TOO_LONG,
-  LENGTH_TOO_LARGE,
-  OTHER_OFFSET,
-  LENGTH_KNOWN,
-  ...UPLOAD_REFUSALS,
-];
+const WITH_BYTES = [...refusals, NOTHING_TO_UPLOAD, OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS];
 const headers = z.object({
   [EVENT_HEADER]: z
     .string()

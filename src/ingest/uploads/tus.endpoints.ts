@@ -1,24 +1,18 @@
 import { z } from 'zod';
 import { apiRole } from '../../access/roles/api-roles.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
-import { UPLOAD_REFUSALS } from '../external-api/answer-failure.ts';
 import { PATH, uploadsOf } from './account-uploads.ts';
-import { CHECKSUM_MISMATCH, UNREADABLE_CHECKSUM } from './checksum.ts';
+import { BYTE_REFUSALS } from './byte-refusals.ts';
 import { NO_UPLOAD } from './take.ts';
 import {
   BAD_FLAVOR,
   BAD_LENGTH,
   BAD_METADATA,
-  BAD_NUMBER,
   BAD_OVERRIDE,
   LENGTH_KNOWN,
-  LENGTH_TOO_LARGE,
-  NO_CONCATENATION,
-  NO_OFFSET_STREAM,
   OTHER_OFFSET,
   UPLOAD_GONE,
   UPLOAD_LOCKED,
-  UPLOAD_TOO_LONG,
   WRONG_VERSION,
 } from './tus-refusals.ts';
 import { answerTusRequest, type TusServices } from './tus-request.ts';
@@ -26,18 +20,6 @@ import { answerTusRequest, type TusServices } from './tus-request.ts';
 const params = { upload_id: z.string().meta({ description: 'The last part of its address.' }) };
 const access = apiRole('EVENTS_CREATE');
 const refusals = [WRONG_VERSION, UPLOAD_LOCKED, UPLOAD_GONE, NO_UPLOAD];
-/** What whoever sends bytes may meet. */
-const WITH_BYTES = [
-  WRONG_VERSION,
-  BAD_NUMBER,
-  NO_CONCATENATION,
-  UNREADABLE_CHECKSUM,
-  CHECKSUM_MISMATCH,
-  NO_OFFSET_STREAM,
-  UPLOAD_TOO_LONG,
-  LENGTH_TOO_LARGE,
-  ...UPLOAD_REFUSALS,
-];
 
 /** What of the protocol this server has; clients find that out before they have an account. */
 export const uploadOptions = defineEndpoint({
@@ -59,7 +41,7 @@ export const createUpload = defineEndpoint({
   description:
     'Resumable uploads by [tus 1.0.0](https://tus.io/protocols/resumable-upload). Of `Upload-Metadata` the values `filename`, `filetype` and `flavor` (such as `presenter/source`) are known. A finished upload becomes a track by the form field `uploads` of `POST /api/events` and `POST /api/events/{event_id}`.',
   answers: { 201: { description: 'It has begun; `Location` says where.' } },
-  refusals: [BAD_LENGTH, BAD_METADATA, BAD_FLAVOR, ...WITH_BYTES],
+  refusals: [BAD_LENGTH, BAD_METADATA, BAD_FLAVOR, ...BYTE_REFUSALS],
   handle: answer,
 });
 
@@ -84,7 +66,7 @@ export const appendToUpload = defineEndpoint({
     'From `Upload-Offset` on, which must be how far it is. What comes before a line breaks counts; with `Upload-Checksum` all of it does, or nothing. Of two that send at once, the first is asked to stop.',
   params,
   answers: { 204: { description: 'It is durable up to `Upload-Offset`.' } },
-  refusals: [...refusals, OTHER_OFFSET, LENGTH_KNOWN, ...WITH_BYTES],
+  refusals: [...refusals, OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS],
   handle: answer,
 });
 
@@ -97,7 +79,7 @@ export const overrideMethod = defineEndpoint({
   description: 'With the header `X-HTTP-Method-Override`, which says `PATCH` or `DELETE`.',
   params,
   answers: { 204: { description: 'As the method that is meant.' } },
-  refusals: [...refusals, BAD_OVERRIDE, OTHER_OFFSET, LENGTH_KNOWN, ...WITH_BYTES],
+  refusals: [...refusals, BAD_OVERRIDE, OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS],
   handle: (request, services: TusServices) => {
     const meant = request.c.req.header('X-HTTP-Method-Override')?.trim().toUpperCase();
     if (meant !== 'PATCH' && meant !== 'DELETE') throw BAD_OVERRIDE();
