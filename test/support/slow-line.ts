@@ -3,8 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const TICK_MS = 20;
+/** What a connection that was idle may catch up with. */
+const BURST_MS = 200;
 
-/** A line to a server over which clients together send so many bytes a second. */
+/** A line to a server over which each connection sends so many bytes a second. */
 export interface SlowLine {
   url: string;
   /** Where it leads, also for connections that there are to be. */
@@ -19,20 +21,17 @@ export async function startSlowLine(bytesPerSecond: number): Promise<SlowLine> {
   const sockets = new Set<Socket>();
   let target: URL | undefined;
   let paused = false;
-  let allowed = 0;
-  const tick = setInterval(() => {
-    allowed = Math.min(allowed + (bytesPerSecond * TICK_MS) / 1000, bytesPerSecond / 5);
-  }, TICK_MS);
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   };
   const send = async (near: Socket, far: Socket) => {
     let onward = () => {};
+    let free = 0;
     far.on('drain', () => onward()).on('close', () => onward());
     for await (const chunk of near) {
-      while (paused || allowed <= 0) await pause(TICK_MS);
-      allowed -= chunk.length;
+      while (paused || performance.now() < free) await pause(TICK_MS);
+      free = Math.max(free, performance.now() - BURST_MS) + (chunk.length / bytesPerSecond) * 1000;
       if (far.destroyed) return;
       if (!far.write(chunk))
         await new Promise<void>((resolve) => {
@@ -65,7 +64,6 @@ export async function startSlowLine(bytesPerSecond: number): Promise<SlowLine> {
       paused = false;
     },
     stop: async () => {
-      clearInterval(tick);
       const closed = once(server, 'close');
       server.close();
       for (const socket of sockets) socket.destroy();
