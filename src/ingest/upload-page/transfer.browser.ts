@@ -62,7 +62,8 @@ export function createTransfers(tus: typeof Tus, base: string): StartTransfer {
     const end = () => {
       over = true;
       clearInterval(watch);
-      upload.abort().catch(() => undefined);
+      // Of one that is only being begun the address is needed, to give it up.
+      if (upload.url) upload.abort().catch(() => undefined);
     };
     const fail = (status: number, sentence: string) => {
       if (over) return;
@@ -99,7 +100,11 @@ export function createTransfers(tus: typeof Tus, base: string): StartTransfer {
       storeFingerprintForResuming: false,
       httpStack,
       onUploadUrlAvailable: () => {
-        if (over || !upload.url) return;
+        if (over) {
+          upload.abort(true).catch(() => undefined);
+          return;
+        }
+        if (!upload.url) return;
         // With one, the client would begin anew at the first answer that it does not like.
         upload.options.endpoint = null;
         events.onUrl(own(upload.url));

@@ -245,6 +245,8 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'PUT /api/workflows/:workflow_id': ({ workflow }) =>
     ['running', 'stopped'].map((state) => urlencoded('PUT', `/api/workflows/${workflow}`, { state })),
 
+  'GET /upload': () => get('/upload'),
+  'GET /upload/:name': ({ channel }) => get(`/upload/${channel}`),
   'GET /watch/:publication_id': ({ publication }) => get(`/watch/${publication}`),
   'GET /publications/:publication_id/:element_id/:filename': ({ publication, element, filename }) =>
     get(`/publications/${publication}/${element}/${filename}`),
