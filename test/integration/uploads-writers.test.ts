@@ -104,6 +104,17 @@ describe.each(['folder', 'S3'])('on %s', (kind) => {
     expect((await here.admin.finish(path, written)).status).toBe(204);
     await expectStored(here, path, written);
   });
+
+  test('bytes that were refused are in no digest, also when another process takes others in their place', async () => {
+    const [first, second] = [5 * MIB, 6 * MIB];
+    const path = await here.admin.create(data.length);
+    await here.admin.patch(path, 0, data.subarray(0, first));
+    const sum = { 'Upload-Checksum': 'sha1 AAAAAAAAAAAAAAAAAAAAAAAAAAA=' };
+    expect((await here.admin.patch(path, first, bytes(second - first, 3), sum)).status).toBe(460);
+    expect((await there.admin.patch(path, first, data.subarray(first, second))).status).toBe(204);
+    expect((await here.admin.patch(path, second, data.subarray(second))).status).toBe(204);
+    expect([null, sha256(data)]).toContain((await rowOf(here.app.database, path)).sha256);
+  });
 });
 
 describe('when the database', () => {

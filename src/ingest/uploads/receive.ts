@@ -85,18 +85,24 @@ class Writing {
   }
 
   async run(): Promise<Upload> {
-    const { storage } = this.#parts;
+    const { storage, digests } = this.#parts;
     const { signal, verify } = this.#incoming;
     const body = streamOf(this.#chunks());
-    await storage.append(this.#upload, this.#upload.stored, body, {
-      signal,
-      disposable: true,
-      onPiece: async (piece) => {
-        this.#unnoted.push(piece);
-        if (!verify) await this.#note({ pieces: this.#unnoted.splice(0) });
-      },
-      onRest: (rest) => this.#finish(rest),
-    });
+    try {
+      await storage.append(this.#upload, this.#upload.stored, body, {
+        signal,
+        disposable: true,
+        onPiece: async (piece) => {
+          this.#unnoted.push(piece);
+          if (!verify) await this.#note({ pieces: this.#unnoted.splice(0) });
+        },
+        onRest: (rest) => this.#finish(rest),
+      });
+    } catch (error) {
+      // It has seen bytes that do not count, and others may come in their place.
+      digests.forget(this.#upload.id);
+      throw error;
+    }
     if (this.#fault) throw this.#fault.error;
     return this.#upload;
   }
