@@ -5,7 +5,7 @@ import { API_ROLES } from './access/roles/api-roles.ts';
 import { requireRole } from './access/roles/guard.ts';
 import { ROLE_ADMIN } from './access/roles/roles.ts';
 import { UNSERVED } from './access/roles/unserved.ts';
-import { REFERENCE } from './app.ts';
+import { REFERENCE } from './endpoints.ts';
 import { type Rule, Rules } from './http/endpoint/rules.ts';
 import { handleErrors } from './http/error-handler.ts';
 

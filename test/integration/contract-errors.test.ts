@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UNSERVED } from '../../src/access/roles/unserved.ts';
-import { REFERENCE } from '../../src/app.ts';
+import { REFERENCE } from '../../src/endpoints.ts';
 import type { Rule } from '../../src/http/endpoint/rules.ts';
 import { API_VERSIONS, atLeast } from '../../src/http/version.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

@@ -152,6 +152,16 @@ describe('uploads of POST /api/events', () => {
   });
 });
 
+test('an upload made as somebody else is theirs', async () => {
+  await bench.app.account('teacher', 'ROLE_API_EVENTS_CREATE');
+  const asTeacher = { 'X-RUN-AS-USER': 'teacher' };
+  const id = await make({ headers: asTeacher });
+  expect(await bench.app.database.selectFrom('uploads').select(['id', 'owner']).execute()).toEqual([
+    { id, owner: 'teacher' },
+  ]);
+  await expectUsable(id, asTeacher);
+});
+
 describe('uploads that cannot be had', () => {
   test('of another account are unknown to everybody but administrators', async () => {
     const id = await make({ headers: bench.writer });

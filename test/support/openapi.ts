@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { REFERENCE } from '../../src/app.ts';
+import { REFERENCE } from '../../src/endpoints.ts';
 import { type ApiVersion, NEWEST_VERSION } from '../../src/http/version.ts';
 import { buildDocument } from '../../src/openapi/document.ts';
 import { atVersion } from './openapi-versions.ts';

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { REFERENCE } from '../../app.ts';
+import { REFERENCE } from '../../endpoints.ts';
 import { buildDocument } from '../../openapi/document.ts';
 import { CommandError } from '../failure.ts';
 

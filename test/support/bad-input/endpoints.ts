@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { REFERENCE } from '../../../src/app.ts';
+import { REFERENCE } from '../../../src/endpoints.ts';
 import type { Description } from '../../../src/http/endpoint/endpoint.ts';
 import type { TestApp } from '../app.ts';
 import { insertPublication } from '../publication.ts';
