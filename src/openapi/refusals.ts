@@ -34,14 +34,7 @@ const WITH_CREDENTIALS = [
   OTHERS_CHANGE_IT,
 ];
 /** What any request to the API may meet. */
-const API = [
-  NEEDS_SUDO,
-  RIGHTS_GUARDED,
-  ORGANIZATION_GUARDED,
-  NO_SUCH_ORGANIZATION,
-  NO_VERSION,
-  NO_SUCH_USER,
-];
+const ACTING = [NEEDS_SUDO, RIGHTS_GUARDED, ORGANIZATION_GUARDED, NO_SUCH_ORGANIZATION, NO_SUCH_USER];
 /** What whoever has to sign in may meet, too. */
 const SIGNED_IN = [UNSTORABLE, SIGN_IN, UNAUTHORIZED];
 /** What whoever sends a form without files may meet, too. */
@@ -56,7 +49,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   408: 'Nothing more was received.',
   409: 'It contradicts the state that things are in.',
   410: 'It is not there any more.',
-  412: 'What the request takes for granted is not so.',
+  412: 'The user to act as does not exist, or the version of the protocol is another.',
   413: 'The request is too large.',
   415: 'The request is not in the form that this needs.',
   416: 'The file has no such part.',
@@ -99,11 +92,13 @@ export function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResp
 function commonOf({ method, path, access, form }: Description): ShownRefusal[] {
   const inApi = path.startsWith('/api');
   const known = inApi || path.startsWith('/uploads');
+  const reads = method === 'get' || method === 'options';
   return [
     FAULT,
-    ...(method === 'get' ? [] : [OTHER_SITE]),
+    ...(reads ? [] : [OTHER_SITE]),
     ...(known || access !== 'public' ? WITH_CREDENTIALS : []),
-    ...(inApi ? API : []),
+    ...(known ? ACTING : []),
+    ...(inApi ? [NO_VERSION] : []),
     ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),
     ...(form && !form.streams ? WITH_FORM : []),
   ];

@@ -13,7 +13,7 @@ import { played } from '../support/watch-page.ts';
 
 const MIB = 2 ** 20;
 /** Slow enough that the server can be killed in the middle. */
-const THROTTLED = 8 * MIB;
+const THROTTLED = 4 * MIB;
 /** Folders take note of what is durable in steps of this. */
 const STEP = 32 * MIB;
 const PATIENCE_MS = 120_000;
@@ -60,15 +60,13 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
       server.api.start();
       await server.ready();
       await eventually(() => expect(offsets.length).toBeGreaterThan(before), PATIENCE_MS);
-      await card.getByText('Uploading').waitFor();
-      expect(Math.max(...offsets.slice(before))).toBeGreaterThanOrEqual(s3 ? 8 * MIB : STEP);
+      expect(Math.max(...offsets.slice(before))).toBeGreaterThanOrEqual(STEP);
 
       const resumed = offsets.length;
       await page.reload();
       expect(warnings).toEqual(['beforeunload']);
       await card.getByText('To go on, choose').waitFor();
       await card.locator('[data-part=again]').setInputFiles([camera, slides]);
-      await card.getByText('Uploading').waitFor();
       await eventually(() => expect(offsets.length).toBeGreaterThan(resumed), PATIENCE_MS);
       expect(Math.min(...offsets.slice(resumed))).toBeGreaterThan(0);
 

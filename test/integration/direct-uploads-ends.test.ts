@@ -3,10 +3,11 @@ import { forgetDirectUploads } from '../../src/ingest/direct/end.ts';
 import { expireUploads } from '../../src/ingest/uploads/expire.ts';
 import { bytes } from '../support/bytes.ts';
 import {
-  type ask,
   asUpload,
   type DirectServer,
+  type HandOut,
   handOut,
+  handOutOne,
   patchAll,
   STREAM,
   sendAll,
@@ -23,10 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-async function one(fields: Record<string, string> = {}, how: Parameters<typeof ask>[2] = {}) {
-  const { id, urls } = await handOut(app, fields, how);
-  return { id, url: urls[0] ?? '' };
-}
+const one = (...about: HandOut) => handOutOne(app, ...about);
 
 describe('limits', () => {
   test('a file that is declared to be larger than allowed is refused, and nothing is kept of it', async () => {

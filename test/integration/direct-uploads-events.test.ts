@@ -7,9 +7,10 @@ import { startReconciler } from '../../workers/reconciler.ts';
 import { bytes } from '../support/bytes.ts';
 import {
   type Addresses,
-  type ask,
   type DirectServer,
+  type HandOut,
   handOut,
+  handOutOne,
   patchAll,
   STREAM,
   startDirect,
@@ -31,10 +32,7 @@ const occasion = () => ({ requestId: 'test', log: app.context.log });
 const finish = (id: string) => finishDirectUpload(app.context, id, occasion());
 const sweep = () => finishDirectUploads({ ...app.context }, 0);
 
-async function one(fields: Record<string, string> = {}, how: Parameters<typeof ask>[2] = {}) {
-  const { id, urls } = await handOut(app, fields, how);
-  return { id, url: urls[0] ?? '' };
-}
+const one = (...about: HandOut) => handOutOne(app, ...about);
 
 /** All bytes are there, and whoever brought the last one was killed before the event was made. */
 async function killed(direct: Addresses, { noted = true } = {}): Promise<void> {

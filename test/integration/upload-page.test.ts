@@ -13,7 +13,7 @@ import { ace, createSeries } from '../support/series.ts';
 import { openUploadPage, signIn, throttle, type UploadPageOptions } from '../support/upload-page.ts';
 
 const MIB = 2 ** 20;
-const SLOW = MIB;
+const SLOW = MIB / 2;
 
 describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => {
   let app: TestApp;

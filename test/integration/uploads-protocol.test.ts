@@ -387,11 +387,15 @@ describe('an upload that is not there, or not one’s own', () => {
     const may = new Promise<void>((resolve) => {
       go = resolve;
     });
+    const writing = Promise.withResolvers<void>();
     const chunks = [DATA.subarray(0, 500), DATA.subarray(500)];
     const body = new ReadableStream(
       {
         pull: async (controller) => {
-          if (chunks.length === 1) await may;
+          if (chunks.length === 1) {
+            writing.resolve();
+            await may;
+          }
           const chunk = chunks.shift();
           if (chunk) controller.enqueue(chunk);
           else controller.close();
@@ -400,6 +404,7 @@ describe('an upload that is not there, or not one’s own', () => {
       { highWaterMark: 0 },
     );
     const sending = append(app, id, 0, body);
+    await writing.promise;
     for (let i = 0; i < 3; i += 1) {
       expect((await tus(app, 'DELETE', `/uploads/${id}`, { Authorization })).status).toBe(404);
     }

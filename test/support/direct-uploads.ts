@@ -1,12 +1,10 @@
 import pino from 'pino';
 import * as tus from 'tus-js-client';
 import { expect } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
-import { createTestApp, type TestApp } from './app.ts';
+import type { TestApp } from './app.ts';
 import { eventFields, field, form, type Part } from './form.ts';
-import { freePort } from './free-port.ts';
 import { checkAnswer } from './openapi.ts';
+import { serveApp } from './serve-uploads.ts';
 
 /** The application behind a server, for clients that speak HTTP. */
 export interface DirectServer extends TestApp {
@@ -27,41 +25,40 @@ export const STREAM = {
 } as const;
 
 export async function startDirect(environment: Record<string, string> = {}): Promise<DirectServer> {
-  const port = await freePort();
-  const base = `http://127.0.0.1:${port}`;
-  const app = await createTestApp(undefined, { PUBLIC_URL: base, ...environment });
   const log: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line) => void log.push(line) });
-  const { fetch } = createApp({ ...app.context, log: logger });
-  const server: RunningServer = await serve(fetch, { host: '127.0.0.1', port });
-  return {
-    ...app,
-    base,
-    log,
-    close: async () => {
-      server.destroy();
-      await app.close();
-    },
-  };
+  const { app, admin, close } = await serveApp(environment, undefined, { log: logger });
+  return { ...app, base: admin.url, log, close };
 }
+
+/** What addresses are asked for with: fields beside those of an event, and other parts and headers. */
+export type HandOut = [
+  more?: Readonly<Record<string, string>>,
+  how?: { parts?: readonly Part[]; headers?: Record<string, string> },
+];
 
 /** Asks for addresses; as the administrator unless the headers say otherwise. */
 export function ask(
   app: TestApp,
-  more: Readonly<Record<string, string>> = {},
-  { parts = eventFields(), headers = {} }: { parts?: readonly Part[]; headers?: Record<string, string> } = {},
+  ...[more = {}, { parts = eventFields(), headers = {} } = {}]: HandOut
 ): Promise<Response> {
   const extra = Object.entries(more).map(([name, value]) => field(name, value));
   const { type, body } = form([...parts, ...extra]);
   return app.request('/api/uploads', { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
 }
 
-export async function handOut(...how: Parameters<typeof ask>): Promise<Addresses> {
-  const answer = await ask(...how);
+export async function handOut(app: TestApp, ...about: HandOut): Promise<Addresses> {
+  const answer = await ask(app, ...about);
   const text = await answer.text();
   expect(answer.status, text).toBe(201);
   const { identifier: id, files } = JSON.parse(text) as { identifier: string; files: { url: string }[] };
   return { id, urls: files.map(({ url }) => url) };
+}
+
+/** The same for one file. */
+export async function handOutOne(app: TestApp, ...about: HandOut): Promise<{ id: string; url: string }> {
+  const { id, urls } = await handOut(app, ...about);
+  return { id, url: urls[0] ?? '' };
 }
 
 /** What the account is told of a direct upload. */

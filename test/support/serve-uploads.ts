@@ -24,7 +24,7 @@ export async function serveApp(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const app = await createTestApp(wrap, { PUBLIC_URL: url, ...environment });
-  const { fetch } = await createApp({ ...app.context, ...services });
+  const { fetch } = createApp({ ...app.context, ...services });
   const server = await serve(fetch, { host: '127.0.0.1', port });
   return {
     app,
