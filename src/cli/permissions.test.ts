@@ -9,7 +9,7 @@ const input: PermissionInput = {
   tools: undefined,
   endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
   variables: ['PORT', 'DATABASE_URL'],
-  codeCache: '/srv/data/deno',
+  codeCaches: ['/srv/data/deno', '/srv/data/node'],
 };
 
 const flags = (changes: Partial<PermissionInput> = {}) => {
@@ -85,7 +85,7 @@ test('a comma in the name of a folder above the project does not become two path
       project,
       config: { dataDir: `${project}/data`, workflowsDir: undefined, metadataDir: undefined },
       temporaryFolder: '/tmp',
-      codeCache: `${project}/data/deno`,
+      codeCaches: [`${project}/data/deno`],
     }),
     project,
   );

@@ -31,8 +31,8 @@ export interface PermissionInput {
   endpoints: Endpoints[];
   /** Names of Inlet's own variables. */
   variables: readonly string[];
-  /** Where the runtime keeps compiled code; a process that could write there could change its successor. */
-  codeCache: string;
+  /** Where the runtimes keep compiled code; a process that could write there could change its successor. */
+  codeCaches: string[];
 }
 
 const SOURCES = ['src', 'workers', 'sql', 'node_modules', 'package.json'];
@@ -59,7 +59,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...sockets,
     ],
     write: [...own, ...sockets],
-    closed: [...privateFiles(config.dataDir), input.codeCache],
+    closed: [...privateFiles(config.dataDir), ...input.codeCaches],
     net: [
       ...(input.listen ? [input.listen] : []),
       ...endpoints.flatMap((endpoint) => endpoint.hosts),

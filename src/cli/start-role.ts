@@ -51,8 +51,16 @@ export async function startRole(start: RoleStart): Promise<never> {
     MALLOC_MMAP_THRESHOLD_: '262144',
     MALLOC_ARENA_MAX: '2',
   };
-  if (start.runtime === 'node') return become(process.execPath, [V8_FLAGS, ENTRIES[role]], environment);
-  const deno = await denoCommand(start, { databaseUrl, temporaryFolder, tools });
+  const codeCaches = {
+    // Else Node compiles TypeScript at each start, with a compiler that stays in memory.
+    NODE_COMPILE_CACHE: start.environment.NODE_COMPILE_CACHE || join(config.dataDir, 'node'),
+    DENO_DIR: start.environment.DENO_DIR || join(config.dataDir, 'deno'),
+  };
+  if (start.runtime === 'node') {
+    const { NODE_COMPILE_CACHE } = codeCaches;
+    return become(process.execPath, [V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
+  }
+  const deno = await denoCommand(start, { databaseUrl, temporaryFolder, tools, codeCaches });
   return become(denoProgram(), deno.args, { ...environment, ...deno.environment });
 }
 
@@ -62,14 +70,18 @@ function toolVariables(tools: MediaTools | undefined) {
 
 async function denoCommand(
   { role, config, environment, project }: RoleStart,
-  found: { databaseUrl: string; temporaryFolder: string; tools: MediaTools | undefined },
+  found: {
+    databaseUrl: string;
+    temporaryFolder: string;
+    tools: MediaTools | undefined;
+    codeCaches: { DENO_DIR: string; NODE_COMPILE_CACHE: string };
+  },
 ): Promise<{ args: string[]; environment: NodeJS.ProcessEnv }> {
-  const codeCache = environment.DENO_DIR || join(config.dataDir, 'deno');
   const flags = denoFlags(
     permissions({
       config,
       project,
-      codeCache,
+      codeCaches: Object.values(found.codeCaches),
       variables: VARIABLES,
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
@@ -92,7 +104,7 @@ async function denoCommand(
       ENTRIES[role],
     ],
     environment: {
-      DENO_DIR: codeCache,
+      DENO_DIR: found.codeCaches.DENO_DIR,
       DENO_NO_UPDATE_CHECK: '1',
       ...(environment.NODE_EXTRA_CA_CERTS && !environment.DENO_CERT
         ? { DENO_CERT: environment.NODE_EXTRA_CA_CERTS }

@@ -36,7 +36,7 @@ function denoServe(dataDir: string, port: number): [string, string[]] {
       tools: undefined,
       endpoints: [databaseEndpoints(db.url)],
       variables: VARIABLES,
-      codeCache: join(dataDir, 'deno'),
+      codeCaches: [join(dataDir, 'deno')],
     }),
     PROJECT,
   );
