@@ -54,7 +54,7 @@ export async function writeSynced(
     await after;
     source.signal.throwIfAborted();
     await file.datasync();
-    await onSynced(bytes);
+    if (bytes > 0) await onSynced(bytes);
   };
   try {
     for await (const block of gather(source, BLOCK_BYTES, memory)) {
@@ -64,6 +64,8 @@ export async function writeSynced(
       at += block.block.length;
       unsynced += block.block.length;
       if (unsynced < SYNC_BYTES) continue;
+      // The disk may not lag behind by more than that, or the end would be a long wait.
+      await syncing;
       syncing = sync(Promise.all([writing, syncing]), unsynced).catch((error) => source.fail(error));
       unsynced = 0;
     }

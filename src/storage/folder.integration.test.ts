@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bytes, source } from '../../test/support/bytes.ts';
 import { createStorage } from './create.ts';
 import { objectKey } from './keys.ts';
-import type { ObjectStorage } from './port.ts';
+import { ObjectNotFound, type ObjectStorage } from './port.ts';
 
 const MIB = 2 ** 20;
 const PUT_PROCESS = fileURLToPath(new URL('../../test/support/put-process.ts', import.meta.url));
@@ -62,6 +62,15 @@ test('a put whose object was removed meanwhile does not bring it back', async ()
   body.end();
   await expect(putting).rejects.toMatchObject({ cause: { code: 'ENOENT' } });
   expect(await Array.fromAsync(storage.list(''))).toEqual([]);
+});
+
+test('bytes that a file has lost are not made up for with zeros', async () => {
+  const object = { key: objectKey('track'), handle: '' };
+  await storage.begin(object.key, { mediatype: 'video/mp4' });
+  const options = { onPiece: async () => undefined, onRest: async () => undefined };
+  await storage.append(object, 0, source(bytes(2 * MIB)), options);
+  await truncate(join(dataDir, 'objects', '.unfinished', object.key.replaceAll('/', '_')), MIB);
+  await expect(storage.append(object, 2 * MIB, source(bytes(MIB)), options)).rejects.toThrow(ObjectNotFound);
 });
 
 test('a check fails when the folder is gone', async () => {

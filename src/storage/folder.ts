@@ -43,7 +43,7 @@ export class FolderStorage implements ObjectStorage {
     return this;
   }
 
-  async put(key: string, body: Readable, options: PutOptions): Promise<void> {
+  async put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void> {
     const source = new Source(body, options);
     const [path, unfinished] = source.orDestroy(() => [this.localPath(key), this.#unfinishedPath(key)]);
     await source.run(async () => {
@@ -79,6 +79,8 @@ export class FolderStorage implements ObjectStorage {
       const file = await orNotFound(key, open(path, 'r+'));
       const memory = this.#memory.share();
       try {
+        // To truncate it would fill it up with zeros.
+        if ((await file.stat()).size < from) throw new ObjectNotFound(key);
         await file.truncate(from);
         const onSynced = (bytes: number) => source.tell(options.onPiece({ bytes, receipt: '' }));
         await writeSynced(file, source, { memory, from, onSynced });

@@ -4,13 +4,13 @@ import type { Source } from './source.ts';
 /** A part of a source. */
 export interface Block {
   block: Buffer;
-  /** To be called when nobody needs the bytes any more: others wait for the memory. */
+  /** To be called when they are stored: others wait for the memory. */
   give(): void;
 }
 
 /**
- * The bytes of a source in blocks of one size, the last one as large as what is left. While the source is quiet, it has
- * at most the memory of one block.
+ * The bytes of a source in blocks of one size, the last one as large as what is left; all are shown to the caller of the
+ * source, at the latest when this has come to its end. While the source is quiet, it has at most the memory of one block.
  *
  * @returns no block for a source that is empty
  * @throws what the source failed with
@@ -20,12 +20,16 @@ export async function* gather(
   blockBytes: number,
   memory: MemoryShare,
 ): AsyncGenerator<Block, void, void> {
+  if (source.whole) return yield* slices(source, source.whole, blockBytes);
   let buffer: Buffer | undefined;
   let filled = 0;
-  const blockOf = (whole: Buffer): Block => ({
-    block: whole.subarray(0, filled),
-    give: () => memory.give(whole),
-  });
+  let shown: Promise<unknown> = Promise.resolve();
+  const blockOf = (whole: Buffer): Block => {
+    const block = whole.subarray(0, filled);
+    const looking = source.show(block);
+    shown = Promise.all([shown, looking]);
+    return { block, give: () => void Promise.resolve(looking).then(() => memory.give(whole)) };
+  };
   for await (const chunk of source.chunks()) {
     for (let taken = 0; taken < chunk.length; ) {
       buffer ??= await source.orFailure(memory.take(blockBytes));
@@ -40,4 +44,19 @@ export async function* gather(
     }
   }
   if (buffer) yield blockOf(buffer);
+  await shown;
+}
+
+/** Takes no memory: somebody else has it. */
+async function* slices(
+  source: Source,
+  { buffer, byteOffset, length }: Uint8Array,
+  blockBytes: number,
+): AsyncGenerator<Block, void, void> {
+  for (let at = 0; at < length; at += blockBytes) {
+    const block = Buffer.from(buffer, byteOffset + at, Math.min(blockBytes, length - at));
+    const looking = source.show(block);
+    yield { block, give: () => undefined };
+    await looking;
+  }
 }

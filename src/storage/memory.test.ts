@@ -85,7 +85,32 @@ test('a share that is closed holds nothing and asks for nothing', async () => {
   b.close();
   a.close();
   a.give(buffer);
+  void a.take(10).then(granted);
   await settled();
   expect(granted).not.toHaveBeenCalled();
   expect(await memory.share().take(10)).toBe(buffer);
+});
+
+test('who waits for a large buffer is passed by those for whom there is memory, but not for ever', async () => {
+  const memory = new UploadMemory(20);
+  const holder = memory.share();
+  const held = await holder.take(10);
+  const large = vi.fn();
+  void memory.share().take(20).then(large);
+  let passed = 0;
+  for (; passed < 1000; passed++) {
+    const small = memory.share();
+    const granted = vi.fn();
+    void small.take(10).then(granted);
+    await settled();
+    const came = granted.mock.calls.length > 0;
+    small.close();
+    if (!came) break;
+  }
+  expect(passed).toBeGreaterThan(0);
+  expect(passed).toBeLessThan(1000);
+  expect(large).not.toHaveBeenCalled();
+  holder.give(held);
+  await settled();
+  expect(large).toHaveBeenCalled();
 });

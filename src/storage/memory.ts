@@ -1,19 +1,21 @@
 /** Suits a container of half a gigabyte. */
 const DEFAULT_BYTES = 128 * 2 ** 20;
 
-/** How long a buffer that nobody needs is kept for the next upload, at least. */
-const SPARE_MS = 10_000;
+/** How often somebody who waits for a large buffer is passed by those for whom there is memory. */
+const MOST_PASSED = 32;
 
 interface Request {
   share: MemoryShare;
   bytes: number;
   grant: (buffer: Buffer) => void;
+  /** How often others came first. */
+  passed: number;
 }
 
 /**
  * The memory in which a process gathers what it is about to store, for all uploads together. When it is used up, whoever
- * wants more waits, and with it the client at the other end; nobody is refused. First come those that have nothing, in
- * the order in which they ask; what is left is shared evenly.
+ * wants more waits, and with it the client at the other end; nobody is refused. First come those that have nothing, mostly
+ * in the order in which they ask; what is left is shared evenly.
  */
 export class UploadMemory {
   readonly #total: number;
@@ -40,7 +42,8 @@ export class UploadMemory {
 
   #take(share: MemoryShare, bytes: number): Promise<Buffer> {
     return new Promise((grant) => {
-      this.#waiting.push({ share, bytes, grant });
+      if (!this.#shares.has(share)) return;
+      this.#waiting.push({ share, bytes, grant, passed: 0 });
       this.#serve();
     });
   }
@@ -70,8 +73,14 @@ export class UploadMemory {
   /** Whose turn it is, by the place in the queue; -1 while there is nothing for anybody. */
   #turn(): number {
     const fits = (bytes: number) => this.#used === 0 || this.#used + bytes <= this.#total;
-    const first = this.#waiting.findIndex(({ share }) => share.held === 0);
-    if (first >= 0) return fits(this.#waiting[first]?.bytes ?? 0) ? first : -1;
+    const empty = this.#waiting.filter(({ share }) => share.held === 0);
+    const [first] = empty;
+    if (first) {
+      const next = first.passed < MOST_PASSED ? empty.find(({ bytes }) => fits(bytes)) : first;
+      if (!next || !fits(next.bytes)) return -1;
+      if (next !== first) first.passed++;
+      return this.#waiting.indexOf(next);
+    }
     const fair = this.#total / this.#shares.size;
     // A share may end within a buffer: so much of the memory would else be of no use to anybody.
     return this.#waiting.findIndex(({ share, bytes }) => share.held < fair && fits(bytes));
@@ -128,18 +137,19 @@ export class MemoryShare {
   }
 }
 
-/** Buffers that were given back: to make one of megabytes costs more than to fill it. */
+/**
+ * Buffers that were given back: to make one of megabytes costs more than to fill it. They are shared, so that another thread
+ * can look at what they hold, and kept for good: the collector of neither thread would hurry to free shared memory.
+ */
 class SpareBuffers {
   readonly #bySize = new Map<number, Buffer[]>();
   #bytes = 0;
-  #forgetting: NodeJS.Timeout | undefined;
 
   keep(buffer: Buffer): void {
     const same = this.#bySize.get(buffer.length) ?? [];
     same.push(buffer);
     this.#bySize.set(buffer.length, same);
     this.#bytes += buffer.length;
-    this.#forgetting ??= setTimeout(() => this.#forget(), SPARE_MS).unref();
   }
 
   /** @param room how many bytes may be kept besides */
@@ -150,13 +160,11 @@ class SpareBuffers {
       return buffer;
     }
     if (this.#bytes > room) this.#forget();
-    return Buffer.allocUnsafeSlow(bytes);
+    return Buffer.from(new SharedArrayBuffer(bytes));
   }
 
   #forget(): void {
     this.#bySize.clear();
     this.#bytes = 0;
-    clearTimeout(this.#forgetting);
-    this.#forgetting = undefined;
   }
 }

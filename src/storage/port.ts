@@ -10,8 +10,11 @@ export interface PutOptions {
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
-  /** Is shown the bytes in order as they are read; to be kept, they must be copied. */
-  onChunk?: (chunk: Uint8Array) => void;
+  /**
+   * Is shown the bytes in order, some megabytes at most at a time, beside their being stored. They are there until the
+   * promise settles; a rejection ends all.
+   */
+  onBytes?: (bytes: Uint8Array) => Promise<void> | undefined;
   /** Whether the chunks of the stream are for nobody else, so that their memory may be freed at once. */
   disposable?: boolean;
   /**
@@ -83,10 +86,13 @@ export interface Piece {
 }
 
 /** What becomes of the bytes that are appended to an object. */
-export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable'> {
+export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable' | 'onBytes'> {
   /** Is told of each piece as soon as it is durable, in their order, one after the other. A rejection ends all. */
   onPiece: (piece: Piece) => Promise<void>;
-  /** Is given what is left over, smaller than a piece, which the storage does not keep. A rejection ends all. */
+  /**
+   * Is given what is left over, smaller than a piece, which the storage does not keep; it is there until the promise
+   * settles. A rejection ends all.
+   */
   onRest: (rest: Uint8Array) => Promise<void>;
 }
 
@@ -97,12 +103,12 @@ export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable'>
 export interface ObjectStorage {
   readonly kind: 'folder' | 's3';
   /**
-   * Stores the stream under the key with back-pressure: all of it or nothing. When it rejects, the source is no
+   * Stores a stream under the key with back-pressure, or bytes, which must stay as they are: all of it or nothing. When it rejects, the source is no
    * longer read and no object, temporary file or multipart upload is left.
    *
    * @throws {StorageRefused} when the storage is at fault; else what the stream failed with, or the signal's reason
    */
-  put(key: string, body: Readable, options: PutOptions): Promise<void>;
+  put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void>;
   /**
    * Begins an object that comes in pieces. It appears when it is complete; until then it is `unfinished`.
    *

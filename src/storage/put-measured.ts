@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { ObjectStorage, PutOptions } from './port.ts';
+import { beginSha256 } from './sha256/sha256.ts';
 
 /** What was found of an object while its bytes were stored. */
 export interface Measured {
@@ -22,20 +22,26 @@ export async function putMeasured(
   storage: ObjectStorage,
   key: string,
   stream: Readable,
-  { headBytes = 0, ...options }: Omit<PutOptions, 'onChunk'> & { headBytes?: number },
+  { headBytes = 0, ...options }: Omit<PutOptions, 'onBytes'> & { headBytes?: number },
 ): Promise<Measured> {
-  const hash = createHash('sha256');
+  const sum = beginSha256();
   const head: Uint8Array[] = [];
   let size = 0;
   let kept = 0;
-  const onChunk = (chunk: Uint8Array) => {
-    size += chunk.length;
-    hash.update(chunk);
-    if (kept >= headBytes) return;
-    // A copy: the chunk may not outlive this call, and a Buffer.slice() would be none.
-    head.push(Uint8Array.from(chunk.subarray(0, headBytes - kept)));
-    kept += chunk.length;
+  const onBytes = (bytes: Uint8Array) => {
+    size += bytes.length;
+    if (kept < headBytes) {
+      // A copy: they may not outlive this call, and a Buffer.slice() would be none.
+      head.push(Uint8Array.from(bytes.subarray(0, headBytes - kept)));
+      kept += bytes.length;
+    }
+    return sum.add(bytes);
   };
-  await storage.put(key, stream, { ...options, onChunk });
-  return { size, sha256: hash.digest('hex'), head: Buffer.concat(head) };
+  try {
+    await storage.put(key, stream, { ...options, onBytes });
+  } catch (error) {
+    sum.drop();
+    throw error;
+  }
+  return { size, sha256: await sum.digest(), head: Buffer.concat(head) };
 }

@@ -4,13 +4,20 @@ import {
   CreateMultipartUploadCommand,
   PutObjectCommand,
   type S3Client,
-  S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { type Block, gather } from './gather.ts';
 import type { MemoryShare } from './memory.ts';
 import { PartsUnderWay } from './parts-under-way.ts';
 import type { PutOptions } from './port.ts';
+import {
+  COMPLETE_MS,
+  partMs,
+  type S3Object,
+  sumBody,
+  UploadRequests,
+  unlessComplete,
+} from './s3-requests.ts';
 import type { Source } from './source.ts';
 
 const MIB = 2 ** 20;
@@ -18,23 +25,10 @@ const MAX_PARTS = 10_000;
 /** The least that stores take: what is gained by more is lost by the memory for it. */
 const MIN_PART_BYTES = 5 * MIB;
 const ASSUMED_BYTES = 100 * 1024 * MIB;
-/** Some stores copy the whole object before they answer. */
-const COMPLETE_MS = 15 * 60_000;
-/** A part may take as long as it does at the slowest line that counts as one, and a while to be written down. */
-const PART_MS = 30_000;
-const SLOWEST_BYTES_PER_MS = 64;
-/** How long after a fault the outcome of requests other than parts is waited for. */
-const SETTLE_MS = 10_000;
 
 /** How large the parts of an object of up to `expectedBytes` are, all of one size as some stores want them. */
 export function partBytes(expectedBytes = ASSUMED_BYTES): number {
   return Math.max(MIN_PART_BYTES, Math.ceil(expectedBytes / MAX_PARTS / MIB) * MIB);
-}
-
-/** Where an object is to be. */
-export interface S3Object {
-  Bucket: string;
-  Key: string;
 }
 
 /**
@@ -55,18 +49,20 @@ export async function sendObject(
   const first = await blocks.next();
   if (first.done || first.value.block.length < size) {
     const Body = first.done ? Buffer.alloc(0) : first.value.block;
-    // To its end, where the source tells of a fault.
-    await blocks.next();
     await requests.send(new PutObjectCommand({ ...object, Body }));
+    // To its end: all has been shown to the caller by then.
+    await blocks.next();
     return { repeated: false };
   }
   const { UploadId, $metadata } = await requests.send(new CreateMultipartUploadCommand(object));
   const { ContentType: _, ...where } = { ...object, UploadId };
   const Parts: CompletedPart[] = [];
-  await sendParts(requests, { ...where, first: 1 }, chain(first.value, blocks), async (part) => {
+  let bytes = 0;
+  await sendParts(requests, { ...where, first: 1 }, chain(first.value, blocks), async (part, partBytes) => {
     Parts.push(part);
+    bytes += partBytes;
   });
-  await requests.send(new CompleteMultipartUploadCommand({ ...where, MultipartUpload: { Parts } }));
+  await requests.complete({ ...where, MultipartUpload: { Parts } }, bytes);
   return { repeated: ($metadata.attempts ?? 1) > 1 };
 }
 
@@ -90,10 +86,10 @@ async function sendParts(
   let PartNumber = first;
   const send = async (number: number, { block, give }: Block) => {
     const atOnce = underWay.size + 1;
+    const command = new UploadPartCommand({ ...where, PartNumber: number, Body: block });
+    await sumBody(command, block);
     const started = performance.now();
-    const { ETag } = await requests.send(
-      new UploadPartCommand({ ...where, PartNumber: number, Body: block }),
-    );
+    const { ETag } = await requests.send(command);
     width.took(performance.now() - started, atOnce);
     const bytes = block.length;
     give();
@@ -120,7 +116,7 @@ async function sendParts(
  * Sends a source as further parts of a multipart upload.
  *
  * @param where.first the number of the first part; one of that number, or a higher one, is replaced
- * @returns what is left over at the end and is less than a part
+ * @returns what is left over at the end and is less than a part; it is there until the memory is closed
  */
 export async function appendParts(
   client: S3Client,
@@ -128,13 +124,14 @@ export async function appendParts(
   source: Source,
   memory: MemoryShare,
   onPart: (part: CompletedPart, bytes: number) => Promise<void>,
-): Promise<Buffer> {
+): Promise<Uint8Array> {
   const requests = new UploadRequests(client, source, size);
-  let rest = Buffer.alloc(0);
+  let rest: Uint8Array = new Uint8Array();
   const whole = async function* () {
     for await (const block of gather(source, size, memory)) {
       if (block.block.length === size) yield block;
-      else rest = Buffer.from(block.block);
+      // Its memory is not given back: whoever keeps it needs it for so long.
+      else rest = block.block;
     }
   };
   await sendParts(requests, where, whole(), onPart);
@@ -144,7 +141,7 @@ export async function appendParts(
 /**
  * Puts an object together of its parts, in their order, and what comes after them.
  *
- * @throws {NoSuchUpload} also when that has been done before
+ * @throws {NoSuchUpload} when it was never begun, or removed
  */
 export async function completeParts(
   client: S3Client,
@@ -153,97 +150,21 @@ export async function completeParts(
   rest: Uint8Array,
 ): Promise<void> {
   const Parts: CompletedPart[] = receipts.map((ETag, i) => ({ ETag, PartNumber: i + 1 }));
-  // An object has a part, be it empty.
-  if (rest.length > 0 || receipts.length === 0) {
-    const PartNumber = receipts.length + 1;
-    const command = new UploadPartCommand({ ...where, PartNumber, Body: rest });
-    const { ETag } = await client.send(command, { requestTimeout: timeLimit(command, size) });
-    Parts.push({ ETag, PartNumber });
-  }
-  const command = new CompleteMultipartUploadCommand({ ...where, MultipartUpload: { Parts } });
-  await client.send(command, { requestTimeout: timeLimit(command, size) });
-}
-
-/**
- * The requests of one upload. The first fault ends its source and all parts under way; of every other request the outcome
- * should be known.
- */
-class UploadRequests {
-  readonly #client: S3Client;
-  readonly #source: Source;
-  readonly #partBytes: number;
-  readonly #settled: AbortSignal;
-  readonly #onDoubt: (() => void) | undefined;
-  /** The client's own, which tells each request the type of its answer. */
-  readonly send: S3Client['send'];
-
-  constructor(client: S3Client, source: Source, size: number, onDoubt?: () => void) {
-    this.#onDoubt = onDoubt;
-    this.#client = client;
-    this.#source = source;
-    this.#partBytes = size;
-    this.#settled = delayed(source.signal, SETTLE_MS);
-    this.send = ((command: Parameters<S3Client['send']>[0]) => this.#send(command)) as S3Client['send'];
-  }
-
-  /** Ends the upload. */
-  fail(error: unknown): void {
-    this.#source.fail(error);
-  }
-
-  /** @throws the first fault */
-  throwIfFailed(): void {
-    this.#source.signal.throwIfAborted();
-  }
-
-  async #send(command: Parameters<S3Client['send']>[0]): Promise<unknown> {
-    const abortSignal = command instanceof UploadPartCommand ? this.#source.signal : this.#settled;
-    this.throwIfFailed();
-    try {
-      const answer = await this.#client.send(command, {
-        abortSignal,
-        requestTimeout: timeLimit(command, this.#partBytes),
-      });
-      const repeated = (answer.$metadata.attempts ?? 1) > 1;
-      if (repeated && leavesSomething(command)) this.#onDoubt?.();
-      return answer;
-    } catch (error) {
-      if (leavesSomething(command) && !isRefusal(error)) this.#onDoubt?.();
-      this.#source.fail(error);
-      throw error;
+  const bytes = receipts.length * size + rest.length;
+  await unlessComplete(client, where, bytes, async () => {
+    // An object has a part, be it empty.
+    if (rest.length > 0 || receipts.length === 0) {
+      const PartNumber = receipts.length + 1;
+      const command = new UploadPartCommand({ ...where, PartNumber, Body: rest });
+      const { ETag } = await client.send(command, { requestTimeout: partMs(size) });
+      Parts.push({ ETag, PartNumber });
     }
-  }
+    const command = new CompleteMultipartUploadCommand({ ...where, MultipartUpload: { Parts } });
+    return client.send(command, { requestTimeout: COMPLETE_MS });
+  });
 }
 
 async function* chain<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T, void, void> {
   yield first;
   yield* rest;
-}
-
-/** Whether a request that is carried out late leaves something. A part does not, once its upload has been aborted. */
-function leavesSomething(command: Parameters<S3Client['send']>[0]): boolean {
-  return !(command instanceof UploadPartCommand);
-}
-
-/** Whether the store has said that it did not do what it was asked for, and was asked only once. */
-export function isRefusal(error: unknown): boolean {
-  if (!(error instanceof S3ServiceException)) return false;
-  const { httpStatusCode = 500, attempts = 1 } = error.$metadata;
-  return httpStatusCode < 500 && attempts === 1;
-}
-
-/** For one attempt, in milliseconds; undefined for what is soon done. */
-function timeLimit(command: object, size: number): number | undefined {
-  if (command instanceof CompleteMultipartUploadCommand) return COMPLETE_MS;
-  const sends = command instanceof UploadPartCommand || command instanceof PutObjectCommand;
-  return sends ? PART_MS + size / SLOWEST_BYTES_PER_MS : undefined;
-}
-
-/** Aborts some time after another signal does. */
-function delayed(signal: AbortSignal, ms: number): AbortSignal {
-  const controller = new AbortController();
-  const start = () => void setTimeout(() => controller.abort(signal.reason), ms).unref();
-  if (signal.aborted) start();
-  else signal.addEventListener('abort', start, { once: true });
-  return controller.signal;
 }

@@ -116,6 +116,18 @@ test('an upload begun twice because an answer was lost leaves no second one', as
   await storage.remove([key]);
 });
 
+test('an object that was completed by a request whose answer was lost is there', async () => {
+  const broken = breakFirst('CompleteMultipartUploadCommand', { performed: true });
+  const data = bytes(20 * MIB);
+  const key = objectKey('track');
+  const onDoubt = vi.fn();
+  await storage.put(key, source(data), { ...video, onDoubt });
+  expect(broken()).toBe(true);
+  expect(onDoubt).not.toHaveBeenCalled();
+  expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+  await storage.remove([key]);
+});
+
 test('a completion that the store refuses leaves nothing', async () => {
   client.middlewareStack.add(
     (next, context) => async (args) => {

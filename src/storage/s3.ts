@@ -29,8 +29,9 @@ import {
   refused,
 } from './port.ts';
 import type { S3Clients } from './s3-client.ts';
+import { isRefusal } from './s3-requests.ts';
 import { endingInSilence, type SilenceLimits } from './s3-silence.ts';
-import { appendParts, completeParts, isRefusal, partBytes, sendObject } from './s3-upload.ts';
+import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
 
@@ -67,7 +68,7 @@ export class S3Storage implements ObjectStorage {
     this.#idleMs = limits.idleMs;
   }
 
-  async put(key: string, body: Readable, options: PutOptions): Promise<void> {
+  async put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void> {
     const source = new Source(body, options);
     const object = source.orDestroy(() => ({ ...this.#object(key), ContentType: options.mediatype }));
     await source.run(async () => {
@@ -108,11 +109,12 @@ export class S3Storage implements ObjectStorage {
       const first = from / where.partBytes + 1;
       const onPart = ({ ETag = '' }: CompletedPart, bytes: number) =>
         source.tell(options.onPiece({ bytes, receipt: ETag }));
-      const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart).finally(() =>
-        memory.close(),
-      );
-      // Whoever keeps it may need memory: nobody waits for more of that while having some.
-      await source.tell(options.onRest(rest));
+      try {
+        const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart);
+        await source.tell(options.onRest(rest));
+      } finally {
+        memory.close();
+      }
     });
     await appending.catch((error) => {
       throw error?.cause instanceof NoSuchUpload ? new ObjectNotFound(object.key) : error;
@@ -122,13 +124,10 @@ export class S3Storage implements ObjectStorage {
   async complete(object: BegunObject, receipts: readonly string[], rest: Uint8Array): Promise<void> {
     const { again, ...where } = this.#begun(object);
     try {
-      await completeParts(this.#client, where, receipts, rest).catch(async (error) => {
-        if (!(error instanceof NoSuchUpload)) throw error;
-        await this.size(object.key);
-      });
+      await completeParts(this.#client, where, receipts, rest);
       if (again) await this.#abortMultiparts(object.key);
     } catch (error) {
-      throw error instanceof ObjectNotFound ? error : refused(error);
+      throw error instanceof NoSuchUpload ? new ObjectNotFound(object.key) : refused(error);
     }
   }
 

@@ -1,25 +1,28 @@
 import type { Readable } from 'node:stream';
 import { ObjectNotFound, type PutOptions, refused } from './port.ts';
 
-type SourceOptions = Pick<PutOptions, 'signal' | 'onChunk' | 'disposable'>;
+type SourceOptions = Pick<PutOptions, 'signal' | 'onBytes' | 'disposable'>;
 
 /**
- * The stream a `put` reads from. Whoever finds the first fault (the sender, the caller's signal, the storage) ends
+ * What a `put` reads from, mostly a stream. Whoever finds the first fault (the sender, the caller's signal, the storage) ends
  * it for all: the stream is destroyed, so that nobody waits for a reader that has gone, and `signal` aborts with
  * that first fault.
  */
 export class Source {
-  readonly #body: Readable;
+  readonly #body: Readable | undefined;
+  /** All of it, where that is in memory already. */
+  readonly whole: Uint8Array | undefined;
   readonly #options: SourceOptions;
   readonly #stop = new AbortController();
   readonly #onCallerAbort = () => this.#end(this.#options.signal?.reason);
   #refused = false;
 
-  constructor(body: Readable, options: SourceOptions) {
-    this.#body = body;
+  constructor(body: Readable | Uint8Array, options: SourceOptions) {
+    if (body instanceof Uint8Array) this.whole = body;
+    else this.#body = body;
     this.#options = options;
     // Never removed: an error that arrives after the last reader has gone would end the process.
-    body.on('error', (error) => this.#end(error));
+    this.#body?.on('error', (error) => this.#end(error));
     if (options.signal?.aborted) this.#end(options.signal.reason);
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
@@ -32,9 +35,8 @@ export class Source {
   /** The bytes as they come. A chunk is there until the next one is asked for. @throws the first fault */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     try {
-      for await (const chunk of this.#body as AsyncIterable<Uint8Array>) {
+      for await (const chunk of (this.#body ?? []) as AsyncIterable<Uint8Array>) {
         this.signal.throwIfAborted();
-        this.#options.onChunk?.(chunk);
         yield chunk;
         if (this.#options.disposable) dispose(chunk);
       }
@@ -42,6 +44,16 @@ export class Source {
       this.#end(error);
     }
     this.signal.throwIfAborted();
+  }
+
+  /** Shows the caller more of the bytes. @returns a promise while they are looked at; never rejects, but ends the source */
+  show(bytes: Uint8Array): Promise<void> | undefined {
+    try {
+      return this.#options.onBytes?.(bytes)?.catch((error) => this.#end(error));
+    } catch (error) {
+      this.#end(error);
+      return undefined;
+    }
   }
 
   /** The same promise, but that a fault ends the wait. @throws the first fault */
@@ -101,7 +113,7 @@ export class Source {
   #end(reason: unknown): void {
     if (this.signal.aborted) return;
     this.#stop.abort(reason);
-    this.#body.destroy(
+    this.#body?.destroy(
       reason instanceof Error ? reason : new Error('The upload was given up.', { cause: reason }),
     );
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage, RangeNotSatisfiable } from '../../src/storage/port.ts';
@@ -61,6 +62,33 @@ describe.each(storages)('object storage: %s', (_name, open) => {
       expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
     },
   );
+
+  test.each([100, 12 * MIB])('keeps %i bytes that are in memory already', async (size) => {
+    const data = bytes(size);
+    const key = objectKey('track');
+    await storage.put(key, data, { ...video, expectedBytes: size });
+    expect(sha256(await readAll(await storage.get(key)))).toBe(sha256(data));
+  });
+
+  test.each([100, 12 * MIB])('shows all of %i bytes in their order, and waits', async (size) => {
+    const data = bytes(size);
+    const seen: Buffer[] = [];
+    const onBytes = async (more: Uint8Array) => {
+      await pause(20);
+      seen.push(Buffer.from(more));
+    };
+    await storage.put(objectKey('track'), source(data), { ...video, expectedBytes: size, onBytes });
+    expect(sha256(Buffer.concat(seen))).toBe(sha256(data));
+  });
+
+  test('leaves nothing when whoever is shown the bytes refuses', async () => {
+    const onBytes = async () => {
+      throw new Error('not these');
+    };
+    const body = source(bytes(12 * MIB));
+    await expect(storage.put(objectKey('track'), body, { ...video, onBytes })).rejects.toThrow('not these');
+    await expectNothingLeft();
+  });
 
   test('keeps an object whose size nobody declared', async () => {
     const data = bytes(25 * MIB + 1);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ObjectStorage, refused } from '../../src/storage/port.ts';
@@ -53,6 +54,7 @@ const FAULTS: [string, Put, number, string][] = [
     'refuses after some bytes, and destroys its source',
     (_key, body) =>
       new Promise((_, reject) => {
+        if (!(body instanceof Readable)) throw new TypeError('no stream');
         body.once('data', () => {
           body.destroy(new Error('ECONNRESET'));
           reject(refused(new Error('ECONNRESET')));

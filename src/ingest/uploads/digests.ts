@@ -1,11 +1,11 @@
-import { createHash, type Hash } from 'node:crypto';
+import { beginSha256, type Sha256 } from '../../storage/sha256/sha256.ts';
 
 /** As many as may be under way; of one more, the oldest is given up. */
 const MOST = 10_000;
 
 /** The digest of what has come of an upload so far. */
 interface Digest {
-  hash: Hash;
+  sum: Sha256;
   /** How many bytes it has seen. */
   bytes: number;
 }
@@ -18,25 +18,30 @@ export class Digests {
   readonly #digests = new Map<string, Digest>();
 
   /** The digest of an upload of which `bytes` have come, to be kept up with what comes; undefined when it is not known. */
-  at(id: string, bytes: number): { update(chunk: Uint8Array): void; hex(): string } | undefined {
+  at(id: string, bytes: number): Pick<Sha256, 'add' | 'digest'> | undefined {
     const known = this.#digests.get(id);
+    const digest = bytes === 0 ? { sum: beginSha256(), bytes: 0 } : known;
     this.#digests.delete(id);
-    const digest = bytes === 0 ? { hash: createHash('sha256'), bytes: 0 } : known;
-    if (digest?.bytes !== bytes) return undefined;
+    if (known && known !== digest) known.sum.drop();
+    if (digest?.bytes !== bytes) {
+      digest?.sum.drop();
+      return undefined;
+    }
     this.#digests.set(id, digest);
     const [oldest] = this.#digests.keys();
-    if (this.#digests.size > MOST && oldest !== undefined) this.#digests.delete(oldest);
+    if (this.#digests.size > MOST && oldest !== undefined) this.forget(oldest);
     return {
-      update: (chunk) => {
-        digest.hash.update(chunk);
-        digest.bytes += chunk.length;
+      add: (more) => {
+        digest.bytes += more.length;
+        return digest.sum.add(more);
       },
-      hex: () => digest.hash.copy().digest('hex'),
+      digest: () => digest.sum.digest(),
     };
   }
 
   /** Nothing more will come of it. */
   forget(id: string): void {
+    this.#digests.get(id)?.sum.drop();
     this.#digests.delete(id);
   }
 }

@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { detectMediaType, HEAD_BYTES } from '../../media/signature.ts';
-import { ObjectNotFound, type ObjectStorage, type Piece, refused } from '../../storage/port.ts';
+import {
+  ObjectNotFound,
+  type ObjectStorage,
+  type Piece,
+  type PutOptions,
+  refused,
+} from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
 import type { Digests } from './digests.ts';
 import { extendUpload, noteProgress, type Progress, receiptsOf } from './progress.ts';
@@ -92,6 +98,7 @@ class Writing {
       await storage.append(this.#upload, this.#upload.stored, body, {
         signal,
         disposable: true,
+        onBytes: this.#sum(),
         onPiece: async (piece) => {
           this.#unnoted.push(piece);
           if (!verify) await this.#note({ pieces: this.#unnoted.splice(0) });
@@ -107,6 +114,20 @@ class Writing {
     return this.#upload;
   }
 
+  /** Sums what comes; the rest of before has been summed. */
+  #sum(): PutOptions['onBytes'] {
+    const digest = this.#digest;
+    let before = this.#upload.rest?.bytes ?? 0;
+    return (
+      digest &&
+      ((bytes) => {
+        const fresh = bytes.subarray(before);
+        before -= bytes.length - fresh.length;
+        return digest.add(fresh);
+      })
+    );
+  }
+
   /** What was left over before, and what comes; a fault is kept for later. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
     const { read, verify, maxBytes } = this.#incoming;
@@ -120,7 +141,6 @@ class Writing {
         if (offset + this.#received + chunk.length > length)
           throw new TooMuch('More came than was declared.');
         this.#received += chunk.length;
-        this.#digest?.update(chunk);
         verify?.update(chunk);
         yield chunk;
       } catch (error) {
@@ -159,7 +179,7 @@ class Writing {
     if (whole === length) {
       if (pieces.length > 0) await this.#note({ pieces });
       await this.#complete(rest);
-    } else if (this.#received > 0) await this.#keep(pieces, rest);
+    } else if (this.#received > 0 && pieces.length + rest.length > 0) await this.#keep(pieces, rest);
   }
 
   async #keep(pieces: readonly Piece[], rest: Uint8Array): Promise<void> {
@@ -167,8 +187,7 @@ class Writing {
     if (rest.length === 0) return this.#note({ pieces });
     const key = await staging.stage('rest');
     try {
-      const body = Readable.from([rest]);
-      await storage.put(key, body, {
+      await storage.put(key, rest, {
         mediatype: 'application/octet-stream',
         expectedBytes: rest.length,
         onDoubt: () => staging.doubt(key),
@@ -184,7 +203,7 @@ class Writing {
     const { database, storage, digests } = this.#parts;
     await storage.complete(this.#upload, await receiptsOf(database, this.#upload.id), rest);
     const found = { ...(await inspectHead(storage, this.#upload.key)), bytes: rest.length };
-    await this.#note({ found: { ...found, sha256: this.#digest?.hex() } });
+    await this.#note({ found: { ...found, sha256: await this.#digest?.digest() } });
     digests.forget(this.#upload.id);
   }
 

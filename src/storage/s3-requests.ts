@@ -1,0 +1,159 @@
+import {
+  CompleteMultipartUploadCommand,
+  type CompleteMultipartUploadCommandInput,
+  HeadObjectCommand,
+  NoSuchUpload,
+  NotFound,
+  PutObjectCommand,
+  type S3Client,
+  S3ServiceException,
+  UploadPartCommand,
+  type UploadPartCommandOutput,
+} from '@aws-sdk/client-s3';
+import { sha256Of } from './sha256/sha256.ts';
+import type { Source } from './source.ts';
+
+/** For completing, in milliseconds: some stores copy the whole object before they answer. */
+export const COMPLETE_MS = 15 * 60_000;
+/** A part may take as long as it does at the slowest line that counts as one, and a while to be written down. */
+const PART_MS = 30_000;
+const SLOWEST_BYTES_PER_MS = 64;
+/** How long after a fault the outcome of requests other than parts is waited for. */
+const SETTLE_MS = 10_000;
+
+/** Where an object is to be. */
+export interface S3Object {
+  Bucket: string;
+  Key: string;
+}
+
+/** What every answer has. */
+type ResponseMetadata = Pick<UploadPartCommandOutput, '$metadata'>;
+
+/**
+ * The requests of one upload. The first fault ends its source and all parts under way; of every other request the outcome
+ * should be known.
+ */
+export class UploadRequests {
+  readonly #client: S3Client;
+  readonly #source: Source;
+  readonly #partBytes: number;
+  readonly #settled: AbortSignal;
+  readonly #onDoubt: (() => void) | undefined;
+  /** The client's own, which tells each request the type of its answer. */
+  readonly send: S3Client['send'];
+
+  constructor(client: S3Client, source: Source, size: number, onDoubt?: () => void) {
+    this.#onDoubt = onDoubt;
+    this.#client = client;
+    this.#source = source;
+    this.#partBytes = size;
+    this.#settled = delayed(source.signal, SETTLE_MS);
+    this.send = ((command: Parameters<S3Client['send']>[0]) => this.#send(command)) as S3Client['send'];
+  }
+
+  /** Ends the upload. */
+  fail(error: unknown): void {
+    this.#source.fail(error);
+  }
+
+  /** @throws the first fault */
+  throwIfFailed(): void {
+    this.#source.signal.throwIfAborted();
+  }
+
+  /** @param bytes of the object */
+  async complete(input: CompleteMultipartUploadCommandInput, bytes: number): Promise<void> {
+    const options = { abortSignal: this.#settled, requestTimeout: COMPLETE_MS };
+    await this.#run(true, () =>
+      unlessComplete(this.#client, input, bytes, () =>
+        this.#client.send(new CompleteMultipartUploadCommand(input), options),
+      ),
+    );
+  }
+
+  #send(command: Parameters<S3Client['send']>[0]): Promise<ResponseMetadata> {
+    // A part that is carried out late leaves nothing, once its upload has been aborted.
+    const isPart = command instanceof UploadPartCommand;
+    const options = {
+      abortSignal: isPart ? this.#source.signal : this.#settled,
+      requestTimeout: timeLimit(command, this.#partBytes),
+    };
+    return this.#run(!isPart, () => this.#client.send(command, options));
+  }
+
+  async #run(leavesSomething: boolean, send: () => Promise<ResponseMetadata>): Promise<ResponseMetadata> {
+    this.throwIfFailed();
+    try {
+      const answer = await send();
+      const repeated = (answer.$metadata.attempts ?? 1) > 1;
+      if (repeated && leavesSomething) this.#onDoubt?.();
+      return answer;
+    } catch (error) {
+      if (leavesSomething && !isRefusal(error)) this.#onDoubt?.();
+      this.#source.fail(error);
+      throw error;
+    }
+  }
+}
+
+/**
+ * Completes a multipart upload, or finds that this has been done: an answer may have been lost.
+ *
+ * @param bytes of the object
+ * @throws {NoSuchUpload} when there is neither the upload nor the object
+ */
+export async function unlessComplete(
+  client: S3Client,
+  { Bucket, Key }: Pick<CompleteMultipartUploadCommandInput, 'Bucket' | 'Key'>,
+  bytes: number,
+  complete: () => Promise<ResponseMetadata>,
+): Promise<ResponseMetadata> {
+  return complete().catch(async (error) => {
+    if (!(error instanceof NoSuchUpload)) throw error;
+    const found = await client.send(new HeadObjectCommand({ Bucket, Key })).catch((fault) => {
+      throw fault instanceof NotFound ? error : fault;
+    });
+    if (found.ContentLength !== bytes) throw error;
+    return found;
+  });
+}
+
+/** Its bytes are signed with the request: the client would sum them in the thread that receives more of them. */
+export async function sumBody(command: UploadPartCommand, bytes: Uint8Array): Promise<void> {
+  const sum = await sha256Of(bytes);
+  command.middlewareStack.add(
+    (next) => (args) => {
+      (args.request as { headers: Record<string, string> }).headers['x-amz-content-sha256'] = sum;
+      return next(args);
+    },
+    { step: 'build', name: 'sumOfTheBody' },
+  );
+}
+
+/** Whether the store has said that it did not do what it was asked for, and was asked only once. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException)) return false;
+  const { httpStatusCode = 500, attempts = 1 } = error.$metadata;
+  return httpStatusCode < 500 && attempts === 1;
+}
+
+/** For one attempt, in milliseconds; undefined for what is soon done. */
+function timeLimit(command: object, size: number): number | undefined {
+  const sends = command instanceof UploadPartCommand || command instanceof PutObjectCommand;
+  return sends ? partMs(size) : undefined;
+}
+
+/** For one attempt to send so many bytes, in milliseconds. */
+export function partMs(bytes: number): number {
+  return PART_MS + bytes / SLOWEST_BYTES_PER_MS;
+}
+
+/** Aborts some time after another signal does. */
+function delayed(signal: AbortSignal, ms: number): AbortSignal {
+  const controller = new AbortController();
+  const start = () => void setTimeout(() => controller.abort(signal.reason), ms).unref();
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  return controller.signal;
+}
