@@ -39,6 +39,7 @@ export async function createBench(options: BenchOptions, cleanup: Cleanup): Prom
     ...process.env,
     DATA_DIR: folder,
     DENO_DIR: join(folder, 'deno'),
+    NODE_COMPILE_CACHE: join(folder, 'node'),
     HOST: '127.0.0.1',
     PUBLIC_URL: '',
   };
@@ -110,5 +111,5 @@ export async function forgetEvents(
     UNION SELECT object_key FROM publication_elements
     UNION SELECT object_key FROM staging`.execute(database);
   await storage.remove(rows.map(({ object_key }) => object_key));
-  await sql`TRUNCATE events, staging CASCADE`.execute(database);
+  await sql`TRUNCATE events, uploads, direct_uploads, staging CASCADE`.execute(database);
 }

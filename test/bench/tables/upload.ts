@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import type { Bench } from '../setup/bench.ts';
+import { startInlet } from '../setup/inlet-process.ts';
 import type { Row, Table } from '../support/figures.ts';
-import { compare } from '../uploads/compare.ts';
+import { compare, type UploadCase, warmUp } from '../uploads/compare.ts';
 import { writeRandom } from '../uploads/files.ts';
 import { hugeRows } from '../uploads/huge.ts';
-import { inletPeer, libStoragePeer, multerPeer, type Peer, type Place, tusPeer } from '../uploads/peers.ts';
+import { inletPeers, libStoragePeer, multerPeer, type Peer, type Place, tusPeer } from '../uploads/peers.ts';
 import { findSender, type Sender } from '../uploads/send.ts';
 import { findBuckets, makeFolder, ROUND_TRIP_MS } from '../uploads/services.ts';
 
@@ -15,6 +16,9 @@ const MANY = 16;
 const EACH = 4;
 /** How Inlet used lib-storage before it had a writer of its own, and the parts it sent. */
 const FORMER = { partSize: 5 * MIB, queueSize: 2 };
+
+/** What is measured of all peers, or of Inlet by tus as well. */
+type CaseOf = UploadCase & { tus?: boolean };
 
 /** Uploads through the API against what most people would use in its place, side by side. */
 export async function measureUpload(bench: Bench, onRound: (round: number) => void): Promise<Table> {
@@ -27,40 +31,59 @@ export async function measureUpload(bench: Bench, onRound: (round: number) => vo
   const single = { ...one, uploads: 1 };
   const many = { ...each, uploads: MANY };
   const rows: Row[] = [];
-  const measure = async (where: string, peers: Peer[], cases: Parameters<typeof compare>[1][]) => {
-    for (const each of cases) rows.push(...(await compare(peers, each, { where, rounds, onRound })));
-    for (const peer of peers) await peer.stop();
+  const measure = async (where: string, place: Place, others: Peer[], cases: CaseOf[]) => {
+    const inlets = [];
+    for (const runtime of ['deno', 'node'] as const) {
+      inlets.push(await inletPeers(bench, { runtime, sender, ...place }));
+    }
+    const forms = [...inlets.map((inlet) => inlet.forms), ...others];
+    const withTus = [...forms, ...inlets.map(({ tus }) => tus)];
+    await warmUp(withTus, each.file);
+    for (const { tus, ...what } of cases) {
+      rows.push(...(await compare(tus ? withTus : forms, what, { where, rounds, onRound })));
+    }
+    for (const peer of forms) await peer.stop();
   };
-  const inlets = (place: Place) => bothRuntimes(bench, sender, place);
+  await compileOnce(bench, folder);
 
   const multer = await multerPeer(bench, sender);
   await measure(
     'folder',
-    [...(await inlets(folder)), multer, await tusPeer(bench, sender)],
+    folder,
+    [multer, await tusPeer(bench, sender)],
     [
-      { ...each, uploads: 1, first: true },
-      { ...single, of: multer.label, aims: { 'Inlet on Deno': 1, 'Inlet on Node': 0.9 }, peak: 200e6 },
+      {
+        ...single,
+        tus: true,
+        of: multer.label,
+        aims: { 'Inlet on Deno': 1, 'Inlet on Node': 0.9 },
+        peak: 200e6,
+      },
       { ...many, of: multer.label, aims: { 'Inlet on Deno': 1, 'Inlet on Node': 1 }, peak: 350e6 },
     ],
   );
   const raw = libStoragePeer(bench, 'lib-storage, local file', buckets.near.env);
   await measure(
     'S3',
-    [...(await inlets(buckets.near)), raw, await tusPeer(bench, sender, buckets.near.env)],
+    buckets.near,
+    [raw, await tusPeer(bench, sender, buckets.near.env)],
     [
-      { ...each, uploads: 1, first: true },
-      { ...single, of: raw.label, aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 }, peak: 200e6 },
+      {
+        ...single,
+        tus: true,
+        of: raw.label,
+        aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 },
+        peak: 200e6,
+      },
       { ...many, of: raw.label, aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 }, peak: 350e6 },
     ],
   );
   const former = libStoragePeer(bench, 'as Inlet was: lib-storage, 2 x 5 MiB', buckets.far.env, FORMER);
   await measure(
     `S3, ${ROUND_TRIP_MS} ms`,
-    [...(await inlets(buckets.far)), former],
-    [
-      { ...each, uploads: 1, first: true },
-      { ...single, of: former.label, aims: { 'Inlet on Deno': 2.5, 'Inlet on Node': 2.5 }, peak: 200e6 },
-    ],
+    buckets.far,
+    [former],
+    [{ ...single, of: former.label, aims: { 'Inlet on Deno': 2.5, 'Inlet on Node': 2.5 }, peak: 200e6 }],
   );
   if (huge !== undefined) rows.push(...(await hugeRows(bench, folder, huge)));
   for (const { file } of [one, each]) rmSync(file);
@@ -72,19 +95,19 @@ export async function measureUpload(bench: Bench, onRound: (round: number) => vo
   };
 }
 
-async function bothRuntimes(bench: Bench, sender: Sender, place: Place): Promise<Peer[]> {
-  const peers: Peer[] = [];
+/** What is measured is a start like most: what the runtimes compile is kept. */
+async function compileOnce(bench: Bench, { env }: Place): Promise<void> {
   for (const runtime of ['deno', 'node'] as const) {
-    peers.push(await inletPeer(bench, { runtime, sender, ...place }));
+    await (await startInlet(bench, 'api', env, runtime)).stop();
   }
-  return peers;
 }
 
 const notes = (sender: Sender, server: string) => [
   `Client: ${sender === 'curl' ? 'curl' : 'one of Node'}, a process for each upload, on the same processors; peers on Node. S3: ${server}.`,
   'Inlet is the API alone, by POST /api/events. multer: fsync before the answer. tus: one PATCH, fsync before its answer.',
-  'lib-storage reads the file itself, nothing is received; it has its own defaults (4 parts of 5 MiB at once).',
-  `"${ROUND_TRIP_MS} ms": a proxy adds them to each round trip; as Inlet was: what its storage did, without receiving or SHA-256.`,
+  'Inlet computes the SHA-256 of every file; on S3 it signs each part as well, as lib-storage and the tus server do.',
+  'lib-storage reads the file itself, nothing is received; it has its own defaults (4 parts of 5 MiB at once, for each upload).',
+  `"${ROUND_TRIP_MS} ms": a proxy adds them to each round trip; as Inlet was: what its storage did, without receiving or the SHA-256 of the file.`,
   "CPU: seconds of the server (of lib-storage: the client) per GiB, its own and the system's for it.",
-  'Peak: resident memory so far, from the start of the process; rows are measured in the order of the table.',
+  'Peak: resident memory so far, from the start of the process; by tus and by forms it is the same process.',
 ];

@@ -13,8 +13,6 @@ export interface UploadCase {
   bytes: number;
   /** At once. */
   uploads: number;
-  /** Done once, so that programs are compiled and connections made: only the memory is told. */
-  first?: boolean;
   /** The peer whose rate the others' are divided by. */
   of?: string;
   /** What the ratio should be at least, by the peer. */
@@ -23,10 +21,22 @@ export interface UploadCase {
   peak?: number;
 }
 
-/** Measures a case of several peers in turn, again and again. @returns a row for each peer */
+/** Has a file stored once by each peer, so that programs are compiled and connections made. */
+export async function warmUp(peers: readonly Peer[], file: string): Promise<void> {
+  for (const peer of peers) {
+    await peer.store(file, 1);
+    await peer.forget();
+  }
+}
+
+/**
+ * Measures a case of several peers in turn, again and again, each round beginning with another one.
+ *
+ * @returns a row for each peer
+ */
 export async function compare(
   peers: readonly Peer[],
-  { file, bytes, uploads, first = false, of, aims = {}, peak }: UploadCase,
+  { file, bytes, uploads, of, aims = {}, peak }: UploadCase,
   { where, rounds, onRound }: { where: string; rounds: number; onRound: (round: number) => void },
 ): Promise<Row[]> {
   const total = bytes * uploads;
@@ -36,9 +46,10 @@ export async function compare(
     seconds: [] as number[],
     peaks: [] as number[],
   }));
-  for (let round = 1; round <= (first ? 1 : rounds); round++) {
+  for (let round = 1; round <= rounds; round++) {
     onRound(round);
-    for (const { peer, rates, seconds, peaks } of samples) {
+    const turn = round % samples.length;
+    for (const { peer, rates, seconds, peaks } of [...samples.slice(turn), ...samples.slice(0, turn)]) {
       const memory = watchMemory(peer.pid);
       const before = processorSeconds(peer.pid);
       const ms = await peer.store(file, uploads);
@@ -53,19 +64,17 @@ export async function compare(
   return samples.map(({ peer: { label }, rates, seconds, peaks }) => {
     const least = aims[label];
     const limit = least !== undefined && peak !== undefined ? { atMost: peak } : undefined;
-    const compared: Record<string, Figure> = first
-      ? {}
-      : {
-          rate: { unit: 'rate', samples: rates },
-          ...(base && {
-            ratio: {
-              unit: 'ratio',
-              samples: ratios(rates, base),
-              aim: least === undefined ? undefined : { atLeast: least },
-            },
-          }),
-          'CPU s / GiB': { unit: 'seconds', samples: seconds },
-        };
+    const compared: Record<string, Figure> = {
+      rate: { unit: 'rate', samples: rates },
+      ...(base && {
+        ratio: {
+          unit: 'ratio',
+          samples: ratios(rates, base),
+          aim: least === undefined ? undefined : { atLeast: least },
+        },
+      }),
+      'CPU s / GiB': { unit: 'seconds', samples: seconds },
+    };
     return {
       label: `${where}, ${uploads} x ${bytes / MIB} MiB: ${label}`,
       figures: { ...compared, peak: { unit: 'bytes', samples: [Math.max(...peaks)], aim: limit } },

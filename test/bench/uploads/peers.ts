@@ -29,19 +29,29 @@ export interface Place {
   storage: Pick<ObjectStorage, 'remove'>;
 }
 
-/** The API of Inlet, by forms. */
-export async function inletPeer(
+/** The API of Inlet, one process of it: by forms, and by tus. */
+export async function inletPeers(
   bench: Bench,
   { runtime, sender, env, storage }: { runtime: Runtime; sender: Sender } & Place,
-): Promise<Peer> {
+): Promise<{ forms: Peer; tus: Peer }> {
   const { pid, api, stop } = await startInlet(bench, 'api', env, runtime);
-  return {
-    label: `Inlet on ${runtime === 'deno' ? 'Deno' : 'Node'}`,
+  const label = `Inlet on ${runtime === 'deno' ? 'Deno' : 'Node'}`;
+  const forget = () => forgetEvents(bench.database, storage);
+  const forms: Peer = {
+    label,
     pid,
     store: (file, uploads) => timed(uploads, () => sendForm(sender, api, file)),
-    forget: () => forgetEvents(bench.database, storage),
+    forget,
     stop,
   };
+  const tus: Peer = {
+    label: `${label}, tus`,
+    pid,
+    store: (file, uploads) => timed(uploads, async () => void (await sendTus(sender, api, '/uploads', file))),
+    forget,
+    stop,
+  };
+  return { forms, tus };
 }
 
 /** express and multer, on a folder. */
@@ -74,7 +84,8 @@ export async function tusPeer(bench: Bench, sender: Sender, env?: Record<string,
   return {
     label: `tus server, ${env ? 'S3' : 'file'} store`,
     pid,
-    store: (file, uploads) => timed(uploads, async () => void stored.push(await sendTus(sender, api, file))),
+    store: (file, uploads) =>
+      timed(uploads, async () => void stored.push(await sendTus(sender, api, '/files', file))),
     forget: async () => void (await run({ forget: stored.splice(0).map((path) => basename(path)) })),
     stop,
   };

@@ -147,14 +147,29 @@ async function put({ key, request, response }: Call): Promise<void> {
   response.writeHead(200, { ETag: blob.etag }).end();
 }
 
-async function get({ key, response }: Call, method: string): Promise<void> {
+async function get({ key, request, response }: Call, method: string): Promise<void> {
   const object = objects.get(key);
   if (!object) return fail(response, 404, method === 'HEAD' ? undefined : 'NoSuchKey');
   const { blobs, metadata } = object;
-  response.writeHead(200, { 'Content-Length': bytesOf(blobs), ...Object.fromEntries(metadata) });
+  const size = bytesOf(blobs);
+  const [, from = 0, to = size - 1] = (/^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []).map(
+    Number,
+  );
+  const end = Math.min(to, size - 1);
+  response.writeHead(request.headers.range ? 206 : 200, {
+    'Content-Length': end - from + 1,
+    'Content-Range': `bytes ${from}-${end}/${size}`,
+    ...Object.fromEntries(metadata),
+  });
   if (method === 'HEAD') return void response.end();
   const content = async function* () {
-    for (const { path } of blobs) yield* createReadStream(path);
+    let at = 0;
+    for (const { path, bytes } of blobs) {
+      if (at <= end && at + bytes > from) {
+        yield* createReadStream(path, { start: Math.max(0, from - at), end: Math.min(bytes - 1, end - at) });
+      }
+      at += bytes;
+    }
   };
   await pipeline(Readable.from(content()), response);
 }

@@ -26,8 +26,7 @@ const FIELDS = {
 export async function sendForm(sender: Sender, api: ApiAddress, file: string): Promise<void> {
   if (sender === 'curl') {
     const fields = Object.entries(FIELDS).flatMap(([name, value]) => ['-F', `${name}=${value}`]);
-    const login = ['-u', `${api.username}:${api.password}`];
-    return curl(201, [...login, ...fields, '-F', `presenter=@${file}`, `${api.url}/api/events`]);
+    return curl(201, [...login(api), ...fields, '-F', `presenter=@${file}`, `${api.url}/api/events`]);
   }
   const { size: bytes } = await stat(file);
   const content = () => createReadStream(file, { highWaterMark: 2 ** 18 });
@@ -35,10 +34,15 @@ export async function sendForm(sender: Sender, api: ApiAddress, file: string): P
 }
 
 /** Creates an upload at a tus server and sends the file in one request. @returns the path of the upload */
-export async function sendTus(sender: Sender, server: ApiAddress, file: string): Promise<string> {
+export async function sendTus(
+  sender: Sender,
+  server: ApiAddress,
+  route: string,
+  file: string,
+): Promise<string> {
   const { size } = await stat(file);
   const tus = { 'Tus-Resumable': '1.0.0' };
-  const created = await ask(server, '/files', {
+  const created = await ask(server, route, {
     method: 'POST',
     headers: { ...tus, 'Upload-Length': size, 'Content-Length': 0 },
   });
@@ -48,7 +52,7 @@ export async function sendTus(sender: Sender, server: ApiAddress, file: string):
   const headers = { ...tus, 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' };
   if (sender === 'curl') {
     const lines = Object.entries(headers).flatMap((header) => ['-H', header.join(': ')]);
-    await curl(204, ['-X', 'PATCH', ...lines, '-T', file, `${server.url}${pathname}`]);
+    await curl(204, [...login(server), '-X', 'PATCH', ...lines, '-T', file, `${server.url}${pathname}`]);
     return pathname;
   }
   const options = { method: 'PATCH', headers: { ...headers, 'Content-Length': size } };
@@ -58,6 +62,8 @@ export async function sendTus(sender: Sender, server: ApiAddress, file: string):
   if (status !== 204) throw new Error(`The tus server answered ${status}: ${body}`);
   return pathname;
 }
+
+const login = ({ username, password }: ApiAddress) => ['-u', `${username}:${password}`];
 
 /** Without `Expect`: what is measured does not wait to be asked for. */
 async function curl(expected: number, args: string[]): Promise<void> {
