@@ -24,6 +24,7 @@ export async function* gather(
   let buffer: Buffer | undefined;
   let filled = 0;
   let shown: Promise<unknown> = Promise.resolve();
+  let before: Promise<unknown> = shown;
   const blockOf = (whole: Buffer): Block => {
     const block = whole.subarray(0, filled);
     const looking = source.show(block);
@@ -38,6 +39,9 @@ export async function* gather(
       taken += part.length;
       filled += part.length;
       if (filled < blockBytes) continue;
+      // Whoever looks at them may not lag behind by more than two, which would only take memory.
+      await source.orFailure(before);
+      before = shown;
       yield blockOf(buffer);
       buffer = undefined;
       filled = 0;
