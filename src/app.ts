@@ -11,7 +11,7 @@ import { shareWith } from './http/cross-site.ts';
 import { Rules, requireVersion } from './http/endpoint/rules.ts';
 import { negotiateVersion } from './http/version.ts';
 import { EVENT_HEADER } from './ingest/direct/address-uploads.ts';
-import { ADDRESSES } from './ingest/direct/direct.endpoints.ts';
+import { ADDRESSES } from './ingest/direct/direct-uploads.ts';
 import { speakTus, TUS_EXPOSED } from './ingest/uploads/tus-headers.ts';
 import { servedDocument } from './openapi/served.ts';
 import { dashboardRoutes } from './operator/dashboard.ts';

@@ -52,6 +52,14 @@ test('whoever holds one when the process is about to end, or takes one then, is 
   expect(wanted).toEqual(['a', 'b']);
 });
 
+test('whoever holds it is asked for it now and then, not all the time, while another process waits', async () => {
+  const onWanted = vi.fn();
+  await here.take('a', { ...nobody, onWanted }, WAIT_MS);
+  expect(await there.take('a', nobody, 500)).toBeUndefined();
+  expect(onWanted.mock.calls.length).toBeGreaterThan(0);
+  expect(onWanted.mock.calls.length).toBeLessThan(10);
+});
+
 test.each([
   ['the same process', () => here],
   ['another process', () => there],

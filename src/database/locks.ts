@@ -62,7 +62,8 @@ export class Locks {
       const left = until - performance.now();
       if (left <= 0) return undefined;
       if (here?.taken) here.onWanted();
-      await Promise.race([here?.released, pause(Math.min(left, RETRY_MS))]);
+      const wait = pause(Math.min(left, RETRY_MS));
+      await (here ? Promise.race([here.released, wait]) : wait);
     }
   }
 

@@ -69,7 +69,6 @@ async function killed(direct: Addresses, { noted = true } = {}): Promise<void> {
 
 describe('killed between the last byte and the event, the event is made once', () => {
   const ways = {
-    'whoever asks the account’s address': (direct: Addresses) => told(app, direct.id),
     'whoever asks an address': (direct: Addresses) => tusRequest('HEAD', direct.urls[0] ?? ''),
     'the last request, sent again': ({ urls }: Addresses) =>
       tusRequest('PATCH', urls[0] ?? '', { ...STREAM, 'Upload-Offset': '100' }, new Uint8Array()),
@@ -83,6 +82,15 @@ describe('killed between the last byte and the event, the event is made once', (
     for (let i = 0; i < 2; i += 1) await way(direct);
     expect(await events()).toHaveLength(before.length + 1);
     expect(await told(app, direct.id)).toMatchObject({ state: 'finished' });
+  });
+
+  test('and whoever asks the account’s address before that changes nothing, whatever the storage does', async () => {
+    const direct = await handOut(app);
+    await killed(direct, { noted: false });
+    const before = await events();
+    expect(await told(app, direct.id)).toMatchObject({ status: 200, state: 'uploading' });
+    expect(await events()).toHaveLength(before.length);
+    expect(await sweep()).toBe(1);
   });
 
   test('also when it was not noted that the object is whole', async () => {

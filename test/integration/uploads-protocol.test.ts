@@ -523,7 +523,7 @@ describe('pages of a trusted site', () => {
       'Tus-Checksum-Algorithm',
     ],
     ...['Upload-Offset', 'Upload-Length', 'Upload-Metadata', 'Upload-Expires', 'Upload-Defer-Length'],
-    ...['Upload-Concat', 'Retry-After', 'X-Request-Id'],
+    ...['Retry-After', 'X-Request-Id'],
   ];
   const list = (text: string | null) => (text ?? '').split(/,\s*/);
 

@@ -1,11 +1,13 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tus from 'tus-js-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN } from '../support/app.ts';
-import { bytes, readAll, sha256 } from '../support/bytes.ts';
+import { bytes, sha256 } from '../support/bytes.ts';
 import { eventually } from '../support/eventually.ts';
-import { rowOf } from '../support/resumable.ts';
+import { expectStored, rowOf } from '../support/resumable.ts';
 import { type ServedApp, serveApp } from '../support/serve-uploads.ts';
 
 const MIB = 2 ** 20;
@@ -31,14 +33,6 @@ function send(data: Buffer | Readable, options: Partial<tus.UploadOptions>): Pro
   });
 }
 
-async function expectStored(path: string, data: Buffer) {
-  const row = await rowOf(served.app.database, path);
-  expect(row).toMatchObject({ stored: data.length, length: data.length, rest_bytes: 0 });
-  expect(row.completed_at).not.toBeNull();
-  expect(sha256(await readAll(await served.app.storage.get(row.object_key)))).toBe(sha256(data));
-  return row;
-}
-
 test.each([
   ['in one request', 100 * MIB],
   ['in chunks of 5 MiB', 5 * MIB],
@@ -46,10 +40,8 @@ test.each([
   const data = bytes(23 * MIB + 5);
   const metadata = { filename: 'Vorlesung ü.mp4', filetype: 'video/mp4', flavor: 'presenter/source' };
   const { filename, flavor } = metadata;
-  const row = await expectStored(
-    await send(Readable.from([data]), { chunkSize, metadata, uploadSize: data.length }),
-    data,
-  );
+  const path = await send(Readable.from([data]), { chunkSize, metadata, uploadSize: data.length });
+  const row = await expectStored(served.app, path, data);
   expect(row).toMatchObject({ sha256: sha256(data), filename, flavor });
 });
 
@@ -86,7 +78,25 @@ test('a client that knows the length at the end only may say it again after its 
     chunkSize: 5 * MIB,
     retryDelays: [0, 100, 500],
   });
-  await expectStored(path, data);
+  await expectStored(app, path, data);
+});
+
+test('an upload is not given up because the folder of the storage is away', async () => {
+  const { admin, app } = served;
+  const data = bytes(MIB);
+  const begun = await admin.fetch('/uploads', { method: 'POST', headers: { 'Upload-Defer-Length': '1' } });
+  const path = new URL(begun.headers.get('Location') ?? '').pathname;
+  expect((await admin.patch(path, 0, data)).status).toBe(204);
+  const id = path.split('/').at(-1) ?? '';
+  await app.database.updateTable('uploads').set({ length: data.length }).where('id', '=', id).execute();
+  const objects = join(app.context.config.dataDir, 'objects');
+  await rename(objects, `${objects}.away`);
+  await mkdir(objects);
+  expect((await admin.head(path)).status).toBe(503);
+  await rm(objects, { recursive: true });
+  await rename(`${objects}.away`, objects);
+  expect(await admin.offset(path)).toBe(data.length);
+  await expectStored(app, path, data);
 });
 
 test('whoever asks for an upload whose process was killed after the last byte finds it complete', async () => {
@@ -100,5 +110,5 @@ test('whoever asks for an upload whose process was killed after the last byte fi
   await app.database.updateTable('uploads').set({ length: data.length }).where('id', '=', id).execute();
   expect(await rowOf(app.database, path)).toMatchObject({ completed_at: null });
   expect(await admin.offset(path)).toBe(data.length);
-  await expectStored(path, data);
+  await expectStored(app, path, data);
 });

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { S3Storage } from '../../src/storage/s3.ts';
 import { createS3Clients } from '../../src/storage/s3-client.ts';
-import { bytes, readAll, sha256 } from '../support/bytes.ts';
+import { bytes } from '../support/bytes.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
-import { rowOf } from '../support/resumable.ts';
+import { expectStored, rowOf } from '../support/resumable.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { type Fate, type S3Between, type S3Request, startS3Between } from '../support/s3-between.ts';
 import { type ServedApp, serveApp } from '../support/serve-uploads.ts';
@@ -73,13 +73,6 @@ function destine(
   return () => seen;
 }
 
-async function expectStored(path: string, data: Buffer): Promise<void> {
-  const { object_key, completed_at, stored } = await rowOf(served.app.database, path);
-  expect(completed_at).not.toBeNull();
-  expect(stored).toBe(data.length);
-  expect(sha256(await readAll(await served.app.storage.get(object_key)))).toBe(sha256(data));
-}
-
 const told = async (answer: Response) => [answer.status, await answer.text()];
 
 describe('a part that the storage refuses', () => {
@@ -89,7 +82,7 @@ describe('a part that the storage refuses', () => {
     const seen = destine(1, 'part', { status: 500, code: 'InternalError' }, ATTEMPTS - 1);
     expect((await served.admin.patch(path, 0, data)).status).toBe(204);
     expect(seen()).toBe(data.length / PART + ATTEMPTS - 1);
-    await expectStored(path, data);
+    await expectStored(served.app, path, data);
   });
 
   test.each([
@@ -107,7 +100,7 @@ describe('a part that the storage refuses', () => {
     expect(await served.admin.offset(path)).toBe(2 * PART);
     between.fate = () => 'pass';
     expect((await served.admin.finish(path, data)).status).toBe(204);
-    await expectStored(path, data);
+    await expectStored(served.app, path, data);
   });
 });
 
@@ -123,7 +116,7 @@ test('an upload that was begun twice because an answer was lost leaves no second
   expect(seen()).toBe(2);
   expect((await served.admin.patch(path, 0, data)).status).toBe(204);
   expect(await Array.fromAsync(served.app.storage.unfinished())).toEqual([]);
-  await expectStored(path, data);
+  await expectStored(served.app, path, data);
 });
 
 test('an upload that the storage begins after it was given up does not stay', async () => {
@@ -141,7 +134,7 @@ describe('the completion', () => {
     const path = await served.admin.create(data.length);
     expect((await served.admin.patch(path, 0, data)).status).toBe(204);
     expect(seen()).toBe(2);
-    await expectStored(path, data);
+    await expectStored(served.app, path, data);
   });
 
   test.each([
@@ -162,7 +155,7 @@ describe('the completion', () => {
     expect(offset).toBe(2 * PART);
     if (offset < length)
       expect((await served.admin.patch(path, offset, data.subarray(offset))).status).toBe(204);
-    await expectStored(path, data);
+    await expectStored(served.app, path, data);
   });
 
   test('that the storage refuses is asked for again, also by whoever only looks', async () => {
@@ -173,7 +166,7 @@ describe('the completion', () => {
     expect((await served.admin.head(path)).status).toBe(503);
     between.fate = () => 'pass';
     expect(await served.admin.offset(path)).toBe(data.length);
-    await expectStored(path, data);
+    await expectStored(served.app, path, data);
   });
 });
 
@@ -205,7 +198,7 @@ describe('a storage that falls silent', () => {
       expect(offset).toBe(kind === 'part' ? 0 : 2 * PART);
       const whole = kind === 'put' ? Buffer.concat([data, bytes(1)]) : data;
       expect((await served.admin.finish(path, whole)).status).toBe(204);
-      await expectStored(path, whole);
+      await expectStored(served.app, path, whole);
     },
   );
 });

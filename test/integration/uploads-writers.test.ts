@@ -1,26 +1,21 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Locks } from '../../src/database/locks.ts';
 import { silentLogger } from '../../src/telemetry.ts';
-import { bytes, readAll, sha256 } from '../support/bytes.ts';
+import { bytes, sha256 } from '../support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { createPartedDatabase, type PartedDatabase } from '../support/parted-database.ts';
-import { rowOf } from '../support/resumable.ts';
+import { expectStored, rowOf } from '../support/resumable.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { type ServedApp, serveApp } from '../support/serve-uploads.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
 const MIB = 2 ** 20;
 const data = bytes(50 * MIB);
-
-async function expectStored({ app }: ServedApp, path: string, expected = data): Promise<void> {
-  const { object_key, stored, completed_at } = await rowOf(app.database, path);
-  expect([stored, completed_at]).toEqual([expected.length, expect.any(Date)]);
-  expect(sha256(await readAll(await app.storage.get(object_key)))).toBe(sha256(expected));
-}
 
 /** Begins an upload and sends some of it, of which the server has so much when this resolves. */
 async function halfway({ admin, app }: ServedApp, sent: number, durable: number) {
@@ -61,7 +56,7 @@ describe.each(['folder', 'S3'])('on %s', (kind) => {
     const { status, headers } = await sending.answer;
     expect([status, headers['upload-offset'], headers.connection]).toEqual([204, String(40 * MIB), 'close']);
     expect((await there.admin.patch(path, 40 * MIB, data.subarray(40 * MIB))).status).toBe(204);
-    await expectStored(here, path);
+    await expectStored(here.app, path, data);
     // Nobody has seen all of its bytes.
     expect((await rowOf(here.app.database, path)).sha256).toBeNull();
   });
@@ -85,7 +80,7 @@ describe.each(['folder', 'S3'])('on %s', (kind) => {
       status: 423,
       body: 'Another request is writing to the upload. Try again in a moment.',
     });
-    await expectStored(here, path);
+    await expectStored(here.app, path, data);
   });
 
   test('of two that write at once one does, and what it wrote is there', async () => {
@@ -102,7 +97,28 @@ describe.each(['folder', 'S3'])('on %s', (kind) => {
     }
     const written = both[answers.indexOf(wrote[0] as Response)] as Buffer;
     expect((await here.admin.finish(path, written)).status).toBe(204);
-    await expectStored(here, path, written);
+    await expectStored(here.app, path, written);
+  });
+
+  test('whoever asks how far an upload is that is being sent hears what has come, and may go on', async () => {
+    const durable = kind === 'S3' ? 40 * MIB : 32 * MIB;
+    const { path, sending } = await halfway(here, 40 * MIB, durable);
+    expect(await here.admin.offset(path)).toBe(40 * MIB);
+    expect((await sending.answer).headers['upload-offset']).toBe(String(40 * MIB));
+    expect((await here.admin.finish(path, data)).status).toBe(204);
+    await expectStored(here.app, path, data);
+  });
+
+  test('whoever has to let go of what was to be verified is told that, not that it was wrong', async () => {
+    const path = await here.admin.create(data.length);
+    const sum = { 'Upload-Checksum': `sha1 ${createHash('sha1').update(data).digest('base64')}` };
+    const sending = here.admin.open(path, 0, data.length, sum);
+    await sending.write(data.subarray(0, 10 * MIB));
+    await eventually(async () => expect((await rowOf(here.app.database, path)).writer).toBeGreaterThan(0));
+    expect(await here.admin.offset(path)).toBe(0);
+    expect((await sending.answer).status).toBe(423);
+    expect((await here.admin.patch(path, 0, data, sum)).status).toBe(204);
+    await expectStored(here.app, path, data);
   });
 
   test('bytes that were refused are in no digest, also when another process takes others in their place', async () => {
@@ -144,7 +160,7 @@ describe('when the database', () => {
     expect([status, body, headers['retry-after']]).toEqual([503, 'The database does not answer.', '5']);
     expect(await served.admin.offset(path)).toBe(32 * MIB);
     expect((await served.admin.finish(path, data)).status).toBe(204);
-    await expectStored(served, path);
+    await expectStored(served.app, path, data);
   });
 
   test('is away for a while, an upload ends with 503 and goes on afterwards', async () => {
@@ -156,7 +172,7 @@ describe('when the database', () => {
     await parted.proxy.join();
     await eventually(async () => expect(await served.admin.offset(path)).toBe(32 * MIB));
     expect((await served.admin.finish(path, data)).status).toBe(204);
-    await expectStored(served, path);
+    await expectStored(served.app, path, data);
   });
 
   test('breaks a connection in the middle of a note, what was noted before counts', async () => {
@@ -170,7 +186,7 @@ describe('when the database', () => {
     expect([answer.status, await answer.text()]).toEqual([503, 'The database does not answer.']);
     expect(await served.admin.offset(path)).toBe(0);
     expect((await served.admin.finish(path, data)).status).toBe(204);
-    await expectStored(served, path);
+    await expectStored(served.app, path, data);
   });
 });
 
@@ -192,7 +208,7 @@ describe('a client that', () => {
     });
     expect(await admin.offset(path)).toBe(5 * MIB);
     expect((await admin.finish(path, data)).status).toBe(204);
-    await expectStored(served, path);
+    await expectStored(served.app, path, data);
   });
 
   test('goes away loses nothing of what came', async () => {
@@ -204,16 +220,7 @@ describe('a client that', () => {
     sending.cut();
     await eventually(async () => expect(await admin.offset(path)).toBe(5 * MIB));
     expect((await admin.finish(path, data)).status).toBe(204);
-    await expectStored(served, path);
-  });
-
-  test('asks how far an upload is that is being sent hears what has come, and may go on', async () => {
-    const { admin } = served;
-    const { path, sending } = await halfway(served, 40 * MIB, 32 * MIB);
-    expect(await admin.offset(path)).toBe(40 * MIB);
-    expect((await sending.answer).headers['upload-offset']).toBe(String(40 * MIB));
-    expect((await admin.finish(path, data)).status).toBe(204);
-    await expectStored(served, path);
+    await expectStored(served.app, path, data);
   });
 
   test('sends nothing more to an upload that is complete is told so', async () => {

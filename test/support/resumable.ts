@@ -1,4 +1,7 @@
+import { expect } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
+import type { ObjectStorage } from '../../src/storage/port.ts';
+import { readAll, sha256 } from './bytes.ts';
 import { OpenUpload } from './open-upload.ts';
 
 const TYPE = 'application/offset+octet-stream';
@@ -35,8 +38,8 @@ export class Resumable {
   }
 
   /** Sends bytes from an offset on, as the test goes. */
-  open(path: string, offset: number, length?: number): OpenUpload {
-    const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(offset) };
+  open(path: string, offset: number, length?: number, more: Record<string, string> = {}): OpenUpload {
+    const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(offset), ...more };
     return new OpenUpload(this, {
       method: 'PATCH',
       path,
@@ -76,4 +79,17 @@ export function rowOf(database: Database, path: string) {
     .selectAll()
     .where('id', '=', path.split('/').at(-1) ?? '')
     .executeTakeFirstOrThrow();
+}
+
+/** Fails unless an upload is complete, and its object holds that. */
+export async function expectStored(
+  { database, storage }: { database: Database; storage: ObjectStorage },
+  path: string,
+  data: Buffer,
+) {
+  const row = await rowOf(database, path);
+  expect(row).toMatchObject({ stored: data.length, length: data.length, rest_bytes: 0 });
+  expect(row.completed_at).not.toBeNull();
+  expect(sha256(await readAll(await storage.get(row.object_key)))).toBe(sha256(data));
+  return row;
 }

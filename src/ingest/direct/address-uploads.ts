@@ -5,9 +5,15 @@ import { declareLength } from '../uploads/progress.ts';
 import type { Asked } from '../uploads/protocol.ts';
 import { readMetadata } from '../uploads/tus-headers.ts';
 import type { Known, TusServices, Uploads } from '../uploads/tus-request.ts';
-import { discardUpload, findAnyUpload, type Upload } from '../uploads/uploads.ts';
-import { ADDRESSES } from './direct.endpoints.ts';
-import { type DirectFile, type DirectUpload, DirectUploadOver, holdOpen } from './direct-uploads.ts';
+import { findAnyUpload, type Upload } from '../uploads/uploads.ts';
+import {
+  ADDRESSES,
+  type DirectFile,
+  type DirectUpload,
+  DirectUploadOver,
+  holdOpen,
+  startOver,
+} from './direct-uploads.ts';
 import { type FinishParts, finishDirectUpload, type Occasion } from './finish.ts';
 
 /** Tells the event that has been made, when the last file is there. */
@@ -17,6 +23,7 @@ export const NO_SUCH_ADDRESS = refusal(
   404,
   'Nothing can be uploaded to this address: it was taken back, or there never was one.',
 );
+export const ADDRESS_EXPIRED = refusal(410, 'The address has expired.');
 export const NO_EVENT_MADE = refusal(
   422,
   'All files have come, but no event could be made of them. Whoever handed out the address is told why.',
@@ -56,7 +63,7 @@ export function uploadAt(
         expiresBy: expiresAt,
         maxBytes,
       },
-      (trx) => holdOpen(trx, direct.id),
+      (trx) => holdOpen(trx, direct.id, file.uploadId),
     ).catch((error) => {
       throw error instanceof DirectUploadOver ? NO_SUCH_ADDRESS() : error;
     });
@@ -86,11 +93,12 @@ export function uploadAt(
       if (await findAnyUpload(database, id)) return;
       await enter({ length: undefined, metadata: readMetadata(sent), sent });
     },
-    remove: (id) => inTransaction(database, (trx) => discardUpload(trx, id)),
+    remove: (id) => inTransaction(database, (trx) => startOver(trx, id)),
     completed: async (): Promise<Readonly<Record<string, string>>> => {
       const now = await finishDirectUpload(services, direct.id, occasion);
       if (!now) throw NO_SUCH_ADDRESS();
       if (now.failure !== undefined) throw NO_EVENT_MADE();
+      if (now.expired && now.eventId === undefined) throw ADDRESS_EXPIRED();
       return now.eventId === undefined ? {} : { [EVENT_HEADER]: now.eventId };
     },
   };

@@ -17,6 +17,7 @@ import {
 } from '../uploads/tus-refusals.ts';
 import { answerTusRequest } from '../uploads/tus-request.ts';
 import {
+  ADDRESS_EXPIRED,
   type AddressServices,
   EVENT_HEADER,
   NO_EVENT_MADE,
@@ -24,10 +25,9 @@ import {
   OTHER_LENGTH,
   uploadAt,
 } from './address-uploads.ts';
-import { ADDRESSES, EVENT_MADE } from './direct.endpoints.ts';
-import { findByToken } from './direct-uploads.ts';
+import { EVENT_MADE } from './direct.endpoints.ts';
+import { ADDRESSES, findByToken } from './direct-uploads.ts';
 
-export const ADDRESS_EXPIRED = refusal(410, 'The address has expired.');
 export const NOTHING_TO_UPLOAD = refusal(400, 'The file is empty; Upload-Length must be 1 at least.');
 
 const path = `${ADDRESSES}/{token}` as const;

@@ -3,7 +3,10 @@ import { type Selectable, sql } from 'kysely';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
 import type { DirectUpload as Row } from '../../database/schema.ts';
 import type { ApiVersion } from '../../http/version.ts';
-import { newUploadId } from '../uploads/uploads.ts';
+import { discardUpload, newUploadId } from '../uploads/uploads.ts';
+
+/** Where the addresses are that are handed out. */
+export const ADDRESSES = '/direct-uploads';
 
 /** As whom an event is to be made. */
 export interface Author {
@@ -134,8 +137,13 @@ export async function findByToken(
   return direct && file && { direct, file };
 }
 
-/** Keeps a direct upload as it is until the transaction ends. @throws {DirectUploadOver} */
-export async function holdOpen(trx: Transaction, id: string): Promise<void> {
+/**
+ * Keeps a direct upload as it is until the transaction ends.
+ *
+ * @param uploadId of one of its files; its lock is taken
+ * @throws {DirectUploadOver} also when that file is to come by another upload
+ */
+export async function holdOpen(trx: Transaction, id: string, uploadId: string): Promise<void> {
   const row = await trx
     .selectFrom('direct_uploads')
     .select('id')
@@ -143,9 +151,28 @@ export async function holdOpen(trx: Transaction, id: string): Promise<void> {
     .where('event_id', 'is', null)
     .where('failure', 'is', null)
     .where('expires_at', '>', sql<Date>`now()`)
+    .where((is) =>
+      is.exists(
+        is
+          .selectFrom('direct_upload_files')
+          .select('upload_id')
+          .whereRef('direct_upload_id', '=', 'direct_uploads.id')
+          .where('upload_id', '=', uploadId),
+      ),
+    )
     .forShare()
     .executeTakeFirst();
   if (!row) throw new DirectUploadOver('The direct upload is over.');
+}
+
+/** Gives up what has come of a file. What comes next is another upload, which nobody takes for the same. */
+export async function startOver(trx: Transaction, uploadId: string): Promise<void> {
+  await discardUpload(trx, uploadId);
+  await trx
+    .updateTable('direct_upload_files')
+    .set({ upload_id: newUploadId() })
+    .where('upload_id', '=', uploadId)
+    .execute();
 }
 
 /**

@@ -12,8 +12,8 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { createdHeaders, EXAMPLE_URL, pathParameter } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { formatInstant } from '../../metadata/time.ts';
-import { exampleParts, jsonParts, PART_REFUSALS } from '../external-api/event-form.ts';
-import { MISSING_PARTS, parseNewEvents } from '../external-api/new-events.ts';
+import { exampleParts, jsonParts, PART_REFUSALS } from '../event-form.ts';
+import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import {
   DirectUploadMade,
   type DirectUploadMadeJson,
@@ -22,6 +22,7 @@ import {
   fileJson,
 } from './direct.schemas.ts';
 import {
+  ADDRESSES,
   type Author,
   type DirectUpload,
   DirectUploadOver,
@@ -29,12 +30,10 @@ import {
   insertDirectUpload,
 } from './direct-uploads.ts';
 import { takeBack } from './end.ts';
-import { type FinishParts, finishDirectUpload } from './finish.ts';
+import type { FinishParts } from './finish.ts';
 import { LIMIT_REFUSALS, parseLimits } from './limits.ts';
 
 const PATH = '/api/uploads';
-/** Where the addresses are that are handed out. */
-export const ADDRESSES = '/direct-uploads';
 /** What the event is made of, beside its files. */
 const EVENT_FIELDS = Object.keys(jsonParts);
 const DIRECT_UPLOAD_ID = '7a3c5f0e-2b1d-4c8e-9f60-5d4a3b2c1e0f';
@@ -142,10 +141,7 @@ export const readDirectUpload = defineEndpoint({
   answers: { 200: { description: 'How far it is.', body: DirectUploadState, example } },
   refusals: [NO_DIRECT_UPLOAD],
   handle: async ({ c, params }, services: Services) => {
-    const { id } = await visible(c, services, params.direct_upload_id);
-    // Whoever was to make the event may have been killed.
-    const direct = await finishDirectUpload(services, id, c.var);
-    if (!direct) throw NO_DIRECT_UPLOAD(id);
+    const direct = await visible(c, services, params.direct_upload_id);
     return versionedJson(c, directUploadJson(direct), 200, { 'Cache-Control': 'no-store' });
   },
 });

@@ -20,8 +20,15 @@ export async function takeBack(database: Database, id: string): Promise<void> {
       .where('direct_upload_id', '=', id)
       .execute();
     const ids = files.map(({ upload_id }) => upload_id).sort();
+    if (ids.length === 0) throw new DirectUploadOver('It has been taken back.');
     // In the order in which making the event of it takes them.
-    await trx.selectFrom('uploads').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute();
+    await trx
+      .selectFrom('uploads')
+      .select('id')
+      .where('id', 'in', ids)
+      .orderBy(sql`id COLLATE "C"`)
+      .forUpdate()
+      .execute();
     const { numDeletedRows } = await trx
       .deleteFrom('direct_uploads')
       .where('id', '=', id)

@@ -8,8 +8,9 @@ import { FAULT } from '../../http/error-handler.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import type { Logger } from '../../telemetry.ts';
-import { parseNewEvents } from '../external-api/new-events.ts';
 import type { Ingest } from '../ingest.ts';
+import { parseNewEvents } from '../new-events.ts';
+import { lockUpload } from '../uploads/lock.ts';
 import { beginWriting } from '../uploads/progress.ts';
 import { receive, UploadGone, type UploadParts } from '../uploads/receive.ts';
 import { UploadLost } from '../uploads/uploads.ts';
@@ -38,9 +39,6 @@ export interface Occasion {
   log: Logger;
 }
 
-const LOCK_MS = 5_000;
-/** SQLSTATE of a statement that has waited too long for what others have locked. */
-const LOCKED = '55P03';
 const GONE = 'What came is not there any more.';
 
 /**
@@ -71,9 +69,11 @@ export async function finishDirectUpload(
   try {
     await makeEvent(parts, direct, occasion);
   } catch (error) {
-    if (willPass(error)) throw error;
-    // Else somebody else was faster.
-    if (!(error instanceof DirectUploadOver)) await noteFailure(database, id, reasonOf(error, occasion));
+    if (isDatabaseOutage(error) || mayPass(error)) throw error;
+    // Somebody else was faster, or gave a file up: another may come in its place.
+    const now = await findDirectUpload(database, id);
+    if (error instanceof DirectUploadOver || !now?.files.every(({ complete }) => complete)) return now;
+    await noteFailure(database, id, reasonOf(error, occasion));
   }
   return findDirectUpload(database, id);
 }
@@ -114,7 +114,7 @@ async function principalOf(
 async function completeUpload(parts: FinishParts, { maxBytes }: DirectUpload, { uploadId }: DirectFile) {
   const stop = new AbortController();
   const onLost = () => stop.abort(new UploadLost('The lock on the upload is lost.'));
-  const held = await parts.locks.take(`upload ${uploadId}`, { onWanted: () => undefined, onLost }, LOCK_MS);
+  const held = await lockUpload(parts.locks, uploadId, { onWanted: () => undefined, onLost });
   if (!held) throw new UploadLost('Somebody else writes to the upload.');
   try {
     const upload = await inTransaction(parts.database, (trx) =>
@@ -129,11 +129,6 @@ async function completeUpload(parts: FinishParts, { maxBytes }: DirectUpload, { 
 
 function hasAllBytes({ begun, offset, length }: DirectFile): boolean {
   return begun && offset === length;
-}
-
-function willPass(error: unknown): boolean {
-  if (isDatabaseOutage(error) || mayPass(error)) return true;
-  return error instanceof Error && 'code' in error && error.code === LOCKED;
 }
 
 function reasonOf(error: unknown, { requestId, log }: Occasion): string {

@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import { FLAVOR } from '../../events/flavor.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { parseDateTime } from '../../metadata/time.ts';
-import { FLAVORS } from '../external-api/event-form.ts';
+import { FLAVORS } from '../event-form.ts';
 import type { FileOf } from './direct-uploads.ts';
 
 const MOST_FILES = 10;

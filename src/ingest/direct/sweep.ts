@@ -4,8 +4,11 @@ import { type FinishParts, finishDirectUpload } from './finish.ts';
 
 /** As long as that, the request that brought the last byte is let make the event. */
 const GRACE_SECONDS = 30;
-/** What is more is left to the next run, so that this one shows that it lives. */
+/** What is more, or takes longer, is left to the next run, so that this one shows that it lives. */
 const MOST = 50;
+const MOST_MS = 30_000;
+/** One that takes longer goes on beside the next. */
+const EACH_MS = 60_000;
 
 /**
  * Makes the events of direct uploads whose files are all there and whose last request was killed before it could.
@@ -25,16 +28,23 @@ export async function finishDirectUploads(
       WHERE file.direct_upload_id = direct_uploads.id AND (stored + rest_bytes = length
         AND changed_at <= now() - make_interval(secs => ${graceSeconds})) IS NOT TRUE)
     ORDER BY random() LIMIT ${MOST}`.execute(database);
+  const until = performance.now() + MOST_MS;
   let finished = 0;
   for (const { id, request_id: requestId } of rows) {
+    if (performance.now() > until) break;
+    const limit = Promise.withResolvers<never>();
+    const timer = setTimeout(() => limit.reject(new Error(`It takes longer than ${EACH_MS} ms.`)), EACH_MS);
     try {
-      const direct = await finishDirectUpload(parts, id, { requestId, log: log.child({ requestId }) });
+      const finishing = finishDirectUpload(parts, id, { requestId, log: log.child({ requestId }) });
+      const direct = await Promise.race([finishing, limit.promise]);
       if (direct?.eventId !== undefined) finished += 1;
     } catch (error) {
       log.warn(
         { err: error, directUpload: id },
         'the event of a direct upload could not be made; it is tried again',
       );
+    } finally {
+      clearTimeout(timer);
     }
   }
   return finished;

@@ -28,13 +28,7 @@ import {
 import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
-import type { UploadGate } from '../gate.ts';
-import type { Ingest } from '../ingest.ts';
-import type { Intake } from '../intake.ts';
-import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
-import { TAKE_REFUSALS } from '../uploads/take.ts';
-import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
-import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
+import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
   exampleParts,
   FLAVORS,
@@ -43,8 +37,14 @@ import {
   jsonParts,
   PART_REFUSALS,
   tracksOf,
-} from './event-form.ts';
-import { MISSING_PARTS, parseNewEvents } from './new-events.ts';
+} from '../event-form.ts';
+import type { UploadGate } from '../gate.ts';
+import type { Ingest } from '../ingest.ts';
+import type { Intake } from '../intake.ts';
+import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
+import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
+import { TAKE_REFUSALS } from '../uploads/take.ts';
+import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
 
 interface Services {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs' | 'scheduling'>;

@@ -14,11 +14,11 @@ import { detectTrackType } from '../../media/signature.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
 import { isActive } from '../../workflows/states.ts';
+import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
 import type { ExistingTarget } from '../intake.ts';
 import { type ReceivedFile, receiveForm } from '../receive-form.ts';
-import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
 import {
   CANNOT_ADD,
   parseTrackRequest,

@@ -31,13 +31,7 @@ import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
-import type { UploadGate } from '../gate.ts';
-import type { Ingest } from '../ingest.ts';
-import type { Intake } from '../intake.ts';
-import { receiveForm } from '../receive-form.ts';
-import { NOT_AWAITED, TAKE_REFUSALS } from '../uploads/take.ts';
-import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
-import { answerFailure, UPLOAD_REFUSALS } from './answer-failure.ts';
+import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
   exampleParts,
   FLAVORS,
@@ -47,7 +41,13 @@ import {
   type PartOptions,
   parseEventParts,
   tracksOf,
-} from './event-form.ts';
+} from '../event-form.ts';
+import type { UploadGate } from '../gate.ts';
+import type { Ingest } from '../ingest.ts';
+import type { Intake } from '../intake.ts';
+import { receiveForm } from '../receive-form.ts';
+import { NOT_AWAITED, TAKE_REFUSALS } from '../uploads/take.ts';
+import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
 
 const NO_FORM = refusal(400, 'No multipart content');
 /** The event may be read but not changed. */

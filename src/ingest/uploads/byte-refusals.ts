@@ -1,4 +1,4 @@
-import { UPLOAD_REFUSALS } from '../external-api/answer-failure.ts';
+import { UPLOAD_REFUSALS } from '../answer-failure.ts';
 import { CHECKSUM_MISMATCH, UNREADABLE_CHECKSUM } from './checksum.ts';
 import {
   BAD_NUMBER,

@@ -233,8 +233,13 @@ function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
 /** Of an upload whose completion was not noted: its process was killed between the two. */
 async function completedBefore(parts: UploadParts, upload: Upload): Promise<Upload> {
   const { database, storage } = parts;
-  const size = await storage.size(upload.key).catch((error) => {
-    throw error instanceof ObjectNotFound ? new UploadGone('The object is gone.') : refused(error);
+  const size = await storage.size(upload.key).catch(async (error) => {
+    if (!(error instanceof ObjectNotFound)) throw refused(error);
+    // Nothing is there either while the storage is not, such as a folder that is not mounted.
+    await storage.check().catch((fault) => {
+      throw refused(fault);
+    });
+    throw new UploadGone('The object is gone.');
   });
   if (size !== upload.length) throw new UploadGone('The object is another one.');
   const bytes = size - upload.stored;

@@ -15,7 +15,6 @@ import {
 export const TUS_EXPOSED = [
   ...['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Max-Size', 'Tus-Checksum-Algorithm'],
   ...['Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata', 'Upload-Expires'],
-  'Upload-Concat',
 ];
 const MOST_METADATA = 8192;
 

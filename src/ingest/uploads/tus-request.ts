@@ -4,10 +4,11 @@ import type { Locks } from '../../database/locks.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { HttpError } from '../../http/errors.ts';
 import { ClientGone, hasBody } from '../../http/form/body.ts';
-import { answerFailure } from '../external-api/answer-failure.ts';
+import { answerFailure } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import { ALGORITHMS, type Checksum, parseChecksum } from './checksum.ts';
 import { inWords, LockLost } from './in-words.ts';
+import { lockUpload } from './lock.ts';
 import { beginWriting, declareLength } from './progress.ts';
 import { type Asked, answerTus, type Deeds } from './protocol.ts';
 import { receive, TooMuch, UploadGone, type UploadParts } from './receive.ts';
@@ -15,9 +16,6 @@ import { Sending } from './sending.ts';
 import { readTusHeaders } from './tus-headers.ts';
 import { NO_OFFSET_STREAM, OFFSET_STREAM, UPLOAD_LOCKED } from './tus-refusals.ts';
 import type { Upload } from './uploads.ts';
-
-/** How long whoever writes to an upload may take to let go of it. */
-const LOCK_MS = 5_000;
 
 /** What answering works with. */
 export interface TusServices extends UploadParts {
@@ -210,13 +208,20 @@ class TusRequest {
     const { database, lifetimeMs } = this.#services;
     const upload = await inTransaction(database, (trx) => beginWriting(trx, id, lifetimeMs));
     const written = await receive(this.#services, upload, {
-      read: () => this.#sending.read(),
+      read: () => this.#read(verify !== undefined),
       verify,
       maxBytes: this.#uploads.maxBytes,
       signal: this.#stop.signal,
     });
     this.#upload = written;
     return written;
+  }
+
+  async #read(whole: boolean): Promise<Uint8Array | undefined> {
+    const chunk = await this.#sending.read();
+    // What is to be verified is kept whole or not at all, and somebody else wants to write before it is.
+    if (!chunk && whole && this.#sending.unread) throw UPLOAD_LOCKED();
+    return chunk;
   }
 
   async #remove(id: string): Promise<void> {
@@ -236,7 +241,7 @@ class TusRequest {
       onWanted: () => this.#sending.enough(),
       onLost: () => this.#stop.abort(new LockLost('The lock on the upload is lost.')),
     };
-    const held = await this.#services.locks.take(`upload ${id}`, holder, LOCK_MS);
+    const held = await lockUpload(this.#services.locks, id, holder);
     if (!held) throw UPLOAD_LOCKED();
     return held.release;
   }

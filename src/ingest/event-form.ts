@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { LenientAcl } from '../../access/acl/acl.schemas.ts';
-import { type AclEntry, parseAcl, UNPARSABLE_ACL } from '../../access/acl/acl.ts';
-import { EVENT_FIELDS } from '../../events/examples.ts';
-import type { NewTrack } from '../../events/tracks.ts';
-import { EVENT_CHANGES } from '../../events/versions.ts';
-import { jsonText } from '../../http/endpoint/schemas.ts';
-import { type ApiVersion, atLeast } from '../../http/version.ts';
-import type { CatalogValues } from '../../metadata/catalog.ts';
-import type { CatalogSet } from '../../metadata/catalogs.ts';
-import { sentFields } from '../../metadata/examples.ts';
-import { parseCatalogs } from '../../metadata/parse.ts';
+import { LenientAcl } from '../access/acl/acl.schemas.ts';
+import { type AclEntry, parseAcl, UNPARSABLE_ACL } from '../access/acl/acl.ts';
+import { EVENT_FIELDS } from '../events/examples.ts';
+import type { NewTrack } from '../events/tracks.ts';
+import { EVENT_CHANGES } from '../events/versions.ts';
+import { jsonText } from '../http/endpoint/schemas.ts';
+import { type ApiVersion, atLeast } from '../http/version.ts';
+import type { CatalogValues } from '../metadata/catalog.ts';
+import type { CatalogSet } from '../metadata/catalogs.ts';
+import { sentFields } from '../metadata/examples.ts';
+import { parseCatalogs } from '../metadata/parse.ts';
 import {
   FIELD_REQUIRED,
   FIELD_UNKNOWN,
   FLAVOR_MISSING,
   FLAVOR_UNKNOWN,
   UNPARSABLE_METADATA,
-} from '../../metadata/refusals.ts';
-import { CatalogsRequest } from '../../metadata/schemas.ts';
-import { Processing as ProcessingJson } from '../../workflows/processing.schemas.ts';
-import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '../../workflows/processing.ts';
-import type { ReceivedFile } from '../receive-form.ts';
+} from '../metadata/refusals.ts';
+import { CatalogsRequest } from '../metadata/schemas.ts';
+import { Processing as ProcessingJson } from '../workflows/processing.schemas.ts';
+import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '../workflows/processing.ts';
+import type { ReceivedFile } from './receive-form.ts';
 
 /** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
 export const FLAVORS = {

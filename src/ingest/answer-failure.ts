@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
-import { refusal } from '../../http/endpoint/refusal.ts';
-import type { HttpError } from '../../http/errors.ts';
-import { ClientGone, SILENT } from '../../http/form/body.ts';
-import { FILES_TOO_LARGE } from '../../http/form/multipart.ts';
-import { answerConflicts } from '../../recordings/answer-conflicts.ts';
-import { StorageRefused } from '../../storage/port.ts';
-import { StagingExpired } from '../../storage/staging-entries.ts';
-import { TOO_MANY_UPLOADS } from '../gate.ts';
-import { EMPTY_FILE } from '../receive-form.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
+import type { HttpError } from '../http/errors.ts';
+import { ClientGone, SILENT } from '../http/form/body.ts';
+import { FILES_TOO_LARGE } from '../http/form/multipart.ts';
+import { answerConflicts } from '../recordings/answer-conflicts.ts';
+import { StorageRefused } from '../storage/port.ts';
+import { StagingExpired } from '../storage/staging-entries.ts';
+import { TOO_MANY_UPLOADS } from './gate.ts';
+import { EMPTY_FILE } from './receive-form.ts';
 
 const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
 const NOT_STORED = refusal(503, 'The recording could not be stored. Try again later.', [], {
@@ -26,7 +26,7 @@ export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, SILENT, FILES_TOO_
 export function answerFailure(c: Context, error: unknown): Response {
   const { log } = c.var;
   if (error instanceof ClientGone) {
-    log.info('the client went away in the middle of an upload; nothing is kept');
+    log.info('the client went away in the middle of an upload; nothing of it is kept');
     return c.body(null, 400, { Connection: 'close' });
   }
   if (error instanceof StorageRefused) {
