@@ -26,7 +26,7 @@ export function startPage(parts: Parts): void {
   const queue = parts.createQueue({
     api,
     lane,
-    records: parts.createRecords(account),
+    records: parts.createRecords(base, account),
     follow: parts.createFollower(api),
     onChange: (item: Item) => cards.show(item, queue.items.includes(item)),
     onSignedOut: () => signIn(),
