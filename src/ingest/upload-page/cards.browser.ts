@@ -49,7 +49,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       .map(({ name }) => `“${name}”`)
       .join(' and ');
 
-  const stateOf = ({ recording, condition, note }: Item): string => {
+  const stateOf = ({ recording, condition, note, watch }: Item): string => {
     const { sent, size } = totals(recording);
     const there = words.percent(sent / size);
     switch (condition) {
@@ -66,13 +66,13 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       case 'signed out':
         return 'You are no longer signed in. Sign in again, and it goes on where it was.';
       case 'creating':
-        return note ? `The files have arrived. ${note} Trying again.` : 'The files have arrived.';
+        return `The files have arrived. ${note}`;
       case 'failed':
         return note;
       case 'processing':
         return `The files have arrived. ${note}`;
       case 'over':
-        return recording.watch ? 'Ready to be watched.' : (recording.outcome ?? '');
+        return watch ? 'Ready to be watched.' : (recording.outcome ?? '');
     }
   };
   const figuresOf = ({ recording, condition, rate }: Item): string => {
@@ -123,7 +123,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     const shown = (name: string, visible: boolean) => {
       part(name, element).hidden = !visible;
     };
-    element.dataset.condition = condition === 'over' && !recording.watch ? 'ended' : condition;
+    element.dataset.condition = condition === 'over' && !item.watch ? 'ended' : condition;
     text('title', title);
     text(
       'facts',
@@ -143,10 +143,9 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     shown('again-label', condition === 'needs files');
     if (condition !== 'needs files') shown('hint', false);
     shown('sign-in', condition === 'signed out');
-    shown('remove', condition !== 'creating');
     text('remove', condition === 'over' || condition === 'processing' ? 'Take off this list' : 'Cancel');
-    shown('watch', recording.watch !== undefined);
-    if (recording.watch) part('watch', element).setAttribute('href', recording.watch);
+    shown('watch', item.watch !== undefined);
+    if (item.watch) part('watch', element).setAttribute('href', item.watch);
     tell(item, card);
   };
 

@@ -21,13 +21,18 @@ export function startPage(parts: Parts): void {
 
   const words = parts.createWords();
   const guesses = parts.createGuesses();
-  const api = parts.createApi(base, role);
+  const api = parts.createApi(base, { account, role });
   const lane = parts.createLane(parts.createTransfers(tus, base), parts.createMeter);
+  const errands = parts.createErrands(api);
+  const measure = parts.createMeasure(api);
+  const follow = parts.createFollower(api);
   const queue = parts.createQueue({
     api,
     lane,
+    errands,
+    measure,
     records: parts.createRecords(base, account),
-    follow: parts.createFollower(api),
+    createEvents: (on) => parts.createEvents({ api, errands, measure, follow, on }),
     onChange: (item: Item) => cards.show(item, queue.items.includes(item)),
     onSignedOut: () => signIn(),
   });
@@ -52,11 +57,14 @@ export function startPage(parts: Parts): void {
   queue.restore();
 
   addEventListener('online', () => lane.nudge());
+  addEventListener('visibilitychange', () => {
+    if (!document.hidden) queue.renewLinks();
+  });
   addEventListener('beforeunload', (event) => {
     if (queue.busy()) event.preventDefault();
   });
   // A session ends when nobody asks for anything, and an upload is one request for hours.
   setInterval(() => {
-    if (queue.busy()) api.stay().catch((error) => error.status === 401 && signIn());
+    if (queue.busy()) api.stillOurs().catch((error) => error.status === 401 && signIn());
   }, STAY_MS);
 }
