@@ -25,6 +25,7 @@ export interface Cards {
 export function createCards(root: ParentNode, words: Words, actions: CardActions): Cards {
   /** Progress is told aloud no more often; changes at once. */
   const TELL_MS = 30_000;
+  const ANNOUNCED_MS = 10_000;
   const part = (name: string, within: ParentNode = root) =>
     within.querySelector(`[data-part="${name}"]`) as HTMLElement;
   const [section, list, announcer] = [part('recordings'), part('cards'), part('announcer')];
@@ -79,8 +80,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     const { sent, size } = totals(recording);
     if (condition === 'over' || condition === 'processing') return words.size(size);
     const far = `${words.size(sent)} of ${words.size(size)}`;
-    if (condition !== 'uploading' || rate === undefined) return far;
-    if (rate < 1) return `${far}, nothing at the moment`;
+    if (condition !== 'uploading' || !rate) return far;
     return `${far}, ${words.size(rate)} a second, ${words.time((size - sent) / rate)} left`;
   };
 
@@ -106,7 +106,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       hint.hidden = !reason;
     });
     const { details, files } = item.recording;
-    part('again-label', element).setAttribute('aria-label', `Choose the files of ${details.title} again`);
+    choose.setAttribute('aria-label', `Choose again: the files of ${details.title}`);
     choose.multiple = files.length > 1;
     return { element, told: '', toldAt: Number.NEGATIVE_INFINITY };
   };
@@ -114,6 +114,8 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
   const update = (item: Item, card: Card) => {
     const { recording, condition } = item;
     const { element } = card;
+    // Asked for now: what is hidden has no focus any more.
+    const focused = document.activeElement;
     const { title, series } = recording.details;
     const { sent, size } = totals(recording);
     const text = (name: string, value: string) => {
@@ -146,7 +148,26 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     text('remove', condition === 'over' || condition === 'processing' ? 'Take off this list' : 'Cancel');
     shown('watch', item.watch !== undefined);
     if (item.watch) part('watch', element).setAttribute('href', item.watch);
+    keepFocus(element, focused);
     tell(item, card);
+  };
+
+  /** Who has pressed what is now hidden goes on beside it, and not at the top of the page. */
+  const keepFocus = (element: HTMLElement, focused: Element | null) => {
+    if (!focused?.closest('[hidden]') || !element.contains(focused)) return;
+    const beside = ['watch', 'again', 'sign-in', 'resume', 'edit', 'pause'].map((name) =>
+      part(name, element),
+    );
+    const next = beside.find((each) => !each.closest('[hidden]')) ?? part('title', element);
+    next.focus();
+  };
+
+  /** Each by itself, so that none is lost to the next one that comes at once. */
+  const announce = (news: string) => {
+    const line = document.createElement('p');
+    line.textContent = news;
+    announcer.append(line);
+    setTimeout(() => line.remove(), ANNOUNCED_MS);
   };
 
   const tell = (item: Item, card: Card) => {
@@ -157,8 +178,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     if (news === card.told && (condition !== 'uploading' || now - card.toldAt < TELL_MS)) return;
     const first = card.told === '';
     Object.assign(card, { told: news, toldAt: now });
-    announcer.textContent =
-      condition === 'uploading' && !first ? `${news}, ${words.percent(sent / size)}` : news;
+    announce(condition === 'uploading' && !first ? `${news}, ${words.percent(sent / size)}` : news);
   };
 
   const draw = () => {

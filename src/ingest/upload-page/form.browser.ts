@@ -118,7 +118,10 @@ export function createForm(parts: FormParts): RecordingForm {
   for (const [name, field] of Object.entries({ title, start, audience })) {
     field.addEventListener('input', () => Object.assign(own, { [name]: field.value !== '' }));
   }
-  discard.addEventListener('click', reset);
+  discard.addEventListener('click', () => {
+    reset();
+    part('choose').focus();
+  });
   reset();
 
   return {
