@@ -1,4 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { bytes } from './bytes.ts';
+import { clipFolder } from './clips.ts';
 
 /** The page for uploads in a browser, and what must not have happened there. */
 export interface OpenUploadPage {
@@ -72,4 +76,22 @@ export async function throttle({ page, context }: OpenUploadPage, bytesPerSecond
     downloadThroughput: -1,
     uploadThroughput: bytesPerSecond,
   });
+}
+
+/** Drops files of these names on the page. */
+export async function dropFiles(page: Page, ...names: string[]): Promise<void> {
+  await page.evaluate((all) => {
+    const dataTransfer = new DataTransfer();
+    for (const name of all) dataTransfer.items.add(new File(['x'], name));
+    for (const type of ['dragenter', 'dragover', 'drop']) {
+      document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+  }, names);
+}
+
+/** A file with so many bytes that are no recording. @returns its path */
+export async function fileOf(name: string, size: number): Promise<string> {
+  const path = join(clipFolder(), name);
+  await writeFile(path, bytes(size));
+  return path;
 }
