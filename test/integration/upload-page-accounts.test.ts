@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserAvailable } from '../support/chromium.ts';
+import { eventually } from '../support/eventually.ts';
 import { type ServedUploadPage, serveUploadPage } from '../support/served-upload-page.ts';
 import { fileOf, signIn, throttle } from '../support/upload-page.ts';
 
@@ -69,6 +70,9 @@ describe.skipIf(!browserAvailable())('the page for uploads and whose it is', () 
     await other.waitForURL(`${served.origin}/upload`);
     expect(await other.getByRole('heading', { level: 3 }).count()).toBe(0);
     await card('Symmetries').getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Later' }).press('Enter');
+    await eventually(() => expect(page.locator(':focus').textContent()).resolves.toBe('Sign in'));
+    await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Password').fill('secret');
     await page.keyboard.press('Enter');
     await card('Symmetries').getByText('It waits to be processed.').waitFor();

@@ -18,8 +18,11 @@ export interface OpenUploadPage {
   card(title: string): Locator;
 }
 
-/** Browsers say on the console of every request that it failed, and of every refusal. */
-const OF_REQUESTS = /^Failed to load resource: /;
+/**
+ * Browsers say on the console of every request that it failed, and of every refusal; and of a field that a test has filled in
+ * before they got to it.
+ */
+const USUAL = /^(Failed to load resource: |Autofocus processing was blocked)/;
 
 /** Opens the page and signs in on the way. @param account its name and password */
 export async function openUploadPage(
@@ -31,7 +34,7 @@ export async function openUploadPage(
   const page = await context.newPage();
   const [faults, offsets, warnings]: [string[], number[], string[]] = [[], [], []];
   page.on('console', (message) => {
-    if (!OF_REQUESTS.test(message.text())) faults.push(message.text());
+    if (!USUAL.test(message.text())) faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('request', (request) => {

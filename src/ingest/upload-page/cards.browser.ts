@@ -15,6 +15,8 @@ export interface CardActions {
 export interface Cards {
   /** Shows an item as it is now. @param there whether it still is */
   show(item: Item, there: boolean): void;
+  /** Takes the focus when nothing has it: where somebody should sign in, or at the top of the list. */
+  focus(): void;
 }
 
 /**
@@ -190,6 +192,11 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
   };
 
   return {
+    focus: () => {
+      if (document.activeElement !== document.body) return;
+      const asked = list.querySelector<HTMLElement>('[data-part="sign-in"]:not([hidden])');
+      (asked ?? part('recordings-heading')).focus();
+    },
     show: (item, there) => {
       const known = cards.get(item);
       if (!there) {

@@ -56,6 +56,8 @@ export function startPage(parts: Parts): void {
   });
   queue.restore();
 
+  // What had the focus before may be hidden by now.
+  dialog.addEventListener('close', () => cards.focus());
   addEventListener('online', () => lane.nudge());
   addEventListener('visibilitychange', () => {
     if (!document.hidden) queue.renewLinks();
