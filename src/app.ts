@@ -29,6 +29,7 @@ export function createApp(context: Context): Hono {
   const rules = new Rules([...endpoints, ...UNSERVED]);
   const byProgram = authenticate({ authenticator, tokens });
   const byAnybody = authenticate({ authenticator, tokens, sessions });
+  const onPages = authenticate({ authenticator, tokens, sessions, pages: true });
   const ask = requireRole(rules);
   const { publicUrl, corsOrigins: trusted } = context.config;
   const share = shareWith(trusted);
@@ -58,13 +59,13 @@ export function createApp(context: Context): Hono {
       {
         path: '/admin',
         layers: [forPeople()],
-        guards: [byAnybody, askToSignIn(), ask],
+        guards: [onPages, askToSignIn(), ask],
         contentPolicy: DASHBOARD,
       },
       {
         path: '/upload',
         layers: [forPeople()],
-        guards: [byAnybody, askToSignIn(), ask],
+        guards: [onPages, askToSignIn(), ask],
         contentPolicy: NOTHING,
       },
       { path: '/sign-in', layers: [forPeople()], contentPolicy: NOTHING },

@@ -82,6 +82,10 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
       expect(await watch.locator('video').count()).toBe(2);
       expect(await watch.locator('h1').textContent()).toBe('Optics');
       await nothing.getByText('The processing failed.').waitFor();
+      // The browser keeps no link: one may be good for a while only.
+      await page.reload();
+      await nothing.getByText('The processing failed.').waitFor();
+      await link.waitFor();
       expect(faults).toEqual([]);
 
       expect(await countEvents(server)).toBe(2);

@@ -70,6 +70,7 @@ describe('who is not signed in', () => {
       ['/admin/queues/api/queues', { 'Sec-Fetch-Site': 'same-origin' }],
       ['/admin/queues/api/queues', { Cookie: 'inlet=over' }],
       ['/api/events', { Cookie: 'inlet=over', 'Sec-Fetch-Site': 'same-origin' }],
+      ['/api/events', { 'X-Requested-With': 'XMLHttpRequest' }],
     ] as [string, Record<string, string>][]) {
       const answer = await app.anonymous(path, { headers });
       expect([path, answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([path, 401, null]);

@@ -1,4 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { bytes } from './bytes.ts';
+import { clipFolder } from './clips.ts';
 
 /** The page for uploads in a browser, and what must not have happened there. */
 export interface OpenUploadPage {
@@ -14,8 +18,11 @@ export interface OpenUploadPage {
   card(title: string): Locator;
 }
 
-/** Browsers say on the console of every request that it failed, and of every refusal. */
-const OF_REQUESTS = /^Failed to load resource: /;
+/**
+ * Browsers say on the console of every request that it failed, and of every refusal; and of a field that a test has filled in
+ * before they got to it.
+ */
+const USUAL = /^(Failed to load resource: |Autofocus processing was blocked)/;
 
 /** Opens the page and signs in on the way. @param account its name and password */
 export async function openUploadPage(
@@ -27,7 +34,7 @@ export async function openUploadPage(
   const page = await context.newPage();
   const [faults, offsets, warnings]: [string[], number[], string[]] = [[], [], []];
   page.on('console', (message) => {
-    if (!OF_REQUESTS.test(message.text())) faults.push(message.text());
+    if (!USUAL.test(message.text())) faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('request', (request) => {
@@ -72,4 +79,22 @@ export async function throttle({ page, context }: OpenUploadPage, bytesPerSecond
     downloadThroughput: -1,
     uploadThroughput: bytesPerSecond,
   });
+}
+
+/** Drops files of these names on the page. */
+export async function dropFiles(page: Page, ...names: string[]): Promise<void> {
+  await page.evaluate((all) => {
+    const dataTransfer = new DataTransfer();
+    for (const name of all) dataTransfer.items.add(new File(['x'], name));
+    for (const type of ['dragenter', 'dragover', 'drop']) {
+      document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+  }, names);
+}
+
+/** A file with so many bytes that are no recording. @returns its path */
+export async function fileOf(name: string, size: number): Promise<string> {
+  const path = join(clipFolder(), name);
+  await writeFile(path, bytes(size));
+  return path;
 }

@@ -27,16 +27,14 @@ export function forPeople(): MiddlewareHandler {
 }
 
 /**
- * Leads people who are not signed in to the page where they do; programs go on, to be refused with 401. Browsers never ask
- * for a password themselves. Runs after `authenticate`.
+ * Leads people who are not signed in to the page where they do; programs go on, to be refused with 401. Runs after
+ * `authenticate`.
  */
 export function askToSignIn(): MiddlewareHandler {
   return async (c, next) => {
     const reading = c.req.method === 'GET' || c.req.method === 'HEAD';
     if (c.get('account') !== undefined || !reading || !wantsPage(c)) {
-      await next();
-      if (c.res.status === 401 && c.req.header('Sec-Fetch-Site')) c.res.headers.delete('WWW-Authenticate');
-      return;
+      return next();
     }
     if (c.req.header('Sec-Fetch-Site') === 'cross-site') {
       // Who followed a link of another site may be signed in: the cookie comes when our own page asks.

@@ -15,6 +15,8 @@ export interface Ways {
   tokens?: TokenVerifier | undefined;
   /** Undefined where browsers have no business. */
   sessions?: Sessions;
+  /** Whether people come to pages there, and are led to the one on which they sign in. */
+  pages?: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Ways {
  * credentials goes on as the anonymous principal (the middleware after this one decides whether that will do); wrong or
  * unreadable ones are refused with 401 whatever the path. A session that is over is none.
  */
-export function authenticate({ authenticator, tokens, sessions }: Ways): MiddlewareHandler {
+export function authenticate({ authenticator, tokens, sessions, pages = false }: Ways): MiddlewareHandler {
   return async (c, next) => {
     const header = c.req.header('Authorization');
     if (header !== undefined) {
@@ -43,7 +45,10 @@ export function authenticate({ authenticator, tokens, sessions }: Ways): Middlew
     }
     await next();
     // A browser would ask for the password itself, over the page whose session is over; its cookie may be gone as well.
-    const byPage = sessions?.hasCookie(c) || c.req.header('X-Requested-With') !== undefined;
+    const byPage =
+      sessions?.hasCookie(c) ||
+      c.req.header('X-Requested-With') !== undefined ||
+      (pages && c.req.header('Sec-Fetch-Site') !== undefined);
     if (sessions && byPage && c.res.status === 401) c.res.headers.delete('WWW-Authenticate');
   };
 }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import { matchesNone, strongEtag } from './etag.ts';
@@ -47,6 +49,12 @@ export class Assets {
     loading.catch(() => this.#loaded.delete(name));
     return loading;
   }
+}
+
+/** A file of a package, as `package/path`. */
+export function packaged(file: string, type: string): AssetSource {
+  const path = () => createRequire(import.meta.url).resolve(file);
+  return { type, load: async () => new Uint8Array(await readFile(path())) };
 }
 
 /** A text of our own making as a script. */

@@ -10,10 +10,15 @@ export interface Fault extends Error {
 
 /** What the page asks the server for. Everything rejects with a `Fault`. */
 export interface Api {
+  /**
+   * Rejects with 401 also when another account has signed in, in another window. It tells the server that somebody is
+   * still here, so that the session lasts.
+   */
+  stillOurs(): Promise<void>;
   /** Makes the event of a recording whose files are there; the same recording never makes two. @returns its identifier */
   createEvent(recording: Recording): Promise<string>;
-  /** The state of an event's processing; undefined when it is as it was at the last time. */
-  processingOf(eventId: string): Promise<string | undefined>;
+  /** The state of an event's processing. */
+  processingOf(eventId: string): Promise<string>;
   /** Where an event is watched; undefined when it is nowhere. */
   watchAddress(eventId: string): Promise<string | undefined>;
   searchSeries(words: string, signal: AbortSignal): Promise<{ id: string; title: string }[]>;
@@ -21,22 +26,21 @@ export interface Api {
   offsetOf(url: string): Promise<number | undefined>;
   /** Deletes an upload; one that is not there is no fault. */
   removeUpload(url: string): Promise<void>;
-  /** Tells the server that somebody is still here, so that the session lasts. */
-  stay(): Promise<void>;
   /** @returns undefined, or why not */
   signIn(username: string, password: string): Promise<string | undefined>;
 }
 
 /**
  * @param base where the server's paths begin
- * @param ownRole the role that stands for the account
+ * @param page the account whose page it is, and the role that stands for it
  *
  * Sent to the browser as its own source text: it refers to nothing outside itself.
  */
-export function createApi(base: string, ownRole: string): Api {
+export function createApi(base: string, page: { account: string; role: string }): Api {
   const PATIENCE_MS = 60_000;
   const TUS = { 'Tus-Resumable': '1.0.0' };
-  const tags = new Map<string, string>();
+  const states = new Map<string, { tag: string; state: string }>();
+  const { account, role: ownRole } = page;
 
   const faultOf = (status: number, message: string, passes = status === 0 || status >= 500): Fault =>
     Object.assign(new Error(message), { status, passes });
@@ -102,17 +106,25 @@ export function createApi(base: string, ownRole: string): Api {
   const eventPath = (id: string) => `api/events/${encodeURIComponent(id)}`;
 
   return {
+    stillOurs: async () => {
+      // What tells of the account at /api needs a role that uploading does not.
+      const { headers } = await ask('upload', { method: 'HEAD' });
+      const signedIn = decodeURIComponent(headers.get('Inlet-Account') ?? '');
+      if (signedIn !== account) throw faultOf(401, `“${signedIn}” has signed in.`);
+    },
     createEvent: async (recording) => {
       const headers = { 'Idempotency-Key': recording.id };
       const answer = await ask('api/events', { method: 'POST', headers, body: formOf(recording) });
       return ((await answer.json()) as { identifier: string }).identifier;
     },
     processingOf: async (eventId) => {
-      const tag = tags.get(eventId);
-      const answer = await ask(eventPath(eventId), { headers: tag ? { 'If-None-Match': tag } : {} });
-      if (answer.status === 304) return undefined;
-      tags.set(eventId, answer.headers.get('ETag') ?? '');
-      return ((await answer.json()) as { processing_state: string }).processing_state;
+      const known = states.get(eventId);
+      const answer = await ask(eventPath(eventId), { headers: known ? { 'If-None-Match': known.tag } : {} });
+      if (known && answer.status === 304) return known.state;
+      const { processing_state: state } = (await answer.json()) as { processing_state: string };
+      const tag = answer.headers.get('ETag');
+      if (tag) states.set(eventId, { tag, state });
+      return state;
     },
     watchAddress: async (eventId) => {
       // Needs no other role than to see the event; the list of publications by itself does.
@@ -143,9 +155,6 @@ export function createApi(base: string, ownRole: string): Api {
         const { status } = error as Fault;
         if (status !== 404 && status !== 410) throw error;
       }
-    },
-    stay: async () => {
-      await ask('upload', { method: 'HEAD' });
     },
     signIn: async (username, password) => {
       const body = new URLSearchParams({ username, password, next: '/upload' });

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { Assets, SCRIPT_TYPE, scriptSource } from '../../http/answer/asset.ts';
+import { Assets, packaged, SCRIPT_TYPE, scriptSource } from '../../http/answer/asset.ts';
 import { PARTS } from './parts.ts';
 import { startPage } from './start.browser.ts';
 
@@ -17,10 +15,6 @@ ${Object.entries(PARTS)
 
 /** The scripts of the page: the client of the tus project as its package has it for browsers, and our own. */
 export const UPLOAD_ASSETS = new Assets({
-  'tus.min.js': {
-    type: SCRIPT_TYPE,
-    load: async () =>
-      new Uint8Array(await readFile(createRequire(import.meta.url).resolve('tus-js-client/dist/tus.min.js'))),
-  },
+  'tus.min.js': packaged('tus-js-client/dist/tus.min.js', SCRIPT_TYPE),
   'page.js': scriptSource(START),
 });

@@ -15,6 +15,8 @@ export interface CardActions {
 export interface Cards {
   /** Shows an item as it is now. @param there whether it still is */
   show(item: Item, there: boolean): void;
+  /** Takes the focus when nothing has it: where somebody should sign in, or at the top of the list. */
+  focus(): void;
 }
 
 /**
@@ -25,6 +27,7 @@ export interface Cards {
 export function createCards(root: ParentNode, words: Words, actions: CardActions): Cards {
   /** Progress is told aloud no more often; changes at once. */
   const TELL_MS = 30_000;
+  const ANNOUNCED_MS = 10_000;
   const part = (name: string, within: ParentNode = root) =>
     within.querySelector(`[data-part="${name}"]`) as HTMLElement;
   const [section, list, announcer] = [part('recordings'), part('cards'), part('announcer')];
@@ -49,7 +52,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       .map(({ name }) => `“${name}”`)
       .join(' and ');
 
-  const stateOf = ({ recording, condition, note }: Item): string => {
+  const stateOf = ({ recording, condition, note, watch }: Item): string => {
     const { sent, size } = totals(recording);
     const there = words.percent(sent / size);
     switch (condition) {
@@ -66,21 +69,20 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       case 'signed out':
         return 'You are no longer signed in. Sign in again, and it goes on where it was.';
       case 'creating':
-        return note ? `The files have arrived. ${note} Trying again.` : 'The files have arrived.';
+        return `The files have arrived. ${note}`;
       case 'failed':
         return note;
       case 'processing':
         return `The files have arrived. ${note}`;
       case 'over':
-        return recording.watch ? 'Ready to be watched.' : (recording.outcome ?? '');
+        return watch ? 'Ready to be watched.' : (recording.outcome ?? '');
     }
   };
   const figuresOf = ({ recording, condition, rate }: Item): string => {
     const { sent, size } = totals(recording);
     if (condition === 'over' || condition === 'processing') return words.size(size);
     const far = `${words.size(sent)} of ${words.size(size)}`;
-    if (condition !== 'uploading' || rate === undefined) return far;
-    if (rate < 1) return `${far}, nothing at the moment`;
+    if (condition !== 'uploading' || !rate) return far;
     return `${far}, ${words.size(rate)} a second, ${words.time((size - sent) / rate)} left`;
   };
 
@@ -106,7 +108,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
       hint.hidden = !reason;
     });
     const { details, files } = item.recording;
-    part('again-label', element).setAttribute('aria-label', `Choose the files of ${details.title} again`);
+    choose.setAttribute('aria-label', `Choose again: the files of ${details.title}`);
     choose.multiple = files.length > 1;
     return { element, told: '', toldAt: Number.NEGATIVE_INFINITY };
   };
@@ -114,6 +116,8 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
   const update = (item: Item, card: Card) => {
     const { recording, condition } = item;
     const { element } = card;
+    // Asked for now: what is hidden has no focus any more.
+    const focused = document.activeElement;
     const { title, series } = recording.details;
     const { sent, size } = totals(recording);
     const text = (name: string, value: string) => {
@@ -123,7 +127,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     const shown = (name: string, visible: boolean) => {
       part(name, element).hidden = !visible;
     };
-    element.dataset.condition = condition === 'over' && !recording.watch ? 'ended' : condition;
+    element.dataset.condition = condition === 'over' && !item.watch ? 'ended' : condition;
     text('title', title);
     text(
       'facts',
@@ -143,11 +147,29 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     shown('again-label', condition === 'needs files');
     if (condition !== 'needs files') shown('hint', false);
     shown('sign-in', condition === 'signed out');
-    shown('remove', condition !== 'creating');
     text('remove', condition === 'over' || condition === 'processing' ? 'Take off this list' : 'Cancel');
-    shown('watch', recording.watch !== undefined);
-    if (recording.watch) part('watch', element).setAttribute('href', recording.watch);
+    shown('watch', item.watch !== undefined);
+    if (item.watch) part('watch', element).setAttribute('href', item.watch);
+    keepFocus(element, focused);
     tell(item, card);
+  };
+
+  /** Who has pressed what is now hidden goes on beside it, and not at the top of the page. */
+  const keepFocus = (element: HTMLElement, focused: Element | null) => {
+    if (!focused?.closest('[hidden]') || !element.contains(focused)) return;
+    const beside = ['watch', 'again', 'sign-in', 'resume', 'edit', 'pause'].map((name) =>
+      part(name, element),
+    );
+    const next = beside.find((each) => !each.closest('[hidden]')) ?? part('title', element);
+    next.focus();
+  };
+
+  /** Each by itself, so that none is lost to the next one that comes at once. */
+  const announce = (news: string) => {
+    const line = document.createElement('p');
+    line.textContent = news;
+    announcer.append(line);
+    setTimeout(() => line.remove(), ANNOUNCED_MS);
   };
 
   const tell = (item: Item, card: Card) => {
@@ -158,8 +180,7 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
     if (news === card.told && (condition !== 'uploading' || now - card.toldAt < TELL_MS)) return;
     const first = card.told === '';
     Object.assign(card, { told: news, toldAt: now });
-    announcer.textContent =
-      condition === 'uploading' && !first ? `${news}, ${words.percent(sent / size)}` : news;
+    announce(condition === 'uploading' && !first ? `${news}, ${words.percent(sent / size)}` : news);
   };
 
   const draw = () => {
@@ -171,6 +192,11 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
   };
 
   return {
+    focus: () => {
+      if (document.activeElement !== document.body) return;
+      const asked = list.querySelector<HTMLElement>('[data-part="sign-in"]:not([hidden])');
+      (asked ?? part('recordings-heading')).focus();
+    },
     show: (item, there) => {
       const known = cards.get(item);
       if (!there) {

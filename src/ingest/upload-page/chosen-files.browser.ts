@@ -26,7 +26,13 @@ export function createChosenFiles(
   const [drop, list] = [part('drop'), part('chosen')];
   const choose = part<HTMLInputElement>('choose');
   const template = document.querySelector<HTMLTemplateElement>('#chosen-file') as HTMLTemplateElement;
-  let chosen: { file: File; field: Field }[] = [];
+  interface Chosen {
+    file: File;
+    field: Field;
+    /** Whether somebody has said so. */
+    said: boolean;
+  }
+  let chosen: Chosen[] = [];
   const other = (field: Field): Field => (field === 'presenter' ? 'presentation' : 'presenter');
 
   const show = () => {
@@ -34,7 +40,7 @@ export function createChosenFiles(
     list.hidden = chosen.length === 0;
     onChange(chosen.map(({ file }) => file));
   };
-  const rowOf = (entry: { file: File; field: Field }) => {
+  const rowOf = (entry: Chosen) => {
     const row = template.content.cloneNode(true) as DocumentFragment;
     const find = <T extends HTMLElement>(name: string) => row.querySelector(`[data-part="${name}"]`) as T;
     const [name, size, select, remove] = [
@@ -50,6 +56,7 @@ export function createChosenFiles(
     select.addEventListener('change', () => {
       for (const each of chosen) {
         each.field = each === entry ? (select.value as Field) : other(select.value as Field);
+        each.said = true;
       }
       for (const [i, each] of chosen.entries()) {
         const selects = list.querySelectorAll<HTMLSelectElement>('select');
@@ -66,19 +73,25 @@ export function createChosenFiles(
   };
 
   const take = (files: readonly File[]) => {
+    if (drop.hidden) return say('Be done with the details of this recording first, then choose the next.');
     say('');
     const empty = files.find(({ size }) => size === 0);
     if (empty) return say(`“${empty.name}” is empty, or a folder.`);
     const known = chosen.map(({ file }) => file);
     const fresh = files.filter(
-      ({ name, size }) => !known.some((file) => file.name === name && file.size === size),
+      ({ name, size, lastModified }) =>
+        !known.some((file) => file.name === name && file.size === size && file.lastModified === lastModified),
     );
     if (known.length + fresh.length > MOST) {
       return say('A recording has one or two files. Upload the first recording, then choose the next.');
     }
     const all = [...known, ...fresh];
     const fields = guesses.fields(all.map(({ name }) => name));
-    chosen = all.map((file, i) => ({ file, field: fields[i] ?? 'presenter' }));
+    const said = chosen.find((entry) => entry.said);
+    chosen = all.map((file, i) => {
+      if (!said) return { file, field: fields[i] ?? 'presenter', said: false };
+      return { file, field: file === said.file ? said.field : other(said.field), said: true };
+    });
     show();
   };
 

@@ -11,7 +11,7 @@ export type News =
 export type Follow = (eventId: string, tell: (news: News) => boolean) => void;
 
 /** Sent to the browser as its own source text: it refers to nothing outside itself. */
-export function createFollower(api: Pick<Api, 'processingOf' | 'watchAddress'>): Follow {
+export function createFollower(api: Pick<Api, 'processingOf' | 'watchAddress' | 'stillOurs'>): Follow {
   const FIRST_MS = 1_500;
   const LONGEST_MS = 30_000;
   const GROWTH = 1.25;
@@ -36,6 +36,15 @@ export function createFollower(api: Pick<Api, 'processingOf' | 'watchAddress'>):
     };
   };
 
+  /** What another account may not see is no news of it. */
+  const causeOf = (fault: Fault): Fault | Promise<Fault> =>
+    fault.status === 403 || fault.status === 404
+      ? api.stillOurs().then(
+          () => fault,
+          (cause) => cause,
+        )
+      : fault;
+
   const afterFault = ({ status, message }: Fault): News => {
     if (status === 401) return { kind: 'signed out' };
     const over = (sentence: string): News => ({ kind: 'over', sentence, watch: undefined });
@@ -52,13 +61,13 @@ export function createFollower(api: Pick<Api, 'processingOf' | 'watchAddress'>):
     const step = async () => {
       let news: News | undefined;
       try {
-        const state = (await api.processingOf(eventId)) ?? told;
+        const state = await api.processingOf(eventId);
         if (state !== told) delay = FIRST_MS;
         told = state;
-        const sentence = GOES_ON[state ?? ''];
-        news = sentence ? { kind: 'goes on', sentence } : await endOf(eventId, state ?? '');
+        const sentence = GOES_ON[state];
+        news = sentence ? { kind: 'goes on', sentence } : await endOf(eventId, state);
       } catch (error) {
-        news = afterFault(error as Fault);
+        news = afterFault(await causeOf(error as Fault));
       }
       if (!tell(news) || news.kind !== 'goes on') return;
       setTimeout(() => void step(), delay);

@@ -19,7 +19,8 @@ export interface FormParts {
   }) => ChosenFiles;
   createSeries: (onChange: () => void) => SeriesField;
   add: (details: Details, files: ReadonlyMap<Field, File>) => void;
-  change: (item: Item, details: Details) => void;
+  /** @returns why not, as a sentence */
+  change: (item: Item, details: Details) => string | undefined;
 }
 
 /** Sent to the browser as its own source text: it refers to nothing outside itself. */
@@ -108,15 +109,19 @@ export function createForm(parts: FormParts): RecordingForm {
       say(details.lacks);
       return details.field.focus();
     }
-    if (edited) change(edited, details);
-    else add(details, chosen);
+    const late = edited && change(edited, details);
+    if (!edited) add(details, chosen);
     reset();
+    say(late ?? '');
     part('choose').focus();
   });
   for (const [name, field] of Object.entries({ title, start, audience })) {
     field.addEventListener('input', () => Object.assign(own, { [name]: field.value !== '' }));
   }
-  discard.addEventListener('click', reset);
+  discard.addEventListener('click', () => {
+    reset();
+    part('choose').focus();
+  });
   reset();
 
   return {

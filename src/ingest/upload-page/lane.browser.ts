@@ -17,7 +17,7 @@ export interface LaneEvents {
 
 /** The files that the browser has of each recording, on their way or not. */
 export interface Lane {
-  /** Takes those that belong to the recording. @returns those it knows by name and size */
+  /** Takes those that belong to the recording. @returns those it knows by name, size and time */
   give(item: Item, files: readonly File[]): File[];
   /** A file that has to arrive and that the browser does not have. */
   missing(item: Item): RecordedFile | undefined;
@@ -78,8 +78,7 @@ export function createLane(startTransfer: StartTransfer, createMeter: () => Mete
       },
       onFault: (status, sentence) => {
         stop(item);
-        // Its upload is gone, and begins anew.
-        if (status === 404 || status === 410) Object.assign(file, { url: undefined, sent: 0 });
+        if (status === 404 || status === 410) file.lost = true;
         // It was not an answer: the file is not what it was.
         if (status === 0) sources.delete(file.field);
         events.onFault(status, sentence);
@@ -92,8 +91,14 @@ export function createLane(startTransfer: StartTransfer, createMeter: () => Mete
   return {
     give: (item, files) => {
       const known: File[] = [];
-      for (const { field, name, size } of leftOf(item)) {
-        const file = files.find((each) => each.name === name && each.size === size && !known.includes(each));
+      for (const { field, name, size, lastModified } of leftOf(item)) {
+        const file = files.find(
+          (each) =>
+            each.name === name &&
+            each.size === size &&
+            each.lastModified === lastModified &&
+            !known.includes(each),
+        );
         if (!file) continue;
         workOf(item).sources.set(field, file);
         known.push(file);

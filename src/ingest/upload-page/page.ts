@@ -38,7 +38,7 @@ ${formHtml(signed)}
 <h2 id="recordings-heading" data-part="recordings-heading" tabindex="-1">Your recordings</h2>
 <ol data-part="cards"></ol>
 </section>
-<p class="unseen" role="status" data-part="announcer"></p>
+<div class="unseen" role="log" data-part="announcer"></div>
 </main>
 ${signInDialog(username)}
 ${templates()}

@@ -1,10 +1,13 @@
 import { createApi } from './api.browser.ts';
 import { createCards } from './cards.browser.ts';
 import { createChosenFiles } from './chosen-files.browser.ts';
+import { createErrands } from './errands.browser.ts';
+import { createEvents } from './events.browser.ts';
 import { createFollower } from './follow.browser.ts';
 import { createForm } from './form.browser.ts';
 import { createGuesses } from './guesses.browser.ts';
 import { createLane } from './lane.browser.ts';
+import { createMeasure } from './measure.browser.ts';
 import { createMeter } from './meter.browser.ts';
 import { createQueue } from './queue.browser.ts';
 import { createRecords } from './records.browser.ts';
@@ -18,10 +21,13 @@ export const PARTS = {
   createApi,
   createCards,
   createChosenFiles,
+  createErrands,
+  createEvents,
   createFollower,
   createForm,
   createGuesses,
   createLane,
+  createMeasure,
   createMeter,
   createQueue,
   createRecords,

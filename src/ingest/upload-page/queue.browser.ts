@@ -1,6 +1,8 @@
 import type { Api, Fault } from './api.browser.ts';
-import type { Follow } from './follow.browser.ts';
+import type { Errands } from './errands.browser.ts';
+import type { Events, EventsParts } from './events.browser.ts';
 import type { Lane } from './lane.browser.ts';
+import type { Measure } from './measure.browser.ts';
 import type { Condition, Details, Field, Item, Recording } from './recording.ts';
 import type { Records } from './records.browser.ts';
 
@@ -15,22 +17,26 @@ export interface Queue {
   resume(item: Item): void;
   /** Gives the browser the files again. @returns why not, as a sentence; undefined when it has all */
   supply(item: Item, files: readonly File[]): string | undefined;
-  /** Other details for one whose event could not be made of those it had. */
-  change(item: Item, details: Details): void;
+  /** Other details for one whose event could not be made of those it had. @returns why not, as a sentence */
+  change(item: Item, details: Details): string | undefined;
   /** Ends one and deletes what has arrived of it; one that is over is forgotten. */
   remove(item: Item): Promise<void>;
   /** Lets all go on that wait for somebody to sign in. */
   signedIn(): void;
+  /** Asks again for links that have been there for a while: they may be good no longer. */
+  renewLinks(): void;
   /** Whether something would not go on if the window were closed. */
   busy(): boolean;
 }
 
 /** What a queue works with. */
 export interface QueueParts {
-  api: Pick<Api, 'createEvent' | 'offsetOf' | 'removeUpload'>;
+  api: Pick<Api, 'removeUpload' | 'stillOurs'>;
+  errands: Errands;
+  measure: Measure;
   records: Records;
   lane: Lane;
-  follow: Follow;
+  createEvents: (on: EventsParts['on']) => Events;
   /** An item is new, has changed, or is gone. */
   onChange: (item: Item) => void;
   onSignedOut: () => void;
@@ -41,14 +47,15 @@ export interface QueueParts {
  *
  * Sent to the browser as its own source text: it refers to nothing outside itself.
  */
-export function createQueue({ api, records, lane, follow, onChange, onSignedOut }: QueueParts): Queue {
-  const RETRY_MS = 4_000;
+export function createQueue(parts: QueueParts): Queue {
+  const { api, errands, measure, records, lane, createEvents, onChange, onSignedOut } = parts;
   const ID_BYTES = 12;
   const items: Item[] = [];
   const has = (item: Item) => items.includes(item);
   const arrived = ({ recording }: Item) => recording.files.every(({ done }) => done);
 
   const turn = (item: Item, condition: Condition, note = '') => {
+    if (!has(item)) return;
     item.condition = condition;
     item.note = note;
     records.save(item.recording);
@@ -59,27 +66,44 @@ export function createQueue({ api, records, lane, follow, onChange, onSignedOut 
   const advance = () => {
     if (items.some(({ condition }) => condition === 'uploading' || condition === 'waiting')) return;
     const next = items.find(({ condition }) => condition === 'queued');
-    if (next) send(next);
+    if (next) void send(next);
   };
 
   const refuse = (item: Item, status: number, sentence: string) => {
+    if (!has(item)) return;
     if (status !== 401) return turn(item, 'failed', sentence);
     turn(item, 'signed out');
     onSignedOut();
   };
 
-  const send = (item: Item) => {
-    if (arrived(item)) return void create(item);
+  const events = createEvents({ turn, refuse, has });
+
+  const send = async (item: Item): Promise<void> => {
     if (lane.missing(item)) {
       turn(item, 'needs files');
       return advance();
     }
     turn(item, 'uploading');
+    const find = () => measure(item.recording.files.filter(({ lost }) => lost));
+    try {
+      if (await errands.run(item, find, (reason) => turn(item, 'waiting', reason))) start(item);
+    } catch (error) {
+      const { status, message } = error as Fault;
+      refuse(item, status, message);
+      advance();
+    }
+  };
+
+  const start = (item: Item) => {
+    if (arrived(item)) return create(item);
+    // Of one whose upload is gone the browser may have no file.
+    if (lane.missing(item)) return void send(item);
+    turn(item, 'uploading');
     lane.start(item, {
       onUrl: () => records.save(item.recording),
       onProgress: () => (item.condition === 'waiting' ? turn(item, 'uploading') : onChange(item)),
       onWaiting: (reason) => turn(item, 'waiting', reason),
-      onArrived: () => (arrived(item) ? void create(item) : turn(item, 'uploading')),
+      onArrived: () => (arrived(item) ? create(item) : turn(item, 'uploading')),
       onFault: (status, sentence) => {
         refuse(item, status, sentence);
         advance();
@@ -87,68 +111,25 @@ export function createQueue({ api, records, lane, follow, onChange, onSignedOut 
     });
   };
 
-  const create = async (item: Item): Promise<void> => {
-    const { recording } = item;
-    recording.stage = 'event';
-    turn(item, 'creating');
+  const create = (item: Item) => {
+    void events.create(item);
     advance();
-    try {
-      recording.eventId = await api.createEvent(recording);
-      recording.stage = 'processing';
-      watch(item);
-    } catch (error) {
-      const { status, passes, message } = error as Fault;
-      if (passes) {
-        turn(item, 'creating', message);
-        setTimeout(() => void create(item), RETRY_MS);
-      } else if (status === 404 || (status === 400 && message.includes('is not finished'))) {
-        // An upload has gone meanwhile.
-        recording.stage = 'files';
-        await measure(item);
-        turn(item, 'failed', message);
-      } else refuse(item, status, message);
-    }
-  };
-
-  const watch = (item: Item) => {
-    const { recording } = item;
-    turn(item, 'processing');
-    follow(recording.eventId ?? '', (news) => {
-      if (!has(item)) return false;
-      if (news.kind === 'signed out') refuse(item, 401, '');
-      else if (news.kind === 'goes on') turn(item, 'processing', news.sentence);
-      else {
-        Object.assign(recording, { stage: 'over', watch: news.watch, outcome: news.sentence });
-        turn(item, 'over');
-      }
-      return true;
-    });
-  };
-
-  /** Finds out how much of each file has arrived. */
-  const measure = async ({ recording }: Item) => {
-    for (const file of recording.files) {
-      if (!file.url) continue;
-      const offset = await api.offsetOf(file.url).catch(() => file.sent);
-      if (offset === undefined) Object.assign(file, { url: undefined, sent: 0, done: false });
-      else Object.assign(file, { sent: offset, done: offset === file.size });
-    }
   };
 
   const takeUp = async (item: Item) => {
     const { stage } = item.recording;
     if (stage === 'over') return turn(item, 'over');
-    if (stage === 'processing') return watch(item);
+    if (stage === 'processing') return events.follow(item);
     if (stage === 'event') return create(item);
-    await measure(item);
+    await measure(item.recording.files).catch(() => undefined);
     // Somebody may have been quicker.
     if (!has(item) || item.condition !== 'needs files') return;
-    if (arrived(item)) await create(item);
+    if (arrived(item)) create(item);
     else turn(item, 'needs files');
   };
 
   const enter = (recording: Recording, condition: Condition) => {
-    const item: Item = { recording, condition, note: '', rate: undefined };
+    const item: Item = { recording, condition, note: '', rate: undefined, watch: undefined };
     items.push(item);
     turn(item, condition);
     return item;
@@ -166,21 +147,23 @@ export function createQueue({ api, records, lane, follow, onChange, onSignedOut 
       for (const recording of records.all()) void takeUp(enter(recording, 'needs files'));
     },
     add: (details, files) => {
-      const recorded = [...files].map(([field, { name, size, type }]) => {
-        return { field, name, size, type, url: undefined, sent: 0, done: false };
+      const recorded = [...files].map(([field, { name, size, type, lastModified }]) => {
+        const known = { field, name, size, type, lastModified };
+        return { ...known, url: undefined, sent: 0, done: false, lost: false };
       });
-      const nothing = { eventId: undefined, watch: undefined, outcome: undefined };
+      const nothing = { eventId: undefined, outcome: undefined };
       const item = enter({ id: newId(), details, files: recorded, stage: 'files', ...nothing }, 'queued');
       lane.give(item, [...files.values()]);
       advance();
     },
     pause: (item) => {
+      errands.drop(item);
       lane.stop(item);
       turn(item, 'paused');
       advance();
     },
     resume: (item) => {
-      if (item.recording.stage === 'event') return void create(item);
+      if (item.recording.stage === 'event') return create(item);
       turn(item, 'queued');
       advance();
     },
@@ -195,21 +178,31 @@ export function createQueue({ api, records, lane, follow, onChange, onSignedOut 
       const { name, size } = missing;
       if (known.length > 0) return `“${name}” is still missing.`;
       const same = files.find((file) => file.name === name);
-      return same
-        ? `This “${name}” is another file: it has ${same.size} bytes, and not ${size}.`
-        : `This is not “${name}”.`;
+      if (!same) return `This is not “${name}”.`;
+      return same.size === size
+        ? `This “${name}” has been changed since. Cancel this recording to upload it as it is now.`
+        : `This “${name}” is another file: it has ${same.size} bytes, and not ${size}.`;
     },
     change: (item, details) => {
+      if (!has(item)) return 'The recording has been cancelled meanwhile.';
+      if (item.condition !== 'failed') return 'The recording has gone on with the details that it had.';
       item.recording.details = details;
-      turn(item, item.condition, item.note);
-      if (item.condition === 'failed' && item.recording.stage === 'event') void create(item);
+      if (item.recording.stage === 'event') create(item);
+      else turn(item, 'failed', item.note);
+      return undefined;
     },
     remove: async (item) => {
+      const { recording } = item;
       lane.stop(item);
-      const { id, files, stage } = item.recording;
+      errands.drop(item);
+      if (await events.made(item)) return;
+      const { id, files, stage } = recording;
       try {
         if (stage === 'files' || stage === 'event') {
-          for (const { url } of files) if (url) await api.removeUpload(url);
+          const urls = files.flatMap(({ url }) => url ?? []);
+          // For another account they are not there, which would do.
+          if (urls.length > 0) await api.stillOurs();
+          for (const url of urls) await api.removeUpload(url);
         }
         if (!has(item)) return;
         records.remove(id);
@@ -224,12 +217,13 @@ export function createQueue({ api, records, lane, follow, onChange, onSignedOut 
     signedIn: () => {
       for (const item of items.filter(({ condition }) => condition === 'signed out')) {
         const { stage } = item.recording;
-        if (stage === 'event') void create(item);
-        else if (stage === 'processing') watch(item);
+        if (stage === 'event') create(item);
+        else if (stage === 'processing') events.follow(item);
         else turn(item, 'queued');
       }
       advance();
     },
+    renewLinks: () => events.renewLinks(items),
     busy: () =>
       items.some(({ condition }) => ['queued', 'uploading', 'waiting', 'creating'].includes(condition)),
   };

@@ -21,11 +21,15 @@ export interface RecordedFile {
   /** In bytes. */
   size: number;
   type: string;
+  /** In milliseconds since 1970. */
+  lastModified: number;
   /** Where its upload is, as soon as there is one. */
   url: string | undefined;
   /** Bytes that have been sent, as far as is known. */
   sent: number;
   done: boolean;
+  /** Its upload was not there when it was last asked for. */
+  lost: boolean;
 }
 
 /** How far a recording is: its files go up, its event is made of them, that is processed, and that is over. */
@@ -39,8 +43,6 @@ export interface Recording {
   files: RecordedFile[];
   stage: Stage;
   eventId: string | undefined;
-  /** Where it is watched. */
-  watch: string | undefined;
   /** What came of the processing, where nothing can be watched. */
   outcome: string | undefined;
 }
@@ -68,4 +70,6 @@ export interface Item {
   note: string;
   /** Bytes in a second over the last few; undefined as long as nobody knows. */
   rate: number | undefined;
+  /** Where it is watched. Not kept: such a link may be good for a while only. */
+  watch: string | undefined;
 }

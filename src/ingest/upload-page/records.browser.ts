@@ -1,6 +1,6 @@
 import type { Recording } from './recording.ts';
 
-/** The recordings that the browser remembers, of one account. */
+/** The recordings that the browser remembers, of one account at one server. */
 export interface Records {
   /** In the order in which they were added. */
   all(): Recording[];
@@ -12,10 +12,12 @@ export interface Records {
  * Keeps recordings in the browser, each by itself, so that two windows do not overwrite each other's. What the browser
  * does not keep (it is full, or set not to) is not there after a reload, and nothing else is lost.
  *
+ * @param base where the server's paths begin: several may share an origin
+ *
  * Sent to the browser as its own source text: it refers to nothing outside itself.
  */
-export function createRecords(account: string): Records {
-  const PREFIX = `inlet upload ${account} `;
+export function createRecords(base: string, account: string): Records {
+  const PREFIX = `inlet upload ${base} ${encodeURIComponent(account)} `;
   const parse = (text: string | null): Recording[] => {
     try {
       const recording = JSON.parse(text ?? 'null') as Recording | null;

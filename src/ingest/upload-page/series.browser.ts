@@ -67,11 +67,7 @@ export function createSeriesField(
         option.setAttribute('role', 'option');
         option.setAttribute('aria-selected', 'false');
         option.textContent = title || id;
-        // Before the field loses the focus.
-        option.addEventListener('pointerdown', (event) => {
-          event.preventDefault();
-          set(series[i]);
-        });
+        option.addEventListener('click', () => set(series[i]));
         return option;
       }),
     );
@@ -131,6 +127,8 @@ export function createSeriesField(
     } else if (key === 'Tab' && isOpen() && active >= 0) set(found[active]);
   });
   input.addEventListener('blur', close);
+  // The field keeps the focus, and with it the list.
+  list.addEventListener('mousedown', (event) => event.preventDefault());
   clear.addEventListener('click', () => {
     set(undefined);
     input.focus();

@@ -21,13 +21,18 @@ export function startPage(parts: Parts): void {
 
   const words = parts.createWords();
   const guesses = parts.createGuesses();
-  const api = parts.createApi(base, role);
+  const api = parts.createApi(base, { account, role });
   const lane = parts.createLane(parts.createTransfers(tus, base), parts.createMeter);
+  const errands = parts.createErrands(api);
+  const measure = parts.createMeasure(api);
+  const follow = parts.createFollower(api);
   const queue = parts.createQueue({
     api,
     lane,
-    records: parts.createRecords(account),
-    follow: parts.createFollower(api),
+    errands,
+    measure,
+    records: parts.createRecords(base, account),
+    createEvents: (on) => parts.createEvents({ api, errands, measure, follow, on }),
     onChange: (item: Item) => cards.show(item, queue.items.includes(item)),
     onSignedOut: () => signIn(),
   });
@@ -51,12 +56,17 @@ export function startPage(parts: Parts): void {
   });
   queue.restore();
 
+  // What had the focus before may be hidden by now.
+  dialog.addEventListener('close', () => cards.focus());
   addEventListener('online', () => lane.nudge());
+  addEventListener('visibilitychange', () => {
+    if (!document.hidden) queue.renewLinks();
+  });
   addEventListener('beforeunload', (event) => {
     if (queue.busy()) event.preventDefault();
   });
   // A session ends when nobody asks for anything, and an upload is one request for hours.
   setInterval(() => {
-    if (queue.busy()) api.stay().catch((error) => error.status === 401 && signIn());
+    if (queue.busy()) api.stillOurs().catch((error) => error.status === 401 && signIn());
   }, STAY_MS);
 }

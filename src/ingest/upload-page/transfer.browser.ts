@@ -58,6 +58,8 @@ export function createTransfers(tus: typeof Tus, base: string): StartTransfer {
     let waiting = false;
     let sent = 0;
     let heard = performance.now();
+    /** An upload that nobody has been told of is nobody's. */
+    let known = target.url !== undefined;
 
     const end = () => {
       over = true;
@@ -101,12 +103,13 @@ export function createTransfers(tus: typeof Tus, base: string): StartTransfer {
       httpStack,
       onUploadUrlAvailable: () => {
         if (over) {
-          upload.abort(true).catch(() => undefined);
+          upload.abort(!known).catch(() => undefined);
           return;
         }
         if (!upload.url) return;
         // With one, the client would begin anew at the first answer that it does not like.
         upload.options.endpoint = null;
+        known = true;
         events.onUrl(own(upload.url));
       },
       onProgress: (bytes) => {

@@ -23,6 +23,8 @@ export const uploadingPage = defineEndpoint({
     return c.html(content, 200, {
       'Content-Security-Policy': CONTENT_SECURITY_POLICY,
       'Cache-Control': 'no-store',
+      // For the page, which asks whether it is still this account's.
+      'Inlet-Account': encodeURIComponent(username),
     });
   },
 });
