@@ -81,14 +81,21 @@ test('a client that knows the length at the end only may say it again after its 
   await expectStored(app, path, data);
 });
 
-test('an upload is not given up because the folder of the storage is away', async () => {
+/** Uploads as a process does that is killed when all bytes are there and before that is noted. @returns the path */
+async function allButNoted(data: Buffer): Promise<string> {
   const { admin, app } = served;
-  const data = bytes(MIB);
   const begun = await admin.fetch('/uploads', { method: 'POST', headers: { 'Upload-Defer-Length': '1' } });
   const path = new URL(begun.headers.get('Location') ?? '').pathname;
   expect((await admin.patch(path, 0, data)).status).toBe(204);
   const id = path.split('/').at(-1) ?? '';
   await app.database.updateTable('uploads').set({ length: data.length }).where('id', '=', id).execute();
+  return path;
+}
+
+test('an upload is not given up because the folder of the storage is away', async () => {
+  const { admin, app } = served;
+  const data = bytes(MIB);
+  const path = await allButNoted(data);
   const objects = join(app.context.config.dataDir, 'objects');
   await rename(objects, `${objects}.away`);
   await mkdir(objects);
@@ -102,12 +109,7 @@ test('an upload is not given up because the folder of the storage is away', asyn
 test('whoever asks for an upload whose process was killed after the last byte finds it complete', async () => {
   const { admin, app } = served;
   const data = bytes(MIB);
-  const begun = await admin.fetch('/uploads', { method: 'POST', headers: { 'Upload-Defer-Length': '1' } });
-  const path = new URL(begun.headers.get('Location') ?? '').pathname;
-  expect((await admin.patch(path, 0, data)).status).toBe(204);
-  // All that the last request did before.
-  const id = path.split('/').at(-1) ?? '';
-  await app.database.updateTable('uploads').set({ length: data.length }).where('id', '=', id).execute();
+  const path = await allButNoted(data);
   expect(await rowOf(app.database, path)).toMatchObject({ completed_at: null });
   expect(await admin.offset(path)).toBe(data.length);
   await expectStored(app, path, data);

@@ -6,15 +6,9 @@ import type { Asked } from '../uploads/protocol.ts';
 import { readMetadata } from '../uploads/tus-headers.ts';
 import type { Known, TusServices, Uploads } from '../uploads/tus-request.ts';
 import { findAnyUpload, type Upload } from '../uploads/uploads.ts';
-import {
-  ADDRESSES,
-  type DirectFile,
-  type DirectUpload,
-  DirectUploadOver,
-  holdOpen,
-  startOver,
-} from './direct-uploads.ts';
+import { ADDRESSES, type DirectFile, type DirectUpload } from './direct-uploads.ts';
 import { type FinishParts, finishDirectUpload, type Occasion } from './finish.ts';
+import { DirectUploadOver, holdOpen, startOver } from './outcome.ts';
 
 /** Tells the event that has been made, when the last file is there. */
 export const EVENT_HEADER = 'Inlet-Event-Id';

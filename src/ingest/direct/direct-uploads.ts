@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
 import type { DirectUpload as Row } from '../../database/schema.ts';
 import type { ApiVersion } from '../../http/version.ts';
-import { discardUpload, newUploadId } from '../uploads/uploads.ts';
+import { newUploadId } from '../uploads/uploads.ts';
 
 /** Where the addresses are that are handed out. */
 export const ADDRESSES = '/direct-uploads';
@@ -58,11 +58,6 @@ export interface DirectUpload {
   /** Why no event could be made of it; a sentence. */
   failure: string | undefined;
   files: DirectFile[];
-}
-
-/** Nothing more becomes of a direct upload: an event was made of it, it has failed, has expired, or was taken back. */
-export class DirectUploadOver extends Error {
-  override name = 'DirectUploadOver';
 }
 
 const TOKEN_BYTES = 32;
@@ -135,79 +130,6 @@ export async function findByToken(
   const direct = row && (await findDirectUpload(db, row.direct_upload_id));
   const file = direct?.files.find(({ uploadId }) => uploadId === row?.upload_id);
   return direct && file && { direct, file };
-}
-
-/**
- * Keeps a direct upload as it is until the transaction ends.
- *
- * @param uploadId of one of its files; its lock is taken
- * @throws {DirectUploadOver} also when that file is to come by another upload
- */
-export async function holdOpen(trx: Transaction, id: string, uploadId: string): Promise<void> {
-  const row = await trx
-    .selectFrom('direct_uploads')
-    .select('id')
-    .where('id', '=', id)
-    .where('event_id', 'is', null)
-    .where('failure', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`)
-    .where((is) =>
-      is.exists(
-        is
-          .selectFrom('direct_upload_files')
-          .select('upload_id')
-          .whereRef('direct_upload_id', '=', 'direct_uploads.id')
-          .where('upload_id', '=', uploadId),
-      ),
-    )
-    .forShare()
-    .executeTakeFirst();
-  if (!row) throw new DirectUploadOver('The direct upload is over.');
-}
-
-/** Gives up what has come of a file. What comes next is another upload, which nobody takes for the same. */
-export async function startOver(trx: Transaction, uploadId: string): Promise<void> {
-  await discardUpload(trx, uploadId);
-  await trx
-    .updateTable('direct_upload_files')
-    .set({ upload_id: newUploadId() })
-    .where('upload_id', '=', uploadId)
-    .execute();
-}
-
-/**
- * Notes the event that the same transaction makes of a direct upload.
- *
- * @throws {DirectUploadOver} the transaction must roll back
- */
-export async function noteEvent(trx: Transaction, id: string, eventId: string): Promise<void> {
-  await trx
-    .updateTable('direct_upload_files')
-    .from('uploads')
-    .set((is) => ({ filename: is.ref('uploads.filename'), bytes: is.ref('uploads.length') }))
-    .where('direct_upload_id', '=', id)
-    .whereRef('uploads.id', '=', 'upload_id')
-    .execute();
-  const { numUpdatedRows } = await trx
-    .updateTable('direct_uploads')
-    .set({ event_id: eventId })
-    .where('id', '=', id)
-    .where('event_id', 'is', null)
-    .where('failure', 'is', null)
-    .executeTakeFirst();
-  if (Number(numUpdatedRows) !== 1) throw new DirectUploadOver('The direct upload is over.');
-}
-
-/** Notes why no event can be made of a direct upload; of one that is over, nothing. */
-export async function noteFailure(db: Queryable, id: string, reason: string): Promise<void> {
-  await db
-    .updateTable('direct_uploads')
-    .set({ failure: reason })
-    .where('id', '=', id)
-    .where('event_id', 'is', null)
-    .where('failure', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`)
-    .execute();
 }
 
 async function filesOf(db: Queryable, id: string): Promise<DirectFile[]> {

@@ -25,13 +25,13 @@ import {
   ADDRESSES,
   type Author,
   type DirectUpload,
-  DirectUploadOver,
   findDirectUpload,
   insertDirectUpload,
 } from './direct-uploads.ts';
 import { takeBack } from './end.ts';
 import type { FinishParts } from './finish.ts';
 import { LIMIT_REFUSALS, parseLimits } from './limits.ts';
+import { DirectUploadOver } from './outcome.ts';
 
 const PATH = '/api/uploads';
 /** What the event is made of, beside its files. */

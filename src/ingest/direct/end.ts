@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { discardUpload } from '../uploads/uploads.ts';
-import { DirectUploadOver } from './direct-uploads.ts';
+import { DirectUploadOver } from './outcome.ts';
 
 /** How long one can be asked what has become of a direct upload after it has expired. */
 const REMEMBERED_DAYS = 7;

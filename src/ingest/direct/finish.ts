@@ -11,18 +11,12 @@ import type { Logger } from '../../telemetry.ts';
 import type { Ingest } from '../ingest.ts';
 import { parseNewEvents } from '../new-events.ts';
 import { lockUpload } from '../uploads/lock.ts';
+import { UploadGone, type UploadParts } from '../uploads/object.ts';
 import { beginWriting } from '../uploads/progress.ts';
-import { receive, UploadGone, type UploadParts } from '../uploads/receive.ts';
+import { receive } from '../uploads/receive.ts';
 import { UploadLost } from '../uploads/uploads.ts';
-import {
-  type Author,
-  type DirectFile,
-  type DirectUpload,
-  DirectUploadOver,
-  findDirectUpload,
-  noteEvent,
-  noteFailure,
-} from './direct-uploads.ts';
+import { type Author, type DirectFile, type DirectUpload, findDirectUpload } from './direct-uploads.ts';
+import { DirectUploadOver, noteEvent, noteFailure } from './outcome.ts';
 
 /** What making events of direct uploads works with. */
 export interface FinishParts extends UploadParts {

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { safeFilename } from '../../http/form/filename.ts';
-import type { UploadParts } from './receive.ts';
+import type { UploadParts } from './object.ts';
 import { insertUpload, type NewUpload, type Upload } from './uploads.ts';
 
 const NAME = 'upload';

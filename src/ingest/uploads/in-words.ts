@@ -1,5 +1,6 @@
 import { DATABASE_AWAY } from '../../http/error-handler.ts';
-import { TooMuch, UploadGone } from './receive.ts';
+import { UploadGone } from './object.ts';
+import { TooMuch } from './receive.ts';
 import { UPLOAD_GONE, UPLOAD_LOCKED, UPLOAD_TOO_LONG } from './tus-refusals.ts';
 import { UploadLost } from './uploads.ts';
 

@@ -1,32 +1,14 @@
 import { Readable } from 'node:stream';
-import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
-import { detectMediaType, HEAD_BYTES } from '../../media/signature.ts';
-import {
-  ObjectNotFound,
-  type ObjectStorage,
-  type Piece,
-  type PutOptions,
-  refused,
-} from '../../storage/port.ts';
-import type { StagingLedger } from '../../storage/staging.ts';
+import { ObjectNotFound, type Piece, type PutOptions } from '../../storage/port.ts';
 import type { Digests } from './digests.ts';
+import { completedBefore, inspectHead, ofStorage, type UploadParts } from './object.ts';
 import { extendUpload, noteProgress, type Progress, receiptsOf } from './progress.ts';
 import type { Upload } from './uploads.ts';
 
 const CHUNKS_AHEAD = 4;
 /** By which part of its lifetime that is over an upload is extended of which bytes come. */
 const EXTENDED_AFTER = 0.1;
-
-/** What receiving works with. */
-export interface UploadParts {
-  database: Database;
-  storage: ObjectStorage;
-  staging: StagingLedger;
-  digests: Digests;
-  /** How long an upload lives without another byte, in milliseconds. */
-  lifetimeMs: number;
-}
 
 /** More bytes of an upload as they come. */
 export interface Incoming {
@@ -43,11 +25,6 @@ export interface Incoming {
 /** More came than was declared. */
 export class TooMuch extends Error {
   override name = 'TooMuch';
-}
-
-/** The object of the upload is not there any more. */
-export class UploadGone extends Error {
-  override name = 'UploadGone';
 }
 
 /**
@@ -228,38 +205,4 @@ function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
       }
     },
   });
-}
-
-/** Of an upload whose completion was not noted: its process was killed between the two. */
-async function completedBefore(parts: UploadParts, upload: Upload): Promise<Upload> {
-  const { database, storage } = parts;
-  const size = await storage.size(upload.key).catch(async (error) => {
-    if (!(error instanceof ObjectNotFound)) throw refused(error);
-    // Nothing is there either while the storage is not, such as a folder that is not mounted.
-    await storage.check().catch((fault) => {
-      throw refused(fault);
-    });
-    throw new UploadGone('The object is gone.');
-  });
-  if (size !== upload.length) throw new UploadGone('The object is another one.');
-  const bytes = size - upload.stored;
-  const found = { ...(await inspectHead(storage, upload.key)), sha256: undefined, bytes };
-  return inTransaction(database, (trx) => noteProgress(trx, upload, { found }, parts));
-}
-
-async function inspectHead(storage: ObjectStorage, key: string): Promise<{ mediatype: string }> {
-  const head: Uint8Array[] = [];
-  try {
-    if ((await storage.size(key)) > 0) {
-      for await (const chunk of await storage.get(key, { start: 0, end: HEAD_BYTES - 1 })) head.push(chunk);
-    }
-  } catch (error) {
-    throw ofStorage(error);
-  }
-  return { mediatype: detectMediaType(Buffer.concat(head)) };
-}
-
-/** What reading from the storage failed with, as the port tells of storing. */
-function ofStorage(error: unknown): unknown {
-  return error instanceof ObjectNotFound ? error : refused(error);
 }
