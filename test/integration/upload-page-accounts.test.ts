@@ -70,7 +70,7 @@ describe.skipIf(!browserAvailable())('the page for uploads and whose it is', () 
     await other.waitForURL(`${served.origin}/upload`);
     expect(await other.getByRole('heading', { level: 3 }).count()).toBe(0);
     await card('Symmetries').getByRole('button', { name: 'Go on' }).click();
-    await page.getByRole('button', { name: 'Later' }).press('Enter');
+    await page.getByRole('button', { name: 'Later' }).click();
     await eventually(() => expect(page.locator(':focus').textContent()).resolves.toBe('Sign in'));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Password').fill('secret');

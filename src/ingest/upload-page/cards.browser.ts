@@ -193,7 +193,9 @@ export function createCards(root: ParentNode, words: Words, actions: CardActions
 
   return {
     focus: () => {
-      if (document.activeElement !== document.body) return;
+      const focused = document.activeElement;
+      // What has just been hidden may still have it.
+      if (focused !== document.body && !focused?.closest('[hidden], dialog:not([open])')) return;
       const asked = list.querySelector<HTMLElement>('[data-part="sign-in"]:not([hidden])');
       (asked ?? part('recordings-heading')).focus();
     },
