@@ -9,7 +9,7 @@ import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { clipFolder, recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventFields, field } from '../support/form.ts';
+import { eventFields, field, form } from '../support/form.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { Resumable, rowOf } from '../support/resumable.ts';
 import { startServerFor, type TestServer } from '../support/server.ts';
@@ -57,7 +57,8 @@ class Sending {
   /** What the server has said is durable. */
   acknowledged = 0;
 
-  constructor(endpoint: string, authorization: string, path: string, chunkSize: number) {
+  /** @param authorization undefined for an address that needs none */
+  constructor(endpoint: string, authorization: string | undefined, path: string, chunkSize: number) {
     let settle: { resolve: () => void; reject: (error: Error) => void };
     this.done = new Promise((resolve, reject) => {
       settle = { resolve, reject };
@@ -66,7 +67,7 @@ class Sending {
     this.#upload = new tus.Upload(createReadStream(path), {
       endpoint,
       chunkSize,
-      headers: { Authorization: authorization },
+      ...(authorization && { headers: { Authorization: authorization } }),
       metadata: { filename: 'lecture.mp4', filetype: 'video/mp4' },
       // For as long as a start takes on a busy machine.
       retryDelays: Array.from({ length: 60 }, () => 1000),
@@ -93,9 +94,23 @@ class Sending {
 }
 
 /** What the server has noted of an upload, which is nothing that is not durable. */
-async function noted(server: TestServer, sending: Sending): Promise<number> {
-  const { stored, rest_bytes } = await rowOf(server.database, sending.path);
+async function noted({ database }: TestServer, { id, path }: Sending): Promise<number> {
+  const file = await database
+    .selectFrom('direct_upload_files')
+    .select('upload_id')
+    .where('token_sha256', '=', createHash('sha256').update(id).digest('hex'))
+    .executeTakeFirst();
+  const { stored, rest_bytes } = await rowOf(database, file?.upload_id ?? path);
   return stored + rest_bytes;
+}
+
+/** Asks for an address that somebody without an account may upload to. */
+async function handOut(admin: Client): Promise<{ id: string; url: string }> {
+  const { type, body } = form(eventFields());
+  const headers = { 'Content-Type': type };
+  const answer = await admin.fetch('/api/uploads', { method: 'POST', headers, body });
+  const { identifier, files } = (await answer.json()) as { identifier: string; files: { url: string }[] };
+  return { id: identifier, url: files[0]?.url ?? '' };
 }
 
 describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
@@ -122,12 +137,14 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
       onTestFinished(async () => {
         for (const path of [presenter, presentation]) await rm(path, { force: true });
       });
+      const direct = await handOut(admin);
       const endpoint = `${line.url}/uploads`;
       const sendings = [
         new Sending(endpoint, admin.authorization, presenter, CHUNK),
         new Sending(endpoint, admin.authorization, presentation, Number.POSITIVE_INFINITY),
+        new Sending(direct.url, undefined, presenter, CHUNK),
       ];
-      await eventually(() => expect(sendings.map(({ begun }) => begun)).toEqual([true, true]), PATIENCE_MS);
+      await eventually(() => expect(sendings.every(({ begun }) => begun)).toBe(true), PATIENCE_MS);
 
       const allNoted = () => Promise.all(sendings.map((sending) => noted(server, sending)));
       let durable = sendings.map(() => 0);
@@ -164,14 +181,23 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
       ]);
       const id = await admin.create([...eventFields(), field('uploads', uploads)]);
       expect((await admin.processed(id, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
-      const tracks = await server.database
-        .selectFrom('tracks')
-        .select(['flavor', 'object_key', 'sha256'])
-        .where('event_id', '=', id)
-        .orderBy('flavor', 'desc')
-        .execute();
-      expect(tracks.map(({ flavor }) => flavor)).toEqual(['presenter/source', 'presentation/source']);
-      for (const [i, path] of [presenter, presentation].entries()) {
+      const state = await (await admin.fetch(`/api/uploads/${direct.id}`)).json();
+      expect(state).toMatchObject({ state: 'finished' });
+      const made = state.event_identifier;
+      expect((await admin.processed(made, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
+      const tracksOf = (event: string) =>
+        server.database
+          .selectFrom('tracks')
+          .select(['flavor', 'object_key', 'sha256'])
+          .where('event_id', '=', event)
+          .orderBy('flavor', 'desc')
+          .execute();
+      const tracks = [...(await tracksOf(id)), ...(await tracksOf(made))];
+      expect(tracks.map(({ flavor }) => flavor)).toEqual([
+        ...['presenter/source', 'presentation/source'],
+        'presenter/source',
+      ]);
+      for (const [i, path] of [presenter, presentation, presenter].entries()) {
         const expected = await digest(createReadStream(path));
         const { object_key = '', sha256 } = tracks[i] ?? {};
         expect(await digest(await server.storage.get(object_key))).toBe(expected);
