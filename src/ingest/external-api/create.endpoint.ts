@@ -74,7 +74,7 @@ export const newEvent = defineEndpoint({
         .optional()
         .meta({ 'x-since': EVENT_CHANGES.scheduling }),
       ...fileParts,
-      uploads: uploadsPart(Object.keys(FLAVORS)).optional(),
+      uploads: uploadsPart.optional(),
     }),
     example: {
       ...exampleParts,
@@ -137,7 +137,7 @@ async function create(
   const answer = (ids: readonly string[]) => answerCreated(c, ids, config.publicUrl);
   return receiveForm(request, {}, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
-    const uploads = parseUploads(fields, FLAVORS);
+    const uploads = parseUploads(fields);
     const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
     const intake: Intake = {
       principal,

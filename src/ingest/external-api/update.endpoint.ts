@@ -82,7 +82,7 @@ export const changeEvent = defineEndpoint({
         }),
       })
       .partial()
-      .extend({ ...fileParts, uploads: uploadsPart(Object.keys(FLAVORS)).optional() }),
+      .extend({ ...fileParts, uploads: uploadsPart.optional() }),
     example: { ...exampleParts, scheduling: JSON.stringify(SCHEDULING) },
   },
   answers: { 204: { description: 'It has been updated.' }, 409: CONFLICT },
@@ -122,7 +122,7 @@ async function update(request: EndpointRequest, id: string, services: Services):
   const admits = admitting(database, id);
   return receiveForm(request, { admits }, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
-    const uploads = parseUploads(fields, FLAVORS);
+    const uploads = parseUploads(fields);
     // Who names them has sent them for this: they are not dropped without a word, as files have to be.
     if (uploads.length > 0 && !(await admits())) throw NOT_AWAITED(id);
     const gapMs = config.scheduling.minGapMs;

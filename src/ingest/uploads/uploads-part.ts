@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { FLAVOR } from '../../events/flavor.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { jsonText } from '../../http/endpoint/schemas.ts';
+import { FLAVORS, flavorOf } from '../event-form.ts';
 import type { UploadOf } from './take.ts';
 
 const MOST = 10;
 const NAME = 'uploads';
+const FIELDS = Object.keys(FLAVORS);
 /** What may be the name of an upload. */
 const ID = /^[\w-]{1,64}$/;
 const NO_ID = 'it must be the last part of the address of an upload';
@@ -16,64 +18,58 @@ export const UNPARSABLE_UPLOADS = refusal(
   ["it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'"],
 );
 
-/** The form field that names finished uploads. @param fields which form fields stand for a flavor */
-export function uploadsPart(fields: readonly string[]) {
-  const schema = uploadsSchema(fields).meta({
+const upload = z
+  .object(
+    {
+      id: z
+        .string({ error: NO_ID })
+        .regex(ID, { error: NO_ID })
+        .meta({ description: 'The last part of the address of the upload.' }),
+      field: z
+        .enum(FIELDS, { error: `it must be one of ${FIELDS.join(', ')}` })
+        .optional()
+        .meta({ description: 'As which part it would have come.' }),
+      flavor: z
+        .string()
+        .regex(FLAVOR, { error: 'it must be a type and a subtype with a slash between them' })
+        .optional()
+        .meta({ description: 'What it shows; without one and without a `field`, as it was begun.' }),
+    },
+    { error: "it must be an object with an 'id' and a 'field' or 'flavor'" },
+  )
+  .refine(({ field, flavor }) => field === undefined || flavor === undefined, {
+    error: "it has a 'field' and a 'flavor', where one is needed",
+  });
+const Uploads = z
+  .array(upload, { error: "it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'" })
+  .max(MOST, { error: `it names more than ${MOST} uploads` })
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
+    error: 'it names an upload twice',
+  });
+
+/** The form field that names finished uploads. */
+export const uploadsPart = jsonText(
+  Uploads.meta({
     id: 'FinishedUploads',
     example: [{ id: '0Zb1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi', field: 'presenter' }],
-  });
-  return jsonText(schema, 'Finished uploads that become tracks, beside and after those in parts with files.');
-}
+  }),
+  'Finished uploads that become tracks, beside and after those in parts with files.',
+);
 
 /**
  * Reads the form field `uploads`; an empty one counts as absent.
  *
- * @param flavors the flavor that each form field stands for
  * @throws {HttpError} 400 for what is no such list
  */
-export function parseUploads(
-  fields: ReadonlyMap<string, string>,
-  flavors: Readonly<Record<string, string>>,
-): UploadOf[] {
+export function parseUploads(fields: ReadonlyMap<string, string>): UploadOf[] {
   const text = fields.get(NAME)?.trim();
   if (!text) return [];
-  const parsed = uploadsSchema(Object.keys(flavors)).safeParse(jsonOf(text));
+  const parsed = Uploads.safeParse(jsonOf(text));
   if (!parsed.success) {
     const { path = [], message = '' } = parsed.error.issues[0] ?? {};
     throw UNPARSABLE_UPLOADS([...path.map((step) => `${String(step)}:`), message].join(' '));
   }
-  return parsed.data.map(({ id, field, flavor }) => ({ id, flavor: field ? flavors[field] : flavor }));
-}
-
-function uploadsSchema(fields: readonly string[]) {
-  const upload = z
-    .object(
-      {
-        id: z
-          .string({ error: NO_ID })
-          .regex(ID, { error: NO_ID })
-          .meta({ description: 'The last part of the address of the upload.' }),
-        field: z
-          .enum(fields, { error: `it must be one of ${fields.join(', ')}` })
-          .optional()
-          .meta({ description: 'As which part it would have come.' }),
-        flavor: z
-          .string()
-          .regex(FLAVOR, { error: 'it must be a type and a subtype with a slash between them' })
-          .optional()
-          .meta({ description: 'What it shows; without one and without a `field`, as it was begun.' }),
-      },
-      { error: "it must be an object with an 'id' and a 'field' or 'flavor'" },
-    )
-    .refine(({ field, flavor }) => field === undefined || flavor === undefined, {
-      error: "it has a 'field' and a 'flavor', where one is needed",
-    });
-  return z
-    .array(upload, { error: "it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'" })
-    .max(MOST, { error: `it names more than ${MOST} uploads` })
-    .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
-      error: 'it names an upload twice',
-    });
+  return parsed.data.map(({ id, field, flavor }) => ({ id, flavor: field ? flavorOf(field) : flavor }));
 }
 
 function jsonOf(text: string): unknown {
