@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetDirectUploads } from '../../src/ingest/direct/end.ts';
+import { forgetDirectUploads, takeBack } from '../../src/ingest/direct/end.ts';
+import { startOver } from '../../src/ingest/direct/outcome.ts';
 import { expireUploads } from '../../src/ingest/uploads/expire.ts';
 import { bytes } from '../support/bytes.ts';
 import {
@@ -152,6 +154,63 @@ describe('an end', () => {
     expect((await tusRequest('HEAD', url)).headers.get('Upload-Offset')).toBe('5');
   });
 
+  test('taken back while a file is given up and begun anew, nothing of it stays', async () => {
+    const { id, url } = await one();
+    const part = { ...STREAM, 'Upload-Offset': '0' };
+    expect((await tusRequest('PATCH', url, part, bytes(10))).status).toBe(204);
+    const { id: given } = await uploadOf(id);
+    let taking = Promise.resolve();
+    await app.database.transaction().execute(async (trx) => {
+      await startOver(trx, given);
+      taking = takeBack(app.database, id);
+      // It knows the files by now, and waits for what is given up.
+      await eventually(async () => {
+        const { rows } = await sql`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(app.database);
+        expect(rows).toHaveLength(1);
+      });
+      await sql`INSERT INTO uploads (id, owner, filename, object_key, handle, expires_at)
+        SELECT upload_id, 'admin', 'anew', 'track/anew', '', now() + interval '1 hour'
+        FROM direct_upload_files WHERE direct_upload_id = ${id}`.execute(trx);
+    });
+    await taking;
+    expect(await strays()).toEqual([]);
+  });
+
+  test('that comes before the last byte does is told to whoever sends it', async () => {
+    const { id, url } = await one();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = new ReadableStream({
+      start: (controller) => controller.enqueue(bytes(45)),
+      pull: async (controller) => {
+        await promise;
+        controller.enqueue(bytes(45));
+        controller.close();
+      },
+    });
+    const about = { ...STREAM, 'Upload-Offset': '0', 'Upload-Length': '90' };
+    const sending = tusRequest('PATCH', url, about, slow);
+    await eventually(async () => expect((await uploadOf(id)).id).toBeDefined());
+    const past = new Date(Date.now() - 1000);
+    await app.database.updateTable('direct_uploads').set({ expires_at: past }).where('id', '=', id).execute();
+    resolve();
+    const answer = await sending;
+    expect([answer.status, await answer.text()]).toEqual([410, 'The address has expired.']);
+  });
+
+  test('of what has come leaves the address good for requests that were under way', async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const { url } = await one();
+      const part = { ...STREAM, 'Upload-Offset': '0' };
+      const answers = await Promise.all([
+        tusRequest('DELETE', url),
+        ...[1, 2, 3, 4].map(() => tusRequest('PATCH', url, part, bytes(10))),
+      ]);
+      for (const { status } of answers) expect([204, 409, 423]).toContain(status);
+    }
+    expect(await strays()).toEqual([]);
+  });
+
   test('taken back in the middle of a request, nothing of it stays', async () => {
     const { id, url } = await one();
     let go = () => {};
@@ -198,6 +257,13 @@ test('nothing is left when all of it has expired', async () => {
   await expectNothingLeftOver(app);
   expect(await told(app, id)).toMatchObject({ state: 'expired' });
 });
+
+/** Uploads that live on although no direct upload has them. */
+async function strays() {
+  const { rows } = await sql`SELECT id FROM uploads
+    WHERE expires_at > now() AND id NOT IN (SELECT upload_id FROM direct_upload_files)`.execute(app.database);
+  return rows;
+}
 
 async function expire(id: string, secondsAgo: number): Promise<void> {
   const expires_at = new Date(Date.now() - secondsAgo * 1000);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishDirectUpload } from '../../src/ingest/direct/finish.ts';
 import { finishDirectUploads } from '../../src/ingest/direct/sweep.ts';
+import type { Ingest } from '../../src/ingest/ingest.ts';
 import { startReconciler } from '../../workers/reconciler.ts';
 import { bytes } from '../support/bytes.ts';
 import {
@@ -128,6 +129,21 @@ describe('killed between the last byte and the event, the event is made once', (
     expect(results[0]?.failure).toBeUndefined();
     expect(await events()).toHaveLength(before.length + 1);
   });
+});
+
+test('given up while the event is being made, a file may come anew', async () => {
+  const direct = await handOut(app);
+  const [url = ''] = direct.urls;
+  await killed(direct);
+  const { ingest } = app.context;
+  const accept: Ingest['accept'] = async (...intake) => {
+    expect((await tusRequest('DELETE', url)).status).toBe(204);
+    return ingest.accept(...intake);
+  };
+  const interrupted = Object.assign(Object.create(ingest), { accept });
+  const now = await finishDirectUpload({ ...app.context, ingest: interrupted }, direct.id, occasion());
+  expect(now).toMatchObject({ failure: undefined, eventId: undefined });
+  expect((await patchAll(url, bytes(30))).headers.get('Inlet-Event-Id')).toEqual(expect.any(String));
 });
 
 test('two last files that end at the same moment make one event, and one of them at least is told', async () => {

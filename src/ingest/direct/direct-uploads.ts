@@ -124,11 +124,12 @@ export async function findByToken(
 ): Promise<{ direct: DirectUpload; file: DirectFile } | undefined> {
   const row = await db
     .selectFrom('direct_upload_files')
-    .select(['direct_upload_id', 'upload_id'])
+    .select(['direct_upload_id', 'position'])
     .where('token_sha256', '=', digestOf(token))
     .executeTakeFirst();
   const direct = row && (await findDirectUpload(db, row.direct_upload_id));
-  const file = direct?.files.find(({ uploadId }) => uploadId === row?.upload_id);
+  // By its place: it may come by another upload since.
+  const file = row && direct?.files[row.position];
   return direct && file && { direct, file };
 }
 

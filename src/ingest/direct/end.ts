@@ -10,33 +10,38 @@ const REMEMBERED_DAYS = 7;
 /**
  * Takes a direct upload back: its addresses lead nowhere, and what has come to them is removed soon after.
  *
- * @throws {DirectUploadOver} when an event has been made of it, which stays
+ * @throws {DirectUploadOver} when an event has been made of it, which stays, or it has been taken back
  */
 export async function takeBack(database: Database, id: string): Promise<void> {
   await inTransaction(database, async (trx) => {
-    const files = await trx
+    const files = trx
       .selectFrom('direct_upload_files')
       .select('upload_id')
-      .where('direct_upload_id', '=', id)
-      .execute();
-    const ids = files.map(({ upload_id }) => upload_id).sort();
-    if (ids.length === 0) throw new DirectUploadOver('It has been taken back.');
+      .where('direct_upload_id', '=', id);
     // In the order in which making the event of it takes them.
     await trx
       .selectFrom('uploads')
       .select('id')
-      .where('id', 'in', ids)
+      .where('id', 'in', files)
       .orderBy(sql`id COLLATE "C"`)
       .forUpdate()
       .execute();
-    const { numDeletedRows } = await trx
-      .deleteFrom('direct_uploads')
+    const open = await trx
+      .selectFrom('direct_uploads')
+      .select('id')
       .where('id', '=', id)
       .where('event_id', 'is', null)
+      .forUpdate()
       .executeTakeFirst();
-    if (Number(numDeletedRows) !== 1) throw new DirectUploadOver('An event has been made of it.');
-    // Also those that began while the row was waited for.
-    for (const uploadId of ids) await discardUpload(trx, uploadId);
+    if (!open) throw new DirectUploadOver('An event has been made of it, or it has been taken back.');
+    // Only now nothing begins any more, also in place of what was given up.
+    const uploads = await trx
+      .deleteFrom('direct_upload_files')
+      .where('direct_upload_id', '=', id)
+      .returning('upload_id')
+      .execute();
+    await trx.deleteFrom('direct_uploads').where('id', '=', id).execute();
+    for (const { upload_id } of uploads) await discardUpload(trx, upload_id);
   });
 }
 

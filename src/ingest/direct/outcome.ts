@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
-import { discardUpload, newUploadId } from '../uploads/uploads.ts';
+import { discardUpload, newUploadId, UploadLost } from '../uploads/uploads.ts';
 
 /** Nothing more becomes of a direct upload: an event was made of it, it has failed, has expired, or was taken back. */
 export class DirectUploadOver extends Error {
@@ -11,7 +11,8 @@ export class DirectUploadOver extends Error {
  * Keeps a direct upload as it is until the transaction ends.
  *
  * @param uploadId of one of its files; its lock is taken
- * @throws {DirectUploadOver} also when that file is to come by another upload
+ * @throws {DirectUploadOver}
+ * @throws {UploadLost} when that file is to come by another upload
  */
 export async function holdOpen(trx: Transaction, id: string, uploadId: string): Promise<void> {
   const row = await trx
@@ -21,18 +22,15 @@ export async function holdOpen(trx: Transaction, id: string, uploadId: string): 
     .where('event_id', 'is', null)
     .where('failure', 'is', null)
     .where('expires_at', '>', sql<Date>`now()`)
-    .where((is) =>
-      is.exists(
-        is
-          .selectFrom('direct_upload_files')
-          .select('upload_id')
-          .whereRef('direct_upload_id', '=', 'direct_uploads.id')
-          .where('upload_id', '=', uploadId),
-      ),
-    )
     .forShare()
     .executeTakeFirst();
   if (!row) throw new DirectUploadOver('The direct upload is over.');
+  const file = await trx
+    .selectFrom('direct_upload_files')
+    .select('upload_id')
+    .where('upload_id', '=', uploadId)
+    .executeTakeFirst();
+  if (!file) throw new UploadLost('What came of the file was given up.');
 }
 
 /** Gives up what has come of a file. What comes next is another upload, which nobody takes for the same. */
