@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../telemetry.ts';
-import { createClient, VITAL } from './limits.ts';
+import { VITAL } from './limits.ts';
+import { WatchedClient } from './watched-client.ts';
 
 const RECONNECT_MS = 1_000;
 const PROBE_MS = 10_000;
@@ -21,47 +22,27 @@ export function listen(
   onNotification: () => void,
   { probeMs = PROBE_MS, limits = VITAL } = {},
 ): Listener {
-  let client: pg.Client | undefined;
+  let client: WatchedClient | undefined;
   let retry: NodeJS.Timeout | undefined;
-  let probe: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const connect = async () => {
-    const current = createClient(databaseUrl, limits, 'inlet listener');
-    client = current;
-    current.on('notification', onNotification);
-    let lost = false;
+  const connect = () => {
     const reconnect = (error: Error) => {
-      if (closed || lost) return;
-      lost = true;
-      clearTimeout(probe);
+      if (closed) return;
       log.warn({ reason: error.message }, 'not listening to the database; trying again');
-      current.end().catch(() => undefined);
-      retry = setTimeout(() => void connect(), RECONNECT_MS);
+      retry = setTimeout(connect, RECONNECT_MS);
     };
-    current.on('error', reconnect);
-    current.on('end', () => reconnect(new Error('The connection was closed.')));
-    try {
-      await current.connect();
-      await current.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
-      const ask = () => current.query('SELECT 1').then(askLater, reconnect);
-      const askLater = () => {
-        if (!closed && !lost) probe = setTimeout(ask, probeMs);
-      };
-      askLater();
-      onNotification();
-    } catch (error) {
-      reconnect(error instanceof Error ? error : new Error(String(error)));
-    }
+    const watching = { limits, probeMs, onNotification, onLost: reconnect };
+    client = new WatchedClient(databaseUrl, 'inlet listener', watching);
+    client.open(`LISTEN ${pg.escapeIdentifier(channel)}`).then(onNotification, () => undefined);
   };
-  void connect();
+  connect();
 
   return {
     close: async () => {
       closed = true;
       clearTimeout(retry);
-      clearTimeout(probe);
-      await client?.end().catch(() => undefined);
+      await client?.close();
     },
   };
 }

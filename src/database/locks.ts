@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Logger } from '../telemetry.ts';
-import { createClient, VITAL } from './limits.ts';
+import { VITAL } from './limits.ts';
+import { WatchedClient } from './watched-client.ts';
 
 const CHANNEL = 'locks_wanted';
 /** How often somebody who waits for another process tries again. */
@@ -33,9 +33,7 @@ export class Locks {
   readonly #log: Logger;
   /** Those that are held, and those that are being asked for. */
   readonly #held = new Map<string, Holder & { taken: boolean; released: Promise<void> }>();
-  #connection: Promise<pg.Client> | undefined;
-  #probe: NodeJS.Timeout | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #connection: Promise<WatchedClient> | undefined;
   #ending = false;
   #closed = false;
 
@@ -76,9 +74,8 @@ export class Locks {
   /** Lets go of everything. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#probe);
     const client = await this.#connection?.catch(() => undefined);
-    await client?.end().catch(() => undefined);
+    await client?.close();
   }
 
   async #try(name: string, holder: Holder): Promise<Held | undefined> {
@@ -98,8 +95,7 @@ export class Locks {
     };
     try {
       const client = await this.#connect();
-      const { rows } = await this.#ask<{ taken: boolean }>(
-        client,
+      const { rows } = await client.ask<{ taken: boolean }>(
         `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken`,
         [name],
       );
@@ -109,7 +105,7 @@ export class Locks {
         if (this.#ending) holder.onWanted();
         return { release: () => this.#release(client, name).finally(forget) };
       }
-      await this.#ask(client, 'SELECT pg_notify($1, $2)', [CHANNEL, name]);
+      await client.ask('SELECT pg_notify($1, $2)', [CHANNEL, name]);
     } catch (error) {
       forget();
       throw error;
@@ -118,63 +114,44 @@ export class Locks {
     return undefined;
   }
 
-  async #release(client: pg.Client, name: string): Promise<void> {
+  async #release(client: WatchedClient, name: string): Promise<void> {
     // Gone with its connection.
-    await this.#ask(client, 'SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(
-      () => undefined,
-    );
+    await client.ask('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(() => undefined);
   }
 
-  /** One after the other, as the driver wants it. */
-  #ask<Row extends pg.QueryResultRow>(client: pg.Client, text: string, values: string[] = []) {
-    const asked = this.#last.then(() => client.query<Row>(text, values));
-    this.#last = asked.catch(() => undefined);
-    return asked;
-  }
-
-  #connect(): Promise<pg.Client> {
+  #connect(): Promise<WatchedClient> {
     this.#connection ??= this.#open();
     return this.#connection;
   }
 
-  async #open(): Promise<pg.Client> {
-    const client = createClient(this.#databaseUrl, VITAL, 'inlet locks');
-    let lost = false;
+  async #open(): Promise<WatchedClient> {
     let own: number | undefined;
-    const lose = (error: Error) => {
-      if (lost) return;
-      lost = true;
-      this.#connection = undefined;
-      clearTimeout(this.#probe);
-      if (!this.#closed)
-        this.#log.warn({ reason: error.message }, 'the connection that holds the locks broke');
-      client.end().catch(() => undefined);
-      const holders = [...this.#held.values()];
-      this.#held.clear();
-      for (const holder of holders) holder.onLost();
-    };
-    client.on('error', lose);
-    client.on('end', () => lose(new Error('The connection was closed.')));
-    client.on('notification', ({ payload = '', processId }) => {
-      const holder = this.#held.get(payload);
-      // What this process asked for itself comes back late, when it has it.
-      if (holder?.taken && processId !== own) holder.onWanted();
+    const client = new WatchedClient(this.#databaseUrl, 'inlet locks', {
+      limits: VITAL,
+      probeMs: PROBE_MS,
+      onNotification: ({ payload = '', processId }) => {
+        const holder = this.#held.get(payload);
+        // What this process asked for itself comes back late, when it has it.
+        if (holder?.taken && processId !== own) holder.onWanted();
+      },
+      onLost: (error) => this.#lose(error),
     });
-    // Nobody may notice otherwise that the connection has gone, and that somebody else has the locks.
-    const ask = () => this.#ask(client, 'SELECT 1').then(askLater, lose);
-    const askLater = () => {
-      if (!lost && !this.#closed) this.#probe = setTimeout(ask, PROBE_MS).unref();
-    };
+    await client.open(`${KEEPALIVE}; LISTEN ${CHANNEL}`);
     try {
-      await client.connect();
-      await client.query(`${KEEPALIVE}; LISTEN ${CHANNEL}`);
-      const { rows } = await client.query<{ own: number }>('SELECT pg_backend_pid() AS own');
+      const { rows } = await client.ask<{ own: number }>('SELECT pg_backend_pid() AS own');
       own = rows[0]?.own;
     } catch (error) {
-      lose(error instanceof Error ? error : new Error(String(error)));
+      await client.close();
       throw error;
     }
-    askLater();
     return client;
+  }
+
+  #lose(error: Error): void {
+    this.#connection = undefined;
+    if (!this.#closed) this.#log.warn({ reason: error.message }, 'the connection that holds the locks broke');
+    const holders = [...this.#held.values()];
+    this.#held.clear();
+    for (const holder of holders) holder.onLost();
   }
 }
