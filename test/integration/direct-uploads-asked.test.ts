@@ -72,6 +72,14 @@ describe('what is asked for', () => {
     expect(await direct.text()).toBe(await event.text());
   });
 
+  test('a list that is nested too deeply to be quoted is refused with a sentence', async () => {
+    const answer = await ask(app, { files: `${'['.repeat(9_000)}${']'.repeat(9_000)}` });
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('something nested deeply is neither a name nor an object'),
+    ]);
+  });
+
   test('a chosen identifier that is taken is refused', async () => {
     const parts = eventFields({ metadata: { identifier: 'taken-already' } });
     const { urls } = await handOut(app, {}, { parts });

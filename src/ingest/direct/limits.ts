@@ -113,8 +113,17 @@ function fileOfField(field: unknown): FileOf {
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = written(value) ?? 'nothing';
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text;
+}
+
+function written(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // JSON.parse reads more levels than JSON.stringify can write.
+    return 'something nested deeply';
+  }
 }
 
 function jsonOf(text: string): unknown {
