@@ -99,7 +99,8 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
     ['POST /read', /^HTTP\/1\.1 100 .*HTTP\/1\.1 400 .*The chunks of the request are too small\.$/s],
     ['POST /refuse', /^HTTP\/1\.1 413 /],
     ['GET /', /^HTTP\/1\.1 200 /],
-  ])('ends a connection of endless tiny chunks (%s)', async (line, answer) => {
+    // The end of the connection may overtake an answer that the client has not read yet.
+  ])('ends a connection of endless tiny chunks (%s)', { retry: 2 }, async (line, answer) => {
     const headers = 'Host: inlet\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n';
     const wire = new Wire(port, `${line} HTTP/1.1\r\n${headers}\r\n`);
     await wire.answered();
