@@ -179,22 +179,12 @@ describe('an end', () => {
 
   test('that comes before the last byte does is told to whoever sends it', async () => {
     const { id, url } = await one();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const slow = new ReadableStream({
-      start: (controller) => controller.enqueue(bytes(45)),
-      pull: async (controller) => {
-        await promise;
-        controller.enqueue(bytes(45));
-        controller.close();
-      },
-    });
-    const about = { ...STREAM, 'Upload-Offset': '0', 'Upload-Length': '90' };
-    const sending = tusRequest('PATCH', url, about, slow);
+    const { answered, go } = sendHalf(url, 45);
     await eventually(async () => expect((await uploadOf(id)).id).toBeDefined());
     const past = new Date(Date.now() - 1000);
     await app.database.updateTable('direct_uploads').set({ expires_at: past }).where('id', '=', id).execute();
-    resolve();
-    const answer = await sending;
+    go();
+    const answer = await answered;
     expect([answer.status, await answer.text()]).toEqual([410, 'The address has expired.']);
   });
 
@@ -213,28 +203,11 @@ describe('an end', () => {
 
   test('taken back in the middle of a request, nothing of it stays', async () => {
     const { id, url } = await one();
-    let go = () => {};
-    const waits = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    const slow = new ReadableStream({
-      start: (controller) => controller.enqueue(bytes(50)),
-      pull: async (controller) => {
-        await waits;
-        controller.enqueue(bytes(50));
-        controller.close();
-      },
-    });
-    const sending = tusRequest(
-      'PATCH',
-      url,
-      { ...STREAM, 'Upload-Offset': '0', 'Upload-Length': '100' },
-      slow,
-    );
+    const { answered, go } = sendHalf(url, 50);
     await eventually(async () => expect((await uploadOf(id)).id).toBeDefined());
     expect((await app.request(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(204);
     go();
-    expect([404, 410, 423]).toContain((await sending).status);
+    expect([404, 410, 423]).toContain((await answered).status);
     expect((await tusRequest('HEAD', url)).status).toBe(404);
     expect(await app.database.selectFrom('uploads').select('id').where('length', '=', 100).execute()).toEqual(
       [],
@@ -282,4 +255,19 @@ function uploadOf(directId: string) {
     .select(['uploads.id', 'uploads.expires_at'])
     .where('direct_upload_id', '=', directId)
     .executeTakeFirstOrThrow();
+}
+
+/** Sends so many bytes, and as many once more when `go` is called. */
+function sendHalf(url: string, size: number): { answered: Promise<Response>; go: () => void } {
+  const { promise, resolve: go } = Promise.withResolvers<void>();
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(bytes(size)),
+    pull: async (controller) => {
+      await promise;
+      controller.enqueue(bytes(size));
+      controller.close();
+    },
+  });
+  const headers = { ...STREAM, 'Upload-Offset': '0', 'Upload-Length': String(2 * size) };
+  return { answered: tusRequest('PATCH', url, headers, body), go };
 }
