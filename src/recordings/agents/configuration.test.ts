@@ -79,7 +79,9 @@ test.each(['\0', 'a\u001fb', '\ud800', '\uffff'])(
 );
 
 test.each(['&#0;', '&#xD800;', '&#xFFFF;', '\u0001'])('the XML value %j is refused', (value) => {
-  expect(() => xml('a', value)).toThrow(/holds a character that XML does not allow/);
+  expect(() => xml('a', value)).toThrow(
+    /holds (a character that XML does not allow|"&#xD800;"; allowed are)/,
+  );
 });
 
 test.each(['', 'a\0', 'a\nb', '\ud800', 'k'.repeat(256)])('the key %.10j is refused', (key) => {

@@ -1,49 +1,13 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { z } from 'zod';
-import { badRequest, HttpError } from '../../http/errors.ts';
+import { badRequest } from '../../http/errors.ts';
 import { xmlText } from '../../metadata/xml.ts';
+import { parseXml, type XmlElement, XmlFault } from '../../xml.ts';
 
 const DTD = 'http://java.sun.com/dtd/properties.dtd';
-const MAX_DEPTH = 5;
 /** The document type without declarations of its own, behind the XML declaration and comments. */
 const DOCTYPE =
   /^((?:<\?xml\s[^>]*\?>)?\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*)<!DOCTYPE\s+properties(?:\s+SYSTEM\s+(?:"[^"]*"|'[^']*'))?\s*>/;
 /** Whatever else begins with `<!` declares something. */
 const DECLARATION = /<!(?!--|\[CDATA\[)/;
-
-const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-fA-F]{1,6}));|&.{0,20}/gs;
-
-const Text = z.strictObject({ '#text': z.string() });
-const Entry = z.strictObject({ entry: z.array(Text), ':@': z.strictObject({ key: z.string() }) });
-const Comment = z.strictObject({ comment: z.array(Text) });
-const Blank = z.strictObject({ '#text': z.string().regex(/^\s*$/) });
-/** A document as the parser gives it: each element as a member of its name, beside its attributes. */
-const Properties = z.tuple([
-  z.strictObject({
-    properties: z.array(z.union([Entry, Comment, Blank])),
-    ':@': z.strictObject({ version: z.literal('1.0') }).optional(),
-  }),
-]);
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: '',
-  parseTagValue: false,
-  trimValues: false,
-  ignoreDeclaration: true,
-  ignorePiTags: true,
-  jPath: false,
-  maxNestedTags: MAX_DEPTH,
-  entityDecoder: {
-    decode,
-    addInputEntities: refuseDeclarations,
-    setExternalEntities: () => undefined,
-    reset: () => undefined,
-    setXmlVersion: () => undefined,
-  },
-});
 
 /**
  * Reads properties in the XML that Java writes. There are no entities but those of XML itself, and the document type is
@@ -54,20 +18,40 @@ const parser = new XMLParser({
  */
 export function parsePropertiesXml(text: string): [string, string][] {
   const document = text.replace(DOCTYPE, '$1');
-  if (DECLARATION.test(document)) refuseDeclarations();
-  const validity = XMLValidator.validate(document);
-  if (validity !== true) {
-    throw badRequest(`The configuration is not well-formed XML: see line ${validity.err.line}.`);
+  if (DECLARATION.test(document)) {
+    throw badRequest(
+      'The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.',
+    );
   }
-  const { success, data } = Properties.safeParse(treeOf(document));
-  if (!success) {
+  const root = rootOf(document);
+  if (!isProperties(root)) {
     throw badRequest(
       'The configuration is no properties XML: <properties> may hold <entry key="..."> with text, and <comment>.',
     );
   }
-  return data[0].properties.flatMap((each) =>
-    'entry' in each ? [[each[':@'].key, each.entry.map((part) => part['#text']).join('')]] : [],
-  );
+  return root.children.flatMap(({ attributes, text }) => {
+    const key = attributes.get('key');
+    return key === undefined ? [] : [[key, text]];
+  });
+}
+
+function rootOf(document: string): XmlElement {
+  try {
+    return parseXml(document);
+  } catch (error) {
+    if (!(error instanceof XmlFault)) throw error;
+    throw badRequest(`The configuration ${error.message.replace(/^it /, '')}.`);
+  }
+}
+
+function isProperties({ name, attributes, children, text }: XmlElement): boolean {
+  const others = [...attributes].filter(([attribute, value]) => attribute !== 'version' || value !== '1.0');
+  return name === 'properties' && others.length === 0 && text.trim() === '' && children.every(isPart);
+}
+
+function isPart({ name, attributes, children }: XmlElement): boolean {
+  const expected = { entry: 'key', comment: '' }[name];
+  return expected !== undefined && children.length === 0 && [...attributes.keys()].join() === expected;
 }
 
 /** Properties as XML in the form that Java reads. The keys must not hold control characters. */
@@ -81,33 +65,4 @@ export function propertiesXml(properties: ReadonlyMap<string, string>, comment: 
 <comment>${xmlText(comment)}</comment>
 ${entries.join('')}</properties>
 `;
-}
-
-function treeOf(document: string): unknown {
-  try {
-    return parser.parse(document) as unknown;
-  } catch (error) {
-    if (error instanceof HttpError) throw error;
-    throw badRequest('The configuration is not well-formed XML.');
-  }
-}
-
-function decode(text: string): string {
-  return text.replace(
-    REFERENCE,
-    (reference: string, name?: string, decimal?: string, hexadecimal?: string) => {
-      if (name) return PREDEFINED[name] ?? '';
-      const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
-      if (code <= 0x10ffff) return String.fromCodePoint(code);
-      throw badRequest(
-        `The configuration holds ${JSON.stringify(reference)}; allowed are &amp; &lt; &gt; &quot; &apos; and numeric references.`,
-      );
-    },
-  );
-}
-
-function refuseDeclarations(): never {
-  throw badRequest(
-    'The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.',
-  );
 }
