@@ -32,6 +32,30 @@ export interface Account {
   username: string;
 }
 
+export interface AgentAccount {
+  agent_id: string | null;
+  md5: string;
+  sha256: string;
+  username: string;
+}
+
+export interface Attachment {
+  event_id: string;
+  filename: string;
+  flavor: string;
+  id: string;
+  mediatype: string;
+  object_key: string;
+  sha256: string;
+  size: number;
+  tags: Generated<string[]>;
+}
+
+export interface CalendarChange {
+  agent_id: string;
+  id: Generated<number>;
+}
+
 export interface CaptureAgent {
   configuration: Generated<Json>;
   id: string;
@@ -39,6 +63,7 @@ export interface CaptureAgent {
   known_since: Generated<Timestamp>;
   seen_at: Timestamp | null;
   state: Generated<string>;
+  state_since: Timestamp | null;
   time_zone: Generated<string>;
   url: Generated<string>;
 }
@@ -69,12 +94,35 @@ export interface DirectUpload {
   version: string;
 }
 
+export interface DraftAttachment {
+  draft_id: string;
+  filename: string;
+  flavor: string;
+  id: string;
+  mediatype: string;
+  object_key: string;
+  sha256: string;
+  size: number;
+  tags: Generated<string[]>;
+}
+
+export interface DraftCatalog {
+  content: string;
+  draft_id: string;
+  filename: string;
+  flavor: string;
+  id: string;
+}
+
 export interface Draft {
+  changed_at: Generated<Timestamp>;
   created_at: Generated<Timestamp>;
   door: string;
+  event_id: string | null;
   expires_at: Timestamp;
   id: string;
   owner: string;
+  workflow_id: number | null;
 }
 
 export interface DraftTrack {
@@ -101,6 +149,13 @@ export interface EventAcl {
 export interface EventCatalog {
   event_id: string;
   fields: Json;
+  flavor: string;
+}
+
+export interface EventDocument {
+  content: string;
+  event_id: string;
+  filename: string;
   flavor: string;
 }
 
@@ -137,6 +192,12 @@ export interface Event {
   write_roles: Generated<string[]>;
 }
 
+export interface FurtherRecording {
+  event_id: string;
+  of_event: string;
+  part: number;
+}
+
 export interface IdempotencyKey {
   attempt: string;
   body: string | null;
@@ -146,6 +207,11 @@ export interface IdempotencyKey {
   key: string;
   sender: string;
   status: number | null;
+}
+
+export interface NonceKey {
+  key: Buffer;
+  singleton: Generated<boolean>;
 }
 
 export interface PublicationElement {
@@ -192,6 +258,7 @@ export interface Schedule {
   inputs: Generated<string[]>;
   occupied: Generated<string>;
   recording_state: Generated<string>;
+  recording_state_since: Timestamp | null;
   start_date: Timestamp;
   workflow: string;
 }
@@ -262,6 +329,7 @@ export interface Track {
   has_video: boolean | null;
   id: string;
   is_media: Generated<boolean>;
+  kept_parts: Json | null;
   mediatype: string;
   object_key: string;
   position: number;
@@ -343,15 +411,23 @@ export interface Workflow {
 
 export interface DB {
   accounts: Account;
+  agent_accounts: AgentAccount;
+  attachments: Attachment;
+  calendar_changes: CalendarChange;
   capture_agents: CaptureAgent;
   direct_upload_files: DirectUploadFile;
   direct_uploads: DirectUpload;
+  draft_attachments: DraftAttachment;
+  draft_catalogs: DraftCatalog;
   draft_tracks: DraftTrack;
   drafts: Draft;
   event_acl: EventAcl;
   event_catalogs: EventCatalog;
+  event_documents: EventDocument;
   events: Event;
+  further_recordings: FurtherRecording;
   idempotency_keys: IdempotencyKey;
+  nonce_key: NonceKey;
   publication_elements: PublicationElement;
   publications: Publication;
   schedules: Schedule;

@@ -151,4 +151,27 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       ('direct-1', 0, repeat('e5', 32), 'presenter', 'presenter/source', 'upload-of-direct-1', NULL, NULL),
       ('direct-2', 0, repeat('f6', 32), NULL, 'captions/source', 'upload-of-direct-2', 'de.vtt', 7);
     UPDATE uploads SET expires_by = '2030-01-02T00:00:00Z' WHERE owner = 'ada'`,
+  '0020': `
+    INSERT INTO draft_attachments (id, draft_id, flavor, tags, filename, mediatype, object_key, size, sha256) VALUES
+      ('00000000-0000-4000-8000-000000000013', 'draft-1', 'presenter/player+preview', '{"a, b"}', 'cover ü.jpg',
+        'image/jpeg', 'attachment/1', 10, repeat('a7', 32));
+    INSERT INTO draft_catalogs (draft_id, id, flavor, filename, content) VALUES
+      ('draft-1', '00000000-0000-4000-8000-000000000014', 'smil/cutting', 'cut.smil', '<smil/>');
+    UPDATE drafts SET event_id = 'event-1', workflow_id = 7, changed_at = '2025-03-01T08:00:00Z' WHERE id = 'draft-1';
+    INSERT INTO event_documents (event_id, flavor, filename, content) VALUES
+      ('event-1', 'smil/cutting', 'cut.smil', '<smil/>');
+    INSERT INTO attachments (id, event_id, flavor, filename, mediatype, tags, object_key, size, sha256) VALUES
+      ('00000000-0000-4000-8000-000000000015', 'event-1', 'presenter/player+preview', 'cover.jpg', 'image/jpeg', '{}',
+        'attachment/2', 0, repeat('b8', 32));
+    INSERT INTO further_recordings (event_id, of_event, part) VALUES ('event-2', 'event-1', 2);
+    UPDATE capture_agents SET state_since = '2025-03-01T08:00:00Z';
+    UPDATE schedules SET recording_state_since = '2025-03-01T08:00:00Z'`,
+  '0021': `
+    INSERT INTO accounts (username, password_hash, roles) VALUES ('hall-1', 'scrypt$3$z', '{ROLE_CAPTURE_AGENT}');
+    INSERT INTO agent_accounts (username, agent_id, md5, sha256) VALUES
+      ('hall-1', 'Hall/1 ü', repeat('c9', 16), repeat('c9', 32)), ('bare', NULL, repeat('da', 16), repeat('da', 32))`,
+  '0022': `
+    INSERT INTO calendar_changes (agent_id) VALUES ('hall-1')`,
+  '0023': `
+    UPDATE tracks SET kept_parts = '[{"begin": 1500}]'`,
 };
