@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { studioPages } from './about/studio/studio-pages.ts';
 import { requireRole } from './access/roles/guard.ts';
 import { runAs } from './access/roles/run-as.ts';
 import { UNSERVED } from './access/roles/unserved.ts';
@@ -22,14 +23,19 @@ const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 const DASHBOARD =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
 
+const AGENTS = [
+  ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/lti', '/series'],
+  ...['/studio-api', '/admin-ng', '/workflow', '/search'],
+];
+
 /** The HTTP application over the services of a process: a plain fetch handler. */
 export function createApp(context: Context): Hono {
-  const { authenticator, tokens, sessions, directory } = context;
+  const { authenticator, digestVerifier: digest, tokens, sessions, directory } = context;
   const endpoints = [...REFERENCE.flatMap((group) => group.endpoints), ...PAGES];
   const rules = new Rules([...endpoints, ...UNSERVED]);
-  const byProgram = authenticate({ authenticator, tokens });
-  const byAnybody = authenticate({ authenticator, tokens, sessions });
-  const onPages = authenticate({ authenticator, tokens, sessions, pages: true });
+  const byProgram = authenticate({ authenticator, digest, tokens });
+  const byAnybody = authenticate({ authenticator, digest, tokens, sessions });
+  const onPages = authenticate({ authenticator, digest, tokens, sessions, pages: true });
   const ask = requireRole(rules);
   const { publicUrl, corsOrigins: trusted } = context.config;
   const share = shareWith(trusted);
@@ -56,6 +62,14 @@ export function createApp(context: Context): Hono {
         contentPolicy: NOTHING,
       },
       { path: '/capture-admin', layers: [share], guards: [byProgram, ask], contentPolicy: NOTHING },
+      // What agents and recorders speak, at the root of the server as they know it.
+      ...AGENTS.map((path) => ({
+        path,
+        // Some recorders in pages of trusted sites count on the session that a person has here.
+        layers: [shareWith(trusted, [], { credentials: true })],
+        guards: [byAnybody, ask, runAs(directory)],
+        contentPolicy: NOTHING,
+      })),
       {
         path: '/admin',
         layers: [forPeople()],
@@ -68,6 +82,7 @@ export function createApp(context: Context): Hono {
         guards: [onPages, askToSignIn(), ask],
         contentPolicy: NOTHING,
       },
+      { path: '/studio', layers: [forPeople()], guards: [onPages, askToSignIn()] },
       { path: '/sign-in', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/sign-out', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/publications', layers: [forPlayersElsewhere()] },
@@ -75,6 +90,6 @@ export function createApp(context: Context): Hono {
     sites: { publicUrl, trusted },
     endpoints,
     services: { ...context, document: servedDocument(publicUrl) },
-    mounted: [dashboardRoutes(context.queue)],
+    mounted: [dashboardRoutes(context.queue), studioPages(context.studio)],
   });
 }

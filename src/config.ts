@@ -1,6 +1,17 @@
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { allowed, choice, flag, integer, origins, text, url, urlOrFile } from './config/kinds.ts';
+import {
+  allowed,
+  choice,
+  flag,
+  integer,
+  type NamedHost,
+  namedHosts,
+  origins,
+  text,
+  url,
+  urlOrFile,
+} from './config/kinds.ts';
 import { redact } from './config/redact.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
@@ -33,8 +44,10 @@ const Environment = z.object({
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
   UPLOAD_EXPIRY_HOURS: integer(1, 8760).default(48),
+  DRAFT_EXPIRY_DAYS: integer(1, 365).default(14),
   MAX_PARALLEL_UPLOADS: integer(1, 100_000).optional(),
   UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).optional(),
+  INGEST_URL_HOSTS: namedHosts.optional(),
   SHUTDOWN_SECONDS: integer(1, 3600).default(30),
   SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
   SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
@@ -53,6 +66,7 @@ const Environment = z.object({
   JWT_USERNAME_CLAIM: text.default('sub'),
   WORKFLOWS_DIR: text.optional(),
   METADATA_DIR: text.optional(),
+  STUDIO_DIR: text.optional(),
   LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
   LOG_FORMAT: choice('json', 'pretty').default('json'),
 });
@@ -104,10 +118,14 @@ export interface Config {
   uploadIdleMs: number;
   /** How long an upload of several requests lives without another byte. */
   uploadExpiryMs: number;
+  /** How long a media package lives that nobody has ingested. */
+  draftExpiryMs: number;
   /** Uploads that a process receives at once; all that come when undefined. */
   maxParallelUploads: number | undefined;
   /** What all uploads of a process together may hold of what is not stored yet, in bytes; the storage's default when undefined. */
   uploadMemoryBytes: number | undefined;
+  /** Hosts that files may be fetched from when a client gives their address; none when undefined. */
+  ingestUrlHosts: readonly NamedHost[] | undefined;
   /** How long a process may take to stop after the first signal. */
   shutdownMs: number;
   scheduling: SchedulingConfig;
@@ -118,6 +136,8 @@ export interface Config {
   workflowsDir: string | undefined;
   /** Folder with catalogs and lists of the site's own. */
   metadataDir: string | undefined;
+  /** Folder with a built recorder for browsers. */
+  studioDir: string | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
 }
 
@@ -152,8 +172,10 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
     uploadExpiryMs: v.UPLOAD_EXPIRY_HOURS * 3_600_000,
+    draftExpiryMs: v.DRAFT_EXPIRY_DAYS * 86_400_000,
     maxParallelUploads: v.MAX_PARALLEL_UPLOADS,
     uploadMemoryBytes: v.UPLOAD_MEMORY_BYTES,
+    ingestUrlHosts: v.INGEST_URL_HOSTS,
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
     scheduling: {
       minGapMs: v.SCHEDULE_MIN_GAP_SECONDS * 1000,
@@ -166,6 +188,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     jwt: jwtConfig(v),
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
+    studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
   };
 }

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import type { HealthChecks } from './about/health.endpoints.ts';
+import { StudioFolder } from './about/studio/studio-folder.ts';
 import { Directory } from './access/accounts/directory.ts';
 import { Sessions } from './access/sessions/sessions.ts';
 import { SessionStore } from './access/sessions/store.ts';
+import { Attempts } from './access/sign-in/attempts.ts';
 import { Authenticator } from './access/sign-in/authenticator.ts';
+import { Nonces, nonceKeyOf } from './access/sign-in/digest/nonces.ts';
+import { DigestVerifier } from './access/sign-in/digest/verifier.ts';
 import { openKeySet } from './access/sign-in/key-set.ts';
 import { TokenVerifier } from './access/sign-in/tokens.ts';
 import { type Config, ConfigError, describeConfig } from './config.ts';
@@ -58,6 +62,8 @@ export interface Services {
   directory: Directory;
   /** Finds out who somebody is by a password. */
   authenticator: Authenticator;
+  /** The same of machines, by answers to a challenge. */
+  digestVerifier: DigestVerifier;
   /** The same by a token; absent where no identity provider is configured. */
   tokens: TokenVerifier | undefined;
   /** The same by a browser's cookie. */
@@ -76,6 +82,8 @@ export interface Services {
   health: HealthChecks;
   /** Whether the loops of this process get round. */
   pulse: Pulse;
+  /** A recorder for browsers, if there is one to serve. */
+  studio: StudioFolder | undefined;
 }
 
 /** What one process works with. */
@@ -125,6 +133,7 @@ export async function createContext(
   const staging =
     overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
+  const attempts = new Attempts();
   const watch = overrides.watch ?? new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
   const locks = overrides.locks ?? new Locks(databaseUrl, log);
@@ -143,7 +152,10 @@ export async function createContext(
     catalogs,
     definitions,
     directory,
-    authenticator: overrides.authenticator ?? new Authenticator(directory),
+    authenticator: overrides.authenticator ?? new Authenticator(directory, undefined, attempts),
+    digestVerifier:
+      overrides.digestVerifier ??
+      new DigestVerifier({ directory, nonces: new Nonces(nonceKeyOf(database)), attempts, publicUrl }),
     tokens: overrides.tokens ?? (role === 'worker' ? undefined : await tokenVerifier(config, directory)),
     sessions: overrides.sessions ?? new Sessions(new SessionStore({ database, directory }), publicUrl),
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
@@ -157,6 +169,7 @@ export async function createContext(
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
     pulse,
+    studio: overrides.studio ?? (await openStudio(config, role)),
     health: overrides.health ?? {
       database: async () => void (await sql`SELECT 1`.execute(vital)),
       queue: () => queue.check(),
@@ -176,6 +189,10 @@ export async function createContext(
       await Promise.all([pool.end(), vitalPool.end()]);
     },
   };
+}
+
+function openStudio({ studioDir }: Config, role: string): Promise<StudioFolder> | undefined {
+  return studioDir && role !== 'worker' ? StudioFolder.open(studioDir) : undefined;
 }
 
 async function tokenVerifier({ jwt }: Config, directory: Directory): Promise<TokenVerifier | undefined> {

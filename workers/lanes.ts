@@ -1,5 +1,6 @@
 import type { Database } from '../src/database/kysely.ts';
 import { demuxerFor } from '../src/media/demuxer.ts';
+import { type KeptPart, readFor } from '../src/media/kept.ts';
 import { type MediaStream, playedStreams } from '../src/media/streams.ts';
 import type { Inspected } from '../src/media/workload.ts';
 import type { Lane } from '../src/queue/port.ts';
@@ -42,7 +43,7 @@ async function inspectedTracks(
     .selectFrom('workflow_operations as o')
     .innerJoin('workflows as w', 'w.id', 'o.workflow_id')
     .innerJoin('tracks as t', 't.event_id', 'w.event_id')
-    .select(['o.id as operationId', 't.mediatype', 't.size', 't.duration', 't.streams'])
+    .select(['o.id as operationId', 't.mediatype', 't.size', 't.duration', 't.streams', 't.kept_parts'])
     .where('o.id', 'in', operationIds)
     .where('t.is_media', '=', true)
     .where('t.streams', 'is not', null)
@@ -51,12 +52,16 @@ async function inspectedTracks(
   return new Map(
     [...tracks].map(([operationId, found]) => [
       operationId,
-      found.map(({ mediatype, size, duration, streams }) => ({
-        recording: { demuxer: demuxerFor(mediatype) ?? 'none' },
-        size: Number(size),
-        duration: Number(duration ?? 0),
-        ...playedStreams(streams as unknown as MediaStream[]),
-      })),
+      found.map(({ mediatype, size, duration, streams, kept_parts }) => {
+        const whole = {
+          recording: { demuxer: demuxerFor(mediatype) ?? 'none' },
+          size: Number(size),
+          duration: Number(duration ?? 0),
+          ...playedStreams(streams as unknown as MediaStream[]),
+        };
+        const kept = kept_parts as KeptPart[] | null;
+        return kept ? { ...readFor(whole, kept), cut: true } : whole;
+      }),
     ]),
   );
 }

@@ -18,6 +18,8 @@ export class Principal {
   /** Where the account is kept. */
   readonly provider: string;
   readonly roles: ReadonlySet<string>;
+  /** The one capture agent that it may speak for; undefined where roles alone decide. */
+  readonly agentId: string | undefined;
 
   constructor(facts: {
     username: string;
@@ -25,12 +27,14 @@ export class Principal {
     email: string;
     provider: string;
     roles: ReadonlySet<string>;
+    agentId?: string | undefined;
   }) {
     this.username = facts.username;
     this.name = facts.name;
     this.email = facts.email;
     this.provider = facts.provider;
     this.roles = facts.roles;
+    this.agentId = facts.agentId;
   }
 
   /** The name for people, else the user name. */
@@ -54,6 +58,7 @@ export class Principal {
       email: this.email,
       provider: this.provider,
       roles: new Set(roles),
+      agentId: this.agentId,
     });
   }
 }

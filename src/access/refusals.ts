@@ -1,11 +1,31 @@
 import { refusal } from '../http/endpoint/refusal.ts';
+import { REALM } from './accounts/digest-secrets.ts';
 import { ROLE_SUDO } from './roles/roles.ts';
 
-const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Opencast"' };
+/** The challenge of HTTP Basic; `authenticate` puts all there are in its place. */
+export const BASIC = `Basic realm="${REALM}"`;
+const CHALLENGE = { 'WWW-Authenticate': BASIC };
 
 export const SIGN_IN = refusal(401, 'Sign in with the user name and password of an account.', [], CHALLENGE);
-export const NOT_BASIC = refusal(401, 'The Authorization header is not one of HTTP Basic.', [], CHALLENGE);
+export const NOT_BASIC = refusal(
+  401,
+  'The Authorization header is not one of HTTP Basic or Digest.',
+  [],
+  CHALLENGE,
+);
 export const WRONG_PASSWORD = refusal(401, 'User name or password is wrong.', [], CHALLENGE);
+/** With the challenge that `authenticate` makes. */
+export const NO_DIGEST = refusal(
+  401,
+  (fault: string) => `The Authorization header is no answer to HTTP Digest: ${fault}.`,
+  ["'nonce' is missing"],
+);
+/** The same; the password is right. */
+export const STALE_NONCE = refusal(401, 'The nonce is not one of today; answer with the new one.');
+export const OTHER_TARGET = refusal(
+  400,
+  "The 'uri' in the Authorization header is not the address that was asked for.",
+);
 /** Without a challenge: the caller is known but may not do this (compatibility 1.4). */
 export const UNAUTHORIZED = refusal(401, 'unauthorized');
 export const NEEDS_ROLE = refusal(

@@ -1,6 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { databaseEndpoints, keySetEndpoints, listenEndpoint, redisEndpoints } from './endpoints.ts';
+import {
+  databaseEndpoints,
+  keySetEndpoints,
+  listenEndpoint,
+  redisEndpoints,
+  urlHostEndpoints,
+} from './endpoints.ts';
 
 test.each([
   ['postgres://user:secret@db.example.org/inlet', 'db.example.org:5432'],
@@ -53,4 +59,16 @@ test.each([
   ['[::1]', '[::1]:8080'],
 ])('HOST %s listens at %s', (host, endpoint) => {
   expect(listenEndpoint({ host, port: 8080 })).toBe(endpoint);
+});
+
+test('files come from the named hosts, at the usual ports unless others are named', () => {
+  const named = [
+    { host: 'media.example.org', port: undefined },
+    { host: '[2001:db8::1]', port: 8443 },
+  ];
+  expect(urlHostEndpoints(named).hosts).toEqual([
+    'media.example.org:80',
+    'media.example.org:443',
+    '[2001:db8::1]:8443',
+  ]);
 });

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import pg from 'pg';
+import type { NamedHost } from '../config/kinds.ts';
 import type { Config } from '../config.ts';
 
 /** What a process reaches out to: `host:port`, and sockets and files that connections need. */
@@ -34,6 +35,16 @@ export function keySetEndpoints(keySet: string): Endpoints {
   const { hostname, port, protocol } = new URL(keySet);
   return {
     hosts: [hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443))],
+    sockets: [],
+    files: [],
+  };
+}
+
+/** Where files may be fetched from: a host without a port stands for the usual ports. */
+export function urlHostEndpoints(hosts: readonly NamedHost[]): Endpoints {
+  const ports = (port: number | undefined) => (port === undefined ? [80, 443] : [port]);
+  return {
+    hosts: hosts.flatMap(({ host, port }) => ports(port).map((one) => hostAndPort(host, one))),
     sockets: [],
     files: [],
   };

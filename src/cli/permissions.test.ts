@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { denoFlags, type PermissionInput, permissions } from './permissions.ts';
 
 const input: PermissionInput = {
-  config: { dataDir: '/srv/data', workflowsDir: undefined, metadataDir: undefined },
+  config: { dataDir: '/srv/data', workflowsDir: undefined, metadataDir: undefined, studioDir: undefined },
   project: '/srv/inlet',
   temporaryFolder: '/srv/data/tmp',
   listen: '127.0.0.1:8080',
@@ -83,7 +83,12 @@ test('a comma in the name of a folder above the project does not become two path
     permissions({
       ...input,
       project,
-      config: { dataDir: `${project}/data`, workflowsDir: undefined, metadataDir: undefined },
+      config: {
+        dataDir: `${project}/data`,
+        workflowsDir: undefined,
+        metadataDir: undefined,
+        studioDir: undefined,
+      },
       temporaryFolder: '/tmp',
       codeCaches: [`${project}/data/deno`],
     }),
@@ -95,6 +100,8 @@ test('a comma in the name of a folder above the project does not become two path
 
 test('a comma that cannot be avoided is refused, for Deno would allow something else', () => {
   expect(() =>
-    flags({ config: { dataDir: '/srv/a,b', workflowsDir: undefined, metadataDir: undefined } }),
+    flags({
+      config: { dataDir: '/srv/a,b', workflowsDir: undefined, metadataDir: undefined, studioDir: undefined },
+    }),
   ).toThrow('/srv/a,b, which has a comma in its name');
 });

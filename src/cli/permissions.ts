@@ -20,7 +20,7 @@ export interface Permissions {
 
 /** What the permissions of a process depend on. */
 export interface PermissionInput {
-  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir'>;
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir'>;
   /** The project's folder. */
   project: string;
   temporaryFolder: string;
@@ -53,6 +53,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...SOURCES.map((name) => join(input.project, name)),
       ...(config.workflowsDir ? [config.workflowsDir] : []),
       ...(config.metadataDir ? [config.metadataDir] : []),
+      ...(config.studioDir ? [config.studioDir] : []),
       // Looked at before they are run.
       ...programs,
       ...endpoints.flatMap((endpoint) => endpoint.files),

@@ -8,6 +8,7 @@ import {
   keySetEndpoints,
   listenEndpoint,
   redisEndpoints,
+  urlHostEndpoints,
 } from './endpoints.ts';
 import { denoFlags, permissions } from './permissions.ts';
 import { prepareDatabase } from './prepare-database.ts';
@@ -123,6 +124,7 @@ async function endpoints(
     databaseEndpoints(databaseUrl),
     ...(config.redisUrl ? [redisEndpoints(config.redisUrl)] : []),
     ...(config.jwt && answersRequests(role) ? [keySetEndpoints(config.jwt.keySet)] : []),
+    ...(config.ingestUrlHosts && answersRequests(role) ? [urlHostEndpoints(config.ingestUrlHosts)] : []),
     ...(config.s3 ? [await s3Endpoints(config.s3, environment)] : []),
   ];
 }

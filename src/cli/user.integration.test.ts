@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { findAccount } from '../access/accounts/accounts.ts';
+import { findAgentAccount } from '../access/accounts/agent-accounts.ts';
+import { digestSecrets } from '../access/accounts/digest-secrets.ts';
 import { verifyPassword } from '../access/accounts/password.ts';
 import { holdRole } from '../access/accounts/token-users.ts';
 import { main } from './user.ts';
@@ -61,6 +63,34 @@ test('roles and password can be changed, and the account removed', async () => {
   expect((await user('list')).said).toBe('There are no accounts beside the administrator.');
 });
 
+test('the account of a machine has its role, and beside the hash what Digest needs of each password', async () => {
+  const added = await user('add hall --agent --agent-id Hall/1 --roles ROLE_A --password-stdin', {
+    stdin: 'old',
+  });
+  await user('add any --agent', { password: 'old' });
+  await user('add ada --roles ROLE_A', { password: 'old' });
+  const list =
+    'ada\tROLE_A\nany\tROLE_CAPTURE_AGENT\tany agent\nhall\tROLE_CAPTURE_AGENT,ROLE_A\tagent Hall/1';
+  const { said } = await user('list');
+  expect(said).toBe(list);
+  const kept = async (username: string) => {
+    const { md5, sha256 } = (await findAgentAccount(db.database, username)) ?? {};
+    const hash = (await findAccount(db.database, username))?.password_hash ?? '';
+    return { digest: { md5, sha256 }, right: await verifyPassword('new', hash) };
+  };
+  expect((await kept('hall')).digest).toEqual(digestSecrets('hall', 'old'));
+  expect(`${added.said}${said}`).not.toMatch(/[\da-f]{32}/);
+  for (const username of ['hall', 'ada']) {
+    expect((await user(`set-password ${username}`, { password: 'new' })).code).toBe(0);
+    expect((await user(`set-roles ${username} --roles ROLE_B`)).code).toBe(0);
+  }
+  expect(await kept('hall')).toEqual({ digest: digestSecrets('hall', 'new'), right: true });
+  expect(await kept('ada')).toEqual({ digest: { md5: undefined, sha256: undefined }, right: true });
+  expect((await user('list')).said).toBe(list.replaceAll(/ROLE_A\b/g, 'ROLE_B'));
+  expect((await user('remove hall')).code).toBe(0);
+  expect(await findAgentAccount(db.database, 'hall')).toBeUndefined();
+});
+
 test.each([
   ['', 'A command is missing.'],
   ['drop ada', '"drop" is not a command.'],
@@ -71,6 +101,10 @@ test.each([
   ['add ada --role X', "Unknown option '--role'"],
   ['add ada --roles A\tB', '--roles: "A\\tB" is not a role'],
   ['set-roles ada', '--roles is missing.'],
+  ['add ada --agent-id hall', '--agent-id: needs --agent.'],
+  ['add ada --agent --agent-id ..', '--agent-id: The name of the capture agent is ".."'],
+  ['set-roles ada --roles A --agent', '--agent and --agent-id are for new accounts'],
+  ['list --agent', '--agent and --agent-id are for new accounts'],
   ['add ada --password-stdin', '--password-stdin: a password cannot be empty'],
 ])('%j is wrong usage', async (line, complaint) => {
   const result = await user(line);

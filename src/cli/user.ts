@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { addAccount, listAccounts, removeAccount, updateAccount } from '../access/accounts/accounts.ts';
+import {
+  addAccount,
+  findAccount,
+  listAccounts,
+  removeAccount,
+  type StoredAccount,
+  updateAccount,
+} from '../access/accounts/accounts.ts';
+import { addAgentAccount, changePassword } from '../access/accounts/agent-accounts.ts';
+import { digestSecrets } from '../access/accounts/digest-secrets.ts';
 import { hashPassword } from '../access/accounts/password.ts';
 import { holderOf, releaseRole } from '../access/accounts/token-users.ts';
-import { userRole } from '../access/roles/roles.ts';
+import { ROLE_CAPTURE_AGENT, userRole } from '../access/roles/roles.ts';
 import { ConfigError, loadConfig } from '../config.ts';
 import { createDatabase, type Database } from '../database/kysely.ts';
 import { isDatabaseOutage } from '../database/outage.ts';
@@ -54,31 +63,33 @@ async function run(
 ): Promise<string[]> {
   switch (invocation.action) {
     case 'add': {
-      const { username, name, email, roles } = invocation;
+      const { username, name, email, roles, agent } = invocation;
       await requireOwnRole(db, username, command.adminUsername);
       const { password, notice } = await choosePassword(invocation.passwordStdin, command);
-      const added = await addAccount(db, {
-        username,
-        password_hash: await hashPassword(password),
-        name,
-        email,
-        roles,
-      });
+      const account = { username, password_hash: await hashPassword(password), name, email };
+      const added = agent
+        ? await addAgentAccount(
+            db,
+            { ...account, roles: agentRoles(roles) },
+            { agentId: agent.id, secrets: digestSecrets(username, password) },
+          )
+        : await addAccount(db, { ...account, roles });
       if (!added) throw new Error(`NAME: there is an account "${username}" already.`);
       return [`Added ${username}.`, ...notice];
     }
     case 'set-roles': {
       const { username, roles } = invocation;
-      requireFound(await updateAccount(db, username, { roles }), username);
+      const isAgent = (await findAccount(db, username))?.is_agent;
+      const granted = isAgent ? agentRoles(roles) : roles;
+      requireFound(await updateAccount(db, username, { roles: granted }), username);
       return [`Changed the roles of ${username}.`];
     }
     case 'set-password': {
       const { username } = invocation;
       const { password, notice } = await choosePassword(invocation.passwordStdin, command);
-      requireFound(
-        await updateAccount(db, username, { password_hash: await hashPassword(password) }),
-        username,
-      );
+      const hash = await hashPassword(password);
+      const secrets = digestSecrets(username, password);
+      requireFound(await changePassword(db, username, hash, secrets), username);
       return [`Changed the password of ${username}.`, ...notice];
     }
     case 'remove': {
@@ -90,9 +101,19 @@ async function run(
     case 'list': {
       const accounts = await listAccounts(db);
       if (accounts.length === 0) return ['There are no accounts beside the administrator.'];
-      return accounts.map(({ username, roles }) => `${username}\t${roles.join(',')}`);
+      return accounts.map(lineOf);
     }
   }
+}
+
+/** A machine may always do what capture agents do. */
+function agentRoles(roles: readonly string[]): string[] {
+  return [...new Set([ROLE_CAPTURE_AGENT, ...roles])];
+}
+
+function lineOf({ username, roles, is_agent: isAgent, agent_id: agentId }: StoredAccount): string {
+  const kind = isAgent ? [agentId === null ? 'any agent' : `agent ${agentId}`] : [];
+  return [username, roles.join(','), ...kind].join('\t');
 }
 
 /** Two names that differ only in case would share the role that stands for one of them. */

@@ -35,6 +35,28 @@ export const origins = z
     allowed: 'origins as browsers write them, such as https://media.example.org, with commas between',
   });
 
+/** A host that is named, at the port that is named; at the usual one of the scheme when undefined. */
+export interface NamedHost {
+  /** As URLs have it: lower case, IPv6 in brackets. */
+  host: string;
+  port: number | undefined;
+}
+
+/** `media.example.org`, `media.example.org:8080`, `10.1.2.3`, `[2001:db8::1]:443`. */
+export const namedHosts = z
+  .string()
+  .transform((text) => text.split(',').map((entry) => namedHost(entry.trim())))
+  .refine((list) => !list.includes(undefined))
+  .transform((list) => list.filter((host) => host !== undefined))
+  .meta({ allowed: 'hosts, or hosts and ports such as media.example.org:8080, with commas between' });
+
+function namedHost(text: string): NamedHost | undefined {
+  const [, name, port] = /^(\[[^\]]+\]|[^\s:/?#@[\]\\*%]+?)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (!name || !URL.canParse(`http://${text}`)) return undefined;
+  const host = new URL(`http://${name}`).hostname.replace(/\.$/, '');
+  return host ? { host, port: port ? Number(port) : undefined } : undefined;
+}
+
 export const flag = z
   .enum(['true', 'false'])
   .transform((text) => text === 'true')

@@ -31,6 +31,7 @@ export async function deleteEvent(
       .select('object_key')
       .where('event_id', '=', id)
       .union(trx.selectFrom('publication_elements').select('object_key').where('event_id', '=', id))
+      .union(trx.selectFrom('attachments').select('object_key').where('event_id', '=', id))
       .execute();
     const objectKeys = objects.map(({ object_key }) => object_key);
     await releaseObjects(trx, objectKeys);

@@ -3,7 +3,7 @@ import type { Logger } from '../telemetry.ts';
 import { lengthForHead } from './answer/head.ts';
 import { securityHeaders } from './answer/security-headers.ts';
 import { refuseOtherSites, type Sites } from './cross-site.ts';
-import { addEndpoint, type Endpoint } from './endpoint/endpoint.ts';
+import { addEndpoints, type Endpoint } from './endpoint/endpoint.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 
@@ -56,8 +56,8 @@ export function assembleApp<Services>({
     if (endpoint.access !== 'public' && !guarded(endpoint.path, areas)) {
       throw new Error(`Nobody asks for the role of ${endpoint.method} ${endpoint.path}.`);
     }
-    addEndpoint(app, endpoint, services);
   }
+  addEndpoints(app, endpoints, services);
   for (const each of mounted) app.route('/', each);
   return app;
 }

@@ -54,12 +54,23 @@ export function refuseOtherSites({ publicUrl, trusted }: Sites): MiddlewareHandl
  * Lets pages of these origins read answers and send what they like, with credentials that they have themselves.
  *
  * @param exposed more headers that answers tell something in
+ * @param options.credentials whether they may as well use those that the browser has for us
  */
-export function shareWith(trusted: readonly string[], exposed: readonly string[] = []): MiddlewareHandler {
+export function shareWith(
+  trusted: readonly string[],
+  exposed: readonly string[] = [],
+  { credentials = false }: { credentials?: boolean } = {},
+): MiddlewareHandler {
   const origin = [...trusted];
   const exposeHeaders = [...EXPOSED, ...exposed];
   const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-  const share = cors({ origin, allowMethods, exposeHeaders, maxAge: PREFLIGHT_SECONDS });
+  const share = cors({
+    origin,
+    allowMethods,
+    exposeHeaders,
+    credentials,
+    maxAge: PREFLIGHT_SECONDS,
+  });
   return async (c, next) => {
     if (trusted.length === 0) return next();
     const preflight = c.req.header('Access-Control-Request-Method') !== undefined;

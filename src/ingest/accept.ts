@@ -1,12 +1,14 @@
 import type { Transaction } from '../database/kysely.ts';
+import { insertAttachments } from '../events/attachments.ts';
 import { createEvents } from '../events/create/create-events.ts';
+import { insertDocuments } from '../events/documents.ts';
 import type { NewTrack } from '../events/tracks.ts';
 import { updateEvent } from '../events/update/update-event.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import type { Processing } from '../workflows/processing.ts';
 import { startProcessing } from '../workflows/start.ts';
-import { takeDraft } from './drafts.ts';
+import { settleDraft, takeDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import { assignUploads, takeUploads } from './uploads/take.ts';
 
@@ -16,6 +18,8 @@ export interface Accepted {
   ids: string[];
   /** How many tracks gave way to those that came. */
   removed: number;
+  /** The workflow of the first event, if one was started. */
+  workflowId: number | undefined;
 }
 
 /**
@@ -24,7 +28,8 @@ export interface Accepted {
  * Run it in `explainingConflicts`, as `Ingest` does.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
- * @throws {DraftGone} when its draft has been accepted or discarded, or has expired
+ * @throws {DraftGone} when its draft has been discarded or has expired
+ * @throws {HttpError} 409 when its draft has been accepted
  * @throws {HttpError} as `takeUploads`
  * @throws {Overlap} when something else is to be recorded at that time
  * @throws {StagingExpired} when one of the objects has been swept
@@ -34,28 +39,38 @@ export async function accept(
   intake: Intake,
   { staging, definitions }: { staging: StagingLedger; definitions: WorkflowDefinitions },
 ): Promise<Accepted> {
-  const { principal, requestId, draft, tracks, uploads = [] } = intake;
-  const drafted = draft ? await takeDraft(trx, { ...draft, principal }) : [];
+  const { principal, requestId, draft, tracks, uploads = [], documents = [] } = intake;
+  const drafted = draft && (await takeDraft(trx, { ...draft, principal }));
   const uploaded = await takeUploads(trx, uploads, principal);
-  const { processing, ...accepted } = await write(trx, intake, [...drafted, ...tracks, ...uploaded]);
+  const all = [...(drafted?.tracks ?? []), ...tracks, ...uploaded];
+  const { processing: usual, ...accepted } = await write(trx, intake, all);
+  const processing = usual && (intake.processing ?? usual);
+  const [first] = accepted.ids;
   // With tracks there is one.
   for (const eventId of accepted.ids) await assignUploads(trx, uploads, eventId);
   await staging.commit(
     trx,
     tracks.map(({ objectKey }) => objectKey),
   );
-  if (processing) {
-    for (const id of accepted.ids)
-      await startProcessing(trx, id, processing, { principal, requestId, definitions });
+  if (first !== undefined) {
+    await insertDocuments(trx, first, documents);
+    await insertAttachments(trx, first, drafted?.attachments ?? []);
   }
-  return accepted;
+  const workflows: number[] = [];
+  for (const id of accepted.ids) {
+    if (processing)
+      workflows.push(await startProcessing(trx, id, processing, { principal, requestId, definitions }));
+  }
+  const [workflowId] = workflows;
+  if (draft && first !== undefined) await settleDraft(trx, draft.id, { eventId: first, workflowId });
+  return { ...accepted, workflowId };
 }
 
 async function write(
   trx: Transaction,
   { target, principal }: Intake,
   tracks: readonly NewTrack[],
-): Promise<Accepted & { processing: Processing | undefined }> {
+): Promise<Omit<Accepted, 'workflowId'> & { processing: Processing | undefined }> {
   if (target.kind === 'new') {
     const made = await createEvents(trx, target.events, tracks, { principal, gapMs: target.gapMs });
     return { ...made, removed: 0 };

@@ -7,7 +7,7 @@ import { answerConflicts } from '../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../storage/port.ts';
 import { StagingExpired } from '../storage/staging-entries.ts';
 import { TOO_MANY_UPLOADS } from './gate.ts';
-import { EMPTY_FILE } from './receive-form.ts';
+import { EMPTY_FILE } from './staged-files.ts';
 
 const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
 const NOT_STORED = refusal(503, 'The recording could not be stored. Try again later.', [], {

@@ -3,10 +3,17 @@ import { type Selectable, sql } from 'kysely';
 import type { Principal } from '../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import type { Draft as Row } from '../database/schema.ts';
-import type { NewTrack } from '../events/tracks.ts';
-import { conflict, HttpError } from '../http/errors.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '../storage/staging-entries.ts';
+import {
+  contentsOf,
+  type DraftContents,
+  insertContents,
+  keysOf,
+  missingIn,
+  removeContents,
+} from './draft-contents.ts';
+import { DRAFT_ACCEPTED, DRAFT_TAKEN, DraftGone } from './draft-refusals.ts';
 
 /**
  * What comes in over several requests, before it becomes an event or a part of one: it outlives requests and processes,
@@ -18,6 +25,14 @@ export interface Draft {
   owner: string;
   createdAt: Date;
   expiresAt: Date;
+  /** What has become of it; undefined before it is accepted. */
+  accepted: AcceptedDraft | undefined;
+}
+
+/** The event that a draft has become, or a part of, and the workflow that was started then. */
+export interface AcceptedDraft {
+  eventId: string;
+  workflowId: number | undefined;
 }
 
 /**
@@ -29,16 +44,6 @@ export interface DraftOf {
   /** The door it comes in at. */
   door: string;
   principal: Principal;
-}
-
-/** There is no such draft (any more) for whoever asks: it was accepted or discarded, has expired, or is another's. */
-export class DraftGone extends HttpError {
-  constructor(id: string) {
-    super(
-      404,
-      `There is no draft '${id}': it has been accepted, discarded, or has expired, or there never was one.`,
-    );
-  }
 }
 
 /**
@@ -65,7 +70,7 @@ export async function openDraft(
     .onConflict((taken) => taken.doNothing())
     .returningAll()
     .executeTakeFirst();
-  if (!row) throw conflict(`A draft with the identifier '${id}' exists already.`);
+  if (!row) throw DRAFT_TAKEN(id);
   return draftOf(row);
 }
 
@@ -76,90 +81,111 @@ export async function findDraft(db: Queryable, which: DraftOf): Promise<Draft> {
   return draftOf(row);
 }
 
-/** The tracks of a draft, in the order in which they came. @throws {DraftGone} */
-export async function tracksOfDraft(db: Queryable, which: DraftOf): Promise<NewTrack[]> {
-  await findDraft(db, which);
-  return storedTracks(db, which.id);
+/** A draft that nobody else can change until the transaction ends. @throws {DraftGone} */
+export async function lockDraft(trx: Transaction, which: DraftOf): Promise<Draft> {
+  const row = await rowsOf(trx, which).forUpdate().executeTakeFirst();
+  if (!row) throw new DraftGone(which.id);
+  return draftOf(row);
 }
 
 /**
- * Gives a draft more tracks, whose objects this process has stored and staged; from then on they live as long as the
- * draft.
+ * Gives a draft more, whose objects this process has stored and staged; from then on they live as long as the draft. What
+ * it has already is not added again: whoever has lost our answer sends the same once more.
  *
+ * @returns the objects that it has no use for, to be discarded after the commit
  * @throws {DraftGone}
+ * @throws {HttpError} 409 when it has been accepted
  * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
  */
 export async function addToDraft(
   trx: Transaction,
   which: DraftOf,
-  tracks: readonly NewTrack[],
+  contents: Partial<DraftContents>,
   staging: StagingLedger,
-): Promise<void> {
-  const { expiresAt } = await lockDraft(trx, which);
-  if (tracks.length === 0) return;
-  const { next } = await trx
-    .selectFrom('draft_tracks')
-    .select(sql<number>`coalesce(max(position) + 1, 0)`.as('next'))
-    .where('draft_id', '=', which.id)
-    .executeTakeFirstOrThrow();
-  await trx
-    .insertInto('draft_tracks')
-    .values(
-      tracks.map(({ objectKey, tags = [], ...track }, i) => ({
-        ...track,
-        tags: [...tags],
-        object_key: objectKey,
-        draft_id: which.id,
-        position: next + i,
-      })),
-    )
-    .execute();
-  await staging.handToOwner(trx, keysOf(tracks), { owner: ownerOf(which.id), expiresAt });
+): Promise<string[]> {
+  const draft = await lockDraft(trx, which);
+  requireOpen(draft);
+  const missing = missingIn(await contentsOf(trx, which.id), contents);
+  await insertContents(trx, which.id, missing);
+  await trx.updateTable('drafts').set({ changed_at: sql<Date>`now()` }).where('id', '=', which.id).execute();
+  const kept = keysOf(missing);
+  await staging.handToOwner(trx, kept, { owner: ownerOf(which.id), expiresAt: draft.expiresAt });
+  return keysOf(contents).filter((key) => !kept.includes(key));
 }
 
 /** Lets a draft live on from now. @param lifetimeMs in milliseconds @throws {DraftGone} */
 export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: number): Promise<Draft> {
-  await lockDraft(trx, which);
+  requireOpen(await lockDraft(trx, which));
   const row = await trx
     .updateTable('drafts')
     .set({ expires_at: after(lifetimeMs) })
     .where('id', '=', which.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const keys = keysOf(await storedTracks(trx, which.id));
+  const keys = keysOf(await contentsOf(trx, which.id));
   await orGone(which.id, extendOwned(trx, ownerOf(which.id), keys, row.expires_at));
   return draftOf(row);
 }
 
-/** Gives a draft up; its objects are removed soon after the commit. @throws {DraftGone} */
+/**
+ * Gives a draft up; its objects are removed soon after the commit. What has been accepted stays as it is.
+ *
+ * @throws {DraftGone}
+ */
 export async function discardDraft(trx: Transaction, which: DraftOf): Promise<void> {
-  await lockDraft(trx, which);
+  if ((await lockDraft(trx, which)).accepted) return;
   await trx.deleteFrom('drafts').where('id', '=', which.id).execute();
   await releaseOwned(trx, ownerOf(which.id));
 }
 
 /**
- * Ends a draft whose tracks the same transaction gives to an event: their objects leave the staging ledger, whichever
- * process has stored them. Of two that take one draft, the second finds it gone.
+ * Takes what a draft holds for an event that the same transaction makes or changes: its objects leave the staging
+ * ledger, whichever process has stored them. `settleDraft` says afterwards what has become of it.
  *
- * @returns its tracks, in the order in which they came
  * @throws {DraftGone} the transaction must roll back
+ * @throws {HttpError} 409 when it has been accepted before
  */
-export async function takeDraft(trx: Transaction, which: DraftOf): Promise<NewTrack[]> {
-  await lockDraft(trx, which);
-  const tracks = await storedTracks(trx, which.id);
-  await orGone(which.id, commitOwned(trx, ownerOf(which.id), keysOf(tracks)));
-  await trx.deleteFrom('drafts').where('id', '=', which.id).execute();
-  return tracks;
+export async function takeDraft(trx: Transaction, which: DraftOf): Promise<DraftContents> {
+  requireOpen(await lockDraft(trx, which));
+  const contents = await contentsOf(trx, which.id);
+  await orGone(which.id, commitOwned(trx, ownerOf(which.id), keysOf(contents)));
+  await removeContents(trx, which.id);
+  return contents;
+}
+
+/**
+ * Gives up what a draft holds, because an event has it already; its objects are removed soon after the commit.
+ *
+ * @throws {DraftGone}
+ * @throws {HttpError} 409 when it has been accepted before
+ */
+export async function dropDraft(trx: Transaction, which: DraftOf, accepted: AcceptedDraft): Promise<void> {
+  requireOpen(await lockDraft(trx, which));
+  await releaseOwned(trx, ownerOf(which.id));
+  await removeContents(trx, which.id);
+  await settleDraft(trx, which.id, accepted);
+}
+
+/** Writes down what has become of a draft that was taken, for whoever asks again. */
+export async function settleDraft(
+  trx: Transaction,
+  id: string,
+  { eventId, workflowId }: AcceptedDraft,
+): Promise<void> {
+  await trx
+    .updateTable('drafts')
+    .set({ event_id: eventId, workflow_id: workflowId ?? null })
+    .where('id', '=', id)
+    .execute();
 }
 
 /**
  * Forgets drafts that have expired. Their objects expire with them, for the sweep of the staging ledger to remove.
  *
- * @returns how many there were
+ * @returns how many of them nobody had completed
  */
 export async function expireDrafts(database: Database): Promise<number> {
-  const { numDeletedRows } = await database
+  const expired = await database
     .deleteFrom('drafts')
     .where('id', 'in', (from) =>
       from
@@ -169,14 +195,13 @@ export async function expireDrafts(database: Database): Promise<number> {
         .forUpdate()
         .skipLocked(),
     )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+    .returning('event_id')
+    .execute();
+  return expired.filter(({ event_id }) => event_id === null).length;
 }
 
-async function lockDraft(trx: Transaction, which: DraftOf): Promise<Draft> {
-  const row = await rowsOf(trx, which).forUpdate().executeTakeFirst();
-  if (!row) throw new DraftGone(which.id);
-  return draftOf(row);
+function requireOpen({ id, accepted }: Draft): void {
+  if (accepted) throw DRAFT_ACCEPTED(id);
 }
 
 function rowsOf(db: Queryable, { id, door, principal }: DraftOf) {
@@ -187,15 +212,6 @@ function rowsOf(db: Queryable, { id, door, principal }: DraftOf) {
     .where('door', '=', door)
     .where('expires_at', '>', sql<Date>`now()`);
   return principal.isAdmin() ? drafts : drafts.where('owner', '=', principal.username);
-}
-
-async function storedTracks(db: Queryable, draftId: string): Promise<NewTrack[]> {
-  return db
-    .selectFrom('draft_tracks')
-    .select(['id', 'flavor', 'tags', 'filename', 'mediatype', 'object_key as objectKey', 'size', 'sha256'])
-    .where('draft_id', '=', draftId)
-    .orderBy('position')
-    .execute();
 }
 
 async function orGone(id: string, work: Promise<void>): Promise<void> {
@@ -211,12 +227,10 @@ function ownerOf(draftId: string): string {
   return `draft ${draftId}`;
 }
 
-function keysOf(tracks: readonly NewTrack[]): string[] {
-  return tracks.map(({ objectKey }) => objectKey);
-}
-
-function draftOf({ id, owner, created_at, expires_at }: Selectable<Row>): Draft {
-  return { id, owner, createdAt: created_at, expiresAt: expires_at };
+function draftOf({ id, owner, created_at, expires_at, event_id, workflow_id }: Selectable<Row>): Draft {
+  const accepted =
+    event_id === null ? undefined : { eventId: event_id, workflowId: workflow_id ?? undefined };
+  return { id, owner, createdAt: created_at, expiresAt: expires_at, accepted };
 }
 
 function after(milliseconds: number) {

@@ -21,7 +21,7 @@ import {
 import { CatalogsRequest } from '../metadata/schemas.ts';
 import { Processing as ProcessingJson } from '../workflows/processing.schemas.ts';
 import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '../workflows/processing.ts';
-import type { ReceivedFile } from './receive-form.ts';
+import type { ReceivedFile } from './staged-files.ts';
 
 /** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
 export const FLAVORS = {

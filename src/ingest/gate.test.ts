@@ -6,7 +6,7 @@ import { UploadGate } from './gate.ts';
 function staying(gate: UploadGate) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const done = gate.pass((enter) => {
-    enter();
+    enter().catch(() => undefined);
     return promise;
   });
   done.catch(() => undefined);
@@ -39,8 +39,8 @@ test('a request counts once, and not before it enters', async () => {
   const gate = new UploadGate(1);
   await gate.pass(async (enter) => {
     await entering(gate);
-    enter();
-    enter();
+    await enter();
+    await enter();
     await expect(entering(gate)).rejects.toThrow(HttpError);
   });
   await entering(gate);
@@ -51,4 +51,35 @@ test('without a number all that come are received', async () => {
   const many = Array.from({ length: 1000 }, () => staying(gate));
   await entering(gate);
   for (const { end } of many) end();
+});
+
+test('those that wait have their turns in the order in which they came', async () => {
+  const gate = new UploadGate(1);
+  const first = staying(gate);
+  const order: number[] = [];
+  const waiting = [1, 2, 3].map((n) =>
+    gate.pass(
+      async (enter) => {
+        await enter();
+        order.push(n);
+      },
+      { waitMs: 60_000 },
+    ),
+  );
+  expect(gate.full).toBe(true);
+  await expect(entering(gate)).rejects.toThrow(HttpError);
+  first.end();
+  await Promise.all(waiting);
+  expect(order).toEqual([1, 2, 3]);
+  expect(gate.full).toBe(false);
+});
+
+test('who has waited too long is refused, and takes nobody a place', async () => {
+  const gate = new UploadGate(1);
+  const first = staying(gate);
+  const waited = gate.pass((enter) => enter(), { waitMs: 5 });
+  await expect(waited).rejects.toMatchObject({ status: 503 });
+  first.end();
+  await first.done;
+  await entering(gate);
 });

@@ -7,33 +7,75 @@ export const TOO_MANY_UPLOADS = refusal(
   { Connection: 'close', 'Retry-After': '30' },
 );
 
+/** What becomes of an upload for which there is no place: it is refused, or waits for its turn for so long. */
+export type WhenFull = 'refuse' | { waitMs: number };
+
 /** How many uploads one process receives at once. */
 export class UploadGate {
   readonly #most: number;
   #inside = 0;
+  /** Who waits for a place, the first one first. */
+  readonly #waiting = new Set<() => void>();
 
   /** @param most all that come unless given */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most;
   }
 
+  /** Whether there is no place for another upload. */
+  get full(): boolean {
+    return this.#inside >= this.#most;
+  }
+
   /**
    * Carries out a request that may turn out to be an upload. It is counted from the first `enter()` on to its end.
    *
-   * @param receive is given `enter`, which throws 503 when there are too many
+   * @param receive is given `enter`, which rejects with 503 when there are too many
    */
-  async pass<T>(receive: (enter: () => void) => Promise<T>): Promise<T> {
-    let inside = false;
-    const enter = () => {
-      if (inside) return;
-      if (this.#inside >= this.#most) throw TOO_MANY_UPLOADS(this.#most);
-      this.#inside += 1;
-      inside = true;
-    };
+  async pass<T>(
+    receive: (enter: () => Promise<void>) => Promise<T>,
+    whenFull: WhenFull = 'refuse',
+  ): Promise<T> {
+    let entered: Promise<void> | undefined;
+    const enter = () => (entered ??= this.#enter(whenFull));
     try {
       return await receive(enter);
     } finally {
-      if (inside) this.#inside -= 1;
+      const inside = await entered?.then(
+        () => true,
+        () => false,
+      );
+      if (inside) this.#leave();
     }
+  }
+
+  async #enter(whenFull: WhenFull): Promise<void> {
+    if (!this.full) {
+      this.#inside += 1;
+      return;
+    }
+    if (whenFull === 'refuse') throw TOO_MANY_UPLOADS(this.#most);
+    await new Promise<void>((resolve, reject) => {
+      const turn = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(turn);
+        reject(TOO_MANY_UPLOADS(this.#most));
+      }, whenFull.waitMs);
+      this.#waiting.add(turn);
+    });
+  }
+
+  /** Whoever leaves hands its place over, so the count stays. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#inside -= 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 }

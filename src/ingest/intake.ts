@@ -1,9 +1,11 @@
 import type { Principal } from '../access/principal.ts';
 import type { NewEvents } from '../events/create/create-events.ts';
+import type { NewDocument } from '../events/documents.ts';
 import type { NewTrack } from '../events/tracks.ts';
 import type { Refusals } from '../events/update/refusals.ts';
 import type { TrackPurpose } from '../events/update/tracks.ts';
 import type { EventEdits } from '../events/update/update-event.ts';
+import type { Processing } from '../workflows/processing.ts';
 import type { UploadOf } from './uploads/take.ts';
 
 /** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
@@ -16,8 +18,11 @@ export interface Intake {
   tracks: readonly NewTrack[];
   /** Finished uploads, whose tracks come after them. */
   uploads?: readonly UploadOf[];
-  /** Whose tracks come before them; accepted, it is gone. */
+  /** Whose tracks come before them, and whose attachments the event gets; what it has become is written down then. */
   draft?: { id: string; door: string };
+  documents?: readonly NewDocument[];
+  /** What is done with what has come, where that is not for the event to say. */
+  processing?: Processing;
 }
 
 /** Events that are to be made of it. */

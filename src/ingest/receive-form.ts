@@ -3,56 +3,50 @@ import type { Config } from '../config.ts';
 import type { EndpointRequest } from '../http/endpoint/endpoint.ts';
 import { refusal } from '../http/endpoint/refusal.ts';
 import { HttpError } from '../http/errors.ts';
-import type { FormLimits } from '../http/form/multipart.ts';
-import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
+import { Collected } from '../http/form/collected.ts';
+import type { FilePart, FormLimits } from '../http/form/multipart.ts';
+import { detectMediaType } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
-import { putMeasured } from '../storage/put-measured.ts';
 import type { StagingLedger } from '../storage/staging.ts';
-import type { UploadGate } from './gate.ts';
+import type { UploadGate, WhenFull } from './gate.ts';
+import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 
-export const EMPTY_FILE = refusal(
-  400,
-  (filename: string, field: string) => `The file '${filename}' in the part '${field}' is empty.`,
-  ['camera.mp4', 'presenter'],
+export const TEXT_TOO_LONG = refusal(
+  413,
+  (field: string, bytes: number) => `The file in the part '${field}' is longer than ${bytes} bytes.`,
+  ['dublinCore', 2 ** 20],
 );
 
 /** A form of at most so many bytes may be fields alone: it is no upload before its first file comes. */
 const SMALL_BYTES = 64 * 1024;
-/** What a track is, is known when its head has been stored. */
-const UNKNOWN_TYPE = 'application/octet-stream';
-
 /** What a form with files may hold at most. */
 type UploadLimits = Pick<Config, 'maxUploadBytes' | 'uploadIdleMs'>;
 
 /** What receives forms with files. */
-interface FormParts {
+export interface FormParts {
   config: UploadLimits;
   storage: ObjectStorage;
   staging: StagingLedger;
   gate: UploadGate;
 }
 
+/** What becomes of a file: it is stored, read as the text of a field, or dropped. */
+export type Taking = 'store' | 'text' | 'drop';
+
 /** How a form with files is received. */
 export interface FormOptions {
   /** Tells the media types of the files; recordings' unless given. */
   detect?: (head: Uint8Array) => string;
-  /** Asked before a wanted file is stored: one that is not taken is dropped as well. The form is refused when it rejects. */
-  admits?: () => Promise<boolean>;
+  /** Asked before a wanted file is read what becomes of it; it is stored unless given. The form is refused when it rejects. */
+  takes?: (file: { field: string; filename: string }) => Promise<Taking>;
+  /** Told of each field before what follows it is read. The form is refused when it throws. */
+  onField?: (name: string, value: string) => void;
+  /** Whether it waits for its turn when too many uploads are under way, instead of being refused. */
+  whenFull?: WhenFull;
+  /** How many fields and files there may be, where that is not what a form of an event may have. */
+  most?: Pick<FormLimits, 'fields' | 'files'>;
   /** Says what is wrong with the form itself in words of the door. */
   reword?: (refusal: HttpError) => HttpError;
-}
-
-/** A file that is stored and staged, and not yet part of an event. */
-export interface ReceivedFile {
-  /** The form field it came in. */
-  field: string;
-  filename: string;
-  mediatype: string;
-  objectKey: string;
-  /** In bytes. */
-  size: number;
-  /** Of its bytes, in hexadecimal. */
-  sha256: string;
 }
 
 /** What a client sent: the form's fields, and its files in the order of their parts. */
@@ -77,61 +71,56 @@ export function receiveForm<T>(
   parts: FormParts,
   accept: (form: ReceivedForm) => Promise<T>,
 ): Promise<T> {
-  return parts.gate.pass((enter) => {
-    if (!isSmall(request)) enter();
-    const { admits = async () => true } = options;
-    const enters = async () => {
-      const admitted = await admits();
-      if (admitted) enter();
-      return admitted;
+  return parts.gate.pass(async (enter) => {
+    if (!isSmall(request)) await enter();
+    const takes: FormOptions['takes'] = async (file) => {
+      const taking = (await options.takes?.(file)) ?? 'store';
+      if (taking === 'store') await enter();
+      return taking;
     };
-    return receive(request, { ...options, admits: enters }, parts, accept);
-  });
+    return receive(request, { ...options, takes }, parts, accept);
+  }, options.whenFull);
 }
 
 async function receive<T>(
   request: EndpointRequest,
   {
     detect = detectMediaType,
-    admits,
+    takes,
+    onField,
+    most,
     reword = (error) => error,
-  }: FormOptions & Required<Pick<FormOptions, 'admits'>>,
+  }: FormOptions & Required<Pick<FormOptions, 'takes'>>,
   { config, storage, staging }: FormParts,
   accept: (form: ReceivedForm) => Promise<T>,
 ): Promise<T> {
-  const limits = limitsOf(config);
+  const limits = { ...limitsOf(config), ...most };
   const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
-  const staged: string[] = [];
+  const staged = new StagedFiles({ storage, staging });
   const files: ReceivedFile[] = [];
-  // One file that is lost makes the others useless: whoever sends them is to know before the end.
-  const lost = new AbortController();
+  const texts = new Map<string, string>();
   let started = 0;
   try {
-    const parts = request.files(limits, async ({ field, filename, stream }) => {
-      lost.signal.throwIfAborted();
-      if (!(await admits())) return drain(stream);
+    const onFile = async ({ field, filename, stream }: FilePart) => {
+      staged.requireAll();
+      const taking = await takes({ field, filename });
+      if (taking === 'drop') return drain(stream);
+      if (taking === 'text') {
+        const text = await textOf(stream, field, limits.fieldBytes);
+        onField?.(field, text);
+        texts.set(field, text);
+        return;
+      }
       // Parts are handled in turn, but may overlap at their ends.
       const index = started++;
-      const objectKey = await staging.stage('track', (reason) => lost.abort(reason));
-      staged.push(objectKey);
-      const options = {
-        mediatype: UNKNOWN_TYPE,
-        expectedBytes,
-        headBytes: HEAD_BYTES,
-        signal: lost.signal,
-        disposable: true,
-        onDoubt: () => staging.doubt(objectKey),
-      };
-      const { head, ...measured } = await putMeasured(storage, objectKey, stream, options);
-      if (measured.size === 0) throw EMPTY_FILE(filename, field);
-      files[index] = { field, filename, mediatype: detect(head), objectKey, ...measured };
-    });
-    const fields = await parts.catch((error) => {
+      files[index] = await staged.store({ field, filename, stream, expectedBytes, detect });
+    };
+    const fields = await request.files(limits, onFile, onField).catch((error) => {
       throw error instanceof HttpError ? reword(error) : error;
     });
-    return await accept({ fields, files });
+    return await accept({ fields: new Map([...fields, ...texts]), files });
   } catch (error) {
-    await staging.discard(staged);
+    await staged.discard();
     throw error;
   }
 }
@@ -153,8 +142,8 @@ export function digestForm(
   request: EndpointRequest,
   { config, gate }: Pick<FormParts, 'config' | 'gate'>,
 ): Promise<FormDigest> {
-  return gate.pass((enter) => {
-    if (!isSmall(request)) enter();
+  return gate.pass(async (enter) => {
+    if (!isSmall(request)) await enter();
     return digest(request, config, enter);
   });
 }
@@ -162,12 +151,12 @@ export function digestForm(
 async function digest(
   request: EndpointRequest,
   config: UploadLimits,
-  enter: () => void,
+  enter: () => Promise<void>,
 ): Promise<FormDigest> {
   const files: FormDigest['files'] = [];
   let started = 0;
   const fields = await request.files(limitsOf(config), async (part) => {
-    enter();
+    await enter();
     const index = started++;
     const hash = createHash('sha256');
     let size = 0;
@@ -195,6 +184,14 @@ function limitsOf({ maxUploadBytes, uploadIdleMs }: UploadLimits): FormLimits {
     fileBytes: maxUploadBytes,
     idleMs: uploadIdleMs,
   };
+}
+
+async function textOf(stream: AsyncIterable<unknown>, field: string, maxBytes: number): Promise<string> {
+  const collected = new Collected(maxBytes);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (!collected.add(chunk)) throw TEXT_TOO_LONG(field, maxBytes);
+  }
+  return new TextDecoder().decode(collected.bytes);
 }
 
 async function drain(stream: AsyncIterable<unknown>): Promise<void> {

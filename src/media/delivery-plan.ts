@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os';
+import { cutSound } from './cut-sound.ts';
+import type { KeptPart } from './kept.ts';
 import { fitInto, pictureFilters, type Size } from './picture.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
@@ -24,6 +26,12 @@ export interface Deliverable {
   /** The streams a player would choose. */
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
+}
+
+/** What is left of a recording: its parts, and the filters that leave their pictures. */
+export interface Cut {
+  parts: readonly KeptPart[];
+  pictureFilters: readonly string[];
 }
 
 /** How to make a recording playable everywhere. */
@@ -60,23 +68,32 @@ const AAC_RATES = [32_000, 44_100, 48_000];
  * Decides for each stream whether browsers play it as it is; what they may not play is encoded again.
  *
  * @param anew encodes even what could be taken over
+ * @param cut leaves parts only, which can never be taken over
  */
-export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, anew = false): DeliveryPlan {
-  const timed = !anew && TIMED.includes(info.recording.demuxer);
-  const video = info.video && videoPlan(info.video, quality, timed);
-  const audio = info.audio && audioPlan(info.audio, timed || (!anew && info.recording.demuxer === 'aac'));
+export function planDelivery(
+  info: Deliverable,
+  quality = USUAL_QUALITY,
+  anew = false,
+  cut?: Cut,
+): DeliveryPlan {
+  const copying = !anew && !cut;
+  const timed = copying && TIMED.includes(info.recording.demuxer);
+  const video = info.video && videoPlan(info.video, quality, timed, cut);
+  const audio =
+    info.audio && audioPlan(info.audio, timed || (copying && info.recording.demuxer === 'aac'), cut);
   return info.video
     ? { format: 'mp4', mediatype: 'video/mp4', extension: 'mp4', video, audio }
     : { format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a', video, audio };
 }
 
-function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean): StreamPlan {
+function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean, cut?: Cut): StreamPlan {
   const { index } = video;
   if (timed && playable(video)) return { index, copy: true, bitRate: null, options: ['-c:v', 'copy'] };
   const rate = deliveryRate(video);
   const size = fitInto(video, LARGEST);
   const cap = Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
-  const filters = [...pictureFilters(video, size), 'format=yuv420p'];
+  // Interlaced pictures are put together from their neighbours, so cutting comes behind that.
+  const filters = [...pictureFilters(video, size), ...(cut?.pictureFilters ?? []), 'format=yuv420p'];
   const codec = [
     '-c:v',
     'libx264',
@@ -165,14 +182,18 @@ function round(rate: number): number {
   return Math.round(rate * 1000) / 1000;
 }
 
-function audioPlan(audio: AudioStream, timed: boolean): StreamPlan {
+function audioPlan(audio: AudioStream, timed: boolean, cut?: Cut): StreamPlan {
   const { index, channels } = audio;
   const known = audio.codec === 'aac' && AAC_PROFILES.includes(audio.profile ?? '');
   if (timed && known && channels <= 2) return { index, copy: true, bitRate: null, options: ['-c:a', 'copy'] };
   const rate = AAC_RATES.find((usual) => usual === audio.samplingRate) ?? 48_000;
   // Beyond eight channels there is no layout to mix down from; the first two are what was meant.
   const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];
-  const filters = [...mix, 'aresample=async=1:first_pts=0'];
+  const gapless = 'async=1:first_pts=0';
+  const kept = cut
+    ? [`aresample=${rate}:${gapless}`, ...cutSound(cut.parts, rate)]
+    : [`aresample=${gapless}`];
+  const filters = [...mix, ...kept];
   const [outputs, bitRate] = channels === 1 ? [1, 96_000] : [2, 160_000];
   const target = ['-ac', String(outputs), '-b:a', String(bitRate)];
   const options = ['-c:a', 'aac', ...target, '-ar', String(rate), '-af', filters.join(',')];

@@ -1,30 +1,40 @@
 import { ffmpegArguments, type Output, recordingInput } from './command.ts';
+import { PictureCut } from './cut-pictures.ts';
 import {
+  type Cut,
   type DeliveryPlan,
+  deliveryRate,
   planDelivery,
   type StreamPlan,
   threadsFor,
   type VideoQuality,
 } from './delivery-plan.ts';
 import { MediaFailure } from './failure.ts';
+import { endOf, type KeptPart, readFor } from './kept.ts';
 import { watched } from './output-watch.ts';
 import { PacketProgress } from './packet-progress.ts';
+import { readPictureTimes } from './picture-times.ts';
 import type { MediaInfo } from './probe.ts';
 import { type RunLimits, runTool } from './process.ts';
 import type { MediaTools } from './tools.ts';
 
 /** What is about the streams, and short recordings, which say little about the rate. */
 const SLACK_BYTES = 64 * 2 ** 20;
+/** Reading goes on for a second, for what is stored out of order. */
+const READ_ON_MS = 1000;
 
 export interface DeliveryOptions extends RunLimits {
   quality: VideoQuality;
+  /** What of the recording is kept; without them, all of it. */
+  parts?: readonly KeptPart[] | undefined;
   /** How much is done, from 0 to 1. */
   onProgress: (fraction: number) => void;
 }
 
 /**
  * Writes a recording as a file that browsers play and can start before all of it has arrived. Streams that can be
- * taken over are; when that fails because they are not what they seem, they are encoded.
+ * taken over are; when that fails because they are not what they seem, they are encoded. What is cut is encoded always, in
+ * one go from the source.
  *
  * @returns the plan that was carried out
  * @throws {MediaFailure}
@@ -35,6 +45,7 @@ export async function deliver(
   target: string,
   options: DeliveryOptions,
 ): Promise<DeliveryPlan> {
+  if (options.parts) return deliverParts(tools, info, options.parts, target, options);
   const plan = planDelivery(info, options.quality);
   try {
     await carryOut(tools, info, plan, target, options);
@@ -46,6 +57,32 @@ export async function deliver(
   const anew = planDelivery(info, options.quality, true);
   await carryOut(tools, info, anew, target, options);
   return anew;
+}
+
+async function deliverParts(
+  tools: MediaTools,
+  info: MediaInfo,
+  parts: readonly KeptPart[],
+  target: string,
+  options: DeliveryOptions,
+): Promise<DeliveryPlan> {
+  const cut: Cut = { parts, pictureFilters: await cutPictures(tools, info, parts, options) };
+  const plan = planDelivery(info, options.quality, true, cut);
+  await carryOut(tools, readFor(info, parts), plan, target, options);
+  return plan;
+}
+
+async function cutPictures(
+  tools: MediaTools,
+  info: MediaInfo,
+  parts: readonly KeptPart[],
+  { signal, timeLimitMs }: RunLimits,
+): Promise<string[]> {
+  if (!info.video) return [];
+  const pictures = new PictureCut(parts, deliveryRate(info.video));
+  const limits = { signal, timeLimitMs, inputOptions: readingLimit(parts) };
+  await readPictureTimes(tools, info, (time) => pictures.add(time), limits);
+  return pictures.filters();
 }
 
 async function carryOut(
@@ -68,7 +105,8 @@ async function carryOut(
   const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
   const paced = streams.slice(0, 1).map(pace);
   const decoder = info.video ? ['-threads', String(threadsFor(info.video))] : [];
-  const args = ffmpegArguments(recordingInput(info.recording, decoder), [file, ...paced]);
+  const input = recordingInput(info.recording, [...decoder, ...readingLimit(options.parts)]);
+  const args = ffmpegArguments(input, [file, ...paced]);
   await watched({ path: target, maxBytes: largestResult(info, streams) }, options.signal, (signal) =>
     runTool(tools.ffmpeg, args, {
       signal,
@@ -77,6 +115,11 @@ async function carryOut(
     }),
   );
   options.onProgress(1);
+}
+
+/** Nothing behind the last part is read. */
+function readingLimit(parts: readonly KeptPart[] | undefined): string[] {
+  return parts ? ['-t', ((endOf(parts) + READ_ON_MS) / 1000).toFixed(3)] : [];
 }
 
 /**

@@ -8,6 +8,8 @@ export interface Inspected extends Deliverable {
   duration: number;
   /** Bytes. */
   size: number;
+  /** Whether parts of it are kept, so that nothing can be taken over. */
+  cut?: boolean;
 }
 
 /** A second of sound is about as much work as so many pixels of moving pictures. */
@@ -33,7 +35,7 @@ const LONGEST_HOURS = 7 * 24;
  * @param anew when nothing is taken over
  */
 export function encodingWork(inspected: Inspected, anew = false): number {
-  const { video, audio } = planDelivery(inspected, undefined, anew);
+  const { video, audio } = planDelivery(inspected, undefined, anew || inspected.cut);
   const sound = audio && !audio.copy ? (inspected.duration / 1000) * PIXELS_A_SECOND_OF_SOUND : 0;
   const pictures = video && !video.copy && inspected.video ? pixelsOf(inspected.video, inspected) : 0;
   return sound + pictures;

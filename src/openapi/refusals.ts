@@ -1,14 +1,18 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import {
   ADMINISTRATORS_ONLY,
+  BASIC,
   NEEDS_ROLE,
   NEEDS_SUDO,
+  NO_DIGEST,
   NO_SUCH_ORGANIZATION,
   NO_SUCH_USER,
   NOT_BASIC,
   ORGANIZATION_GUARDED,
+  OTHER_TARGET,
   RIGHTS_GUARDED,
   SIGN_IN,
+  STALE_NONCE,
   TOO_MANY_AT_ONCE,
   TOO_MANY_WRONG,
   UNAUTHORIZED,
@@ -27,6 +31,9 @@ import { NO_VERSION } from '../http/version.ts';
 const WITH_CREDENTIALS = [
   WRONG_PASSWORD,
   NOT_BASIC,
+  NO_DIGEST,
+  STALE_NONCE,
+  OTHER_TARGET,
   TOO_MANY_WRONG,
   TOO_MANY_AT_ONCE,
   UNVERIFIABLE,
@@ -62,11 +69,13 @@ const MEANINGS: Readonly<Record<number, string>> = {
   507: 'There is no room left.',
 };
 
+const EXAMPLE_CHALLENGE =
+  'Digest realm="Opencast", qop="auth", nonce="tf3x1c-9f86d081884c7d65-5vGeaH0cOlmL_gHgwLbyLQ", algorithm=MD5';
 const HEADERS: Readonly<Record<number, ZodOpenApiResponseObject['headers']>> = {
   401: {
     'WWW-Authenticate': {
       description: 'How to sign in; absent for an account that may not change what it asks to change.',
-      schema: { type: 'string', examples: ['Basic realm="Opencast"'] },
+      schema: { type: 'string', examples: [`${EXAMPLE_CHALLENGE}, ${BASIC}`] },
     },
   },
   429: { 'Retry-After': { description: 'In how many seconds to try again.', schema: { type: 'string' } } },
@@ -89,15 +98,18 @@ export function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResp
   );
 }
 
+/** Where nobody is asked who they are. */
+const OPEN = /^\/(?:$|health|direct-uploads)/;
+
 function commonOf({ method, path, access, form }: Description): ShownRefusal[] {
   const inApi = path.startsWith('/api');
-  const known = inApi || path.startsWith('/uploads');
+  const known = !OPEN.test(path);
   const reads = method === 'get' || method === 'options';
   return [
     FAULT,
     ...(reads ? [] : [OTHER_SITE]),
     ...(known || access !== 'public' ? WITH_CREDENTIALS : []),
-    ...(known ? ACTING : []),
+    ...(known && !path.startsWith('/capture-admin') ? ACTING : []),
     ...(inApi ? [NO_VERSION] : []),
     ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),
     ...(form && !form.streams ? WITH_FORM : []),

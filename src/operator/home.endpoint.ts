@@ -25,6 +25,7 @@ export const operatorHome = defineEndpoint({
 <ul>
 <li><a href="${root}admin/queues/"><strong>Queues</strong><span>What waits for the workers, and what they do</span></a></li>
 <li><a href="${root}admin/uploads"><strong>Uploads</strong><span>What waits to be finished, whose it is and how much</span></a></li>
+<li><a href="${root}admin/agents"><strong>Capture agents</strong><span>What they do, what went wrong, and what is to be recorded</span></a></li>
 <li><a href="${root}upload"><strong>Upload recordings</strong><span>Files of any size, over lines that break</span></a></li>
 <li><a href="${root}docs"><strong>The API</strong><span>Every endpoint with examples, and a form to try it out</span></a></li>
 </ul>

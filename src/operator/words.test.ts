@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { minuteOf, sizeOf } from './words.ts';
+import { ageOf, minuteOf, sizeOf } from './words.ts';
 
 test.each([
   [0, '0 bytes'],
@@ -17,4 +17,17 @@ test.each([
 
 test('a point in time is told by the minute', () => {
   expect(minuteOf(new Date('2026-11-22T17:05:59.999Z'))).toBe('2026-11-22 17:05');
+});
+
+test.each([
+  [-5, '< 1 min'],
+  [59, '< 1 min'],
+  [60, '1 min'],
+  [119 * 60, '119 min'],
+  [120 * 60, '2 h'],
+  [47 * 3600 + 3599, '47 h'],
+  [48 * 3600, '2 days'],
+])('what was %i seconds ago is %s old', (seconds, text) => {
+  const now = new Date('2026-11-22T17:05:59.999Z');
+  expect(ageOf(new Date(now.getTime() - seconds * 1000), now)).toBe(text);
 });

@@ -16,3 +16,12 @@ export function sizeOf(bytes: number): string {
 export function minuteOf(date: Date): string {
   return date.toISOString().slice(0, 16).replace('T', ' ');
 }
+
+/** How long ago something was, in the largest unit that fits: `5 min`. What is to come is as old as what is now. */
+export function ageOf(date: Date, now: Date): string {
+  const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000);
+  if (minutes < 1) return '< 1 min';
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

@@ -159,6 +159,19 @@ export async function recordingProgress(
   return mayBeMoved && event.processing_state === '' && !event.recorded ? 'awaited' : 'begun';
 }
 
+/** Whether a scheduled event has no recording yet, however far its agent says that it is. */
+export async function awaitsDelivery(db: Queryable, eventId: string): Promise<boolean> {
+  const event = await db
+    .selectFrom('events')
+    .select('id')
+    .where('id', '=', eventId)
+    .where('agent_id', '<>', '')
+    .where('processing_state', '=', '')
+    .where((is) => is.not(hasMedia(sql.ref('events.id'))))
+    .executeTakeFirst();
+  return event !== undefined;
+}
+
 function stateAllows(from: RecordingState, to: RecordingState): boolean {
   return from === to || RECORDING_MOVES[from].includes(to);
 }

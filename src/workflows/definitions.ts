@@ -10,6 +10,8 @@ const USUAL = 'schedule-and-upload';
 /** The workflow definitions of this installation. */
 export interface WorkflowDefinitions {
   all(): WorkflowDefinition[];
+  /** Whether one has this identifier or alias. */
+  knows(name: string): boolean;
   /** By identifier or alias; the usual workflow for a name nobody knows. */
   resolve(name: string): WorkflowDefinition;
 }
@@ -39,6 +41,7 @@ export async function loadDefinitions(
   if (!usual) throw new ConfigError(`No workflow definition has the id "${USUAL}".`);
   return {
     all: () => [...definitions.values()],
+    knows: (name) => names.has(name),
     resolve: (name) => names.get(name) ?? usual,
   };
 }

@@ -22,15 +22,19 @@ export interface ProcessingSource {
   definitions: WorkflowDefinitions;
 }
 
-/** Starts the processing of an event that has its tracks. A workflow nobody knows stands for the usual one. */
+/**
+ * Starts the processing of an event that has its tracks. A workflow nobody knows stands for the usual one.
+ *
+ * @returns the number of the workflow
+ */
 export async function startProcessing(
   trx: Transaction,
   eventId: string,
   { workflow, configuration }: Processing,
   { principal, requestId, definitions }: ProcessingSource,
-): Promise<void> {
+): Promise<number> {
   const definition = definitions.resolve(workflow);
-  await startWorkflow(trx, { eventId, definition, configuration, creator: principal.username, requestId });
+  return startWorkflow(trx, { eventId, definition, configuration, creator: principal.username, requestId });
 }
 
 /**

@@ -29,7 +29,7 @@ const db = databaseForThisFile();
 function denoServe(dataDir: string, port: number): [string, string[]] {
   const flags = denoFlags(
     permissions({
-      config: { dataDir, workflowsDir: undefined, metadataDir: undefined },
+      config: { dataDir, workflowsDir: undefined, metadataDir: undefined, studioDir: undefined },
       project: PROJECT,
       temporaryFolder: dataDir,
       listen: undefined,

@@ -16,6 +16,7 @@ import { logs } from './suites/logs.ts';
 import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
+import { recorders } from './suites/recorders.ts';
 import { refusals } from './suites/refusals.ts';
 import { scheduling } from './suites/scheduling.ts';
 import { targets } from './suites/targets.ts';
@@ -33,6 +34,7 @@ const SUITES: readonly Suite[] = [
   interruptions,
   access,
   agents,
+  recorders,
   reading,
   deletion,
   logs,

@@ -1,20 +1,20 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Principal } from '../../src/access/principal.ts';
 import { newEventColumns } from '../../src/events/columns.ts';
 import type { NewTrack } from '../../src/events/tracks.ts';
 import { accept } from '../../src/ingest/accept.ts';
+import { contentsOf } from '../../src/ingest/draft-contents.ts';
+import { DraftGone } from '../../src/ingest/draft-refusals.ts';
 import {
   addToDraft,
-  DraftGone,
   type DraftOf,
   discardDraft,
   expireDrafts,
   extendDraft,
   findDraft,
   openDraft,
-  tracksOfDraft,
 } from '../../src/ingest/drafts.ts';
 import type { ExistingTarget, NewTarget } from '../../src/ingest/intake.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
@@ -78,13 +78,18 @@ describe.each(storages)('on %s', (_, open) => {
   async function stage(by: StagingLedger, flavor = 'presenter/source'): Promise<NewTrack> {
     const objectKey = await by.stage('track');
     await target.storage.put(objectKey, source(bytes(100)), { mediatype: 'video/mp4' });
-    const facts = { filename: 'a.mp4', mediatype: 'video/mp4', size: 100, sha256: '0'.repeat(64) };
+    const facts = {
+      filename: 'a.mp4',
+      mediatype: 'video/mp4',
+      size: 100,
+      sha256: randomBytes(32).toString('hex'),
+    };
     return { id: randomUUID(), flavor, tags: ['archive'], objectKey, ...facts };
   }
 
   async function add(by = process(), flavor?: string): Promise<NewTrack> {
     const track = await stage(by, flavor);
-    await within((trx) => addToDraft(trx, draft, [track], by));
+    await within((trx) => addToDraft(trx, draft, { tracks: [track] }, by));
     return track;
   }
 
@@ -128,7 +133,7 @@ describe.each(storages)('on %s', (_, open) => {
     await leasesRunOut();
     const second = process();
     expect(await second.sweep(FOR_AGES)).toBe(0);
-    expect(await tracksOfDraft(db.database, draft)).toEqual(tracks);
+    expect((await contentsOf(db.database, draft.id)).tracks).toEqual(tracks);
     await acceptDraft(second, newEvent('lecture'));
     expect(await rows('tracks')).toMatchObject(
       tracks.map(({ id, flavor, objectKey }) => ({
@@ -139,7 +144,9 @@ describe.each(storages)('on %s', (_, open) => {
     expect(await rows('workflows')).toMatchObject([
       { event_id: 'lecture', creator: 'hall-1', request_id: 'r' },
     ]);
-    for (const table of ['drafts', 'draft_tracks', 'staging'] as const) expect(await rows(table)).toEqual([]);
+    for (const table of ['draft_tracks', 'staging'] as const) expect(await rows(table)).toEqual([]);
+    const [{ id: workflow_id } = {}] = await rows('workflows');
+    expect(await rows('drafts')).toMatchObject([{ id: draft.id, event_id: 'lecture', workflow_id }]);
     await second.sweep(FOR_AGES);
     expect((await stored()).sort()).toEqual(tracks.map(({ objectKey }) => objectKey).sort());
   });
@@ -159,8 +166,10 @@ describe.each(storages)('on %s', (_, open) => {
     const track = await stage(by);
     await leasesRunOut();
     await process().sweep(FOR_AGES);
-    await expect(within((trx) => addToDraft(trx, draft, [track], by))).rejects.toThrow('has been swept');
-    expect(await tracksOfDraft(db.database, draft)).toEqual([]);
+    await expect(within((trx) => addToDraft(trx, draft, { tracks: [track] }, by))).rejects.toThrow(
+      'has been swept',
+    );
+    expect((await contentsOf(db.database, draft.id)).tracks).toEqual([]);
   });
 
   test('a draft is the recording of a scheduled event', async () => {
@@ -177,7 +186,7 @@ describe.each(storages)('on %s', (_, open) => {
     expect(await rows('workflows')).toMatchObject([{ event_id: id }]);
   });
 
-  test('of two who accept one draft at once, one makes an event, and the other hears that it is gone', async () => {
+  test('of two who accept one draft at once, one makes an event, and the other hears that it has been ingested', async () => {
     for (let round = 0; round < 5; round += 1) {
       await db.database.deleteFrom('events').execute();
       draft = await opened();
@@ -185,8 +194,7 @@ describe.each(storages)('on %s', (_, open) => {
       const outcomes = await Promise.allSettled([acceptDraft(process()), acceptDraft(process())]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const refused = outcomes.find((outcome) => outcome.status === 'rejected');
-      expect(refused?.reason).toBeInstanceOf(DraftGone);
-      expect(refused?.reason).toMatchObject({ status: 404 });
+      expect(refused?.reason).toMatchObject({ status: 409 });
       expect(await rows('events')).toHaveLength(1);
       expect(await rows('tracks')).toHaveLength(1);
     }
@@ -196,7 +204,7 @@ describe.each(storages)('on %s', (_, open) => {
     const track = await add();
     await acceptDraft(process(), newEvent('taken'), await opened());
     await expect(acceptDraft(process(), newEvent('taken'))).rejects.toThrow('exists already');
-    expect(await tracksOfDraft(db.database, draft)).toEqual([track]);
+    expect((await contentsOf(db.database, draft.id)).tracks).toEqual([track]);
     await acceptDraft(process(), newEvent('free'));
     expect(await rows('tracks')).toMatchObject([{ id: track.id, event_id: 'free' }]);
   });
@@ -210,10 +218,10 @@ describe.each(storages)('on %s', (_, open) => {
       const late = await stage(by);
       const [, added] = await Promise.allSettled([
         acceptDraft(process()),
-        within((trx) => addToDraft(trx, draft, [late], by)),
+        within((trx) => addToDraft(trx, draft, { tracks: [late] }, by)),
       ]);
       if (added.status === 'rejected') {
-        expect(added.reason).toBeInstanceOf(DraftGone);
+        expect(added.reason).toMatchObject({ status: 409 });
         await by.discard([late.objectKey]);
       }
       expect(await rows('tracks')).toHaveLength(added.status === 'fulfilled' ? 2 : 1);
@@ -246,7 +254,7 @@ describe.each(storages)('on %s', (_, open) => {
     const track = await add();
     await within((trx) => extendDraft(trx, draft, HOUR_MS));
     const by = process();
-    expect(await tracksOfDraft(db.database, draft)).toEqual([track]);
+    expect((await contentsOf(db.database, draft.id)).tracks).toEqual([track]);
     await acceptDraft(by);
     expect(await rows('staging')).toHaveLength(1);
     expect(await by.sweep(FOR_AGES)).toBe(1);
@@ -263,7 +271,7 @@ describe.each(storages)('on %s', (_, open) => {
     const recordings = { agentId: newAgent(), inputs: [], periods, recurring: true };
     const many: NewTarget = { kind: 'new', events: { ...events, recordings }, gapMs };
     await expect(acceptDraft(process(), many)).rejects.toMatchObject({ status: 400 });
-    expect(await tracksOfDraft(db.database, draft)).toEqual([track]);
+    expect((await contentsOf(db.database, draft.id)).tracks).toEqual([track]);
     expect(await rows('events')).toEqual([]);
   });
 

@@ -64,6 +64,7 @@ test('an event, its ACL, its track and its workflow are written together, and no
     .execute();
   expect(operations.map(({ operation, state }) => `${operation} ${state}`)).toEqual([
     'inspect ready',
+    'cut waiting',
     'encode waiting',
     'preview waiting',
     'pause waiting',

@@ -9,6 +9,7 @@ import { accessibleEvents, EVENT_LIST } from '../../src/events/list.ts';
 import { listingOf } from '../../src/http/list/index.ts';
 import { NEWEST_VERSION } from '../../src/http/version.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type PlanNode, touchedBy } from '../support/plans.ts';
 import { withoutIndexes } from '../support/without-indexes.ts';
 
 const EVENTS = 30_000;
@@ -81,26 +82,6 @@ async function rowsTouched(role: string, filter: string, sort: string): Promise<
     }),
   );
   return touched.reduce((sum, rows) => sum + rows, 0);
-}
-
-interface PlanNode {
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Index Recheck'?: number;
-  Plans?: PlanNode[];
-}
-
-/** What it has read of tables and indexes, whether it was of use or not. */
-function touchedBy(node: PlanNode): number {
-  const rows =
-    node['Actual Rows'] +
-    (node['Rows Removed by Filter'] ?? 0) +
-    (node['Rows Removed by Index Recheck'] ?? 0);
-  const own = node['Relation Name'] || node['Index Name'] ? rows * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, part) => sum + touchedBy(part), own);
 }
 
 const WEEK = '2022-01-03T00:00:00Z/2022-01-09T23:59:59Z';

@@ -480,7 +480,7 @@ describe('who may upload', () => {
     const anonymous = await app.anonymous(path, { method, headers: { 'Tus-Resumable': '1.0.0' } });
     expect(anonymous.status).toBe(401);
     expect(anonymous.headers.get('Tus-Resumable')).toBe('1.0.0');
-    expect(anonymous.headers.get('WWW-Authenticate')).toMatch(/^Basic /);
+    expect(anonymous.headers.get('WWW-Authenticate')).toMatch(/^Digest .*, Basic /);
     const refused = await tus(app, method, path, { Authorization: reader });
     expect(refused.status).toBe(403);
     expect(refused.headers.get('Tus-Resumable')).toBe('1.0.0');

@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { addAgentAccount } from '../../src/access/accounts/agent-accounts.ts';
+import { digestSecrets } from '../../src/access/accounts/digest-secrets.ts';
+import { hashPassword } from '../../src/access/accounts/password.ts';
+import type { Database } from '../../src/database/kysely.ts';
 import { Client } from './client.ts';
 import type { TestServer } from './server.ts';
 
@@ -20,4 +24,15 @@ export async function addAccount(
   const password = /Password, shown only now: (\S+)/.exec(stdout)?.[1];
   if (!password) throw new Error(`No password was printed: ${stdout}`);
   return new Client(url, username, password);
+}
+
+/** Adds the account of a machine whose password is `secret`. */
+export async function addMachine(
+  database: Database,
+  username: string,
+  { agentId, roles = [] }: { agentId?: string; roles?: readonly string[] } = {},
+): Promise<void> {
+  const password_hash = await hashPassword('secret');
+  const account = { username, password_hash, name: '', email: '', roles: ['ROLE_CAPTURE_AGENT', ...roles] };
+  await addAgentAccount(database, account, { agentId, secrets: digestSecrets(username, 'secret') });
 }

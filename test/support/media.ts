@@ -81,3 +81,13 @@ function commandLine(pid: number): string {
     return '';
   }
 }
+
+/** How long the pictures and the sound of a file last, in seconds. */
+export async function streamDurations(path: string): Promise<{ video?: number; audio?: number }> {
+  const args = ['-v', 'error', '-show_entries', 'stream=codec_type,duration', '-of', 'csv=p=0', path];
+  const { output } = await runTool((await testTools()).ffprobe, args, { timeLimitMs: 60_000 });
+  const rows = output.toString().trim().split('\n');
+  return Object.fromEntries(
+    rows.map((row) => row.split(',')).map(([type, seconds]) => [type, Number(seconds)]),
+  );
+}

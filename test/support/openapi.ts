@@ -27,6 +27,10 @@ interface Document {
   components: { responses: Record<string, ResponseObject>; schemas: Record<string, Schema> };
 }
 
+/** What the document is about. */
+export const AREAS =
+  /^\/(?:(?:api|capture-admin|recordings|ingest|services|info|sysinfo|org|lti|series|studio-api|admin-ng|workflow|search|health|uploads|direct-uploads)(?:[/.]|$)|$)/;
+
 /** The document of the API as tests read it. */
 export const DOCUMENT = JSON.parse(JSON.stringify(buildDocument(REFERENCE))) as Document;
 
@@ -37,7 +41,8 @@ const ANYWHERE = [401, 403, 404, 405, 406, 412, 429, 500, 503];
 const ROUTES = Object.entries(DOCUMENT.paths).map(([path, operations]) => ({
   path,
   operations,
-  literal: !path.includes('{'),
+  /** Characters that are not of parameters; of a path without any, more than any other can have. */
+  literals: path.includes('{') ? path.replace(/\{\w+\}/g, '').length : Number.POSITIVE_INFINITY,
   pattern: new RegExp(
     `^${path
       .split(/\{\w+\}/)
@@ -48,12 +53,13 @@ const ROUTES = Object.entries(DOCUMENT.paths).map(([path, operations]) => ({
 
 /**
  * Fails when an answer of the API is not what its document promises: status, media type, headers and body, for the
- * version the answer is in. Answers outside `/`, `/api`, `/uploads`, `/direct-uploads`, `/capture-admin` and
- * `/health` are not looked at.
+ * version the answer is in. Answers to pages are not looked at.
  */
 export async function checkAnswer(method: string, url: string, answer: Response): Promise<void> {
   const path = pathOf(url);
-  if (!/^\/(?:(?:api|capture-admin|health|uploads|direct-uploads)(?:\/|$)|$)/.test(path)) return;
+  if (!AREAS.test(path)) return;
+  // What browsers ask before is answered by a layer of its own.
+  if (method === 'OPTIONS' && answer.headers.has('Access-Control-Allow-Methods')) return;
   const operation = operationAt(method, path);
   const fault = operation ? await faultOf(operation, method, answer) : await faultOfUnknown(answer);
   if (fault) {
@@ -66,9 +72,11 @@ export async function checkAnswer(method: string, url: string, answer: Response)
 /** The operation a request reaches, by the document. */
 function operationAt(method: string, path: string): Operation | undefined {
   const name = method.toLowerCase();
-  const matching = ROUTES.filter(({ pattern }) => pattern.test(path));
-  const route = matching.find(({ literal }) => literal) ?? matching[0];
-  return route?.operations[name === 'head' ? 'get' : name];
+  const verb = name === 'head' ? 'get' : name;
+  const matching = ROUTES.filter(({ pattern, operations }) => pattern.test(path) && verb in operations);
+  // A literal path comes before a pattern, and `{name}.json` before `{name}`.
+  const [route] = matching.sort((a, b) => b.literals - a.literals);
+  return route?.operations[verb];
 }
 
 /** The response a status has, with references followed. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
 import type { PublicationElement } from '../../src/database/schema.ts';
+import type { KeptPart } from '../../src/media/kept.ts';
 import { releaseObjects } from '../../src/storage/staging-entries.ts';
 import type { StoredFile } from '../operation.ts';
 
@@ -12,17 +13,32 @@ export interface SourceTrack {
   flavor: string;
   object_key: string;
   sha256: string | null;
+  /** Milliseconds; null until it is inspected. */
+  duration: number | null;
+  /** What the workflow leaves of it; null when that is all, and nothing when it is left out. */
+  kept: KeptPart[] | null;
 }
 
 /** The tracks of an event that are to be seen or heard, in order; captions and documents are neither. */
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
-  return database
+  const tracks = await database
     .selectFrom('tracks')
-    .select(['id', 'position', 'flavor', 'object_key', 'sha256'])
+    .select(['id', 'position', 'flavor', 'object_key', 'sha256', 'duration', 'kept_parts'])
     .where('event_id', '=', eventId)
     .where('is_media', '=', true)
     .orderBy('position')
     .execute();
+  return tracks.map(({ kept_parts, ...track }) => ({
+    ...track,
+    duration: track.duration === null ? null : Number(track.duration),
+    kept: kept_parts as KeptPart[] | null,
+  }));
+}
+
+/** Those of the tracks of an event that are to be prepared: a cut may leave nothing of some. */
+export async function tracksToPrepare(database: Database, eventId: string): Promise<SourceTrack[]> {
+  const tracks = await sourceTracks(database, eventId);
+  return tracks.filter(({ kept }) => kept?.length !== 0);
 }
 
 /** Where the prepared media of an event are stored, by the position of the track they were made of. */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deliver } from '../../src/media/delivery.ts';
 import { USUAL_QUALITY, type VideoQuality } from '../../src/media/delivery-plan.ts';
+import { readFor } from '../../src/media/kept.ts';
 import { countFrames, type MediaInfo, probe } from '../../src/media/probe.ts';
 import { assertPlausible, encodingLimit, isLongWork } from '../../src/media/workload.ts';
 import type { Operation, OperationContext } from '../operation.ts';
@@ -11,19 +12,19 @@ import {
   type PreparedElement,
   replacePrepared,
   type SourceTrack,
-  sourceTracks,
+  tracksToPrepare,
 } from './elements.ts';
 
 const TAGS = ['engage-download', 'engage-streaming'];
 
-/** Makes of each track a file that every browser plays. Settings: `preset` and `crf`, as x264 has them. */
+/** Makes of what is kept of each track a file that every browser plays. Settings: `preset` and `crf`, as x264 has them. */
 export const encode: Operation = {
   name: 'encode',
   lane: 'heavy',
   isLong: (tracks) => tracks.some(isLongWork),
   async run(context) {
     const quality = qualityOf(context.configuration);
-    const tracks = await sourceTracks(context.database, context.eventId);
+    const tracks = await tracksToPrepare(context.database, context.eventId);
     const stems = fileStems(tracks);
     const elements: PreparedElement[] = [];
     for (const [done, track] of tracks.entries()) {
@@ -46,8 +47,9 @@ async function deliveryOf(
   });
   assertPlausible(source);
   const path = join(folder, `delivery-${track.position}`);
-  const timeLimitMs = encodingLimit(source);
-  const plan = await deliver(tools, source, path, { quality, onProgress, signal, timeLimitMs });
+  const parts = track.kept ?? undefined;
+  const timeLimitMs = encodingLimit(parts ? readFor(source, parts) : source);
+  const plan = await deliver(tools, source, path, { quality, parts, onProgress, signal, timeLimitMs });
   log.info(
     { track: track.id, flavor: track.flavor, video: made(plan.video), audio: made(plan.audio) },
     'track made playable',

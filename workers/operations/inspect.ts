@@ -39,6 +39,8 @@ export const inspect: Operation = {
             has_video: info.hasVideo,
             streams: sql`${JSON.stringify(info.streams)}::jsonb`,
             warnings: info.recording.warnings,
+            // A cut is one of a workflow, and this is the beginning of one.
+            kept_parts: null,
           })
           .where('id', '=', track.id)
           .execute();

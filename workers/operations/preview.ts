@@ -11,7 +11,7 @@ import {
   preparedMedia,
   replacePrepared,
   type SourceTrack,
-  sourceTracks,
+  tracksToPrepare,
 } from './elements.ts';
 
 const POSTER = { width: 1280, height: 1280 };
@@ -30,7 +30,7 @@ export const preview: Operation = {
   lane: 'heavy',
   async run(context) {
     const { eventId, database, tools, signal } = context;
-    const tracks = await sourceTracks(database, eventId);
+    const tracks = await tracksToPrepare(database, eventId);
     const stems = fileStems(tracks);
     const media = await preparedMedia(database, eventId);
     const images: Image[] = [];

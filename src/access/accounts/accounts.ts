@@ -4,7 +4,21 @@ import type { Account } from '../../database/schema.ts';
 import { anonymous } from '../principal.ts';
 
 /** An account as it is stored; `roles` are the granted ones. */
-export type StoredAccount = Selectable<Account>;
+export interface StoredAccount extends Selectable<Account> {
+  /** Whether it is a machine's. */
+  is_agent: boolean;
+  /** The one capture agent that it is for. */
+  agent_id: string | null;
+}
+
+/** What there is to say of a new account. */
+export interface NewAccount {
+  username: string;
+  password_hash: string;
+  name: string;
+  email: string;
+  roles: string[];
+}
 
 const USERNAME = /^[^:\p{Cc}]{1,128}$/u;
 
@@ -14,7 +28,7 @@ export function isUsername(name: string): boolean {
 }
 
 export async function findAccount(db: Queryable, username: string): Promise<StoredAccount | undefined> {
-  return db.selectFrom('accounts').selectAll().where('username', '=', username).executeTakeFirst();
+  return accountsOf(db).where('accounts.username', '=', username).executeTakeFirst();
 }
 
 /** The names of accounts that differ from this one in nothing but the case of ASCII letters. */
@@ -29,14 +43,19 @@ export async function usernamesInAnyCase(db: Queryable, username: string): Promi
 
 /** All accounts by name. */
 export async function listAccounts(db: Queryable): Promise<StoredAccount[]> {
-  return db.selectFrom('accounts').selectAll().orderBy('username').execute();
+  return accountsOf(db).orderBy('accounts.username').execute();
+}
+
+function accountsOf(db: Queryable) {
+  return db
+    .selectFrom('accounts')
+    .leftJoin('agent_accounts as agent', 'agent.username', 'accounts.username')
+    .selectAll('accounts')
+    .select(['agent.agent_id', sql<boolean>`agent.username IS NOT NULL`.as('is_agent')]);
 }
 
 /** @returns false when the name is taken */
-export async function addAccount(
-  db: Queryable,
-  account: { username: string; password_hash: string; name: string; email: string; roles: string[] },
-): Promise<boolean> {
+export async function addAccount(db: Queryable, account: NewAccount): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('accounts')
     .values(account)

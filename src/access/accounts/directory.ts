@@ -1,7 +1,9 @@
 import type { Queryable } from '../../database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
-import { findAccount, usernamesInAnyCase } from './accounts.ts';
+import { findAccount, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
+import { findAgentAccount } from './agent-accounts.ts';
+import type { DigestSecrets } from './digest-secrets.ts';
 import { hashPassword } from './password.ts';
 import { holdRole } from './token-users.ts';
 
@@ -13,6 +15,12 @@ export interface KnownAccount {
   passwordHash: string;
   /** A secret that changes with the password, and with nothing else. */
   credential: string;
+}
+
+/** A machine that can sign in with HTTP Digest. */
+export interface KnownAgent {
+  principal: Principal;
+  secrets: DigestSecrets;
 }
 
 /**
@@ -38,7 +46,13 @@ export class Directory {
   async find(username: string): Promise<KnownAccount | undefined> {
     if (username === this.#admin.username) {
       return {
-        principal: principalOf({ username, name: 'Administrator', email: '', roles: [ROLE_ADMIN] }),
+        principal: principalOf({
+          username,
+          name: 'Administrator',
+          email: '',
+          roles: [ROLE_ADMIN],
+          agent_id: null,
+        }),
         passwordHash: await this.adminHash(),
         // The hash is another one in each process.
         credential: this.#admin.password,
@@ -48,6 +62,14 @@ export class Directory {
     if (!account) return undefined;
     const { password_hash: passwordHash } = account;
     return { principal: principalOf(account), passwordHash, credential: passwordHash };
+  }
+
+  /** The machine of this name; undefined for people, who sign in with their passwords alone. */
+  async findAgent(username: string): Promise<KnownAgent | undefined> {
+    if (username === this.#admin.username) return undefined;
+    const agent = await findAgentAccount(this.#database, username);
+    if (!agent) return undefined;
+    return { principal: principalOf(agent), secrets: { md5: agent.md5, sha256: agent.sha256 } };
   }
 
   /**
@@ -61,12 +83,15 @@ export class Directory {
   }
 }
 
-function principalOf(account: { username: string; name: string; email: string; roles: string[] }): Principal {
+function principalOf(
+  account: Pick<StoredAccount, 'username' | 'name' | 'email' | 'roles' | 'agent_id'>,
+): Principal {
   return new Principal({
     username: account.username,
     name: account.name,
     email: account.email,
     provider: PROVIDER,
     roles: accountRoles(account.username, account.roles),
+    agentId: account.agent_id ?? undefined,
   });
 }

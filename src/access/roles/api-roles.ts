@@ -58,5 +58,7 @@ export function apiRole(...names: readonly (typeof NAMES)[number][]): readonly s
 
 /** Access for every account of the API. */
 export const ANY_API_ROLE = [ROLE_API] as const;
+/** Access for every account, whatever it may do. */
+export const EVERY_ACCOUNT: readonly string[] = ['ROLE_USER'];
 /** Access for administrators only. */
 export const ADMINISTRATORS: readonly string[] = [];

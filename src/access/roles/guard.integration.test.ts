@@ -10,6 +10,8 @@ import { hashPassword } from '../accounts/password.ts';
 import { engageUrl, myRoles, organization, organizationProperties, me as whoAmI } from '../info.endpoints.ts';
 import { authenticate } from '../sign-in/authentication.ts';
 import { Authenticator } from '../sign-in/authenticator.ts';
+import { Nonces, nonceKeyOf } from '../sign-in/digest/nonces.ts';
+import { DigestVerifier } from '../sign-in/digest/verifier.ts';
 import { ADMINISTRATORS } from './api-roles.ts';
 import { requireRole } from './guard.ts';
 import { runAs } from './run-as.ts';
@@ -17,6 +19,10 @@ import { runAs } from './run-as.ts';
 const publicUrl = 'https://media.example';
 const SERVICE = 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS';
 let db: TestDatabase;
+/** What a program is offered. */
+const CHALLENGES =
+  /^Digest realm="Opencast", qop="auth", nonce="[\w-]+", algorithm=MD5, Basic realm="Opencast"$/;
+
 let app: Hono;
 
 beforeAll(async () => {
@@ -35,7 +41,11 @@ beforeAll(async () => {
     database: db.database,
     admin: { username: 'admin', password: 'secret' },
   });
-  const signIn = authenticate({ authenticator: new Authenticator(directory) });
+  const nonces = new Nonces(nonceKeyOf(db.database));
+  const signIn = authenticate({
+    authenticator: new Authenticator(directory),
+    digest: new DigestVerifier({ directory, nonces, publicUrl }),
+  });
   const welcome = ['/api', '/api/version', '/api/version/default'].map((path) =>
     defineEndpoint({ method: 'get', path, access: 'public', handle: ({ c }) => c.text('welcome') }),
   );
@@ -75,7 +85,7 @@ describe('signing in', () => {
   test('a request without credentials gets a challenge', async () => {
     const { status, headers, text } = await ask('/api/info/me');
     expect(status).toBe(401);
-    expect(headers.get('WWW-Authenticate')).toBe('Basic realm="Opencast"');
+    expect(headers.get('WWW-Authenticate')).toMatch(CHALLENGES);
     expect(headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     expect(text).toMatch(/\.$/);
   });
@@ -86,7 +96,7 @@ describe('signing in', () => {
       for (const path of ['/api', '/api/info/me', '/admin/queues']) {
         const { status, headers } = await ask(path, undefined, { Authorization });
         expect([path, status]).toEqual([path, 401]);
-        expect(headers.get('WWW-Authenticate')).toBe('Basic realm="Opencast"');
+        expect(headers.get('WWW-Authenticate')).toMatch(CHALLENGES);
       }
     },
   );

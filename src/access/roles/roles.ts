@@ -9,6 +9,8 @@ export const ROLE_SUDO = 'ROLE_SUDO';
 /** Everybody has it, also who is signed in: what is open to the public is open to all. */
 export const ROLE_ANONYMOUS = 'ROLE_ANONYMOUS';
 const ROLE_USER = 'ROLE_USER';
+/** May report what a capture agent does, and send what it recorded. */
+export const ROLE_CAPTURE_AGENT = 'ROLE_CAPTURE_AGENT';
 /** The group of service accounts: everything the API can do, and acting for others. */
 export const ROLE_EXTERNAL_APPLICATIONS = 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS';
 

@@ -1,4 +1,4 @@
-import { scryptSync } from 'node:crypto';
+import { randomBytes, scryptSync } from 'node:crypto';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { handleErrors } from '../../http/error-handler.ts';
@@ -6,15 +6,20 @@ import { requestContext } from '../../http/request-context.ts';
 import { silentLogger } from '../../telemetry.ts';
 import { authenticate } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';
+import { Nonces } from './digest/nonces.ts';
+import { DigestVerifier } from './digest/verifier.ts';
 
 test('guesses are answered with 429 after a while, for the account and the address they were made for', async () => {
   const key = scryptSync('right', Buffer.from('AAAA', 'base64url'), 32, { N: 2, r: 1, p: 1 });
   const passwordHash = `scrypt$N=2,r=1,p=1$AAAA$${key.toString('base64url')}`;
-  const directory = { find: async () => undefined, adminHash: async () => passwordHash };
+  const nobody = async () => undefined;
+  const directory = { find: nobody, findAgent: nobody, adminHash: async () => passwordHash };
+  const nonces = new Nonces(async () => randomBytes(32));
+  const digest = new DigestVerifier({ directory, nonces, publicUrl: 'http://inlet.test' });
   const app = new Hono();
   app.use(requestContext(silentLogger));
   handleErrors(app);
-  app.use(authenticate({ authenticator: new Authenticator(directory) }));
+  app.use(authenticate({ authenticator: new Authenticator(directory), digest }));
   const guess = async (username: string, address: string, password: string) => {
     const Authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     return app.request('/', { headers: { Authorization } }, { remoteAddress: address });

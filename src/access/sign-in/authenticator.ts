@@ -1,12 +1,12 @@
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { verifyPassword } from '../accounts/password.ts';
 import type { Principal } from '../principal.ts';
-import { TOO_MANY_AT_ONCE, TOO_MANY_WRONG } from '../refusals.ts';
-import { Throttle } from './throttle.ts';
+import { TOO_MANY_AT_ONCE } from '../refusals.ts';
+import { Attempts } from './attempts.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
 /** How long a removed or changed account may still be let in. */
-const FRESH_MS = 60_000;
+export const FRESH_MS = 60_000;
 /** Verifications at once: each takes a processor and 16 MiB. */
 const PARALLEL = 2;
 const MAX_WAITING = 64;
@@ -25,16 +25,23 @@ export class Authenticator {
   readonly #directory: Pick<Directory, 'find' | 'adminHash'>;
   readonly #now: () => number;
   readonly #cache = new VerifiedCredentialsCache<VerifiedPassword>();
-  readonly #throttle: Throttle;
+  readonly #attempts: Attempts;
   readonly #pending = new Map<string, Promise<KnownAccount | undefined>>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** @param now milliseconds on a clock that never goes back */
-  constructor(directory: Pick<Directory, 'find' | 'adminHash'>, now: () => number = () => performance.now()) {
+  /**
+   * @param now milliseconds on a clock that never goes back
+   * @param attempts where wrong passwords are counted that come in other ways as well
+   */
+  constructor(
+    directory: Pick<Directory, 'find' | 'adminHash'>,
+    now: () => number = () => performance.now(),
+    attempts: Attempts = new Attempts(now),
+  ) {
     this.#directory = directory;
     this.#now = now;
-    this.#throttle = new Throttle(now);
+    this.#attempts = attempts;
   }
 
   /**
@@ -56,11 +63,10 @@ export class Authenticator {
    */
   async signIn(username: string, password: string, address: string): Promise<KnownAccount | undefined> {
     const digest = this.#cache.digest(username, password);
-    const source = this.#cache.digest(username, '', address);
-    if (!this.#cache.get(digest)) this.#refuseTooMany(source);
+    if (!this.#cache.get(digest)) this.#attempts.refuseTooMany(username, address);
     const account = await this.#checkOnce(username, password, digest);
-    if (account) this.#throttle.succeeded(source);
-    else this.#throttle.failed(source);
+    if (account) this.#attempts.succeeded(username, address);
+    else this.#attempts.failed(username, address);
     return account;
   }
 
@@ -94,11 +100,6 @@ export class Authenticator {
     } finally {
       this.#leave();
     }
-  }
-
-  #refuseTooMany(source: string): void {
-    const seconds = this.#throttle.waitSeconds(source);
-    if (seconds > 0) throw TOO_MANY_WRONG().with({ 'Retry-After': String(seconds) });
   }
 
   async #enter(): Promise<void> {

@@ -1,7 +1,13 @@
 import { sql } from 'kysely';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
+import { Outdated } from '../../database/retry.ts';
 import { processingOf } from '../../recordings/schedules/schedules.queries.ts';
-import { advanceRecording, type RecordingProgress, recordingProgress } from '../../recordings/state.ts';
+import {
+  advanceRecording,
+  awaitsDelivery,
+  type RecordingProgress,
+  recordingProgress,
+} from '../../recordings/state.ts';
 import { releaseObjects } from '../../storage/staging-entries.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { isActive } from '../../workflows/states.ts';
@@ -12,8 +18,8 @@ import type { Refusals } from './refusals.ts';
 
 /** What tracks that come are to an event. */
 export type TrackPurpose =
-  /** The recording that a scheduled event awaits; at least one. */
-  | { kind: 'recording' }
+  /** The recording that a scheduled event awaits; at least one. An agent may bring it that has reported it before. */
+  | { kind: 'recording'; from?: 'agent' }
   /** They stand beside those that are there, or in place of some; while a workflow is active, none may come or go. */
   | { kind: 'tracks'; replaced: ReplacedTracks | undefined };
 
@@ -52,6 +58,7 @@ export async function refuseSecondRecording(
  * Refuses an edit of tracks that the event cannot take now. Comes before anything is changed.
  *
  * @throws {HttpError} 409 for a recording that nobody awaits
+ * @throws {Outdated} for one of an agent whose event has got another meanwhile
  */
 export async function requireEditable(
   trx: Transaction,
@@ -62,6 +69,10 @@ export async function requireEditable(
   if (edit.kind === 'tracks') {
     if (isActive(event.processing_state)) throw refusals.processing(event.id);
     return;
+  }
+  if (edit.from === 'agent') {
+    if (await awaitsDelivery(trx, event.id)) return;
+    throw new Outdated('The event has got its recording meanwhile.');
   }
   if ((await refuseSecondRecording(trx, event.id)) === 'awaited') return;
   // Deleted meanwhile, and created anew.

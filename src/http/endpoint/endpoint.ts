@@ -32,8 +32,8 @@ export interface Description extends Rule {
 /** A request body of form fields. */
 export interface Form {
   schema: z.ZodObject;
-  /** The parts whose files are streamed; files in other parts are read and dropped. Files need multipart. */
-  streams?: readonly string[];
+  /** The parts whose files are streamed, or `any`; files in other parts are read and dropped. Files need multipart. */
+  streams?: readonly string[] | 'any';
   /** The fields of one whole request. Files are left out. */
   example: Readonly<Record<string, string>>;
   /** What may be sent in place of the form, by media type. */
@@ -53,7 +53,7 @@ export interface Answer {
   /** Whether browsers get a page in its place. */
   page?: boolean;
   /** Of an answer that is text instead of JSON. */
-  mediaType?: 'text/plain; charset=utf-8' | 'text/xml; charset=utf-8';
+  mediaType?: 'text/plain; charset=utf-8' | 'text/xml; charset=utf-8' | 'text/calendar; charset=UTF-8';
 }
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -79,7 +79,11 @@ export interface EndpointRequest<
   /** The fields as they were sent, for handlers that read them in an order of their own. */
   fields(): Promise<ReadonlyMap<string, string>>;
   /** Streams the files of the declared parts, as `readForm` does. */
-  files(limits: FormLimits, onFile: (part: FilePart) => Promise<void>): Promise<Map<string, string>>;
+  files(
+    limits: FormLimits,
+    onFile: (part: FilePart) => Promise<void>,
+    onField?: (name: string, value: string) => void,
+  ): Promise<Map<string, string>>;
 }
 
 /** One operation of the server: how it is reached, by whom, what it takes and answers, and what it does. */
@@ -118,38 +122,60 @@ export function defineEndpoint<
   return declaration as unknown as Endpoint<Services>;
 }
 
-/** Adds the route of an endpoint. */
-export function addEndpoint<Services>(app: Hono, endpoint: Endpoint<Services>, services: Services): void {
-  app.on(endpoint.method.toUpperCase(), routerPath(endpoint.path), (c) =>
-    endpoint.handle(requestOf(c, endpoint), services),
-  );
+/**
+ * Adds the routes of endpoints. To the router `{name}.json` and `{name}.xml` are the same: where there are several of
+ * them, what does not end as one says is left to the next.
+ */
+export function addEndpoints<Services>(
+  app: Hono,
+  endpoints: readonly Endpoint<Services>[],
+  services: Services,
+): void {
+  const routes = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${routerPath(path)}`);
+  for (const [i, endpoint] of endpoints.entries()) {
+    const suffix = suffixOf(endpoint.path);
+    const passesOn = suffix && routes.indexOf(routes[i] ?? '', i + 1) > i ? suffix : undefined;
+    app.on(endpoint.method.toUpperCase(), routerPath(endpoint.path), (c, next) =>
+      passesOn && !c.req.param(passesOn.name)?.endsWith(passesOn.text)
+        ? next()
+        : endpoint.handle(requestOf(c, endpoint), services),
+    );
+  }
+}
+
+/** What follows the last parameter of a path in the same segment. */
+function suffixOf(path: string): { name: string; text: string } | undefined {
+  const [, name, text] = /\{(\w+)\}([^/{}]+)$/.exec(path) ?? [];
+  return name === undefined || text === undefined ? undefined : { name, text };
 }
 
 function requestOf(c: Context, { query, form, path }: Description): EndpointRequest {
   let fields: Promise<Map<string, string>> | undefined;
   const read = () => (fields ??= readFields(c.req.raw));
-  const wanted = new Set(form?.streams);
+  const { streams = [] } = form ?? {};
   return {
     c,
     params: paramsOf(c, path),
     query: () => (query ? checked(query, c.req.query()) : {}),
     fields: read,
     form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), complaint) : {}),
-    files: (limits, onFile) =>
-      readForm(c.req.raw, limits, async (part) => {
-        if (wanted.has(part.field)) return onFile(part);
+    files: (limits, onFile, onField) => {
+      const handle = async (part: FilePart) => {
+        if (streams === 'any' || streams.includes(part.field)) return onFile(part);
         for await (const _ of part.stream);
-      }),
+      };
+      return readForm(c.req.raw, limits, handle, onField);
+    },
   };
 }
 
 /** Of a segment such as `{name}.json`, the router has the whole; one that ends otherwise names nothing. */
 function paramsOf(c: Context, path: string): Record<string, string> {
   const params = c.req.param() as Record<string, string>;
-  const [, name, suffix] = /\{(\w+)\}([^/{}]+)$/.exec(path) ?? [];
-  if (name === undefined || suffix === undefined) return params;
-  const value = params[name] ?? '';
-  return { ...params, [name]: value.endsWith(suffix) ? value.slice(0, -suffix.length) : '' };
+  const suffix = suffixOf(path);
+  if (!suffix) return params;
+  const value = params[suffix.name] ?? '';
+  return { ...params, [suffix.name]: value.endsWith(suffix.text) ? value.slice(0, -suffix.text.length) : '' };
 }
 
 /** What is wrong with a field whose schema has no sentence of its own for it. */

@@ -28,6 +28,13 @@ export const FILES_TOO_LARGE = refusal(
   { Connection: 'close' },
 );
 
+export const FIELDS_TOO_LONG = refusal(
+  413,
+  (bytes: number) => `The fields of the form are longer than ${bytes} bytes together.`,
+  [16 * 2 ** 20],
+  { Connection: 'close' },
+);
+
 /** A file part as it arrives. The stream must be consumed, or fails when the form does. */
 export interface FilePart {
   /** The name of the form field. */
@@ -37,6 +44,8 @@ export interface FilePart {
   stream: Readable;
 }
 
+/** Of all fields together: they are kept in memory, and a form may have a thousand of them. */
+const ALL_FIELDS_BYTES = 16 * 2 ** 20;
 /** Room for boundaries, part headers and fields beside the files. */
 const OVERHEAD_BYTES = 32 * 2 ** 20;
 const CHUNKS_AHEAD = 4;
@@ -52,6 +61,7 @@ const MAX_BOUNDARY = 256;
  * destroyed, and that fault is reported after every `onFile` has settled.
  *
  * @param onFile must consume or destroy the stream; when it rejects, the whole form fails with its error
+ * @param onField told of each field before the parts after it are read; when it throws, the form fails as well
  * @returns the last value of each form field, by name
  * @throws {HttpError} 400 broken form or too many parts, 408 idle client, 413 too large, 415 not multipart
  * @throws {ClientGone} when the client went away
@@ -60,6 +70,7 @@ export async function readForm(
   request: Request,
   limits: FormLimits,
   onFile: (part: FilePart) => Promise<void>,
+  onField: (name: string, value: string) => void = () => undefined,
 ): Promise<Map<string, string>> {
   const boundary = checkHead(request, limits);
   if (!hasBody(request)) throw badRequest('The request has no body.');
@@ -71,12 +82,17 @@ export async function readForm(
   failed.promise.catch(() => undefined);
   let open: Readable | undefined;
   let texts = 0;
+  let textBytes = 0;
   let fileParts = 0;
   try {
     for (let head = await parts.next(); head; head = await Promise.race([parts.next(), failed.promise])) {
       if (!isFile(head)) {
         if (++texts > limits.fields) throw badRequest(`The form has more than ${limits.fields} fields.`);
-        fields.set(head.name, await readText(parts, head, limits.fieldBytes));
+        const text = await readText(parts, head, limits.fieldBytes);
+        textBytes += text.length;
+        if (textBytes > ALL_FIELDS_BYTES) throw FIELDS_TOO_LONG(ALL_FIELDS_BYTES);
+        onField(head.name, text);
+        fields.set(head.name, text);
         continue;
       }
       if (++fileParts > limits.files) throw badRequest(`The form has more than ${limits.files} files.`);

@@ -18,7 +18,8 @@ import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
 import type { ExistingTarget } from '../intake.ts';
-import { type ReceivedFile, receiveForm } from '../receive-form.ts';
+import { receiveForm } from '../receive-form.ts';
+import type { ReceivedFile } from '../staged-files.ts';
 import {
   CANNOT_ADD,
   parseTrackRequest,

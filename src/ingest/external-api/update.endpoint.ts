@@ -120,7 +120,8 @@ async function update(request: EndpointRequest, id: string, services: Services):
   await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
   const admits = admitting(database, id);
-  return receiveForm(request, { admits }, services, async ({ fields, files }) => {
+  const takes = async () => ((await admits()) ? 'store' : 'drop');
+  return receiveForm(request, { takes }, services, async ({ fields, files }) => {
     const tracks = tracksOf(files);
     const uploads = parseUploads(fields);
     // Who names them has sent them for this: they are not dropped without a word, as files have to be.

@@ -71,7 +71,7 @@ export async function answerTusRequest(
   const work = new TusRequest(method, c, services, uploads, headers.get('Upload-Length'));
   try {
     const answered = services.gate.pass(async (enter) => {
-      if (isStream) enter();
+      if (isStream) await enter();
       // Before anybody is asked to let go of it.
       if (id) await uploads.find(id);
       const url = `http://localhost/${encodeURIComponent(id)}`;

@@ -22,6 +22,12 @@ export interface AgentRow {
 const seenWithin = (seconds: number) =>
   sql<boolean>`coalesce(seen_at >= now() - make_interval(secs => ${seconds}), false)`;
 
+/** The state of an agent as it is shown: what it reports counts as long as it is not silent. */
+export const SHOWN_STATE = sql<AgentState>`CASE
+  WHEN seen_at IS NULL THEN 'unknown'
+  WHEN NOT ${seenWithin(OFFLINE_SECONDS)} THEN 'offline'
+  ELSE state END`;
+
 export function findAgent(database: Queryable, id: string): Promise<AgentRow | undefined> {
   return shownAgent(database, sql.val(id)).executeTakeFirst();
 }
@@ -94,13 +100,7 @@ export function shownAgent(database: Queryable, id: Expression<string>) {
   return database
     .selectFrom('capture_agents')
     .select(['id', 'inputs', 'url'])
-    .select([
-      sql<AgentState>`CASE
-        WHEN seen_at IS NULL THEN 'unknown'
-        WHEN NOT ${seenWithin(OFFLINE_SECONDS)} THEN 'offline'
-        ELSE state END`.as('status'),
-      sql<Date>`coalesce(seen_at, known_since)`.as('updated'),
-    ])
+    .select([SHOWN_STATE.as('status'), sql<Date>`coalesce(seen_at, known_since)`.as('updated')])
     .where('id', '=', id)
     .limit(1);
 }

@@ -1,5 +1,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
+import { OTHER_AGENT, requireOwnAgent } from '../../access/own-agent.ts';
+import { ROLE_CAPTURE_AGENT } from '../../access/roles/roles.ts';
 import type { Database } from '../../database/kysely.ts';
 import { checked } from '../../http/endpoint/check.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
@@ -17,7 +19,7 @@ interface Services {
 }
 
 const params = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
-const access = ['ROLE_CAPTURE_AGENT'];
+const access = [ROLE_CAPTURE_AGENT];
 
 /** Where capture agents report themselves, as they know it from elsewhere. */
 export const reportAgent = defineEndpoint({
@@ -37,7 +39,7 @@ export const reportAgent = defineEndpoint({
       example: `${AGENT_ID} set to idle`,
     },
   },
-  refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME],
+  refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME, OTHER_AGENT],
   handle: async ({ c, params, form }, { database }: Services) => {
     const name = agentName(c, params.agent_id);
     const report = await form();
@@ -73,7 +75,7 @@ export const configureAgent = defineEndpoint({
       example: CONFIGURATION_XML,
     },
   },
-  refusals: [UNREADABLE, NO_ZONE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG],
+  refusals: [UNREADABLE, NO_ZONE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
   handle: async ({ c, params }, { database }: Services) => {
     const name = agentName(c, params.agent_id);
     const configuration = parseConfiguration(await readConfiguration(c.req.raw));
@@ -83,13 +85,15 @@ export const configureAgent = defineEndpoint({
   },
 });
 
-/** @throws {HttpError} 400 for a name that no agent can have */
+/** @throws {HttpError} 400 for a name that no agent can have, 403 for one that the account is not for */
 function agentName(c: Context, name: string): string {
   // What cannot be decoded would be taken as it stands.
   if (!isDecodable(c.req.url)) {
     throw badRequest('The name of the capture agent is not percent-encoded UTF-8.');
   }
-  return checked(AgentName, name);
+  const possible = checked(AgentName, name);
+  requireOwnAgent(c.var.principal, possible);
+  return possible;
 }
 
 function isDecodable(url: string): boolean {

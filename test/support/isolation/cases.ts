@@ -56,6 +56,14 @@ const newSeries = (values: Record<string, unknown>, headers: Record<string, stri
   init: { method: 'POST', headers, body: new URLSearchParams({ metadata: catalogOf(values), acl: ACL }) },
 });
 
+/** Whoever knows how a package is called, as its event may be called later. */
+const withPackage = (path: string, { event }: Target, parts: readonly Part[] = []) =>
+  multipart(`/ingest/${path}`, [
+    field('mediaPackage', `<mediapackage id="${event}"/>`),
+    field('flavor', 'presenter/source'),
+    ...parts,
+  ]);
+
 /** Requests of whatever a route can be asked about a target, by route. */
 export const CASES: Readonly<Record<string, Asks>> = {
   'GET /health/live': () => get('/health/live'),
@@ -233,6 +241,78 @@ export const CASES: Readonly<Record<string, Asks>> = {
 
   'GET /api/agents': () => get('/api/agents', '/api/agents?limit=1', '/api/agents?offset=1'),
   'GET /api/agents/:agent_id': ({ channel }) => get(`/api/agents/${channel}`),
+  'GET /services/available.json': () =>
+    get('/services/available.json?serviceType=org.opencastproject.scheduler'),
+  'GET /services/services.json': () => get('/services/services.json'),
+  'GET /services/hosts.json': () => get('/services/hosts.json'),
+  'GET /info/me.json': () => get('/info/me.json'),
+  'GET /info/health': () => get('/info/health'),
+  'GET /info/components.json': () => get('/info/components.json'),
+  'GET /sysinfo/bundles/version': () => get('/sysinfo/bundles/version'),
+  'GET /org/all.json': () => get('/org/all.json'),
+  'GET /lti': () => get('/lti'),
+  'GET /studio-api/series.json': () => get('/studio-api/series.json'),
+  'GET /series/count': () => get('/series/count'),
+  'GET /admin-ng/series/series.json': () => get('/admin-ng/series/series.json'),
+  'POST /series': ({ series }) => [
+    { ...urlencoded('POST', '/series', { title: 'taken', identifier: series }), tellsTaken: true },
+  ],
+  'GET /workflow/definitions.json': () => get('/workflow/definitions.json'),
+  'GET /search/episode.json': ({ event }) => get(`/search/episode.json?id=${event}`),
+  // All of them are for everybody who may ask, and they tell for how long they have been silent.
+  'GET /capture-admin/agents': () => [],
+  'GET /capture-admin/agents.json': () => [],
+  'GET /capture-admin/agents.xml': () => [],
+  'GET /capture-admin/agents/:agent_id': ({ channel }) =>
+    get(`/capture-admin/agents/${channel}.json`, `/capture-admin/agents/${channel}.xml`),
+  'GET /capture-admin/agents/:agent_id/capabilities.json': ({ channel }) =>
+    get(`/capture-admin/agents/${channel}/capabilities.json`),
+  'GET /capture-admin/agents/:agent_id/capabilities.xml': ({ channel }) =>
+    get(`/capture-admin/agents/${channel}/capabilities.xml`),
+  'GET /capture-admin/agents/:agent_id/configuration.json': ({ channel }) =>
+    get(`/capture-admin/agents/${channel}/configuration.json`),
+  'GET /capture-admin/agents/:agent_id/configuration.xml': ({ channel }) =>
+    get(`/capture-admin/agents/${channel}/configuration.xml`),
+  'DELETE /capture-admin/agents/:agent_id': ({ channel }) => [
+    { path: `/capture-admin/agents/${channel}`, init: { method: 'DELETE' } },
+  ],
+  'POST /capture-admin/recordings/:recording_id': ({ event }) => [
+    urlencoded('POST', `/capture-admin/recordings/${event}`, { state: 'capturing' }),
+  ],
+  'GET /capture-admin/recordings': () => get('/capture-admin/recordings'),
+  'GET /capture-admin/recordings.json': () => get('/capture-admin/recordings.json'),
+  'GET /capture-admin/recordings/:recording_id': ({ event }) =>
+    get(`/capture-admin/recordings/${event}.json`, `/capture-admin/recordings/${event}.xml`),
+  'DELETE /capture-admin/recordings/:recording_id': ({ event }) => [
+    { path: `/capture-admin/recordings/${event}`, init: { method: 'DELETE' } },
+  ],
+  'GET /recordings/calendars': ({ series }) => get(`/recordings/calendars?agentid=a&seriesid=${series}`),
+  'GET /recordings/calendar.json': ({ series }) =>
+    get(`/recordings/calendar.json?agentid=a&seriesid=${series}`),
+  'GET /ingest/createMediaPackage': () => [],
+  'PUT /ingest/createMediaPackageWithID/:package_id': () => [],
+  'POST /ingest/addTrack': (t) => [withPackage('addTrack', t, [file('BODY', 'a.mp4', bytes(100))])],
+  'POST /ingest/addPartialTrack': (t) => [
+    withPackage('addPartialTrack', t, [file('BODY', 'a.mp4', bytes(100))]),
+  ],
+  'POST /ingest/addAttachment': (t) => [withPackage('addAttachment', t, [file('BODY', 'a.jpg', bytes(100))])],
+  'POST /ingest/addCatalog': (t) => [withPackage('addCatalog', t, [file('BODY', 'a.xml', bytes(100))])],
+  'POST /ingest/addDCCatalog': (t) => [withPackage('addDCCatalog', t, [field('dublinCore', '<a/>')])],
+  'POST /ingest/ingest': (t) => [withPackage('ingest', t)],
+  'POST /ingest/ingest/:workflow': (t) => [withPackage('ingest/fast', t)],
+  'POST /ingest/schedule': (t) => [withPackage('schedule', t)],
+  'POST /ingest/schedule/:workflow': (t) => [withPackage('schedule/fast', t)],
+  'POST /ingest/discardMediaPackage': (t) => [withPackage('discardMediaPackage', t)],
+  'POST /ingest/addMediaPackage': () => [multipart('/ingest/addMediaPackage', [field('title', 'x')])],
+  'POST /ingest/addMediaPackage/:workflow': () => [
+    multipart('/ingest/addMediaPackage/fast', [field('title', 'x')]),
+  ],
+  'POST /ingest/addZippedMediaPackage': () => [
+    multipart('/ingest/addZippedMediaPackage', [file('track', 'a.zip', bytes(100))]),
+  ],
+  'POST /ingest/addZippedMediaPackage/:workflow': () => [
+    multipart('/ingest/addZippedMediaPackage/fast', [file('track', 'a.zip', bytes(100))]),
+  ],
   'POST /capture-admin/agents/:agent_id': ({ channel }) => [
     urlencoded('POST', `/capture-admin/agents/${channel}`, { state: 'idle' }),
   ],

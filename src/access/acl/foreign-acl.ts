@@ -1,0 +1,94 @@
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { childOf, parseXml, type XmlElement, XmlFault } from '../../xml.ts';
+import { MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
+import type { AclEntry } from './acl.ts';
+
+export const UNREADABLE_POLICY = refusal(
+  400,
+  (reason: string) =>
+    `The access control list cannot be read: ${reason}. Allowed are XACML 2.0, <acl> with <ace> elements, and JSON such as {"acl": {"ace": [{"role": "ROLE_STUDENT", "action": "read"}]}}.`,
+  ['it has neither rules nor entries'],
+);
+
+/** An entry before it is known to be one; what it does not say it allows. */
+interface Given {
+  role: unknown;
+  action: unknown;
+  allow?: unknown;
+}
+
+/**
+ * Reads an access control list as recorders and scripts send it beside a recording: XACML 2.0, or the reference server's
+ * XML or JSON. Of repeated entries the last one counts.
+ *
+ * @throws {HttpError} 400
+ */
+export function parseForeignAcl(text: string): AclEntry[] {
+  const given = /^\s*[[{]/.test(text) ? entriesOfJson(text) : entriesOfXml(text);
+  if (given.length > MAX_ENTRIES) throw UNREADABLE_POLICY(`it has more than ${MAX_ENTRIES} entries`);
+  const entries = given.map(entryOf);
+  return [...new Map(entries.map((entry) => [`${entry.action}\0${entry.role}`, entry])).values()];
+}
+
+function entryOf({ role, action, allow }: Given): AclEntry {
+  const parsed = StrictEntry.safeParse({ role, action, allow: allow ?? true });
+  if (parsed.success) return parsed.data;
+  throw UNREADABLE_POLICY('one of its entries has no role or action, or an impossible one');
+}
+
+function entriesOfJson(text: string): Given[] {
+  const json = jsonOf(text) as { acl?: { ace?: unknown } } | unknown[] | null | undefined;
+  const list = Array.isArray(json) ? json : json?.acl && (json.acl.ace ?? []);
+  const entries = list === undefined ? undefined : [list].flat();
+  if (!entries?.every(isObject)) throw UNREADABLE_POLICY('it is no JSON of that form');
+  return entries as Given[];
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function entriesOfXml(text: string): Given[] {
+  const root = rootOf(text);
+  if (root.name === 'acl') return root.children.filter(({ name }) => name === 'ace').map(entryOfAce);
+  if (root.name === 'Policy')
+    return root.children.filter(({ name }) => name === 'Rule').flatMap(entriesOfRule);
+  throw UNREADABLE_POLICY('it has neither rules nor entries');
+}
+
+function rootOf(text: string): XmlElement {
+  try {
+    return parseXml(text);
+  } catch (error) {
+    throw error instanceof XmlFault ? UNREADABLE_POLICY(error.message) : error;
+  }
+}
+
+function entryOfAce(ace: XmlElement): Given {
+  const text = (name: string) => childOf(ace, name)?.text.trim();
+  return { role: text('role'), action: text('action'), allow: text('allow') };
+}
+
+/** The roles of a rule stand in its condition, its actions in its target. One without roles says what holds for the rest. */
+function entriesOfRule(rule: XmlElement): Given[] {
+  const effect = rule.attributes.get('Effect');
+  const [target, condition] = [childOf(rule, 'Target'), childOf(rule, 'Condition')];
+  const actions = (target?.children ?? []).filter(({ name }) => name === 'Actions').flatMap(valuesIn);
+  const roles = condition ? valuesIn(condition) : [];
+  return roles.flatMap((role) => actions.map((action) => ({ role, action, allow: effect === 'Permit' })));
+}
+
+/** The attribute values anywhere in an element. */
+function valuesIn(element: XmlElement): string[] {
+  return element.children.flatMap((child) =>
+    child.name === 'AttributeValue' ? [child.text.trim()] : valuesIn(child),
+  );
+}

@@ -1,0 +1,43 @@
+import type { Context } from 'hono';
+import { isDatabaseOutage } from '../../database/outage.ts';
+import { BASIC } from '../refusals.ts';
+import type { DigestVerifier } from './digest/verifier.ts';
+
+/**
+ * How a request without credentials that will do may be made again: the value of `WWW-Authenticate`.
+ *
+ * - Programs are offered Digest and Basic. Both stand in one header, as most proxies and runtimes join them anyway, and
+ *   Digest comes first, since some clients look no further.
+ * - One challenge of Digest, with MD5: libcurl and python-requests take all that follows `Digest` for one list in which
+ *   the last value counts. A second one with SHA-256 would be what they use, and firmware with a libcurl before 7.57
+ *   cannot. Answers with SHA-256 are accepted, and whoever gave one is asked for another.
+ * - Browsers are offered Basic: they would prefer Digest, which people's accounts do not have.
+ * - Whoever has just answered with a wrong digest is offered Basic, whether there is such an account or not: clients that
+ *   take what is offered (`curl --anyauth`) then come with what people's accounts have.
+ * - `X-Requested-Auth` names one of them, and is heard.
+ */
+export async function offer(c: Context, digest: DigestVerifier): Promise<string> {
+  const asked = c.req.header('X-Requested-Auth')?.trim().toLowerCase();
+  if (asked !== 'digest' && (asked === 'basic' || fromBrowser(c) || hasDigest(c))) return BASIC;
+  try {
+    const challenge = await digest.challenge({ algorithm: 'MD5', stale: false });
+    return asked === 'digest' ? challenge : `${challenge}, ${BASIC}`;
+  } catch (error) {
+    if (!isDatabaseOutage(error)) throw error;
+    return BASIC;
+  }
+}
+
+/** Over plain HTTP a browser does not say where a request comes from, but for those that change something. */
+function fromBrowser(c: Context): boolean {
+  const accepts = c.req.header('Accept') ?? '';
+  return (
+    c.req.header('Sec-Fetch-Site') !== undefined ||
+    c.req.header('Origin') !== undefined ||
+    /\btext\/html\b/i.test(accepts)
+  );
+}
+
+function hasDigest(c: Context): boolean {
+  return /^digest\b/i.test(c.req.header('Authorization')?.trim() ?? '');
+}

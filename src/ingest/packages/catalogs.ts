@@ -1,0 +1,55 @@
+import { parseForeignAcl } from '../../access/acl/foreign-acl.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { CUTTING, CuttingFault, parseCutting } from '../../media/cutting.ts';
+import type { CatalogValues } from '../../metadata/catalog.ts';
+import type { CatalogSet } from '../../metadata/catalogs.ts';
+import { readDublinCore } from '../../metadata/read-dublincore.ts';
+import { quoted } from '../../recordings/agents/names.ts';
+import { parseXml, type XmlElement, XmlFault } from '../../xml.ts';
+
+/** Who may see and change the event, as recorders send it. */
+export const EPISODE_POLICY = 'security/xacml+episode';
+const POLICY = /^security\/xacml(\+|$)/;
+const NUL = '\0';
+
+export const UNREADABLE_CATALOG = refusal(
+  400,
+  (flavor: string, reason: string) => `The catalog of flavor ${quoted(flavor)} cannot be read: ${reason}.`,
+  ['dublincore/episode', 'it is not well-formed XML'],
+);
+
+/** Whether a part of this flavor is text that says who may do what, however it is sent. */
+export function isPolicy(flavor: string): boolean {
+  return POLICY.test(flavor);
+}
+
+/** Refuses a catalog that could not be used later. @throws {HttpError} 400 */
+export function checkCatalog(flavor: string, content: string, catalogs: CatalogSet): void {
+  if (content.includes(NUL)) throw UNREADABLE_CATALOG(flavor, 'it holds a NUL character');
+  if (isPolicy(flavor)) parseForeignAcl(content);
+  else if (flavor === CUTTING) checkCutting(content);
+  else if (catalogs.find(flavor)) valuesIn(flavor, content, catalogs);
+}
+
+function checkCutting(content: string): void {
+  try {
+    parseCutting(content);
+  } catch (error) {
+    throw error instanceof CuttingFault ? UNREADABLE_CATALOG(CUTTING, error.message) : error;
+  }
+}
+
+/** The metadata in a catalog that this installation knows. @throws {HttpError} 400 */
+export function valuesIn(flavor: string, content: string, catalogs: CatalogSet): CatalogValues {
+  const catalog = catalogs.find(flavor) ?? catalogs.common;
+  return readDublinCore(rootOf(flavor, content), catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
+}
+
+/** The root of a catalog. @throws {HttpError} 400 */
+export function rootOf(flavor: string, content: string): XmlElement {
+  try {
+    return parseXml(content);
+  } catch (error) {
+    throw error instanceof XmlFault ? UNREADABLE_CATALOG(flavor, error.message) : error;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Transaction } from '../../database/kysely.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { contentsOf, type DraftContents } from '../draft-contents.ts';
+import { type AcceptedDraft, dropDraft, lockDraft } from '../drafts.ts';
+import type { Accept } from '../ingest.ts';
+import type { Intake } from '../intake.ts';
+import type { Deliverer, Delivery } from './deliverer.ts';
+import { isMedia } from './media.ts';
+import { documentsOf, editsOf } from './metadata.ts';
+import { furtherEventOf, newEventOf } from './new-event.ts';
+import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { nextPart, recordedAs, writePart } from './parts.ts';
+import { processingFor } from './processing.ts';
+import { BEING_PROCESSED, type Recipient, recipientOf } from './recipient.ts';
+import { trusted } from './trusted.ts';
+
+export const NO_MEDIA = refusal(
+  400,
+  'The media package holds no track that is to be seen or heard; nothing has been ingested.',
+);
+
+type Services = Pick<PackageServices, 'catalogs' | 'definitions'>;
+
+/**
+ * Makes an event of a media package, or the recording of one: in one transaction, together with the start of its
+ * processing. An event that has its recording already gets another event beside it, unless the same files have come once
+ * more. Whoever asks again is told what became of it.
+ *
+ * @throws {HttpError} 400 for a package without media, 403 for an event that is not the caller's to deliver to, 404, 409
+ */
+export async function deliver(
+  trx: Transaction,
+  accept: Accept,
+  delivery: Delivery,
+  by: Deliverer,
+  services: Services,
+): Promise<AcceptedDraft> {
+  const { principal, log } = by;
+  const draft = packageOf(delivery.draftId, principal);
+  const { accepted } = await lockDraft(trx, draft);
+  if (accepted) return accepted;
+  const contents = await contentsOf(trx, draft.id);
+  if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
+  const recipient = await recipientOf(trx, delivery, principal);
+  const known = recipient?.kind === 'recorded' && (await recordedAs(trx, recipient, contents.tracks));
+  if (known) {
+    await dropDraft(trx, draft, known);
+    log.info({ eventId: known.eventId, package: draft.id }, 'the same recording has come once more');
+    return known;
+  }
+  if (recipient?.busy) throw BEING_PROCESSED(recipient.id);
+  const part = recipient?.kind === 'recorded' ? await nextPart(trx, recipient) : undefined;
+  const intake = await intakeOf(trx, { delivery, contents, recipient, part }, by, services);
+  const { ids, workflowId } = await accept(intake);
+  const eventId = ids[0] ?? delivery.packageId;
+  if (recipient && part !== undefined) await writePart(trx, recipient, { eventId, part });
+  log.info({ eventId, package: draft.id, workflowId, part }, 'a media package has been ingested');
+  return { eventId, workflowId };
+}
+
+async function intakeOf(
+  trx: Transaction,
+  {
+    delivery,
+    contents,
+    recipient,
+    part,
+  }: {
+    delivery: Delivery;
+    contents: DraftContents;
+    recipient: Recipient | undefined;
+    part: number | undefined;
+  },
+  by: Deliverer,
+  services: Services,
+): Promise<Intake> {
+  const { principal, requestId, log } = by;
+  const catalogs = services.catalogs.event;
+  const processing = await processingFor(trx, delivery, recipient, { ...services, log });
+  const shared = {
+    principal: trusted(principal),
+    requestId,
+    draft: { id: delivery.draftId, door: DOOR },
+    tracks: [],
+    documents: documentsOf(contents, catalogs),
+    processing,
+  };
+  if (recipient?.kind === 'awaiting') {
+    const edits = await editsOf(trx, recipient.id, contents, catalogs);
+    const takes = { kind: 'recording', from: 'agent' } as const;
+    return { ...shared, target: { kind: 'existing', id: recipient.id, edits, takes } };
+  }
+  const events =
+    recipient && part !== undefined
+      ? await furtherEventOf(trx, recipient, part, delivery.packageId, processing)
+      : await newEventOf(trx, delivery, contents, processing, { by, catalogs });
+  return { ...shared, target: { kind: 'new', events, gapMs: 0 } };
+}

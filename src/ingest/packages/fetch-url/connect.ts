@@ -1,0 +1,90 @@
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { NamedHost } from '../../../config/kinds.ts';
+import { HttpError } from '../../../http/errors.ts';
+import { mayConnect } from './addresses.ts';
+import { URL_REFUSED } from './refusals.ts';
+import type { Target } from './target.ts';
+
+const CONNECT_MS = 10_000;
+const notNamed = () =>
+  URL_REFUSED('its host has an address that is neither public nor named in INGEST_URL_HOSTS');
+
+/** How connections are made. */
+export interface ConnectOptions {
+  hosts: readonly NamedHost[];
+  signal?: AbortSignal | undefined;
+  /** Looks names up; the system does unless given. */
+  lookup?: LookupFunction | undefined;
+}
+
+/**
+ * Connects to a named host. Every address that its name leads to is looked at before the first connection, and the
+ * connection goes to one of those: no second look-up can lead elsewhere. On Deno a look-up of our own would need the
+ * permission for every address; the event that the socket's own emits needs that for the name alone.
+ *
+ * @returns a connection, with TLS where the address wants that
+ * @throws {HttpError} 400
+ */
+export async function connect(target: Target, options: ConnectOptions): Promise<Socket> {
+  const timeout = AbortSignal.timeout(CONNECT_MS);
+  const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
+  let socket: Socket | undefined;
+  try {
+    socket = await reach(target, options, signal);
+    return target.secure ? await secure(socket, target, signal) : socket;
+  } catch (error) {
+    socket?.destroy();
+    options.signal?.throwIfAborted();
+    throw timeout.aborted ? URL_REFUSED(`no connection came about in ${CONNECT_MS / 1000} seconds`) : error;
+  }
+}
+
+async function reach(
+  target: Target,
+  { hosts, lookup }: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const socket = connectTcp({ host: bare(target.host), port: target.port, ...(lookup && { lookup }) });
+  const look = (address: string | undefined) => {
+    if (address !== undefined && !mayConnect(hosts, address, target)) socket.destroy(notNamed());
+  };
+  socket.on('lookup', (_error, address) => look(address));
+  socket.on('connect', () => look(socket.remoteAddress));
+  return settled(socket, 'connect', signal, 'its host cannot be reached');
+}
+
+function secure(socket: Socket, { host }: Target, signal: AbortSignal): Promise<Socket> {
+  const name = bare(host);
+  const tls = connectTls({
+    socket,
+    host: name,
+    rejectUnauthorized: true,
+    ...(isIP(name) === 0 && { servername: name }),
+  });
+  const fault = 'no encrypted connection to its host came about, or its certificate is not trusted';
+  return settled(tls, 'secureConnect', signal, fault);
+}
+
+/** Waits until a socket can be used. @throws {HttpError} 400 what it was destroyed with, or the fault */
+function settled(socket: Socket, event: string, signal: AbortSignal, fault: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = (error?: unknown) => reject(error instanceof HttpError ? error : URL_REFUSED(fault));
+    const onAbort = () => {
+      socket.destroy();
+      fail();
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    // Never removed: an error that nobody hears would end the process.
+    socket.on('error', fail);
+    socket.once('close', () => fail());
+    socket.once(event, () => {
+      signal.removeEventListener('abort', onAbort);
+      if (!socket.destroyed) resolve(socket);
+    });
+  });
+}
+
+/** Without the brackets that URLs have around IPv6. */
+const bare = (host: string) => host.replace(/^\[|\]$/g, '');

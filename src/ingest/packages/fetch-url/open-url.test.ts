@@ -1,0 +1,330 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type LookupFunction,
+  type Socket,
+} from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { type FetchOptions, openUrl } from './open-url.ts';
+
+const CONTENT = Buffer.alloc(300_000, 'media');
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** @returns the port */
+async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const serve = (handle: RequestListener) => listen(createServer(handle));
+
+/** Answers each connection with the same bytes, and closes it unless told otherwise. */
+const serveRaw = (text: string, { open = false } = {}) =>
+  listen(
+    createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => (open ? socket.write(text) : socket.end(text)));
+    }),
+  );
+
+const named = (...ports: number[]) => ports.map((port) => ({ host: '127.0.0.1', port }));
+const LIMITS = { maxBytes: 2 ** 20, idleMs: 30_000 };
+
+const open = (port: number, path = '/camera.mp4', options: Partial<FetchOptions> = {}) =>
+  openUrl(`http://127.0.0.1:${port}${path}`, { ...LIMITS, hosts: named(port), ...options });
+
+const read = async (...args: Parameters<typeof open>) => buffer((await open(...args)).stream);
+
+const refused = (reason: string) => ({
+  status: 400,
+  message: `The URL cannot be fetched: ${reason}.`,
+});
+
+test('a file comes with its name and its size, and the host learns nothing but the path', async () => {
+  let asked: unknown;
+  const port = await serve((request, response) => {
+    asked = { url: request.url, headers: request.headers };
+    response.setHeader('Set-Cookie', 'a=b');
+    response.end(CONTENT);
+  });
+  const file = await open(port, '/media/H%C3%B6rsaal%20%3F.mp4?key=1');
+  expect(file).toMatchObject({ filename: 'Hörsaal ?.mp4', expectedBytes: CONTENT.length });
+  expect((await buffer(file.stream)).equals(CONTENT)).toBe(true);
+  expect(asked).toEqual({
+    url: '/media/H%C3%B6rsaal%20%3F.mp4?key=1',
+    headers: {
+      host: `127.0.0.1:${port}`,
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': 'Inlet',
+      connection: 'close',
+    },
+  });
+});
+
+test('a file in chunks has no size before', async () => {
+  const port = await serve((_, response) => {
+    response.write(CONTENT);
+    response.end(CONTENT);
+  });
+  const file = await open(port, '/');
+  expect(file).toMatchObject({ filename: 'download', expectedBytes: undefined });
+  expect(await buffer(file.stream)).toHaveLength(2 * CONTENT.length);
+});
+
+test('an empty file is one', async () => {
+  expect(await read(await serve((_, response) => void response.end()))).toHaveLength(0);
+});
+
+test('nothing is fetched unless hosts are named', async () => {
+  await expect(openUrl('http://media.example.org/', { ...LIMITS, hosts: undefined })).rejects.toMatchObject(
+    refused('INGEST_URL_HOSTS is not set, so files come in requests only'),
+  );
+});
+
+test('a redirect is followed to a host that is named', async () => {
+  const port = await serve((request, response) => {
+    if (request.url === '/camera.mp4') response.writeHead(302, { Location: '/b' }).end('elsewhere');
+    else response.end(CONTENT);
+  });
+  const file = await open(port);
+  expect(file.filename).toBe('camera.mp4');
+  expect(await buffer(file.stream)).toHaveLength(CONTENT.length);
+});
+
+const REDIRECTED = 'it redirects to a host not among those of INGEST_URL_HOSTS';
+
+test.each([
+  ['http://media.example.org/', REDIRECTED],
+  ['http://169.254.169.254/latest/meta-data/', REDIRECTED],
+  ['http://[::ffff:127.0.0.1]/', REDIRECTED],
+  ['http://localhost/', REDIRECTED],
+  ['//127.0.0.1:1/', REDIRECTED],
+  ['http://user:secret@127.0.0.1/', 'the address it redirects to must have no user and no password in it'],
+  ['file:///etc/passwd', 'the address it redirects to must begin with http:// or https://'],
+  ['http://', 'the address it redirects to is none'],
+])('a redirect to %s is refused', async (location, reason) => {
+  const port = await serve((_, response) => void response.writeHead(307, { Location: location }).end());
+  await expect(open(port)).rejects.toMatchObject(refused(reason));
+});
+
+test('five redirects are followed, and no sixth', async () => {
+  const port = await serve((request, response) => {
+    const left = Number(request.url?.slice(1));
+    if (left > 0) response.writeHead(301, { Location: `/${left - 1}` }).end();
+    else response.end(CONTENT);
+  });
+  expect(await read(port, '/5')).toHaveLength(CONTENT.length);
+  await expect(open(port, '/6')).rejects.toMatchObject(refused('it redirects more than 5 times'));
+});
+
+/** Looks every name up as these addresses, a different list each time. */
+function lookups(...answers: string[][]): { lookup: LookupFunction; count: () => number } {
+  let count = 0;
+  const lookup: LookupFunction = (_, options, done) => {
+    const list = answers[Math.min(count++, answers.length - 1)] ?? [];
+    const addresses = list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    process.nextTick(() => {
+      if (options.all) done(null, addresses);
+      else done(null, list[0] ?? '', addresses[0]?.family);
+    });
+  };
+  return { lookup, count: () => count };
+}
+
+test.each([
+  [['127.0.0.1']],
+  [['10.0.0.1']],
+  [['::1']],
+  [['::ffff:127.0.0.1']],
+  [['169.254.169.254']],
+  [['93.184.215.14', '127.0.0.1']],
+])('a name that leads to %j is not asked, unless that address is named', async (addresses) => {
+  let connections = 0;
+  const port = await serve((_, response) => void response.end(CONTENT));
+  const server = createTcpServer(() => connections++);
+  const other = await listen(server);
+  const hosts = [{ host: 'media.example.org', port: other }, ...named(port)];
+  const { lookup } = lookups(addresses);
+  const fetching = openUrl(`http://media.example.org:${other}/`, { ...LIMITS, hosts, lookup });
+  await expect(fetching).rejects.toMatchObject(
+    refused('its host has an address that is neither public nor named in INGEST_URL_HOSTS'),
+  );
+  expect(connections).toBe(0);
+});
+
+test('a name that leads to an address that is named is asked, by its name', async () => {
+  let host: string | undefined;
+  const port = await serve((request, response) => {
+    host = request.headers.host;
+    response.end(CONTENT);
+  });
+  const hosts = [{ host: 'media.example.org', port }, ...named(port)];
+  const { lookup, count } = lookups(['127.0.0.1'], ['10.0.0.1']);
+  const file = await openUrl(`http://media.example.org:${port}/`, { ...LIMITS, hosts, lookup });
+  expect(await buffer(file.stream)).toHaveLength(CONTENT.length);
+  expect(host).toBe(`media.example.org:${port}`);
+  // What was looked at is what was asked.
+  expect(count()).toBe(1);
+});
+
+test('a name that leads to another address at the next redirect is not asked again', async () => {
+  let requests = 0;
+  const port = await serve((_, response) => {
+    requests++;
+    response.writeHead(302, { Location: '/again' }).end();
+  });
+  const hosts = [{ host: 'media.example.org', port }, ...named(port)];
+  const { lookup } = lookups(['127.0.0.1'], ['127.0.0.2']);
+  await expect(
+    openUrl(`http://media.example.org:${port}/`, { ...LIMITS, hosts, lookup }),
+  ).rejects.toMatchObject({ status: 400 });
+  expect(requests).toBe(1);
+});
+
+test('a host that does not exist, or does not listen, cannot be reached', async () => {
+  const lookup: LookupFunction = (_, __, done) =>
+    process.nextTick(() => done(Object.assign(new Error('secret detail'), { code: 'ENOTFOUND' }), ''));
+  const hosts = [{ host: 'media.example.org', port: undefined }];
+  await expect(openUrl('http://media.example.org/', { ...LIMITS, hosts, lookup })).rejects.toMatchObject(
+    refused('its host cannot be reached'),
+  );
+  const port = await serve(() => undefined);
+  for (const close of closers.splice(0)) close();
+  await expect(open(port)).rejects.toMatchObject(refused('its host cannot be reached'));
+});
+
+test.each([204, 206, 304, 401, 404, 500])('the status %i is refused without the body', async (status) => {
+  const port = await serve((_, response) => void response.writeHead(status).end('secret'));
+  await expect(open(port)).rejects.toMatchObject(refused(`its host answers with the status ${status}`));
+});
+
+test.each<[what: string, answer: string, reason: string]>([
+  [
+    'packed',
+    'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc',
+    'its host packs the file on the way',
+  ],
+  [
+    'without an end',
+    'HTTP/1.1 200 OK\r\n\r\nabc',
+    'its host says neither how long the file is nor where it ends',
+  ],
+  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host gave no answer that can be read'],
+  ['nothing', '', 'its host gave no answer that can be read'],
+])('an answer is refused that is %s', async (_, answer, reason) => {
+  await expect(open(await serveRaw(answer))).rejects.toMatchObject(refused(reason));
+});
+
+const CUT = 'its host ended the connection before the file was whole';
+
+test.each([
+  ['a length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+  ['chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+  ['a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc'],
+  ['a broken chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\nabc'],
+])('a file that is cut short in %s fails', async (_, answer) => {
+  await expect(read(await serveRaw(answer))).rejects.toMatchObject(refused(CUT));
+});
+
+test('what comes after the length is no part of the file', async () => {
+  const port = await serveRaw('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef');
+  expect(String(await read(port))).toBe('abc');
+});
+
+test('a file is refused that is larger than it may be, known before or not', async () => {
+  const tooLarge = {
+    status: 413,
+    message: 'The file at the URL is larger than 299999 bytes, which is what may still come.',
+  };
+  const port = await serve((request, response) => {
+    if (request.url === '/chunks') response.write(CONTENT.subarray(1));
+    response.end(request.url === '/chunks' ? CONTENT.subarray(0, 1) : CONTENT);
+  });
+  await expect(open(port, '/length', { maxBytes: 299_999 })).rejects.toMatchObject(tooLarge);
+  await expect(read(port, '/chunks', { maxBytes: 299_999 })).rejects.toMatchObject(tooLarge);
+  expect(await read(port, '/chunks', { maxBytes: 300_000 })).toHaveLength(300_000);
+});
+
+test('a host that says nothing is given up, before the head and in the body', async () => {
+  const silent = refused('its host sent nothing for 0.05 seconds');
+  const head = await listen(createTcpServer((socket) => socket.on('error', () => undefined)));
+  await expect(open(head, '/', { idleMs: 50 })).rejects.toMatchObject(silent);
+  const body = await serveRaw('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', { open: true });
+  await expect(read(body, '/', { idleMs: 50 })).rejects.toMatchObject(silent);
+});
+
+test('a host is asked for no more than is read, and the connection ends with the stream', async () => {
+  let sent = 0;
+  let closed = false;
+  const chunk = Buffer.alloc(2 ** 16);
+  const port = await serve((_, response) => {
+    response.once('close', () => {
+      closed = true;
+    });
+    const more = () => {
+      while (!closed && response.write(chunk)) sent += chunk.length;
+    };
+    response.on('drain', more);
+    more();
+  });
+  const { stream } = await open(port, '/', { maxBytes: 2 ** 40 });
+  stream.once('readable', () => undefined);
+  let before = -1;
+  // Until the buffers on the way are full.
+  while (sent > before) {
+    before = sent;
+    for (let i = 0; i < 200; i++) await setImmediate();
+  }
+  expect(sent).toBeLessThan(2 ** 26);
+  stream.destroy();
+  await expect.poll(() => closed).toBe(true);
+});
+
+test('a reader that is slow is not taken for a silent host', async () => {
+  const port = await serve((_, response) => void response.end(Buffer.alloc(2 ** 23)));
+  const { stream } = await open(port, '/', { maxBytes: 2 ** 30, idleMs: 1000 });
+  let received = 0;
+  for await (const chunk of stream) {
+    if (received === 0) await new Promise((resolve) => setTimeout(resolve, 1300));
+    received += chunk.length;
+  }
+  expect(received).toBe(2 ** 23);
+});
+
+test('the signal ends it wherever it is', async () => {
+  const reason = new Error('The client closed the connection.');
+  const connecting = openUrl('http://media.example.org/', {
+    ...LIMITS,
+    hosts: [{ host: 'media.example.org', port: undefined }],
+    lookup: () => undefined,
+    signal: AbortSignal.abort(reason),
+  });
+  await expect(connecting).rejects.toBe(reason);
+  const waiting = new AbortController();
+  const silent = await listen(
+    createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      waiting.abort(reason);
+    }),
+  );
+  await expect(open(silent, '/', { signal: waiting.signal })).rejects.toBe(reason);
+  const reading = new AbortController();
+  const body = await serveRaw('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', { open: true });
+  const { stream } = await open(body, '/', { signal: reading.signal });
+  stream.once('data', () => reading.abort(reason));
+  await expect(buffer(stream)).rejects.toBe(reason);
+});

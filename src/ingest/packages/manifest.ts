@@ -1,0 +1,66 @@
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { quoted } from '../../recordings/agents/names.ts';
+import { childOf, parseXml, type XmlElement, XmlFault } from '../../xml.ts';
+import { flavorIn, tagsIn } from './element-fields.ts';
+
+const MOST_ELEMENTS = 500;
+
+export const NO_MANIFEST = refusal(
+  400,
+  (reason: string) => `The archive holds no media package: ${reason}. It needs a manifest.xml.`,
+  ['there is no manifest.xml'],
+);
+export const FILE_MISSING = refusal(
+  400,
+  (file: string) => `The manifest names the file ${quoted(file)}, which the archive does not hold.`,
+  ['camera.mp4'],
+);
+
+/** A part of a media package in an archive. */
+export interface ManifestElement {
+  kind: 'track' | 'catalog' | 'attachment';
+  flavor: string;
+  tags: string[];
+  /** As the manifest names it. */
+  file: string;
+}
+
+/** What the manifest of an archive says. */
+export interface Manifest {
+  /** The identifier of the media package; empty when it has none. */
+  id: string;
+  elements: ManifestElement[];
+}
+
+/** Reads the manifest of an archive. @throws {HttpError} 400 */
+export function readManifest(text: string): Manifest {
+  const root = rootOf(text);
+  if (root.name !== 'mediapackage') throw NO_MANIFEST('its manifest is no <mediapackage>');
+  const elements = ['media', 'metadata', 'attachments']
+    .map((name) => childOf(root, name))
+    .flatMap((group) => group?.children ?? [])
+    .flatMap((element) => elementOf(element) ?? []);
+  if (elements.length > MOST_ELEMENTS)
+    throw NO_MANIFEST(`its manifest names more than ${MOST_ELEMENTS} files`);
+  return { id: root.attributes.get('id')?.trim() ?? '', elements };
+}
+
+function elementOf(element: XmlElement): ManifestElement | undefined {
+  const kind = element.name;
+  if (kind !== 'track' && kind !== 'catalog' && kind !== 'attachment') return undefined;
+  const tags = childOf(element, 'tags')?.children.map(({ text }) => text) ?? [];
+  return {
+    kind,
+    flavor: flavorIn(element.attributes.get('type')),
+    tags: tagsIn(tags.join(',')),
+    file: (childOf(element, 'url')?.text ?? '').trim(),
+  };
+}
+
+function rootOf(text: string): XmlElement {
+  try {
+    return parseXml(text);
+  } catch (error) {
+    throw error instanceof XmlFault ? NO_MANIFEST(error.message) : error;
+  }
+}

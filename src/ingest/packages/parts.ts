@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import type { Transaction } from '../../database/kysely.ts';
+import type { NewTrack } from '../../events/tracks.ts';
+import type { AcceptedDraft } from '../drafts.ts';
+import { isMedia } from './media.ts';
+import type { Recipient } from './recipient.ts';
+
+/**
+ * The event that has these very recordings already: the one they are for, or one beside it. Agents that have lost our
+ * answer, or power, send what they have once more.
+ */
+export async function recordedAs(
+  trx: Transaction,
+  { id }: Recipient,
+  tracks: readonly NewTrack[],
+): Promise<AcceptedDraft | undefined> {
+  const sent = tracks.filter(isMedia).map(({ sha256 }) => sha256);
+  const { rows } = await sql<{ eventId: string; held: (string | null)[]; workflowId: number | null }>`
+    SELECT event_id AS "eventId", array_agg(sha256) AS held,
+      (SELECT max(workflows.id) FROM workflows WHERE workflows.event_id = tracks.event_id) AS "workflowId"
+    FROM tracks
+    WHERE is_media AND event_id IN (SELECT ${id} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${id})
+    GROUP BY event_id`.execute(trx);
+  const same = rows.find(({ held }) => sameItems(held, sent));
+  return same && { eventId: same.eventId, workflowId: same.workflowId ?? undefined };
+}
+
+/** Which part of the recording of an event another one is. The delivery to the event is locked. */
+export async function nextPart(trx: Transaction, { id }: Recipient): Promise<number> {
+  const { part } = await trx
+    .selectFrom('further_recordings')
+    .select(sql<number>`coalesce(max(part), 1) + 1`.as('part'))
+    .where('of_event', '=', id)
+    .executeTakeFirstOrThrow();
+  return part;
+}
+
+/** Writes down that an event is another part of the recording of a scheduled one. */
+export async function writePart(
+  trx: Transaction,
+  { id }: Recipient,
+  further: { eventId: string; part: number },
+): Promise<void> {
+  await trx
+    .insertInto('further_recordings')
+    .values({ event_id: further.eventId, of_event: id, part: further.part })
+    .execute();
+}
+
+function sameItems(a: readonly (string | null)[], b: readonly (string | null)[]): boolean {
+  if (a.includes(null) || a.length !== b.length) return false;
+  const [left, right] = [[...a].sort(), [...b].sort()];
+  return left.every((item, i) => item === right[i]);
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { OTHER_AGENT, requireOwnAgent } from '../../access/own-agent.ts';
+import { apiRole } from '../../access/roles/api-roles.ts';
+import { ROLE_CAPTURE_AGENT } from '../../access/roles/roles.ts';
+import type { Transaction } from '../../database/kysely.ts';
+import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { periodIn, termTexts } from '../../metadata/read-dublincore.ts';
+import { isName } from '../../recordings/agents/names.ts';
+import { ScheduleConflict } from '../../recordings/conflicts.ts';
+import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
+import { LONGEST_MS } from '../../recordings/schedules/scheduling.schemas.ts';
+import { answerFailure } from '../answer-failure.ts';
+import { contentsOf, type DraftContents } from '../draft-contents.ts';
+import { DRAFT_GONE } from '../draft-refusals.ts';
+import { lockDraft } from '../drafts.ts';
+import type { Accept } from '../ingest.ts';
+import { rootOf } from './catalogs.ts';
+import type { Deliverer } from './deliverer.ts';
+import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
+import { ECHO } from './examples.ts';
+import { documentsOf } from './metadata.ts';
+import { newEventOf } from './new-event.ts';
+import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { processingFor, propertiesIn } from './processing.ts';
+import { which } from './receive-element.ts';
+import { textFields } from './text-fields.ts';
+import { trusted } from './trusted.ts';
+import { withWorkflow } from './with-workflow.ts';
+
+const EPISODE = 'dublincore/episode';
+
+export const NOT_SCHEDULABLE = refusal(
+  400,
+  (reason: string) =>
+    `The media package cannot be scheduled: ${reason}. It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
+  ['it has no such catalog'],
+);
+
+export const RECORDS_OTHERWISE = refusal(
+  409,
+  (conflicts: number) =>
+    `The capture agent is to record something else then: the recording overlaps ${conflicts} that are scheduled already.`,
+  [1],
+);
+
+export const [schedulePackage, schedulePackageWith] = withWorkflow({
+  path: '/ingest/schedule',
+  summary: 'Schedule a media package',
+  access: [ROLE_CAPTURE_AGENT, ...apiRole('EVENTS_CREATE')],
+  description:
+    'It becomes a scheduled event with the identifier of the package, which its agent then finds in its calendar. All other fields are values of the configuration of the workflow.',
+  form: {
+    schema: z.looseObject({
+      mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
+      workflowDefinitionId: z.string().optional(),
+    }),
+    example: ECHO,
+  },
+  answers: { 201: { description: 'It is scheduled.' } },
+  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, NOT_SCHEDULABLE, OTHER_AGENT, RECORDS_OTHERWISE],
+  handle: schedule,
+});
+
+async function schedule(
+  request: EndpointRequest,
+  workflow: string | undefined,
+  services: PackageServices,
+): Promise<Response> {
+  const { c } = request;
+  const { principal, requestId, log } = c.var;
+  try {
+    const fields = await textFields(request, services);
+    const { id } = which(c, fields);
+    const wanted = {
+      id,
+      workflow: workflow ?? fields.get('workflowDefinitionId'),
+      properties: propertiesIn(fields),
+    };
+    const by = { principal, requestId, log };
+    await services.ingest.within(principal, (trx, accept) => plan(trx, accept, wanted, by, services));
+    return c.body(null, 201);
+  } catch (error) {
+    if (error instanceof ScheduleConflict) throw RECORDS_OTHERWISE(error.conflicts.length);
+    return answerFailure(c, error);
+  }
+}
+
+async function plan(
+  trx: Transaction,
+  accept: Accept,
+  { id, ...wanted }: { id: string; workflow: string | undefined; properties: Record<string, string> },
+  by: Deliverer,
+  services: PackageServices,
+): Promise<void> {
+  const { principal, requestId, log } = by;
+  const { accepted } = await lockDraft(trx, packageOf(id, principal));
+  if (accepted) return;
+  const contents = await contentsOf(trx, id);
+  const recordings = recordingIn(contents);
+  requireOwnAgent(principal, recordings.agentId);
+  const catalogs = services.catalogs.event;
+  const processing = await processingFor(trx, wanted, undefined, { ...services, log });
+  const delivery = { draftId: id, packageId: id, properties: wanted.properties };
+  const event = await newEventOf(trx, delivery, contents, processing, { by, catalogs });
+  const { ids } = await accept({
+    principal: trusted(principal),
+    requestId,
+    draft: { id, door: DOOR },
+    tracks: [],
+    documents: documentsOf(contents, catalogs),
+    target: {
+      kind: 'new',
+      events: { ...event, id: event.id ?? id, recordings },
+      gapMs: services.config.scheduling.minGapMs,
+    },
+  });
+  log.info({ eventId: ids[0], agent: recordings.agentId }, 'an agent has scheduled a recording');
+}
+
+/** What is to be recorded, by the one catalog of the episode. @throws {HttpError} 400 */
+function recordingIn({ catalogs, tracks }: DraftContents): RecordingPlan {
+  if (tracks.length > 0) throw NOT_SCHEDULABLE('it holds tracks already');
+  const episode = catalogs.find(({ flavor }) => flavor === EPISODE);
+  if (!episode) throw NOT_SCHEDULABLE('it has no such catalog');
+  const root = rootOf(EPISODE, episode.content);
+  const agents = termTexts(root, 'spatial');
+  const [agentId = ''] = agents;
+  if (agents.length !== 1 || !isName(agentId)) throw NOT_SCHEDULABLE('it does not name one capture agent');
+  const { start, end } = periodIn(root);
+  if (termTexts(root, 'temporal').length !== 1 || !start || !end || end <= start) {
+    throw NOT_SCHEDULABLE('it does not say when the recording starts and ends');
+  }
+  if (end.getTime() - start.getTime() > LONGEST_MS) throw NOT_SCHEDULABLE('the recording would be too long');
+  return { agentId, inputs: [], periods: [{ start, end }], recurring: false };
+}

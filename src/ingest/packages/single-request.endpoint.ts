@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { NewTrack } from '../../events/tracks.ts';
+import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { NOT_MULTIPART } from '../../http/form/multipart.ts';
+import { detectTrackType } from '../../media/signature.ts';
+import { xmlText } from '../../metadata/xml.ts';
+import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
+import type { DraftCatalog } from '../draft-contents.ts';
+import { receiveForm } from '../receive-form.ts';
+import { type ReceivedFile, StagedFiles } from '../staged-files.ts';
+import { EPISODE_POLICY, UNREADABLE_CATALOG } from './catalogs.ts';
+import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
+import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
+import { URL_REFUSED } from './fetch-url/refusals.ts';
+import { storeFetched } from './fetched-part.ts';
+import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
+import { NO_TITLE } from './new-event.ts';
+import { type PackageServices, TURN } from './packages.ts';
+import { percentDecoded } from './percent.ts';
+import { propertiesIn } from './processing.ts';
+import { ingestWhole } from './whole-package.ts';
+import { withWorkflow } from './with-workflow.ts';
+
+const MOST = { fields: 1000, files: 50 };
+const EPISODE = 'dublincore/episode';
+/** The terms of Dublin Core that may stand as fields of the form. */
+const TERMS = [
+  ...['abstract', 'accessRights', 'available', 'contributor', 'coverage', 'created', 'creator', 'date'],
+  ...[
+    'description',
+    'extent',
+    'format',
+    'identifier',
+    'isPartOf',
+    'isReferencedBy',
+    'isReplacedBy',
+    'language',
+  ],
+  ...[
+    'license',
+    'publisher',
+    'relation',
+    'replaces',
+    'rights',
+    'rightsHolder',
+    'source',
+    'spatial',
+    'subject',
+  ],
+  ...['temporal', 'title', 'type'],
+];
+/** What the form says beside terms and the values of the workflow's configuration. */
+const OTHERS = new Set([
+  ...TERMS,
+  ...['flavor', 'tags', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
+  ...[
+    'episodeDCCatalogUri',
+    'seriesDCCatalogUri',
+    'mediaPackage',
+    'workflowDefinitionId',
+    'workflowInstanceId',
+  ],
+]);
+/** Fields that may come as files. */
+const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
+
+export const NO_CATALOG_URLS = refusal(
+  400,
+  (field: string) =>
+    `The form parameter '${field}' is not taken here; send the catalog itself as 'episodeDCCatalog'.`,
+  ['episodeDCCatalogUri'],
+);
+
+export const [addPackage, addPackageWith] = withWorkflow({
+  path: '/ingest/addMediaPackage',
+  summary: 'Ingest a recording in one request',
+  description:
+    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. `identifier` is what the event is called: the same files sent again under it are answered as the first time.',
+  form: {
+    streams: 'any',
+    schema: z.looseObject({
+      ...ElementFields,
+      BODY: z.string().optional().meta({
+        description: 'A track: a part with a file name, of whatever name.',
+        contentMediaType: 'application/octet-stream',
+      }),
+      mediaUri: z
+        .string()
+        .optional()
+        .describe(
+          'Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.',
+        ),
+      title: z.string().optional(),
+      creator: z.string().optional(),
+      identifier: z.string().optional(),
+      acl: z.string().optional().describe('Who may do what: XACML, or JSON such as `{"acl":{"ace":[]}}`.'),
+      episodeDCCatalog: z.string().optional().describe('Dublin Core in place of the terms.'),
+    }),
+    example: { flavor: 'presenter/source', title: 'Algebra I', creator: 'Ada Lovelace' },
+  },
+  answers: { 200: WORKFLOW_ANSWER },
+  refusals: [
+    NO_FLAVOR,
+    WRONG_FLAVOR,
+    WRONG_TAGS,
+    WRONG_IDENTIFIER,
+    NO_TITLE,
+    NO_CATALOG_URLS,
+    URL_REFUSED,
+    UNREADABLE_CATALOG,
+    NOT_MULTIPART,
+    ...DELIVERY_REFUSALS,
+    ...UPLOAD_REFUSALS,
+  ],
+  handle: (request, workflow, services) =>
+    receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
+});
+
+function receive(
+  request: EndpointRequest,
+  workflow: string | undefined,
+  services: PackageServices,
+): Promise<Response> {
+  const said: [name: string, value: string][] = [];
+  const described: { flavor: string; tags: string[] }[] = [];
+  const addresses: { flavor: string; tags: string[]; url: string }[] = [];
+  const last = (name: string) => said.findLast(([field]) => field === name)?.[1];
+  const describe = () => {
+    const track = { flavor: flavorIn(last('flavor')), tags: tagsIn(last('tags')) };
+    // The next track has tags of its own.
+    said.push(['tags', '']);
+    return track;
+  };
+  const takes = async ({ field }: { field: string }) => {
+    if (TEXTS.has(field)) return 'text';
+    described.push(describe());
+    return 'store';
+  };
+  const onField = (name: string, value: string) => {
+    said.push([name, value]);
+    if (name === 'mediaUri' && value.trim() !== '') addresses.push({ ...describe(), url: value.trim() });
+  };
+  const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
+  return receiveForm(request, options, services, async ({ fields, files }) => {
+    const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
+    const staged = new StagedFiles(services);
+    try {
+      const fetched: NewTrack[] = [];
+      for (const { url, ...track } of addresses)
+        fetched.push(trackOf(await storeFetched(url, staged, services), track));
+      const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs: catalogsOf(fields, said) };
+      const identifier = fields.get('identifier')?.trim();
+      const delivery = {
+        packageId: identifier ? identifierIn(identifier) : randomUUID(),
+        instanceId: fields.get('workflowInstanceId')?.trim(),
+        workflow: workflow ?? fields.get('workflowDefinitionId'),
+        properties: propertiesIn(fields, OTHERS),
+        needsTitle: true,
+      };
+      return await ingestWhole(request.c, contents, delivery, services);
+    } catch (error) {
+      await staged.discard();
+      throw error;
+    }
+  });
+}
+
+function trackOf(
+  { field: _, ...file }: ReceivedFile,
+  { flavor, tags }: { flavor: string; tags: string[] },
+): NewTrack {
+  return { ...file, id: randomUUID(), flavor, tags };
+}
+
+/** @throws {HttpError} 400 */
+function catalogsOf(
+  fields: ReadonlyMap<string, string>,
+  said: readonly (readonly [string, string])[],
+): DraftCatalog[] {
+  for (const name of ['episodeDCCatalogUri', 'seriesDCCatalogUri']) {
+    if (fields.get(name)?.trim()) throw NO_CATALOG_URLS(name);
+  }
+  const acl = fields.get('acl')?.trim();
+  const episode = percentDecoded(fields.get('episodeDCCatalog') ?? '').trim() || dublinCoreOf(said);
+  return [
+    { id: randomUUID(), flavor: EPISODE, filename: 'episode.xml', content: episode },
+    ...(acl ? [{ id: randomUUID(), flavor: EPISODE_POLICY, filename: 'acl', content: acl }] : []),
+  ];
+}
+
+function dublinCoreOf(said: readonly (readonly [string, string])[]): string {
+  const terms = said
+    .filter(([name]) => TERMS.includes(name))
+    .map(([name, value]) => `<dcterms:${name}>${xmlText(value)}</dcterms:${name}>`);
+  return `<dublincore xmlns:dcterms="http://purl.org/dc/terms/">${terms.join('')}</dublincore>`;
+}

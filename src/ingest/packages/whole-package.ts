@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import type { DraftContents } from '../draft-contents.ts';
+import { addToDraft, openDraft } from '../drafts.ts';
+import { answerDelivered } from './answer-delivered.ts';
+import { checkCatalog } from './catalogs.ts';
+import type { Delivery } from './deliverer.ts';
+import { deliver } from './delivery.ts';
+import { DOOR, type PackageServices, packageOf } from './packages.ts';
+
+/**
+ * Ingests a media package that came as a whole, in one transaction; what its objects have no place for is removed.
+ *
+ * @throws {HttpError} as `deliver`, and 400 for a catalog that cannot be read
+ */
+export async function ingestWhole(
+  c: Context,
+  contents: DraftContents,
+  delivery: Omit<Delivery, 'draftId'>,
+  services: PackageServices,
+): Promise<Response> {
+  const { principal, requestId, log } = c.var;
+  const { config, staging, ingest, catalogs } = services;
+  for (const { flavor, content } of contents.catalogs) checkCatalog(flavor, content, catalogs.event);
+  const draftId = randomUUID();
+  const outcome = await ingest.within(principal, async (trx, accept) => {
+    await openDraft(trx, { id: draftId, door: DOOR, principal, lifetimeMs: config.draftExpiryMs });
+    const unneeded = await addToDraft(trx, packageOf(draftId, principal), contents, staging);
+    const by = { principal, requestId, log };
+    const delivered = await deliver(trx, accept, { ...delivery, draftId }, by, services);
+    // Nothing may fail after the commit: who is told that it has failed believes that.
+    return { unneeded, answer: await answerDelivered(c, trx, delivered, config.publicUrl) };
+  });
+  await staging.discard(outcome.unneeded);
+  return outcome.answer;
+}

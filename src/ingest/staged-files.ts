@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream';
+import { refusal } from '../http/endpoint/refusal.ts';
+import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
+import type { ObjectStorage } from '../storage/port.ts';
+import { putMeasured } from '../storage/put-measured.ts';
+import type { StagingLedger } from '../storage/staging.ts';
+
+export const EMPTY_FILE = refusal(
+  400,
+  (filename: string, field: string) => `The file '${filename}' in the part '${field}' is empty.`,
+  ['camera.mp4', 'presenter'],
+);
+/** What a track is, is known when its head has been stored. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** A file that is stored and staged, and not yet part of an event. */
+export interface ReceivedFile {
+  /** The form field it came in. */
+  field: string;
+  filename: string;
+  mediatype: string;
+  objectKey: string;
+  /** In bytes. */
+  size: number;
+  /** Of its bytes, in hexadecimal. */
+  sha256: string;
+}
+
+/** A file that comes in. */
+export interface IncomingFile {
+  /** The form field it came in, for sentences. */
+  field: string;
+  filename: string;
+  /** Its chunks, each by itself. */
+  stream: Readable;
+  /** At most, in bytes. */
+  expectedBytes: number;
+  /** Tells its media type; a recording's unless given. */
+  detect?: (head: Uint8Array) => string;
+}
+
+/** The files of one request: stored and staged as they come, kept all together or not at all. */
+export class StagedFiles {
+  readonly #storage: ObjectStorage;
+  readonly #staging: StagingLedger;
+  readonly #keys: string[] = [];
+  /** One file that is lost makes the others useless: whoever sends them is to know before the end. */
+  readonly #lost = new AbortController();
+
+  constructor({ storage, staging }: { storage: ObjectStorage; staging: StagingLedger }) {
+    this.#storage = storage;
+    this.#staging = staging;
+  }
+
+  /** @throws {StagingExpired} when one of them has been swept */
+  requireAll(): void {
+    this.#lost.signal.throwIfAborted();
+  }
+
+  /**
+   * Stores a file.
+   *
+   * @throws {HttpError} 400 for an empty one
+   * @throws {StorageRefused}
+   * @throws {StagingExpired} as soon as one of the files has been swept
+   */
+  async store({
+    field,
+    filename,
+    stream,
+    expectedBytes,
+    detect = detectMediaType,
+  }: IncomingFile): Promise<ReceivedFile> {
+    const objectKey = await this.#staging.stage('track', (reason) => this.#lost.abort(reason));
+    this.#keys.push(objectKey);
+    const { head, ...measured } = await putMeasured(this.#storage, objectKey, stream, {
+      mediatype: UNKNOWN_TYPE,
+      expectedBytes,
+      headBytes: HEAD_BYTES,
+      signal: this.#lost.signal,
+      disposable: true,
+      onDoubt: () => this.#staging.doubt(objectKey),
+    });
+    if (measured.size === 0) throw EMPTY_FILE(filename, field);
+    return { field, filename, mediatype: detect(head), objectKey, ...measured };
+  }
+
+  /** Removes what was stored; what a row has taken meanwhile stays. */
+  async discard(): Promise<void> {
+    await this.#staging.discard(this.#keys);
+  }
+}

@@ -1,0 +1,180 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { OTHER_AGENT, requireOwnAgent } from '../../access/own-agent.ts';
+import { ROLE_CAPTURE_AGENT } from '../../access/roles/roles.ts';
+import type { Database } from '../../database/kysely.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { refusal } from '../../http/endpoint/refusal.ts';
+import { SENTENCE } from '../../http/errors.ts';
+import { element, xmlAnswer } from '../legacy-xml.ts';
+import { AGENT_ID, CONFIGURATION } from './examples.ts';
+import { type AgentFacts, allAgentFacts, removeAgent } from './facts.queries.ts';
+import {
+  AGENT_READERS,
+  agentParams,
+  capabilitiesOf,
+  knownAgent,
+  UNKNOWN_AGENT,
+  XML_ANSWER,
+} from './known-agent.ts';
+
+interface Services {
+  database: Database;
+}
+
+export const AGENT_IN_USE = refusal(
+  409,
+  (id: string) => `The capture agent '${id}' has scheduled events; move or delete them first.`,
+  [AGENT_ID],
+);
+
+const Properties = z.object({
+  item: z.array(z.object({ key: z.string(), value: z.string() })),
+});
+const Update = z.object({
+  'agent-state-update': z.object({
+    name: z.string(),
+    state: z.string().describe('`offline` after two minutes of silence.'),
+    url: z.string(),
+    'time-since-last-update': z.int().describe('In milliseconds.'),
+    capabilities: Properties,
+  }),
+});
+const FACTS: AgentFacts = {
+  id: AGENT_ID,
+  state: 'idle',
+  url: 'http://room-1.example.org:8000',
+  silentMs: 4711,
+  configuration: CONFIGURATION,
+};
+
+/** A capture agent as displays in front of halls ask for it. */
+export const readAgentState = defineEndpoint({
+  method: 'get',
+  path: '/capture-admin/agents/{agent_id}.json',
+  access: AGENT_READERS,
+  summary: 'Read the state of a capture agent',
+  description: 'As displays in front of halls ask for it.',
+  params: agentParams,
+  answers: {
+    200: { description: 'The capture agent.', plain: true, body: Update, example: updateJson(FACTS) },
+  },
+  refusals: [UNKNOWN_AGENT],
+  handle: async ({ c, params }, { database }: Services) =>
+    c.json(updateJson(await knownAgent(database, params.agent_id))),
+});
+
+export const readAgentStateXml = defineEndpoint({
+  method: 'get',
+  path: '/capture-admin/agents/{agent_id}.xml',
+  access: AGENT_READERS,
+  summary: 'Read the state of a capture agent, as XML',
+  description: 'The same as the JSON.',
+  params: agentParams,
+  answers: {
+    200: { description: 'The capture agent.', ...XML_ANSWER, example: element('agent-state-update', '') },
+  },
+  refusals: [UNKNOWN_AGENT],
+  handle: async ({ c, params }, { database }: Services) =>
+    xmlAnswer(c, updateXml(await knownAgent(database, params.agent_id))),
+});
+
+const list = async (c: Context, database: Database, suffix: 'json' | 'xml') => {
+  const agents = await allAgentFacts(database);
+  if (suffix === 'xml') return xmlAnswer(c, element('agent-state-updates', agents.map(updateXml).join('')));
+  return c.json({ agents: { agent: agents.map(shown) } });
+};
+
+export const listAgentStates = defineEndpoint({
+  method: 'get',
+  path: '/capture-admin/agents.json',
+  access: AGENT_READERS,
+  operationId: 'getAgentStates',
+  summary: 'List capture agents with their states',
+  description: 'All that are known, by name.',
+  answers: {
+    200: {
+      description: 'All that are known, by name.',
+      plain: true,
+      body: z.object({ agents: z.object({ agent: z.array(Update.shape['agent-state-update']) }) }),
+      example: { agents: { agent: [shown(FACTS)] } },
+    },
+  },
+  handle: ({ c }, { database }: Services) => list(c, database, 'json'),
+});
+
+const XML_LIST = {
+  method: 'get',
+  access: AGENT_READERS,
+  answers: {
+    200: {
+      description: 'All that are known, by name.',
+      ...XML_ANSWER,
+      example: element('agent-state-updates', updateXml(FACTS)),
+    },
+  },
+  handle: ({ c }: { c: Context }, { database }: Services) => list(c, database, 'xml'),
+} as const;
+
+export const listAgentStatesXml = defineEndpoint({
+  ...XML_LIST,
+  path: '/capture-admin/agents.xml',
+  summary: 'List capture agents with their states, as XML',
+  description: 'The same as the JSON.',
+});
+
+export const listAgentStatesPlain = defineEndpoint({
+  ...XML_LIST,
+  path: '/capture-admin/agents',
+  summary: 'List capture agents with their states, as XML as well',
+  description: 'The same as the JSON.',
+});
+
+export const deleteAgent = defineEndpoint({
+  method: 'delete',
+  path: '/capture-admin/agents/{agent_id}',
+  access: [ROLE_CAPTURE_AGENT],
+  summary: 'Forget a capture agent',
+  description: 'One that has scheduled events stays.',
+  params: agentParams,
+  answers: {
+    200: {
+      description: 'It is gone, until it reports again.',
+      mediaType: 'text/plain; charset=utf-8',
+      body: z.string(),
+      example: `${AGENT_ID} removed`,
+    },
+  },
+  refusals: [UNKNOWN_AGENT, AGENT_IN_USE, OTHER_AGENT],
+  handle: async ({ c, params }, { database }: Services) => {
+    const id = params.agent_id;
+    requireOwnAgent(c.var.principal, id);
+    const removed = await removeAgent(database, id);
+    if (removed === 'missing') throw UNKNOWN_AGENT(id);
+    if (removed === 'in use') throw AGENT_IN_USE(id);
+    return c.body(`${id} removed`, 200, { 'Content-Type': SENTENCE });
+  },
+});
+
+function shown(agent: AgentFacts) {
+  return {
+    name: agent.id,
+    state: agent.state,
+    url: agent.url,
+    'time-since-last-update': agent.silentMs,
+    capabilities: { item: Object.entries(capabilitiesOf(agent)).map(([key, value]) => ({ key, value })) },
+  };
+}
+
+function updateJson(agent: AgentFacts) {
+  return { 'agent-state-update': shown(agent) };
+}
+
+function updateXml(agent: AgentFacts): string {
+  const { capabilities, ...facts } = shown(agent);
+  const fields = Object.entries(facts).map(([name, value]) => element(name, String(value), 'text'));
+  const items = capabilities.item.map(({ key, value }) =>
+    element('item', element('key', key, 'text') + element('value', value, 'text')),
+  );
+  return element('agent-state-update', [...fields, element('capabilities', items.join(''))].join(''));
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { digestHeader, nonceOf } from './digest.ts';
+import { form, type Part } from './form.ts';
+import type { TestServer } from './server.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../src/cli/user.ts', import.meta.url));
+const PASSWORD = 'Geheim: ü';
+
+/** Over the wire, as agents sign in: Basic at once, or Digest after a challenge, with a nonce that is used again. */
+export class CaptureAgent {
+  readonly #url: string;
+  readonly #username: string;
+  readonly #scheme: 'basic' | 'digest';
+  #nonce: string | undefined;
+  #count = 0;
+
+  private constructor(url: string, username: string, scheme: 'basic' | 'digest') {
+    this.#url = url;
+    this.#username = username;
+    this.#scheme = scheme;
+  }
+
+  /** Makes the account as an operator does. */
+  static async create(
+    { url, databaseUrl }: TestServer,
+    username: string,
+    scheme: 'basic' | 'digest',
+    ...more: string[]
+  ): Promise<CaptureAgent> {
+    await promisify(execFile)(process.execPath, [PROGRAM, 'add', username, '--agent', ...more], {
+      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, INLET_USER_PASSWORD: PASSWORD },
+    });
+    return new CaptureAgent(url, username, scheme);
+  }
+
+  async send(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+    const request = async (authorization: string | undefined, body: BodyInit | null | undefined) => {
+      const headers = new Headers(init.headers);
+      if (authorization) headers.set('Authorization', authorization);
+      return fetch(new URL(path, this.#url), {
+        ...init,
+        method,
+        headers,
+        body: body ?? null,
+        redirect: 'manual',
+      });
+    };
+    if (this.#scheme === 'basic') {
+      const credentials = Buffer.from(`${this.#username}:${PASSWORD}`).toString('base64');
+      return request(`Basic ${credentials}`, init.body);
+    }
+    if (!this.#nonce) {
+      // As curl does: without a body first.
+      const first = await request(undefined, method === 'POST' ? '' : undefined);
+      if (first.status !== 401) return first;
+      this.#nonce = nonceOf(first);
+    }
+    this.#count += 1;
+    const nc = this.#count.toString(16).padStart(8, '0');
+    const { pathname, search } = new URL(path, this.#url);
+    const answer = { username: this.#username, password: PASSWORD, nonce: this.#nonce, method, nc };
+    return request(digestHeader({ ...answer, uri: pathname + search }), init.body);
+  }
+
+  /** The text of an answer that has to be 2xx. */
+  async text(method: string, path: string, init?: RequestInit): Promise<string> {
+    const answer = await this.send(method, path, init);
+    const text = await answer.text();
+    expect(answer.status, `${method} ${path}: ${text}`).toBeLessThan(300);
+    return text;
+  }
+
+  async multipart(path: string, parts: readonly Part[]): Promise<string> {
+    const { type, body } = form(parts);
+    return this.text('POST', path, { headers: { 'Content-Type': type }, body });
+  }
+
+  async urlencoded(path: string, fields: Record<string, string>): Promise<string> {
+    return this.text('POST', path, { body: new URLSearchParams(fields) });
+  }
+}

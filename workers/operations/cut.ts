@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/database/kysely.ts';
+import { CUTTING, type CutPart, CuttingFault, parseCutting } from '../../src/media/cutting.ts';
+import { MediaFailure } from '../../src/media/failure.ts';
+import { type KeptPart, keepsAll, lengthOf, partsWithin } from '../../src/media/kept.ts';
+import type { Operation } from '../operation.ts';
+import { type SourceTrack, sourceTracks } from './elements.ts';
+
+/**
+ * Decides by the event's cutting catalog what is kept of each track, for `encode` to leave nothing else, and how long the
+ * event is then. The tracks themselves stay; without a catalog all of them is kept. It works with what `inspect` found.
+ */
+export const cut: Operation = {
+  name: 'cut',
+  lane: 'light',
+  async run({ eventId, database, log }) {
+    const tracks = await sourceTracks(database, eventId);
+    const catalog = await cuttingOf(database, eventId);
+    if (tracks.length === 0 || catalog === undefined) return (trx) => forget(trx, eventId);
+    const parts = partsOf(catalog);
+    const kept = tracks.map((track) => ({ track, parts: partsWithin(parts, durationOf(track)) }));
+    const duration = Math.round(Math.max(...kept.map((each) => lengthOf(each.parts))));
+    if (duration === 0) throw nothingLeft(parts, tracks);
+    for (const { track, parts } of kept) {
+      const line = { track: track.id, flavor: track.flavor, parts: parts.length, duration: lengthOf(parts) };
+      if (parts.length > 0) log.info(line, 'track is cut');
+      else log.warn(line, 'the track is left out, for it ends before the first part that is kept');
+    }
+    return async (trx) => {
+      // Of what is kept as a whole nothing has to be encoded anew.
+      for (const { track, parts } of kept)
+        await keep(trx, track, keepsAll(parts, durationOf(track)) ? null : parts);
+      await trx.updateTable('events').set({ duration }).where('id', '=', eventId).execute();
+    };
+  },
+};
+
+async function cuttingOf(database: Database, eventId: string): Promise<string | undefined> {
+  const row = await database
+    .selectFrom('event_documents')
+    .select('content')
+    .where('event_id', '=', eventId)
+    .where('flavor', '=', CUTTING)
+    .executeTakeFirst();
+  return row?.content;
+}
+
+function partsOf(catalog: string): CutPart[] {
+  try {
+    return parseCutting(catalog);
+  } catch (error) {
+    if (!(error instanceof CuttingFault)) throw error;
+    const reason = `The catalog ${CUTTING} cannot be followed, because ${error.message}.`;
+    throw new MediaFailure(reason, { permanent: true, cause: error });
+  }
+}
+
+function durationOf({ flavor, duration }: SourceTrack): number {
+  if (duration !== null) return duration;
+  const reason = `The track ${flavor} has not been inspected; a workflow has to inspect before it cuts.`;
+  throw new MediaFailure(reason, { permanent: true });
+}
+
+function nothingLeft(parts: readonly CutPart[], tracks: readonly SourceTrack[]): MediaFailure {
+  const [begin, end] = [parts[0]?.begin ?? 0, Math.max(...tracks.map(durationOf))].map((ms) => ms / 1000);
+  const where = `its first part begins at ${begin} s, and the recording ends at ${end} s`;
+  return new MediaFailure(`Nothing is left when the catalog ${CUTTING} is followed: ${where}.`, {
+    permanent: true,
+  });
+}
+
+async function forget(trx: Database, eventId: string): Promise<void> {
+  await trx.updateTable('tracks').set({ kept_parts: null }).where('event_id', '=', eventId).execute();
+}
+
+async function keep(trx: Database, track: SourceTrack, parts: readonly KeptPart[] | null): Promise<void> {
+  await trx
+    .updateTable('tracks')
+    .set({ kept_parts: parts && sql`${JSON.stringify(parts)}::jsonb` })
+    .where('id', '=', track.id)
+    .execute();
+}
