@@ -548,6 +548,17 @@ describe('schedule', () => {
       'an end before its start',
       { title: 'x', spatial: 'a', temporal: temporal('2031-01-01T10:00Z', '2031-01-01T09:00Z') },
     ],
+    [
+      'a time that is over, by a clock off by hours',
+      { title: 'x', spatial: 'a', temporal: temporal('2026-01-01T10:00Z', '2026-01-01T11:00Z') },
+    ],
+    [
+      'a start that is not when it was created',
+      {
+        ...{ title: 'x', spatial: 'a', created: '2031-01-01T09:00Z' },
+        temporal: temporal('2031-01-01T10:00Z', '2031-01-01T11:00Z'),
+      },
+    ],
   ])('%s is 400', async (_, terms) => {
     const pyca = recorder();
     const xml = ok(await pyca.addDublinCore(await pyca.create(), terms as Record<string, string>));

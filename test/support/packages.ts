@@ -22,10 +22,10 @@ export interface PackageAnswer {
 
 /** A capture agent or recorder that sends what such clients send, and looks at as much of the answers as they do. */
 export class Recorder {
-  readonly #app: TestApp;
+  readonly #app: Pick<TestApp, 'request'>;
   readonly #authorization: string;
 
-  constructor(app: TestApp, authorization = ADMIN) {
+  constructor(app: Pick<TestApp, 'request'>, authorization = ADMIN) {
     this.#app = app;
     this.#authorization = authorization;
   }

@@ -6,6 +6,7 @@ import type { Transaction } from '../../database/kysely.ts';
 import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { periodIn, termTexts } from '../../metadata/read-dublincore.ts';
+import { parseDateTime } from '../../metadata/time.ts';
 import { isName } from '../../recordings/agents/names.ts';
 import { ScheduleConflict } from '../../recordings/conflicts.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
@@ -33,7 +34,7 @@ const EPISODE = 'dublincore/episode';
 export const NOT_SCHEDULABLE = refusal(
   400,
   (reason: string) =>
-    `The media package cannot be scheduled: ${reason}. It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
+    `The media package cannot be scheduled: ${reason.replace(/[^.?]$/, '$&.')} It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
   ['it has no such catalog'],
 );
 
@@ -132,5 +133,16 @@ function recordingIn({ catalogs, tracks }: DraftContents): RecordingPlan {
     throw NOT_SCHEDULABLE('it does not say when the recording starts and ends');
   }
   if (end.getTime() - start.getTime() > LONGEST_MS) throw NOT_SCHEDULABLE('the recording would be too long');
+  // Nobody could record it any more, so it comes from a clock that is wrong.
+  const now = new Date();
+  if (end <= now) {
+    throw NOT_SCHEDULABLE(
+      `it ends at ${end.toISOString()}, and it is ${now.toISOString()} here. Is the agent's clock right?`,
+    );
+  }
+  const created = parseDateTime(termTexts(root, 'created')[0] ?? '');
+  if (created && created.getTime() !== start.getTime()) {
+    throw NOT_SCHEDULABLE('its <created> is not the start of its <temporal>');
+  }
   return { agentId, inputs: [], periods: [{ start, end }], recurring: false };
 }

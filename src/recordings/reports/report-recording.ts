@@ -13,6 +13,9 @@ export const RECORDING_MISSING = refusal(
   ['0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21'],
 );
 
+/** No agent begins earlier than that whose clock is right. */
+const EARLY_MS = 3_600_000;
+
 /** What an agent says of a recording; `unknown` says nothing, and empty takes back what was said. */
 export type ReportedState = RecordingState | 'unknown';
 
@@ -33,7 +36,7 @@ export async function reportRecording(
     // In the order in which all lock: event, agent, schedule.
     const event = await trx
       .selectFrom('events')
-      .select(['agent_id', 'recording_state'])
+      .select(['agent_id', 'recording_state', 'start_date'])
       .where('id', '=', eventId)
       .where('agent_id', '<>', '')
       .forUpdate()
@@ -52,7 +55,13 @@ export async function reportRecording(
       log.info(facts, 'an agent has said of a recording what cannot be any more; nothing has changed');
       return false;
     }
-    log.info(facts, 'an agent has reported a recording');
+    if (event.start_date.getTime() - Date.now() > EARLY_MS) {
+      const start = event.start_date.toISOString();
+      log.warn(
+        { ...facts, start },
+        "an agent has reported a recording long before its time; is the agent's clock right?",
+      );
+    } else log.info(facts, 'an agent has reported a recording');
     return true;
   });
 }
