@@ -16,6 +16,7 @@ import { logs } from './suites/logs.ts';
 import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
+import { recorderRules } from './suites/recorder-rules.ts';
 import { recorders } from './suites/recorders.ts';
 import { refusals } from './suites/refusals.ts';
 import { scheduling } from './suites/scheduling.ts';
@@ -41,7 +42,7 @@ const SUITES: readonly Suite[] = [
 ];
 
 /** Nothing of these depends on the services; once on each runtime is enough. */
-const ONCE: readonly Suite[] = [hostileHttp, hostileUploads];
+const ONCE: readonly Suite[] = [hostileHttp, hostileUploads, recorderRules];
 
 /** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
 export async function describeProduct(runtime: Runtime, services: Services): Promise<void> {

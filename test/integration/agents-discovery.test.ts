@@ -118,15 +118,15 @@ describe('info', () => {
 
   test('whether an event has been published', async () => {
     const id = await insertEvent(app.database, {});
-    expect((await get(`/search/episode.json?id=${id}`)).json()['search-results'].total).toBe('0');
+    expect((await get(`/search/episode.json?id=${id}`)).json()['search-results'].total).toBe(0);
     await app.database
       .insertInto('publications')
       .values({ id: crypto.randomUUID(), event_id: id, channel: 'engage-player', mediatype: 'text/html' })
       .execute();
-    expect((await get(`/search/episode.json?id=${id}`)).json()['search-results'].total).toBe('1');
+    expect((await get(`/search/episode.json?id=${id}`)).json()['search-results'].total).toBe(1);
     const stranger = await app.account('stranger', 'ROLE_API_EVENTS_VIEW');
     const seen = await get(`/search/episode.json?id=${id}`, { Authorization: stranger });
-    expect(seen.json()['search-results'].total).toBe('0');
+    expect(seen.json()['search-results'].total).toBe(0);
   });
 });
 

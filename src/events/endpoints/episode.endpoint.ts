@@ -8,7 +8,7 @@ import { INTERNAL_CHANNEL } from '../../publications/model.ts';
 import { EVENT_ID } from '../examples.ts';
 
 const Found = z.object({
-  'search-results': z.looseObject({ total: z.string().describe('`0` or `1`.') }),
+  'search-results': z.looseObject({ total: z.int().describe('`0` or `1`.') }),
 });
 
 /** Whether an event has been published, for agents that send again what has not arrived. */
@@ -26,7 +26,7 @@ export const publishedEpisode = defineEndpoint({
       description: 'How many there are.',
       plain: true,
       body: Found,
-      example: { 'search-results': { total: '1', limit: '1', offset: '0', result: { id: EVENT_ID } } },
+      example: { 'search-results': { total: 1, limit: 1, offset: 0, result: { id: EVENT_ID } } },
     },
   },
   handle: async ({ c, query }, { database }: { database: Database }) => {
@@ -47,15 +47,15 @@ export const publishedEpisode = defineEndpoint({
       );
     if (!principal.hasRole(ROLE_CAPTURE_AGENT)) events = events.where(mayAccess('events', principal, 'read'));
     const event = await events.executeTakeFirst();
-    const paging = { limit: '1', offset: '0' };
+    const paging = { limit: 1, offset: 0 };
     return c.json({
       'search-results': event
         ? {
-            total: '1',
+            total: 1,
             ...paging,
             result: { id: event.id, mediapackage: { id: event.id, title: event.title } },
           }
-        : { total: '0', ...paging },
+        : { total: 0, ...paging },
     });
   },
 });
