@@ -81,6 +81,14 @@ describe('checkComplete', () => {
     await check('mov', Buffer.concat([whole, Buffer.from('TAG of some tool, not a part at all')]));
   });
 
+  it('sees a live recording that broke off between two blocks of a cluster', async () => {
+    const block = [0xa3, 0x84, 1, 2, 3, 4];
+    const cluster = [0x1f, 0x43, 0xb6, 0x75, 0x80 | (2 * block.length)];
+    const live = (...content: number[]) => Buffer.concat([matroska([0xff], 0), Buffer.from(content)]);
+    expect(await check('matroska', live(...cluster, ...block, ...block))).toBeUndefined();
+    expect(await check('matroska', live(...cluster, ...block))).toMatch(/broken off|incomplete/);
+  });
+
   it('sees a Matroska file that was cut, but not a live recording', async () => {
     await expect(check('matroska', matroska([0x01, 0, 0, 0, 0, 0, 1, 0], 100))).rejects.toThrow(
       /ends before/,

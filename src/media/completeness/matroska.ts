@@ -11,8 +11,8 @@ const HEAD_BYTES = 4096;
 const TAIL_BYTES = 8 * 2 ** 20;
 
 /**
- * Matroska and WebM: a segment that has a length, or none where it was written as it was recorded. Then blocks have
- * lengths, and the last one must be whole.
+ * Matroska and WebM: a segment that has a length, or none where it was written as it was recorded. Then blocks and,
+ * but for those of browsers, clusters have lengths, and the last ones must be whole.
  */
 export async function checkMatroska(file: FileHandle, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, HEAD_BYTES);
@@ -38,9 +38,8 @@ function checkLastCluster(tail: Buffer): Finding | undefined {
       at = id.end + vintLength(tail, id.end);
       continue;
     }
-    const inside = id.value === BEHIND_CLUSTERS[2] ? 0 : length.value;
-    if (length.end + inside > tail.length) return BROKEN_OFF;
-    at = length.end + inside;
+    if (length.end + length.value > tail.length) return BROKEN_OFF;
+    at = length.end + length.value;
   }
   return undefined;
 }
