@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Config, VARIABLES } from '../config.ts';
 import { locateTools, type MediaTools } from '../media/tools.ts';
@@ -30,7 +31,8 @@ export interface RoleStart {
 }
 
 /** Makes everything ready that the role needs and cannot do itself, then becomes the role. */
-export async function startRole(start: RoleStart): Promise<never> {
+export async function startRole(asked: RoleStart): Promise<never> {
+  const start = { ...asked, config: await withoutLinks(asked.config) };
   const { role, config, project } = start;
   const tools = runsTools(role) ? await locateTools(config) : undefined;
   const databaseUrl = await prepareDatabase(config);
@@ -44,6 +46,7 @@ export async function startRole(start: RoleStart): Promise<never> {
     DATA_DIR: config.dataDir,
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
     ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
+    ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR: temporaryFolder,
     // msgpackr, a part of BullMQ, would load native code.
@@ -63,6 +66,12 @@ export async function startRole(start: RoleStart): Promise<never> {
   }
   const deno = await denoCommand(start, { databaseUrl, temporaryFolder, tools, codeCaches });
   return become(denoProgram(), deno.args, { ...environment, ...deno.environment });
+}
+
+/** Deno's permissions are for a folder itself, and sites like to link the one of the day. */
+async function withoutLinks(config: Config): Promise<Config> {
+  const { studioDir } = config;
+  return studioDir ? { ...config, studioDir: await realpath(studioDir).catch(() => studioDir) } : config;
 }
 
 function toolVariables(tools: MediaTools | undefined) {

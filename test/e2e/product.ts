@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { linkedStudio } from '../support/studio-folder.ts';
 import { available, SERVICES, type Services } from './services.ts';
 import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from './suite.ts';
 import { access } from './suites/access.ts';
@@ -49,14 +50,23 @@ export async function describeProduct(runtime: Runtime, services: Services): Pro
   const runs = await available(services);
   describe.skipIf(!runs)(`on ${runtime}, ${services}`, () => {
     let server: TestServer;
+    let studio: Awaited<ReturnType<typeof linkedStudio>>;
     beforeAll(async () => {
+      studio = await linkedStudio();
       server = await startServer({
         runtime,
         ...SERVICES[services],
-        env: { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: String(UPLOAD_IDLE_SECONDS) },
+        env: {
+          MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
+          UPLOAD_IDLE_SECONDS: String(UPLOAD_IDLE_SECONDS),
+          STUDIO_DIR: studio.path,
+        },
       });
     });
-    afterAll(() => server?.stop());
+    afterAll(async () => {
+      await server?.stop();
+      await studio?.remove();
+    });
     beforeEach((test) => showLogsOnFailure(test, server));
     for (const suite of services === 'embedded' ? [...SUITES, ...ONCE] : SUITES)
       suite(() => ({ server, admin: new Client(server.url), runtime }));

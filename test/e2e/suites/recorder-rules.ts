@@ -4,6 +4,7 @@ import { recording } from '../../support/clips.ts';
 import { field, file, form } from '../../support/form.ts';
 import { OpenUpload } from '../../support/open-upload.ts';
 import { exchange } from '../../support/raw-http.ts';
+import { STUDIO_PAGE } from '../../support/studio-folder.ts';
 import { type Suite, UPLOAD_IDLE_SECONDS } from '../suite.ts';
 
 /** What agents need of HTTP itself. */
@@ -53,6 +54,14 @@ export const recorderRules: Suite = (product) => {
         });
         expect([answer.status, answer.headers.get('Location')], path).toEqual([status, null]);
       }
+    });
+
+    test('Studio is served from a folder behind a link', async () => {
+      const { admin } = product();
+      const page = await admin.fetch('/studio/');
+      expect([page.status, await page.text()]).toEqual([200, STUDIO_PAGE]);
+      const settings = await admin.fetch('/studio/settings.toml');
+      expect(await settings.text()).toContain('serverUrl = "/"');
     });
   });
 };
