@@ -16,6 +16,7 @@ import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { VITAL } from './database/limits.ts';
 import { Locks } from './database/locks.ts';
+import { waitWhileAway } from './database/patience.ts';
 import { createPool } from './database/pool.ts';
 import { DatabaseWatch } from './database/watch.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
@@ -35,6 +36,11 @@ import { StagingLedger } from './storage/staging.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { loadDefinitions, type WorkflowDefinitions } from './workflows/definitions.ts';
 
+/**
+ * A request waits as long for a database that is started anew: agents do not repeat an upload that fails. Loops of workers
+ * wait by themselves.
+ */
+const RESTART_MS = 15_000;
 /** As many as the renewals of a process and two checks at a time need. */
 const VITAL_CONNECTIONS = 3;
 /** A run of a loop may be long, but not so long. */
@@ -126,7 +132,8 @@ export async function createContext(
     applicationName: `inlet ${role} vital`,
     onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
   });
-  const database = overrides.database ?? createDatabase(pool);
+  const database =
+    overrides.database ?? createDatabase(role === 'worker' ? pool : waitWhileAway(pool, RESTART_MS));
   const vital = overrides.vital ?? overrides.database ?? createDatabase(vitalPool);
   const storage = overrides.storage ?? (await createStorage(config));
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);

@@ -5,7 +5,7 @@ import { DefinitionSchema, PAUSE, type WorkflowDefinition } from './definition.t
 
 const BUILT_IN = fileURLToPath(new URL('./definitions/', import.meta.url));
 /** What runs when a client names a workflow that does not exist (compatibility 3.5). */
-const USUAL = 'schedule-and-upload';
+export const USUAL = 'schedule-and-upload';
 
 /** The workflow definitions of this installation. */
 export interface WorkflowDefinitions {

@@ -106,21 +106,17 @@ describe('GET /recordings/calendars', () => {
     expect(await uids(`&cutoff=${in_(-5).getTime()}`)).toEqual([late, now]);
   });
 
-  test('what has come is not to be recorded again', async () => {
+  test('what has come stays in the window: displays show what goes on', async () => {
     agent = newAgent();
     const id = await planned(-10, 30);
-    await app.database
-      .updateTable('schedules')
-      .set({ recording_state: 'capturing' })
-      .where('event_id', '=', id)
-      .execute();
-    expect(await uids()).toEqual([id]);
-    await app.database
-      .updateTable('schedules')
-      .set({ recording_state: 'upload_finished' })
-      .where('event_id', '=', id)
-      .execute();
-    expect(await uids()).toEqual([]);
+    for (const recording_state of ['capturing', 'upload_finished'] as const) {
+      await app.database
+        .updateTable('schedules')
+        .set({ recording_state })
+        .where('event_id', '=', id)
+        .execute();
+      expect(await uids()).toEqual([id]);
+    }
   });
 
   test('an unknown agent has an empty calendar', async () => {
@@ -179,6 +175,19 @@ describe('GET /recordings/calendars', () => {
     await schedule(app, { agent_id: other, start: iso(in_(60)), end: iso(in_(70)) });
     await app.database.updateTable('capture_agents').set({ seen_at: new Date() }).execute();
     expect(await known()).toBe(304);
+  });
+
+  test('without an agent the tag is that of all that is shown', async () => {
+    agent = newAgent();
+    const id = await planned(60, 120);
+    await app.database.insertInto('series').values({ id: 'tagged', title: 'Tagged' }).execute();
+    await change(id, { series_id: 'tagged' });
+    const path = '/recordings/calendars?seriesid=tagged';
+    const tag = async () => (await app.request(path)).headers.get('ETag') ?? '';
+    const first = await tag();
+    expect((await app.request(path, { headers: { 'If-None-Match': first } })).status).toBe(304);
+    await change(id, { title: 'Another' });
+    expect(await tag()).not.toBe(first);
   });
 
   test('the tag changes when a recording slides into the window, or out of it', async () => {

@@ -175,6 +175,9 @@ describe('what is known of agents', () => {
     await send(app, 'POST', agentPath, { state: 'capturing' });
     expect(await since()).toBe(before);
     await ago(200);
+    // Some report every five minutes only.
+    expect((await send(app, 'GET', `${agentPath}.json`)).text).toContain('"capturing"');
+    await ago(3 * 3600);
     expect((await send(app, 'GET', `${agentPath}.json`)).text).toContain('"offline"');
     await send(app, 'POST', agentPath, { state: 'capturing' });
     expect(await since()).toBeGreaterThan(before ?? 0);

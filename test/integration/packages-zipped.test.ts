@@ -38,9 +38,9 @@ const FILES: Record<string, [string, string]> = {
   'SCREEN.mp4': ['track', 'presentation/source'],
   'episode.xml': ['catalog', 'dublincore/episode'],
 };
-const archive = (more: Partial<ZipPart> = {}) =>
+const archive = (more: Partial<ZipPart> = {}, content = manifest(FILES)) =>
   zipOf([
-    { name: 'manifest.xml', content: manifest(FILES), ...more },
+    { name: 'manifest.xml', content, ...more },
     { name: 'CAMERA.mp4', content: CAMERA, ...more },
     { name: 'SCREEN.mp4', content: SLIDES, ...more },
     { name: 'episode.xml', content: episode({ title: 'From the calendar' }), ...more },
@@ -74,6 +74,31 @@ test.each([
     processing_state: 'INSTANTIATED',
   });
   expect(await rows('staging')).toEqual([]);
+});
+
+/** As Galicaster writes them: what it was told of the schedule, which has no flavor, and files that it may not have packed. */
+const besides = (attributes: string) =>
+  manifest({ ...FILES, 'series.xml': ['catalog', 'dublincore/series'] }).replace(
+    '</mediapackage>',
+    `<attachments><attachment id="org.opencastproject.capture.agent.properties" ref="" ${attributes}><mimetype>None</mimetype><tags/><url>org.opencastproject.capture.agent.properties</url></attachment></attachments></mediapackage>`,
+  );
+test.each(['type=""', ''])(
+  'what Galicaster names beside the tracks costs no recording: %j',
+  async (attributes) => {
+    const agent = newAgent();
+    const start = '2030-01-07T09:00:00Z';
+    const id = await schedule(bench.app, { agent_id: agent, start, end: '2030-01-07T10:00:00Z' });
+    const answer = ok(await send(archive({}, besides(attributes)), { workflowInstanceId: id }));
+    expect(packageId(answer)).toBe(id);
+    expect(await tracks(id)).toHaveLength(2);
+  },
+);
+
+test('a track without a flavor is 400', async () => {
+  const zip = archive({}, manifest({ ...FILES, 'SCREEN.mp4': ['track', ''] }));
+  const answer = await send(zip);
+  expect(answer).toMatchObject({ status: 400 });
+  expect(answer.text).toContain('"SCREEN.mp4"');
 });
 
 test('the archive as the whole body, and an event of its own', async () => {

@@ -288,7 +288,14 @@ describe('bad packages are refused with 400, and nothing is stored', () => {
   test('catalogs that cannot be read', async () => {
     const pyca = recorder();
     const xml = await pyca.create();
-    for (const dublinCore of ['', 'no XML', '<a>', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', `<a>\0</a>`]) {
+    for (const dublinCore of [
+      '',
+      'no XML',
+      '<a>',
+      '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+      `<a>\0</a>`,
+      '<foo/>',
+    ]) {
       const parts = [field('mediaPackage', xml), field('dublinCore', dublinCore)];
       expect((await pyca.post('/ingest/addDCCatalog', parts)).status).toBe(400);
     }

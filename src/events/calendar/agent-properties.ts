@@ -1,3 +1,4 @@
+import { USUAL } from '../../workflows/definitions.ts';
 import type { Planned } from './schedule-window.ts';
 
 const WORKFLOW = 'org.opencastproject.workflow.definition';
@@ -21,7 +22,8 @@ export function agentProperties({
     ...(series_id !== null && { 'event.series': series_id }),
     'event.location': agent,
     'capture.device.names': inputs.join(',') || ALL_INPUTS,
-    [WORKFLOW]: workflow,
+    // Some agents would ingest with an empty one.
+    [WORKFLOW]: workflow || USUAL,
     ...Object.fromEntries(
       Object.entries(properties as Record<string, string>).map(([name, value]) => [
         WORKFLOW_VALUE + name,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ROLE_CAPTURE_AGENT } from '../../access/roles/roles.ts';
 import type { Database } from '../../database/kysely.ts';
@@ -67,15 +67,17 @@ export const calendar = defineEndpoint({
   refusals: [WRONG_CUTOFF],
   handle: async ({ c, query }, { database, catalogs }: Services) => {
     const window = windowOf(query());
-    // Of all agents together nobody notes the changes: that tag is never known again.
-    const tag = window.agentId === undefined ? randomUUID() : await calendarTag(database, window);
+    const written = (now: Date) => (planned: Planned[]) =>
+      planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
+    // Of all agents together nobody notes the changes.
+    const tag =
+      window.agentId === undefined
+        ? await digestOf(plannedRecordings(database, window), written(new Date(0)))
+        : await calendarTag(database, window);
     const etag = strongEtag(tag);
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
     if (isKnown(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
-    const now = new Date();
-    const text = (planned: Planned[]) =>
-      planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
-    return c.body(streamed(plannedRecordings(database, window), text), 200, {
+    return c.body(streamed(plannedRecordings(database, window), written(new Date())), 200, {
       ...headers,
       'Content-Type': 'text/calendar; charset=UTF-8',
     });
@@ -142,6 +144,16 @@ function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>): Calenda
     seriesId: seriesid?.trim() || undefined,
     cutoff: cutoff ? new Date(Number(cutoff)) : undefined,
   };
+}
+
+/** Of all that is shown, without keeping it. */
+async function digestOf(
+  batches: AsyncGenerator<Planned[]>,
+  text: (planned: Planned[]) => string,
+): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const planned of batches) hash.update(text(planned));
+  return hash.digest('base64url').slice(0, 27);
 }
 
 /** Agents send the tag back as they got it, without the quotes, or whatever they had before the first one. */

@@ -6,7 +6,7 @@ import { LONGEST_MS } from '../../recordings/schedules/scheduling.schemas.ts';
 /** How long after its end an agent is still told of a recording, which it may be making late. */
 const STAYS = '1 hour';
 /** Counts what has changed about how calendars are written: with another one, all of them are other ones. */
-const FORM = 1;
+const FORM = 2;
 const BATCH = 500;
 
 /** Which part of an agent's schedule is asked for. */
@@ -71,9 +71,7 @@ function batch(
     ])
     .where('schedules.end_date', '>', sql<Date>`${stays()}`)
     // The same for the index: nothing is longer, and the past of an agent is long.
-    .where('schedules.start_date', '>', sql<Date>`${stays()} - make_interval(secs => ${LONGEST_MS / 1000})`)
-    // What has come need not be recorded again.
-    .where('schedules.recording_state', '<>', 'upload_finished');
+    .where('schedules.start_date', '>', sql<Date>`${stays()} - make_interval(secs => ${LONGEST_MS / 1000})`);
   if (agentId !== undefined) planned = planned.where('schedules.agent_id', '=', agentId);
   if (seriesId !== undefined) planned = planned.where('events.series_id', '=', seriesId);
   if (cutoff) planned = planned.where('schedules.start_date', '<', cutoff);

@@ -42,7 +42,9 @@ function checkCutting(content: string): void {
 /** The metadata in a catalog that this installation knows. @throws {HttpError} 400 */
 export function valuesIn(flavor: string, content: string, catalogs: CatalogSet): CatalogValues {
   const catalog = catalogs.find(flavor) ?? catalogs.common;
-  return readDublinCore(rootOf(flavor, content), catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
+  const root = rootOf(flavor, content);
+  if (root.name !== 'dublincore') throw UNREADABLE_CATALOG(flavor, `it is a <${root.name}>, no <dublincore>`);
+  return readDublinCore(root, catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
 }
 
 /** The root of a catalog. @throws {HttpError} 400 */

@@ -1,7 +1,8 @@
+import { FLAVOR } from '../../events/flavor.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { quoted } from '../../recordings/agents/names.ts';
 import { childOf, parseXml, type XmlElement, XmlFault } from '../../xml.ts';
-import { flavorIn, tagsIn } from './element-fields.ts';
+import { tagsIn } from './element-fields.ts';
 
 const MOST_ELEMENTS = 500;
 
@@ -13,6 +14,13 @@ export const NO_MANIFEST = refusal(
 export const FILE_MISSING = refusal(
   400,
   (file: string) => `The manifest names the file ${quoted(file)}, which the archive does not hold.`,
+  ['camera.mp4'],
+);
+
+export const TRACK_WITHOUT_FLAVOR = refusal(
+  400,
+  (file: string) =>
+    `The manifest says of the track ${quoted(file)} no flavor that there can be, as its type; allowed is one such as presenter/source.`,
   ['camera.mp4'],
 );
 
@@ -30,19 +38,28 @@ export interface Manifest {
   /** The identifier of the media package; empty when it has none. */
   id: string;
   elements: ManifestElement[];
+  /** Files of parts that have no flavor, as agents send along what they were told of the schedule. */
+  nameless: string[];
 }
 
 /** Reads the manifest of an archive. @throws {HttpError} 400 */
 export function readManifest(text: string): Manifest {
   const root = rootOf(text);
   if (root.name !== 'mediapackage') throw NO_MANIFEST('its manifest is no <mediapackage>');
-  const elements = ['media', 'metadata', 'attachments']
+  const named = ['media', 'metadata', 'attachments']
     .map((name) => childOf(root, name))
     .flatMap((group) => group?.children ?? [])
     .flatMap((element) => elementOf(element) ?? []);
-  if (elements.length > MOST_ELEMENTS)
-    throw NO_MANIFEST(`its manifest names more than ${MOST_ELEMENTS} files`);
-  return { id: root.attributes.get('id')?.trim() ?? '', elements };
+  if (named.length > MOST_ELEMENTS) throw NO_MANIFEST(`its manifest names more than ${MOST_ELEMENTS} files`);
+  const elements = named.filter(({ flavor }) => FLAVOR.test(flavor));
+  const others = named.filter((element) => !elements.includes(element));
+  const track = others.find(({ kind }) => kind === 'track');
+  if (track) throw TRACK_WITHOUT_FLAVOR(track.file);
+  return {
+    id: root.attributes.get('id')?.trim() ?? '',
+    elements,
+    nameless: others.map(({ file }) => file),
+  };
 }
 
 function elementOf(element: XmlElement): ManifestElement | undefined {
@@ -51,7 +68,7 @@ function elementOf(element: XmlElement): ManifestElement | undefined {
   const tags = childOf(element, 'tags')?.children.map(({ text }) => text) ?? [];
   return {
     kind,
-    flavor: flavorIn(element.attributes.get('type')),
+    flavor: element.attributes.get('type')?.trim() ?? '',
     tags: tagsIn(tags.join(',')),
     file: (childOf(element, 'url')?.text ?? '').trim(),
   };

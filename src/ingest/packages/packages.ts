@@ -10,6 +10,7 @@ import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import type { Draft, DraftOf } from '../drafts.ts';
 import type { UploadGate, WhenFull } from '../gate.ts';
 import type { Ingest } from '../ingest.ts';
+import { isPolicy } from './catalogs.ts';
 import { packageXml, type ShownElement } from './package-xml.ts';
 
 /**
@@ -72,5 +73,11 @@ export function shownContents(
     ...part,
     url: `${base}/${part.id}/${encodeURIComponent(part.filename)}`,
   });
-  return { tracks: tracks.map(shown), attachments: attachments.map(shown), catalogs: catalogs.map(shown) };
+  // Recorders send policies as attachments, and look for them there.
+  const policies = catalogs.filter(({ flavor }) => isPolicy(flavor));
+  return {
+    tracks: tracks.map(shown),
+    attachments: [...attachments.map(shown), ...policies.map(shown)],
+    catalogs: catalogs.filter((catalog) => !policies.includes(catalog)).map(shown),
+  };
 }

@@ -8,7 +8,7 @@ import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import { StagedFiles } from '../staged-files.ts';
 import { identifierIn } from './create.endpoints.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
-import { FILE_MISSING, NO_MANIFEST } from './manifest.ts';
+import { FILE_MISSING, NO_MANIFEST, TRACK_WITHOUT_FLAVOR } from './manifest.ts';
 import { type PackageServices, TURN } from './packages.ts';
 import { propertiesIn } from './processing.ts';
 import { NO_FILE } from './receive-element.ts';
@@ -44,7 +44,15 @@ export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
     },
   },
   answers: { 200: WORKFLOW_ANSWER },
-  refusals: [ZIP_REFUSED, NO_MANIFEST, FILE_MISSING, NO_FILE, ...DELIVERY_REFUSALS, ...UPLOAD_REFUSALS],
+  refusals: [
+    ZIP_REFUSED,
+    NO_MANIFEST,
+    FILE_MISSING,
+    TRACK_WITHOUT_FLAVOR,
+    NO_FILE,
+    ...DELIVERY_REFUSALS,
+    ...UPLOAD_REFUSALS,
+  ],
   handle: (request, workflow, services) =>
     receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
 });
@@ -60,6 +68,8 @@ function receive(
     try {
       const { fields, zipped } = await unpackRequest(request, staged, services);
       if (!zipped) throw NO_FILE();
+      const { leftOut } = zipped;
+      if (leftOut.length > 0) request.c.var.log.info({ leftOut }, 'parts of a media package are left out');
       const delivery = {
         packageId: chosenOrNew(zipped.id),
         instanceId: fields.get('workflowInstanceId')?.trim(),

@@ -12,23 +12,31 @@ export interface ZippedPackage {
   /** As the manifest says; empty when it does not. */
   id: string;
   contents: DraftContents;
+  /** Files beside the tracks that the manifest names and that are not part of the package: not there, or no part of one. */
+  leftOut: string[];
 }
 
 /**
- * Makes a media package of an archive by its manifest. Files that it does not name are left out.
+ * Makes a media package of an archive by its manifest. Files that it does not name are left out. A file beside the tracks
+ * that it names and that is missing costs no recording: some agents name what they have not packed.
  *
- * @throws {HttpError} 400 for a manifest that is missing, cannot be read, or names what is not there
+ * @throws {HttpError} 400 for a manifest that is missing, cannot be read, or names a track that is not there
  */
 export async function packageIn(unpacked: Unpacked, staged: StagedFiles): Promise<ZippedPackage> {
   const name = [...unpacked.small.keys()].find((each) => baseName(each) === MANIFEST);
   const manifest = name === undefined ? undefined : unpacked.small.get(name);
   if (!manifest) throw NO_MANIFEST(`there is no ${MANIFEST}`);
-  const { id, elements } = readManifest(new TextDecoder().decode(manifest));
+  const { id, elements, nameless } = readManifest(new TextDecoder().decode(manifest));
   const contents: DraftContents = { tracks: [], attachments: [], catalogs: [] };
   const taken = new Set<string>();
+  const leftOut = [...nameless];
   for (const element of elements) {
     const path = pathOf(element.file, unpacked);
-    if (path === undefined || taken.has(path)) throw FILE_MISSING(element.file);
+    if (path === undefined || taken.has(path)) {
+      if (element.kind === 'track') throw FILE_MISSING(element.file);
+      leftOut.push(element.file);
+      continue;
+    }
     taken.add(path);
     const small = unpacked.small.get(path);
     if (small && isText(element)) contents.catalogs.push(catalogOf(element, path, small));
@@ -39,7 +47,7 @@ export async function packageIn(unpacked: Unpacked, staged: StagedFiles): Promis
         unpacked.stored.get(path) ?? (await storeSmall(path, small as Buffer, staged)),
       );
   }
-  return { id, contents };
+  return { id, contents, leftOut };
 }
 
 function isText({ kind, flavor }: ManifestElement): boolean {

@@ -46,7 +46,9 @@ export const AgentReport = z.object({
         `The form parameter 'address' is ${quoted(input)}; allowed are up to ${MAX_ADDRESS} characters, none of them a control character.`,
     })
     .optional()
-    .describe('Where the agent itself can be reached; without it the address stays as it is.'),
+    .describe(
+      'Where the agent itself can be reached; without it the address stays as it is, and at first is the one that the report comes from.',
+    ),
 });
 export type AgentReport = z.infer<typeof AgentReport>;
 

@@ -22,11 +22,14 @@ export interface AgentRow {
 const seenWithin = (seconds: number) =>
   sql<boolean>`coalesce(seen_at >= now() - make_interval(secs => ${seconds}), false)`;
 
-/** The state of an agent as it is shown: what it reports counts as long as it is not silent. */
-export const SHOWN_STATE = sql<AgentState>`CASE
+/** The state of an agent as it is shown: what it reports counts as long as it is not silent for longer than that. */
+export const stateUnlessSilent = (seconds: number) => sql<AgentState>`CASE
   WHEN seen_at IS NULL THEN 'unknown'
-  WHEN NOT ${seenWithin(OFFLINE_SECONDS)} THEN 'offline'
+  WHEN NOT ${seenWithin(seconds)} THEN 'offline'
   ELSE state END`;
+
+/** The same as people see it. */
+export const SHOWN_STATE = stateUnlessSilent(OFFLINE_SECONDS);
 
 export function findAgent(database: Queryable, id: string): Promise<AgentRow | undefined> {
   return shownAgent(database, sql.val(id)).executeTakeFirst();
@@ -42,17 +45,23 @@ export async function timeZoneOf(db: Queryable, agentId: string): Promise<string
   return agent?.time_zone ?? FALLBACK_ZONE;
 }
 
-/** Writes down what an agent reports, which makes it known. Without an address the former one stays. */
+/**
+ * Writes down what an agent reports, which makes it known. Without an address the former one stays.
+ *
+ * @param peer stands for the address of one that is new and says none
+ */
 export async function recordReport(
   db: Queryable,
   id: string,
-  { state, address }: AgentReport,
+  { state, address: told }: AgentReport,
+  peer: string,
 ): Promise<void> {
   const known = await db
     .selectFrom('capture_agents')
-    .select(['state', 'url', seenWithin(SEEN_SECONDS).as('isFresh')])
+    .select(['state', 'url', 'seen_at', seenWithin(SEEN_SECONDS).as('isFresh')])
     .where('id', '=', id)
     .executeTakeFirst();
+  const address = told ?? (known?.seen_at ? undefined : peer);
   const isEqual = known?.state === state && (address === undefined || known.url === address);
   if (known?.isFresh && isEqual) return;
   await writeAgent(db, id, { state, ...(address !== undefined && { url: address }) });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../../database/kysely.ts';
 import type { AgentState } from './agent.schemas.ts';
-import { SHOWN_STATE } from './agents.queries.ts';
+import { stateUnlessSilent } from './agents.queries.ts';
 
 /** What an agent has told of itself. */
 export interface AgentFacts {
@@ -13,6 +13,8 @@ export interface AgentFacts {
   configuration: Record<string, string>;
 }
 
+/** After which silence displays are told `offline`: some agents report every five minutes, and they pass over breaks. */
+const OFFLINE_SECONDS = 2 * 3600;
 /** SQLSTATE of a row that others refer to. */
 const REFERENCED = '23503';
 /** More agents than any site has. */
@@ -43,7 +45,7 @@ function selectFacts(database: Queryable) {
     .selectFrom('capture_agents')
     .select(['id', 'url', 'configuration'])
     .select([
-      SHOWN_STATE.as('state'),
+      stateUnlessSilent(OFFLINE_SECONDS).as('state'),
       sql<number>`floor(extract(epoch FROM now() - coalesce(seen_at, known_since)) * 1000)::float8`.as(
         'silentMs',
       ),

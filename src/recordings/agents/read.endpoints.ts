@@ -34,7 +34,7 @@ const Properties = z.object({
 const Update = z.object({
   'agent-state-update': z.object({
     name: z.string(),
-    state: z.string().describe('`offline` after two minutes of silence.'),
+    state: z.string().describe('`offline` after two hours of silence.'),
     url: z.string(),
     'time-since-last-update': z.int().describe('In milliseconds.'),
     capabilities: Properties,

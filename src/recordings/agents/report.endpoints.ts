@@ -7,6 +7,7 @@ import { checked } from '../../http/endpoint/check.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { pathParameter, TextByName } from '../../http/endpoint/schemas.ts';
 import { badRequest, SENTENCE } from '../../http/errors.ts';
+import { remoteAddress } from '../../http/server/remote-address.ts';
 import { AgentName, AgentReport, IMPOSSIBLE_NAME, UNKNOWN_STATE } from './agent.schemas.ts';
 import { recordConfiguration, recordReport } from './agents.queries.ts';
 import { CONFIGURATION_TOO_LONG, NO_ZONE, parseConfiguration, UNREADABLE } from './configuration.ts';
@@ -43,7 +44,7 @@ export const reportAgent = defineEndpoint({
   handle: async ({ c, params, form }, { database }: Services) => {
     const name = agentName(c, params.agent_id);
     const report = await form();
-    await recordReport(database, name, report);
+    await recordReport(database, name, report, remoteAddress(c));
     return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': SENTENCE });
   },
 });
