@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../test/support/eventually.ts';
 import { createPipe, PIPE_BYTES } from '../test/support/pipe.ts';
 import { LogOutput } from './log-output.ts';
@@ -7,7 +7,7 @@ import { LogOutput } from './log-output.ts';
 const notice = (dropped: number) => `${dropped} dropped\n`;
 
 test('lines for a pipe that nobody reads are kept, and come in order once somebody does', async () => {
-  const { writer, read } = createPipe();
+  const { writer, read } = createPipe({ onTestFinished });
   const output = new LogOutput({ fd: writer, notice });
   const lines = Array.from({ length: 3 }, (_, i) => `${i} ${'x'.repeat(PIPE_BYTES)}\n`);
   for (const line of lines) output.write(line);
@@ -20,7 +20,7 @@ test('lines for a pipe that nobody reads are kept, and come in order once somebo
 });
 
 test('lines beyond the limit are dropped, and one line says how many they were', async () => {
-  const { writer, read } = createPipe();
+  const { writer, read } = createPipe({ onTestFinished });
   const output = new LogOutput({ fd: writer, notice, maxWaitingBytes: PIPE_BYTES });
   const first = `${'x'.repeat(PIPE_BYTES - 1)}\n`;
   output.write(first);
@@ -37,7 +37,7 @@ test('lines beyond the limit are dropped, and one line says how many they were',
 });
 
 test('lines for a reader that is gone are dropped and counted until there is another', async () => {
-  const { writer, open, close, read } = createPipe();
+  const { writer, open, close, read } = createPipe({ onTestFinished });
   const output = new LogOutput({ fd: writer, notice });
   output.write('before\n');
   expect(read()).toBe('before\n');
@@ -50,7 +50,7 @@ test('lines for a reader that is gone are dropped and counted until there is ano
 });
 
 test('what follows a line that was cut short begins on a line of its own', async () => {
-  const { writer, open, close, read } = createPipe();
+  const { writer, open, close, read } = createPipe({ onTestFinished });
   const output = new LogOutput({ fd: writer, notice });
   const long = `${'x'.repeat(PIPE_BYTES)}${'y'.repeat(1000)}\n`;
   output.write(long);

@@ -29,7 +29,7 @@ describe.concurrent.each(['deno', 'node'] as const)('on %s', (runtime) => {
   });
 
   test('a log that nobody takes holds up nothing, and tells what is missing', async (context) => {
-    const pipe = createPipe();
+    const pipe = createPipe(context);
     writeSync(pipe.writer, ' '.repeat(PIPE_BYTES));
     const server = await startServerFor(context, { runtime, roles: ['api'], logFile: pipe.writer });
     await createEvents(server);

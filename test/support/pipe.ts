@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import type { TestContext } from 'vitest';
 
 /** How many bytes a pipe takes that nobody reads. */
 export const PIPE_BYTES = 65_536;
 
-/** A pipe whose reader can go and come back. Ends with the test. */
+/** A pipe whose reader can go and come back. */
 export interface TestPipe {
   /** The file to write to. */
   writer: number;
@@ -19,7 +19,8 @@ export interface TestPipe {
   open(): void;
 }
 
-export function createPipe(): TestPipe {
+/** Ends with the test; of those that run at once only the test itself knows when that is. */
+export function createPipe({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): TestPipe {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-pipe-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'pipe');
