@@ -17,9 +17,9 @@ import { startSlowLine } from '../support/slow-line.ts';
 
 const MIB = 2 ** 20;
 /** Of each of two recordings. */
-const SIZE = Number(process.env.UPLOADS_KILLED_MIB ?? 160) * MIB;
+const SIZE = Number(process.env.UPLOADS_KILLED_MIB ?? 120) * MIB;
 const CHUNK = 50 * MIB;
-const KILLS = 3;
+const KILLS = 2;
 /** Of each: none must be over before the last kill. */
 const LINE_BYTES_PER_SECOND = 30 * MIB;
 const PATIENCE_MS = 120_000 + SIZE / 2_000;

@@ -3,9 +3,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes tens of seconds, the longest first. The size of these files tells nothing of that. */
 const LONGEST = [
+  'test/e2e/uploads-killed.test.ts',
   'test/e2e/chaos-services.test.ts',
   'test/e2e/chaos-embedded.test.ts',
   'test/e2e/bench.test.ts',
+  'test/e2e/upload-page.test.ts',
+  'test/e2e/recorders-interrupted.test.ts',
   'test/e2e/shutdown.test.ts',
   'test/e2e/demo.test.ts',
   'test/e2e/take-over.test.ts',
