@@ -1,5 +1,5 @@
 /** Suits a container of half a gigabyte. */
-const DEFAULT_BYTES = 128 * 2 ** 20;
+export const DEFAULT_BYTES = 128 * 2 ** 20;
 
 /** How often somebody who waits for a large buffer is passed by those for whom there is memory. */
 const MOST_PASSED = 32;

@@ -7,6 +7,7 @@ import { describeMachine, machineText } from './setup/machine.ts';
 import { Cleanup, cleanUpOnSignals } from './support/cleanup.ts';
 import { summary, type Table } from './support/figures.ts';
 import { tableMarkdown, tableText } from './support/print.ts';
+import { measureAgents } from './tables/agents.ts';
 import { measureLists } from './tables/lists.ts';
 import { measureMemory } from './tables/memory.ts';
 import { measurePoll } from './tables/poll.ts';
@@ -27,6 +28,7 @@ const MEASURES: Record<TableName, Measure> = {
   lists: measureLists,
   scheduling: measureScheduling,
   throughput: measureThroughput,
+  agents: measureAgents,
 };
 
 const cleanup = new Cleanup();

@@ -11,6 +11,7 @@ export const TABLES = [
   'lists',
   'scheduling',
   'throughput',
+  'agents',
 ] as const;
 export type TableName = (typeof TABLES)[number];
 

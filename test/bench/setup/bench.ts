@@ -109,7 +109,8 @@ export async function forgetEvents(
   const { rows } = await sql<{ object_key: string }>`
     SELECT object_key FROM tracks
     UNION SELECT object_key FROM publication_elements
+    UNION SELECT object_key FROM draft_tracks
     UNION SELECT object_key FROM staging`.execute(database);
   await storage.remove(rows.map(({ object_key }) => object_key));
-  await sql`TRUNCATE events, uploads, direct_uploads, staging CASCADE`.execute(database);
+  await sql`TRUNCATE events, drafts, uploads, direct_uploads, staging CASCADE`.execute(database);
 }
