@@ -57,6 +57,7 @@ function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage & { downloa
     unfinished: storage.unfinished.bind(storage),
     localPath: () => undefined,
     check: storage.check.bind(storage),
+    requireRoom: storage.requireRoom.bind(storage),
     close: async () => undefined,
     ...changes,
   };

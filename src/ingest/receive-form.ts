@@ -95,7 +95,10 @@ async function receive<T>(
   accept: (form: ReceivedForm) => Promise<T>,
 ): Promise<T> {
   const limits = { ...limitsOf(config), ...most };
-  const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
+  const length = Number(request.c.req.header('Content-Length'));
+  // Before anything is read: many clients wait to be asked for what they send.
+  if (length > 0 && length <= limits.fileBytes) await storage.requireRoom(length);
+  const expectedBytes = length || limits.fileBytes;
   const staged = new StagedFiles({ storage, staging });
   const files: ReceivedFile[] = [];
   const texts = new Map<string, string>();

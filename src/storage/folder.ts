@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { syncFolder, writeDurably, writeSynced } from './durable-file.ts';
@@ -150,6 +150,13 @@ export class FolderStorage implements ObjectStorage {
   }
 
   /** Writes and removes a file: a full or read-only disk must be seen. */
+  async requireRoom(bytes: number): Promise<void> {
+    const disk = await statfs(this.#root).catch(() => undefined);
+    if (!disk || disk.bavail * disk.bsize >= bytes) return;
+    const full = new Error(`There is no room for ${bytes} bytes in ${this.#root}.`);
+    throw refused(Object.assign(full, { code: 'ENOSPC' }));
+  }
+
   async check(): Promise<void> {
     const probe = join(this.#root, UNFINISHED, `probe-${randomUUID()}`);
     try {

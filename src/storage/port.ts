@@ -154,6 +154,12 @@ export interface ObjectStorage {
   unfinished(): AsyncIterable<string>;
   /** A path from which a tool can read the object in place, where there is one. */
   localPath(key: string): string | undefined;
+  /**
+   * Resolves unless there is certainly no room for so many bytes; a storage that cannot tell takes whatever comes.
+   *
+   * @throws {StorageRefused} with a cause whose code is ENOSPC
+   */
+  requireRoom(bytes: number): Promise<void>;
   /** Rejects when the storage does not answer or refuses to. */
   check(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;

@@ -177,6 +177,8 @@ export class S3Storage implements ObjectStorage {
     requireObjectKey(key);
   }
 
+  async requireRoom(): Promise<void> {}
+
   async check(signal?: AbortSignal): Promise<void> {
     const limit = AbortSignal.timeout(CHECK_MS);
     await this.#ask(signal ? AbortSignal.any([signal, limit]) : limit);

@@ -356,6 +356,13 @@ describe.each(storages)('object storage: %s', (_name, open) => {
     });
   });
 
+  test('has room for what there is room for, and says so where there is none and it can tell', async () => {
+    await storage.requireRoom(1);
+    const huge = storage.requireRoom(2 ** 60);
+    if (storage.kind === 's3') await huge;
+    else await expect(huge).rejects.toMatchObject({ name: 'StorageRefused', cause: { code: 'ENOSPC' } });
+  });
+
   test('answers a check and leaves nothing by it', async () => {
     await storage.check();
     await expectNothingLeft();

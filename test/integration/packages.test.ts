@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createTestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
@@ -440,6 +440,30 @@ describe('as scripts do in one request', () => {
     expect(await tracks('at-once')).toHaveLength(1);
     expect(await workflows('at-once')).toHaveLength(1);
   });
+
+  test.each(['/ingest/addTrack', '/ingest/addMediaPackage', '/ingest/addZippedMediaPackage'])(
+    '%s refuses at once what there is no room for on the disk',
+    async (path) => {
+      const app = await createTestApp((storage) => storage, { MAX_UPLOAD_BYTES: String(2 ** 52) });
+      onTestFinished(() => app.close());
+      let asked = false;
+      const body = new ReadableStream(
+        {
+          pull: () => {
+            asked = true;
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const answer = await app.request(path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': String(2 ** 51) },
+        body,
+        duplex: 'half',
+      } as RequestInit);
+      expect([answer.status, asked]).toEqual([507, false]);
+    },
+  );
 
   test('fields without end are refused before they fill the memory', async () => {
     const long = field('x', 'y'.repeat(900_000));

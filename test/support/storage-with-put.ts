@@ -11,6 +11,7 @@ const NAMES = [
   'unfinished',
   'localPath',
   'check',
+  'requireRoom',
   'close',
 ] as const;
 

@@ -66,6 +66,8 @@ function receive(
     await enter();
     const staged = new StagedFiles(services);
     try {
+      const length = Number(request.c.req.header('Content-Length'));
+      if (length > 0 && length <= services.config.maxUploadBytes) await services.storage.requireRoom(length);
       const { fields, zipped } = await unpackRequest(request, staged, services);
       if (!zipped) throw NO_FILE();
       const { leftOut } = zipped;
