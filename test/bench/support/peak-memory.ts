@@ -13,7 +13,7 @@ export interface MemoryWatch {
 /** Linux remembers the peak itself; elsewhere the process is looked at many times a second. */
 export function watchMemory(pid: number): MemoryWatch {
   if (existsSync(`/proc/${pid}/status`)) {
-    return { peak: () => kernelPeak(pid), stop: () => undefined };
+    return { peak: () => kernelSize(pid, 'VmHWM'), stop: () => undefined };
   }
   let highest = residentNow(pid);
   const timer = setInterval(() => {
@@ -22,11 +22,14 @@ export function watchMemory(pid: number): MemoryWatch {
   return { peak: () => highest, stop: () => clearInterval(timer) };
 }
 
-function kernelPeak(pid: number): number {
-  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) * 1024;
+/** Resident size of a process in bytes. */
+export function residentNow(pid: number): number {
+  if (existsSync(`/proc/${pid}/status`)) return kernelSize(pid, 'VmRSS');
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
 }
 
-function residentNow(pid: number): number {
-  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
+function kernelSize(pid: number, which: 'VmHWM' | 'VmRSS'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+  return Number(kib) * 1024;
 }
