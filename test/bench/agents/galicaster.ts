@@ -1,7 +1,5 @@
-import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { digestHeader } from '../../support/digest.ts';
-import { request } from './request.ts';
+import type { DigestClient } from './digest-client.ts';
 
 const STATE_MS = 10_000;
 const MINUTE_MS = 60_000;
@@ -10,28 +8,24 @@ const CONFIGURATION = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE propertie
   (_, i) => `<entry key="capture.device.${i}.outputfile">/var/lib/galicaster/CAMERA-${i}.avi</entry>`,
 ).join('')}<entry key="capture.device.names">camera,screen</entry></properties>`;
 
-/** How many requests, and what for. */
-export interface Load {
-  requests: number;
-  reports: number;
-}
-
 /**
  * Does for a while what a Galicaster does that records nothing: its state every ten seconds, and every minute its
- * calendar, the series and its configuration. It signs in anew for each, over a connection of its own, as libcurl does:
- * every request is two.
+ * calendar, the series and its configuration.
  */
 export class Galicaster {
-  readonly #url: string;
+  readonly #client: DigestClient;
   readonly #name: string;
-  readonly #password: string;
-  readonly load: Load = { requests: 0, reports: 0 };
+  #reports = 0;
   #tag = '-1';
 
-  constructor(url: string, name: string, password: string) {
-    this.#url = url;
+  constructor(client: DigestClient, name: string) {
+    this.#client = client;
     this.#name = name;
-    this.#password = password;
+  }
+
+  /** What it has sent so far. */
+  get load() {
+    return { requests: this.#client.requests, reports: this.#reports };
   }
 
   /**
@@ -50,51 +44,23 @@ export class Galicaster {
   }
 
   async report(): Promise<void> {
-    this.load.reports += 1;
-    await this.#ask('POST', `/capture-admin/agents/${this.#name}`, {
+    this.#reports += 1;
+    await this.#client.ask('POST', `/capture-admin/agents/${this.#name}`, {
       form: { address: '10.0.0.1', state: 'idle' },
     });
   }
 
   async refresh(): Promise<void> {
     const headers = { 'If-None-Match': this.#tag };
-    const calendar = await this.#ask('GET', `/recordings/calendars?agentid=${this.#name}`, { headers });
+    const calendar = await this.#client.ask('GET', `/recordings/calendars?agentid=${this.#name}`, {
+      headers,
+    });
     this.#tag = calendar.headers.etag ?? this.#tag;
-    await this.#ask('GET', '/series/count');
-    await this.#ask('GET', '/info/health');
-    await this.#ask('GET', '/admin-ng/series/series.json?offset=0&limit=500');
-    await this.#ask('POST', `/capture-admin/agents/${this.#name}/configuration`, {
+    await this.#client.ask('GET', '/series/count');
+    await this.#client.ask('GET', '/info/health');
+    await this.#client.ask('GET', '/admin-ng/series/series.json?offset=0&limit=500');
+    await this.#client.ask('POST', `/capture-admin/agents/${this.#name}/configuration`, {
       form: { configuration: CONFIGURATION },
     });
-  }
-
-  async #ask(
-    method: string,
-    path: string,
-    { headers = {}, form }: { headers?: Record<string, string>; form?: Record<string, string> } = {},
-  ) {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const own = { ...headers, 'X-Requested-Auth': 'Digest' };
-    try {
-      this.load.requests += 1;
-      const asked = await request(this.#url + path, { method, headers: own, agent, body: form && '' });
-      // Anybody may know some of it.
-      if (asked.status === 200) return asked;
-      this.load.requests += 1;
-      const nonce = /\bnonce="([^"]+)"/.exec(asked.headers['www-authenticate'] ?? '')?.[1] ?? '';
-      const signed = { username: this.#name, password: this.#password, nonce, method, uri: path };
-      const answer = await request(this.#url + path, {
-        method,
-        headers: { ...own, Authorization: digestHeader({ ...signed, nc: '00000001' }) },
-        agent,
-        body: form && new URLSearchParams(form).toString(),
-      });
-      if (![200, 304].includes(answer.status)) {
-        throw new Error(`${method} ${path} answered ${answer.status}: ${answer.body}`);
-      }
-      return answer;
-    } finally {
-      agent.destroy();
-    }
   }
 }
