@@ -9,6 +9,7 @@ import { detectMediaType } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { UploadGate, WhenFull } from './gate.ts';
+import { requireRoom } from './room.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 
 export const TEXT_TOO_LONG = refusal(
@@ -59,6 +60,7 @@ export interface ReceivedForm {
  * Receives a form with files: those of the declared parts stream into storage. Then `accept` makes something of them.
  * Whatever goes wrong, there or before, nothing that was stored stays.
  *
+ * @param accept may `enter` the gate for more that it stores; whoever is inside stays there
  * @returns what `accept` returns
  * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
  * @throws {ClientGone} when it went away
@@ -69,16 +71,19 @@ export function receiveForm<T>(
   request: EndpointRequest,
   options: FormOptions,
   parts: FormParts,
-  accept: (form: ReceivedForm) => Promise<T>,
+  accept: (form: ReceivedForm, enter: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   return parts.gate.pass(async (enter) => {
-    if (!isSmall(request)) await enter();
+    if (!isSmall(request)) {
+      await enter();
+      await requireRoom(request, parts);
+    }
     const takes: FormOptions['takes'] = async (file) => {
       const taking = (await options.takes?.(file)) ?? 'store';
       if (taking === 'store') await enter();
       return taking;
     };
-    return receive(request, { ...options, takes }, parts, accept);
+    return receive(request, { ...options, takes }, parts, (form) => accept(form, enter));
   }, options.whenFull);
 }
 
@@ -95,10 +100,7 @@ async function receive<T>(
   accept: (form: ReceivedForm) => Promise<T>,
 ): Promise<T> {
   const limits = { ...limitsOf(config), ...most };
-  const length = Number(request.c.req.header('Content-Length'));
-  // Before anything is read: many clients wait to be asked for what they send.
-  if (length > 0 && length <= limits.fileBytes) await storage.requireRoom(length);
-  const expectedBytes = length || limits.fileBytes;
+  const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
   const staged = new StagedFiles({ storage, staging });
   const files: ReceivedFile[] = [];
   const texts = new Map<string, string>();

@@ -13,13 +13,7 @@ const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(20_000)])
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
 const rows = (table: 'drafts' | 'staging' | 'events') =>
   bench.app.database.selectFrom(table).selectAll().execute() as Promise<Record<string, unknown>[]>;
-const tracks = (id: string) =>
-  bench.app.database
-    .selectFrom('tracks')
-    .selectAll()
-    .where('event_id', '=', id)
-    .orderBy('position')
-    .execute();
+const tracks = (id: string) => bench.tracks(id);
 const manifest = (files: Record<string, [kind: string, flavor: string]>, id = 'galicaster-1') =>
   `<?xml version="1.0" encoding="UTF-8"?><mediapackage xmlns="http://mediapackage.opencastproject.org" id="${id}"><media>${Object.entries(
     files,

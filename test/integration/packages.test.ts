@@ -5,9 +5,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createTestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
-import { field, file } from '../support/form.ts';
+import { field, file, type Part } from '../support/form.ts';
 import { episode, ok, packageId, Recorder, workflowId } from '../support/packages.ts';
 import { newAgent, schedule } from '../support/scheduling.ts';
+import { storageWithPut } from '../support/storage-with-put.ts';
 
 const bench = EventBench.forThisFile();
 const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]);
@@ -20,15 +21,8 @@ const agent = async (name: string) => recorder(await bench.app.account(name, 'RO
 const event = (id: string) => bench.read(`/api/events/${id}?withacl=true`);
 const rows = (table: 'drafts' | 'draft_tracks' | 'staging' | 'events') =>
   bench.app.database.selectFrom(table).selectAll().execute() as Promise<Record<string, unknown>[]>;
-const tracks = (id: string) =>
-  bench.app.database
-    .selectFrom('tracks')
-    .selectAll()
-    .where('event_id', '=', id)
-    .orderBy('position')
-    .execute();
-const workflows = (id: string) =>
-  bench.app.database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute();
+const tracks = (id: string) => bench.tracks(id);
+const workflows = (id: string) => bench.workflows(id);
 const scheduled = (more: Record<string, unknown> = {}, title = 'Algebra I') =>
   schedule(bench.app, { agent_id: newAgent(), start: START, end: END, ...more }, title);
 
@@ -530,6 +524,45 @@ describe('by address', () => {
     server.close();
   });
 });
+
+test('a disk without a byte left keeps no package from being ingested that has come', async () => {
+  let full = false;
+  const app = await createTestApp((storage) =>
+    Object.assign(storageWithPut(storage, storage.put.bind(storage)), {
+      requireRoom: async (bytes: number) => storage.requireRoom(full ? 2 ** 60 : bytes),
+    }),
+  );
+  onTestFinished(() => app.close());
+  const client = new Recorder(app);
+  const xml = ok(await client.addTrack(await client.create(), CAMERA));
+  full = true;
+  const post = (path: string, bytes: number, ...parts: Part[]) =>
+    client.post(path, [field('mediaPackage', xml), ...parts], { 'Content-Length': String(bytes) });
+  const track = [field('flavor', 'presentation/source'), file('BODY', 'b.mp4', CAMERA)];
+  expect(await post('/ingest/addTrack', 300_000, ...track)).toMatchObject({ status: 507 });
+  ok(await post('/ingest/ingest', 2_000));
+});
+
+test('the last place for an upload is enough for a file that a large form names by its address', async () => {
+  const server = createServer((_, answer) => answer.end(CAMERA)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const host = `127.0.0.1:${port}`;
+  const app = await createTestApp((storage) => storage, {
+    INGEST_URL_HOSTS: host,
+    MAX_PARALLEL_UPLOADS: '1',
+  });
+  onTestFinished(() => app.close());
+  const client = new Recorder(app);
+  const answer = await client.post('/ingest/addTrack', [
+    field('mediaPackage', await client.create()),
+    field('flavor', 'presenter/source'),
+    field('url', `http://${host}/camera.mp4`),
+    field('note', 'x'.repeat(100_000)),
+  ]);
+  expect(ok(answer)).toContain('/camera.mp4</url>');
+}, 10_000);
 
 describe('schedule', () => {
   test('is not for people who may record alone', async () => {

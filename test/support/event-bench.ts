@@ -87,6 +87,20 @@ export class EventBench {
     return JSON.parse(text) as T;
   }
 
+  /** The tracks of an event as they are stored, in their order. */
+  tracks(id: string) {
+    return this.app.database
+      .selectFrom('tracks')
+      .selectAll()
+      .where('event_id', '=', id)
+      .orderBy('position')
+      .execute();
+  }
+
+  workflows(id: string) {
+    return this.app.database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute();
+  }
+
   acl(id: string): Promise<unknown> {
     return this.read(`/api/events/${id}/acl`);
   }

@@ -4,7 +4,7 @@ import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoi
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import { DRAFT_ACCEPTED, DRAFT_GONE } from '../draft-refusals.ts';
-import { UNREADABLE_CATALOG } from './catalogs.ts';
+import { EPISODE, UNREADABLE_CATALOG } from './catalogs.ts';
 import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
 import { ElementFields, flavorIn, NO_FLAVOR, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
 import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './examples.ts';
@@ -23,7 +23,6 @@ import {
 } from './receive-element.ts';
 import { textFields } from './text-fields.ts';
 
-const EPISODE = 'dublincore/episode';
 const Echo = z.string().meta({ description: 'The media package as the last request answered it.' });
 const File = z.string().optional().meta({
   description: 'The file: a part with a file name, of whatever name.',

@@ -7,6 +7,7 @@ import { readDublinCore } from '../../metadata/read-dublincore.ts';
 import { quoted } from '../../recordings/agents/names.ts';
 import { parseXml, type XmlElement, XmlFault } from '../../xml.ts';
 
+export const EPISODE = 'dublincore/episode';
 /** Who may see and change the event, as recorders send it. */
 export const EPISODE_POLICY = 'security/xacml+episode';
 const POLICY = /^security\/xacml(\+|$)/;
@@ -15,7 +16,7 @@ const NUL = '\0';
 export const UNREADABLE_CATALOG = refusal(
   400,
   (flavor: string, reason: string) => `The catalog of flavor ${quoted(flavor)} cannot be read: ${reason}.`,
-  ['dublincore/episode', 'it is not well-formed XML'],
+  [EPISODE, 'it is not well-formed XML'],
 );
 
 /** Whether a part of this flavor is text that says who may do what, however it is sent. */
@@ -43,8 +44,11 @@ function checkCutting(content: string): void {
 export function valuesIn(flavor: string, content: string, catalogs: CatalogSet): CatalogValues {
   const catalog = catalogs.find(flavor) ?? catalogs.common;
   const root = rootOf(flavor, content);
-  if (root.name !== 'dublincore') throw UNREADABLE_CATALOG(flavor, `it is a <${root.name}>, no <dublincore>`);
-  return readDublinCore(root, catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
+  const values = readDublinCore(root, catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
+  if (root.name !== 'dublincore' && values.size === 0) {
+    throw UNREADABLE_CATALOG(flavor, `it is a <${root.name}> without a term of Dublin Core`);
+  }
+  return values;
 }
 
 /** The root of a catalog. @throws {HttpError} 400 */

@@ -52,7 +52,7 @@ export function readManifest(text: string): Manifest {
     .flatMap((element) => elementOf(element) ?? []);
   if (named.length > MOST_ELEMENTS) throw NO_MANIFEST(`its manifest names more than ${MOST_ELEMENTS} files`);
   const elements = named.filter(({ flavor }) => FLAVOR.test(flavor));
-  const others = named.filter((element) => !elements.includes(element));
+  const others = named.filter(({ flavor }) => !FLAVOR.test(flavor));
   const track = others.find(({ kind }) => kind === 'track');
   if (track) throw TRACK_WITHOUT_FLAVOR(track.file);
   return {

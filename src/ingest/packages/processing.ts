@@ -8,7 +8,11 @@ import type { Recipient } from './recipient.ts';
 
 const PREFIX = 'org.opencastproject.workflow.config.';
 /** Fields of a form that are no values of the workflow's configuration. */
-const OTHERS = new Set(['mediaPackage', 'workflowDefinitionId', 'workflowInstanceId']);
+export const NO_PROPERTIES: ReadonlySet<string> = new Set([
+  'mediaPackage',
+  'workflowDefinitionId',
+  'workflowInstanceId',
+]);
 
 /** What is to be done with a recording: as its event's schedule says, and what the client says over it. */
 export async function processingFor(
@@ -28,7 +32,7 @@ export async function processingFor(
 /** The values of the workflow's configuration in a form, with or without their prefix. */
 export function propertiesIn(
   fields: ReadonlyMap<string, string>,
-  others: ReadonlySet<string> = OTHERS,
+  others: ReadonlySet<string> = NO_PROPERTIES,
 ): Record<string, string> {
   const values = [...fields]
     .filter(([name]) => !others.has(name))

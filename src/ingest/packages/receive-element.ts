@@ -64,7 +64,11 @@ export function receiveElement(
   const { c } = request;
   const { database } = services;
   if (!isMultipart(c.req.header('Content-Type') ?? '')) {
-    return request.fields().then((all) => addFetched(c, kind, all, services));
+    return request
+      .fields()
+      .then((all) =>
+        services.gate.pass((enter) => addFetched(c, kind, { fields: all, enter }, services), TURN),
+      );
   }
   const fields = new Map<string, string>();
   const stored: Described[] = [];
@@ -85,8 +89,8 @@ export function receiveElement(
     request,
     { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN },
     services,
-    async ({ fields: all, files }) => {
-      if (stored.length + read.length === 0) return addFetched(c, kind, all, services);
+    async ({ fields: all, files }, enter) => {
+      if (stored.length + read.length === 0) return addFetched(c, kind, { fields: all, enter }, services);
       const texts = read.map(({ flavor, filename, field }) => ({
         flavor,
         filename,
@@ -97,34 +101,36 @@ export function receiveElement(
   );
 }
 
-/** Adds what the form names by its address, in the field `url`. */
-function addFetched(
+/**
+ * Adds what the form names by its address, in the field `url`.
+ *
+ * @param asked.enter passes the gate before anything is fetched
+ */
+async function addFetched(
   c: Context,
   kind: ElementKind,
-  fields: ReadonlyMap<string, string>,
+  { fields, enter }: { fields: ReadonlyMap<string, string>; enter: () => Promise<void> },
   services: PackageServices,
 ): Promise<Response> {
-  return services.gate.pass(async (enter) => {
-    const url = fields.get('url')?.trim();
-    const draft = which(c, fields);
-    if (!url) throw NO_FILE();
-    const [flavor, tags] = [flavorIn(fields.get('flavor')), tagsIn(fields.get('tags'))];
-    await findDraft(services.database, draft);
-    await enter();
-    const staged = new StagedFiles(services);
-    try {
-      if (isText(kind, flavor)) {
-        const text = await readFetched(url, services);
-        return await addParts(c, draft, { catalogs: [{ ...text, id: randomUUID(), flavor }] }, services);
-      }
-      const file = await storeFetched(url, staged, services);
-      const described = [{ flavor, tags, filename: file.filename, field: 'url' }];
-      return await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
-    } catch (error) {
-      await staged.discard();
-      throw error;
+  const url = fields.get('url')?.trim();
+  const draft = which(c, fields);
+  if (!url) throw NO_FILE();
+  const [flavor, tags] = [flavorIn(fields.get('flavor')), tagsIn(fields.get('tags'))];
+  await findDraft(services.database, draft);
+  await enter();
+  const staged = new StagedFiles(services);
+  try {
+    if (isText(kind, flavor)) {
+      const text = await readFetched(url, services);
+      return await addParts(c, draft, { catalogs: [{ ...text, id: randomUUID(), flavor }] }, services);
     }
-  }, TURN);
+    const file = await storeFetched(url, staged, services);
+    const described = [{ flavor, tags, filename: file.filename, field: 'url' }];
+    return await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
+  } catch (error) {
+    await staged.discard();
+    throw error;
+  }
 }
 
 /** The package that a form is about. @throws {HttpError} 400 */

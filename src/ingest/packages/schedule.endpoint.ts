@@ -16,7 +16,7 @@ import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import { DRAFT_GONE } from '../draft-refusals.ts';
 import { lockDraft } from '../drafts.ts';
 import type { Accept } from '../ingest.ts';
-import { rootOf } from './catalogs.ts';
+import { EPISODE, rootOf } from './catalogs.ts';
 import type { Deliverer } from './deliverer.ts';
 import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
 import { ECHO } from './examples.ts';
@@ -29,12 +29,10 @@ import { textFields } from './text-fields.ts';
 import { trusted } from './trusted.ts';
 import { withWorkflow } from './with-workflow.ts';
 
-const EPISODE = 'dublincore/episode';
-
 export const NOT_SCHEDULABLE = refusal(
   400,
   (reason: string) =>
-    `The media package cannot be scheduled: ${reason.replace(/[^.?]$/, '$&.')} It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
+    `The media package cannot be scheduled: ${reason}. It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
   ['it has no such catalog'],
 );
 
@@ -137,7 +135,7 @@ function recordingIn({ catalogs, tracks }: DraftContents): RecordingPlan {
   const now = new Date();
   if (end <= now) {
     throw NOT_SCHEDULABLE(
-      `it ends at ${end.toISOString()}, and it is ${now.toISOString()} here. Is the agent's clock right?`,
+      `it ends at ${end.toISOString()}, and it is ${now.toISOString()} here, so the agent's clock may be wrong`,
     );
   }
   const created = parseDateTime(termTexts(root, 'created')[0] ?? '');

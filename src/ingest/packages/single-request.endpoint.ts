@@ -10,7 +10,7 @@ import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { DraftCatalog } from '../draft-contents.ts';
 import { receiveForm } from '../receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '../staged-files.ts';
-import { EPISODE_POLICY, UNREADABLE_CATALOG } from './catalogs.ts';
+import { EPISODE, EPISODE_POLICY, UNREADABLE_CATALOG } from './catalogs.ts';
 import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
 import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
 import { URL_REFUSED } from './fetch-url/refusals.ts';
@@ -19,49 +19,22 @@ import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
 import { NO_TITLE } from './new-event.ts';
 import { type PackageServices, TURN } from './packages.ts';
 import { percentDecoded } from './percent.ts';
-import { propertiesIn } from './processing.ts';
+import { NO_PROPERTIES, propertiesIn } from './processing.ts';
 import { ingestWhole } from './whole-package.ts';
 import { withWorkflow } from './with-workflow.ts';
 
 const MOST = { fields: 1000, files: 50 };
-const EPISODE = 'dublincore/episode';
 /** The terms of Dublin Core that may stand as fields of the form. */
-const TERMS = [
-  ...['abstract', 'accessRights', 'available', 'contributor', 'coverage', 'created', 'creator', 'date'],
-  ...[
-    'description',
-    'extent',
-    'format',
-    'identifier',
-    'isPartOf',
-    'isReferencedBy',
-    'isReplacedBy',
-    'language',
-  ],
-  ...[
-    'license',
-    'publisher',
-    'relation',
-    'replaces',
-    'rights',
-    'rightsHolder',
-    'source',
-    'spatial',
-    'subject',
-  ],
-  ...['temporal', 'title', 'type'],
-];
-/** What the form says beside terms and the values of the workflow's configuration. */
+const TERMS =
+  'abstract accessRights available contributor coverage created creator date description extent format identifier isPartOf isReferencedBy isReplacedBy language license publisher relation replaces rights rightsHolder source spatial subject temporal title type'.split(
+    ' ',
+  );
+/** Where catalogs are, which is not asked for. */
+const CATALOG_ADDRESSES = ['episodeDCCatalogUri', 'seriesDCCatalogUri'];
+/** What the form says beside the values of the workflow's configuration. */
 const OTHERS = new Set([
-  ...TERMS,
+  ...[...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES],
   ...['flavor', 'tags', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
-  ...[
-    'episodeDCCatalogUri',
-    'seriesDCCatalogUri',
-    'mediaPackage',
-    'workflowDefinitionId',
-    'workflowInstanceId',
-  ],
 ]);
 /** Fields that may come as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
@@ -143,11 +116,12 @@ function receive(
     if (name === 'mediaUri' && value.trim() !== '') addresses.push({ ...describe(), url: value.trim() });
   };
   const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
-  return receiveForm(request, options, services, async ({ fields, files }) => {
+  return receiveForm(request, options, services, async ({ fields, files }, enter) => {
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
     const staged = new StagedFiles(services);
     try {
       const fetched: NewTrack[] = [];
+      if (addresses.length > 0) await enter();
       for (const { url, ...track } of addresses)
         fetched.push(trackOf(await storeFetched(url, staged, services), track));
       const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs: catalogsOf(fields, said) };
@@ -179,7 +153,7 @@ function catalogsOf(
   fields: ReadonlyMap<string, string>,
   said: readonly (readonly [string, string])[],
 ): DraftCatalog[] {
-  for (const name of ['episodeDCCatalogUri', 'seriesDCCatalogUri']) {
+  for (const name of CATALOG_ADDRESSES) {
     if (fields.get(name)?.trim()) throw NO_CATALOG_URLS(name);
   }
   const acl = fields.get('acl')?.trim();

@@ -5,6 +5,7 @@ import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { BodyReader } from '../../http/form/body.ts';
 import { FILES_TOO_LARGE, type FilePart, isMultipart } from '../../http/form/multipart.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
+import { requireRoom } from '../room.ts';
 import { StagedFiles } from '../staged-files.ts';
 import { identifierIn } from './create.endpoints.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
@@ -66,8 +67,7 @@ function receive(
     await enter();
     const staged = new StagedFiles(services);
     try {
-      const length = Number(request.c.req.header('Content-Length'));
-      if (length > 0 && length <= services.config.maxUploadBytes) await services.storage.requireRoom(length);
+      await requireRoom(request, services);
       const { fields, zipped } = await unpackRequest(request, staged, services);
       if (!zipped) throw NO_FILE();
       const { leftOut } = zipped;

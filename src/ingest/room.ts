@@ -1,0 +1,20 @@
+import type { Config } from '../config.ts';
+import type { EndpointRequest } from '../http/endpoint/endpoint.ts';
+import type { ObjectStorage } from '../storage/port.ts';
+
+/**
+ * Refuses an upload for which there is certainly no room, before anything of it is read: many clients wait to be asked for
+ * what they send. What is longer than any upload may be is refused as that.
+ *
+ * @throws {StorageRefused}
+ */
+export async function requireRoom(
+  { c }: EndpointRequest,
+  {
+    config,
+    storage,
+  }: { config: Pick<Config, 'maxUploadBytes'>; storage: Pick<ObjectStorage, 'requireRoom'> },
+): Promise<void> {
+  const length = Number(c.req.header('Content-Length'));
+  if (length > 0 && length <= config.maxUploadBytes) await storage.requireRoom(length);
+}
