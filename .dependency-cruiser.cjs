@@ -6,7 +6,7 @@ const FEATURES = [
   ...['operator', 'about'],
 ];
 const room = (...names) => `^src/(${names.join('|')})/`;
-const COMPOSITION = '^(src/(context|app|endpoints|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
+const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
 /** Beside the code, but for the embedded server's, which does nothing but start processes. */
 const UNIT_TESTS = '^(src/(?!database/embedded/)|workers/).*\\.test\\.ts$';
@@ -18,7 +18,7 @@ module.exports = {
       name: 'platform-imports-no-feature',
       severity: 'error',
       from: { path: room(...PLATFORM) },
-      to: { path: [room(...FEATURES), '^workers/', '^src/(context|app|endpoints|main|api|edge)\\.ts'] },
+      to: { path: [room(...FEATURES), '^workers/', '^src/(context|app|endpoints(-recorders)?|main|api|edge)\\.ts'] },
     },
     ...FEATURES.slice(0, -1).map((feature, i) => ({
       name: `${feature}-imports-only-features-above-it`,
@@ -30,12 +30,12 @@ module.exports = {
       name: 'features-import-no-composition',
       severity: 'error',
       from: { path: room(...FEATURES) },
-      to: { path: ['^workers/', '^src/(context|app|endpoints|main|api|edge)\\.ts', '^src/cli/'] },
+      to: { path: ['^workers/', '^src/(context|app|endpoints(-recorders)?|main|api|edge)\\.ts', '^src/cli/'] },
     },
     {
       name: 'only-the-app-imports-the-document-of-all-features',
       severity: 'error',
-      from: { pathNot: ['^(src/openapi/|src/(app|endpoints)\\.ts|src/cli/|test/)', '\\.test\\.ts$'] },
+      from: { pathNot: ['^(src/openapi/|src/(app|endpoints(-recorders)?)\\.ts|src/cli/|test/)', '\\.test\\.ts$'] },
       to: { path: room('openapi') },
     },
     {

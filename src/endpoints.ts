@@ -1,13 +1,4 @@
 import {
-  bundleVersion,
-  components,
-  lti,
-  organizations,
-  releaseHealth,
-  whoAmI,
-} from './about/agents/info.endpoints.ts';
-import { availableServices, hosts, registeredServices } from './about/agents/services.endpoints.ts';
-import {
   apiDocument,
   apiInfo,
   apiVersions,
@@ -20,9 +11,8 @@ import { home } from './about/home.endpoint.ts';
 import { engageUrl, me, myRoles, organization, organizationProperties } from './access/info.endpoints.ts';
 import { signIn, signInForm, signOut } from './access/sessions/sign-in.endpoints.ts';
 import type { Context } from './context.ts';
-import { calendar, calendarJson } from './events/calendar/calendar.endpoints.ts';
+import { RECORDERS } from './endpoints-recorders.ts';
 import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from './events/endpoints/acl.endpoints.ts';
-import { publishedEpisode } from './events/endpoints/episode.endpoint.ts';
 import { readEvent, removeEvent } from './events/endpoints/events.endpoints.ts';
 import { listEvents } from './events/endpoints/list.endpoints.ts';
 import {
@@ -45,19 +35,6 @@ import { newDirectUpload, readDirectUpload, removeDirectUpload } from './ingest/
 import { newEvent } from './ingest/external-api/create.endpoint.ts';
 import { addTrack } from './ingest/external-api/track.endpoint.ts';
 import { changeEvent } from './ingest/external-api/update.endpoint.ts';
-import {
-  addAttachment,
-  addCatalog,
-  addDublinCore,
-  addTrack as addPackageTrack,
-  addPartialTrack,
-} from './ingest/packages/add.endpoints.ts';
-import { createPackage, createPackageWithId } from './ingest/packages/create.endpoints.ts';
-import { discardPackage } from './ingest/packages/discard.endpoint.ts';
-import { ingestPackage, ingestPackageWith } from './ingest/packages/ingest.endpoint.ts';
-import { schedulePackage, schedulePackageWith } from './ingest/packages/schedule.endpoint.ts';
-import { addPackage, addPackageWith } from './ingest/packages/single-request.endpoint.ts';
-import { addZippedPackage, addZippedPackageWith } from './ingest/packages/zip.endpoint.ts';
 import { uploadAsset, uploadingPage } from './ingest/upload-page/upload-page.endpoints.ts';
 import {
   appendToUpload,
@@ -76,32 +53,7 @@ import { publishedFile } from './publications/files.endpoints.ts';
 import { signUrl } from './publications/sign.endpoints.ts';
 import { watchPage } from './publications/watch.endpoints.ts';
 import { listAgents, readAgent } from './recordings/agents/agents.endpoints.ts';
-import {
-  readCapabilities,
-  readCapabilitiesXml,
-  readConfigurationOfAgent,
-  readConfigurationXml,
-} from './recordings/agents/properties.endpoints.ts';
-import {
-  deleteAgent,
-  listAgentStates,
-  listAgentStatesPlain,
-  listAgentStatesXml,
-  readAgentState,
-  readAgentStateXml,
-} from './recordings/agents/read.endpoints.ts';
-import { configureAgent, reportAgent } from './recordings/agents/report.endpoints.ts';
-import {
-  forgetRecording,
-  listRecordings,
-  listRecordingsJson,
-  readRecording,
-  readRecordingXml,
-  reportRecordingState,
-} from './recordings/reports/recordings.endpoints.ts';
 import { putSeriesAcl, readSeriesAcl } from './series/endpoints/acl.endpoints.ts';
-import { countSeries, seriesForAgents, studioSeries } from './series/endpoints/agents.endpoints.ts';
-import { postSeries } from './series/endpoints/dublincore.endpoint.ts';
 import { listSeries } from './series/endpoints/list.endpoints.ts';
 import {
   deleteSeriesCatalog,
@@ -112,7 +64,6 @@ import {
 import { putProperties, readProperties } from './series/endpoints/properties.endpoints.ts';
 import { searchSeries } from './series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from './series/endpoints/series.endpoints.ts';
-import { definitionsForAgents } from './workflows/definitions.endpoint.ts';
 import { controlWorkflow, readWorkflow, workflowsForOperators } from './workflows/workflows.endpoints.ts';
 
 /** What handlers are given beside the request. */
@@ -204,65 +155,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     description: 'What records in the rooms, and how it reports itself.',
     endpoints: [listAgents, readAgent],
   },
-  {
-    name: 'Capture agents and recorders',
-    description:
-      'What machines in lecture halls and recorders in browsers speak: they find services, read a calendar and send media packages.',
-    endpoints: [
-      availableServices,
-      registeredServices,
-      hosts,
-      whoAmI,
-      releaseHealth,
-      components,
-      bundleVersion,
-      organizations,
-      lti,
-      reportAgent,
-      configureAgent,
-      listAgentStates,
-      listAgentStatesXml,
-      listAgentStatesPlain,
-      readAgentState,
-      readAgentStateXml,
-      readCapabilities,
-      readCapabilitiesXml,
-      readConfigurationOfAgent,
-      readConfigurationXml,
-      deleteAgent,
-      reportRecordingState,
-      listRecordings,
-      listRecordingsJson,
-      readRecording,
-      readRecordingXml,
-      readRecordingXml,
-      forgetRecording,
-      calendar,
-      calendarJson,
-      createPackage,
-      createPackageWithId,
-      addPackageTrack,
-      addPartialTrack,
-      addAttachment,
-      addCatalog,
-      addDublinCore,
-      ingestPackage,
-      ingestPackageWith,
-      addPackage,
-      addPackageWith,
-      addZippedPackage,
-      addZippedPackageWith,
-      schedulePackage,
-      schedulePackageWith,
-      discardPackage,
-      studioSeries,
-      countSeries,
-      seriesForAgents,
-      postSeries,
-      definitionsForAgents,
-      publishedEpisode,
-    ],
-  },
+  RECORDERS,
   {
     name: 'Workflows',
     description: 'How the processing of an event goes on.',

@@ -26,15 +26,8 @@ const metadata = (values: Record<string, unknown>) =>
   field('metadata', catalogOf(values, 'dublincore/episode'));
 const camera = (content = CAMERA) => file('presenter', 'camera.mp4', content);
 const event = (id: string) => bench.read(`/api/events/${id}`);
-const tracks = (id: string) =>
-  bench.app.database
-    .selectFrom('tracks')
-    .selectAll()
-    .where('event_id', '=', id)
-    .orderBy('position')
-    .execute();
-const workflows = (id: string) =>
-  bench.app.database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute();
+const tracks = (id: string) => bench.tracks(id);
+const workflows = (id: string) => bench.workflows(id);
 
 describe('file parts of POST /api/events/{id} for an event that awaits its recording', () => {
   test('become its tracks, and the workflow stored with the schedule starts', async () => {

@@ -24,15 +24,8 @@ const metadata = (values: Record<string, unknown>) =>
   field('metadata', catalogOf(values, 'dublincore/episode'));
 const camera = (content = CAMERA) => file('presenter', 'camera.mp4', content);
 const event = (id: string) => bench.read(`/api/events/${id}`);
-const tracks = (id: string) =>
-  bench.app.database
-    .selectFrom('tracks')
-    .selectAll()
-    .where('event_id', '=', id)
-    .orderBy('position')
-    .execute();
-const workflows = (id: string) =>
-  bench.app.database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute();
+const tracks = (id: string) => bench.tracks(id);
+const workflows = (id: string) => bench.workflows(id);
 const already = (id: string) => `The recording of the event '${id}' has come already.`;
 
 describe('a second recording of a scheduled event', () => {

@@ -31,13 +31,7 @@ const change = async (id: string, parts: readonly Part[], headers: Record<string
 };
 const make = (options: Parameters<typeof uploadOf>[2] = {}, content: Uint8Array = CAMERA) =>
   uploadOf(bench.app, content, options);
-const tracks = (id: string) =>
-  bench.app.database
-    .selectFrom('tracks')
-    .selectAll()
-    .where('event_id', '=', id)
-    .orderBy('position')
-    .execute();
+const tracks = (id: string) => bench.tracks(id);
 const usedBy = async (id: string) =>
   (await bench.app.database.selectFrom('uploads').select('event_id').where('id', '=', id).executeTakeFirst())
     ?.event_id;

@@ -1,14 +1,13 @@
-import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
-import type pg from 'pg';
+import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anonymous } from '../../src/access/principal.ts';
 import { COUNTED, findPart } from '../../src/database/list/index.ts';
-import { createPool } from '../../src/database/pool.ts';
 import type { DB } from '../../src/database/schema.ts';
 import { accessibleEvents, EVENT_LIST } from '../../src/events/list.ts';
 import { listingOf } from '../../src/http/list/index.ts';
 import { NEWEST_VERSION } from '../../src/http/version.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type LoggedDatabase, loggedDatabase } from '../support/logged-database.ts';
 import { type PlanNode, touchedBy } from '../support/plans.ts';
 import { withoutIndexes } from '../support/without-indexes.ts';
 
@@ -22,9 +21,7 @@ const AGENTS = 15;
 const FEW = 150;
 
 let db: TestDatabase;
-let pool: pg.Pool;
-let queries: CompiledQuery[];
-let database: Kysely<DB>;
+let logged: LoggedDatabase;
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -34,14 +31,10 @@ beforeAll(async () => {
       withoutIndexes(connection, ['events', 'event_acl', 'schedules'], () => seed(connection)),
     );
   await sql`VACUUM ANALYZE events`.execute(db.database);
-  pool = createPool(db.url, { max: 1, onError: () => undefined });
-  database = new Kysely<DB>({
-    dialect: new PostgresDialect({ pool }),
-    log: ({ query }) => void queries.push(query),
-  });
+  logged = loggedDatabase(db.url);
 }, 120_000);
 afterAll(async () => {
-  await database?.destroy();
+  await logged?.database.destroy();
   await db?.close();
 });
 
@@ -68,16 +61,18 @@ async function seed(connection: Kysely<DB>): Promise<void> {
 
 /** How many rows the statements for a page touch, as their plans count them. */
 async function rowsTouched(role: string, filter: string, sort: string): Promise<number> {
-  queries = [];
+  logged.forget();
   const access = accessibleEvents(anonymous.withRoles([role]), 'read');
   const listing = listingOf(EVENT_LIST, { access, filters: [filter], sort }, NEWEST_VERSION);
-  const { entries } = await findPart(database, listing, { skip: 0, take: 21 });
+  const { entries } = await findPart(logged.database, listing, { skip: 0, take: 21 });
   expect(entries.length).toBeGreaterThan(0);
-  const asked = queries.filter(({ sql: text }) => !text.trimStart().startsWith('EXPLAIN'));
+  const asked = logged.queries.filter(({ sql: text }) => !text.trimStart().startsWith('EXPLAIN'));
   const touched = await Promise.all(
     asked.map(async ({ sql: text, parameters }) => {
       const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
-      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [...parameters]);
+      const { rows } = await logged.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [
+        ...parameters,
+      ]);
       return rows.reduce((sum, row) => sum + touchedBy(row['QUERY PLAN'][0].Plan), 0);
     }),
   );
@@ -129,9 +124,9 @@ test.each([
 test.each(['SCHEDULED', 'PROCESSED'])(
   'events that are %s are found by their index, whatever the planner thinks of reading here and there',
   async (status) => {
-    await pool.query('SET random_page_cost = 40');
+    await logged.pool.query('SET random_page_cost = 40');
     const rows = await rowsTouched('ROLE_ADMIN', `status:EVENTS.EVENTS.STATUS.${status}`, '');
-    await pool.query('RESET random_page_cost');
+    await logged.pool.query('RESET random_page_cost');
     expect(rows).toBeLessThan(COUNTED + FEW);
   },
 );

@@ -1,12 +1,11 @@
-import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
-import type pg from 'pg';
+import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool } from '../../src/database/pool.ts';
 import type { DB } from '../../src/database/schema.ts';
 import { agentsAtWork } from '../../src/recordings/agents/at-work.queries.ts';
 import { failedRecordings, uploadingRecordings } from '../../src/recordings/failed.queries.ts';
 import { timetable } from '../../src/recordings/schedules/timetable.queries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type LoggedDatabase, loggedDatabase } from '../support/logged-database.ts';
 import { touchedBy } from '../support/plans.ts';
 import { withoutIndexes } from '../support/without-indexes.ts';
 
@@ -16,9 +15,7 @@ const AGENTS = 100;
 const HOUR = 3_600_000;
 
 let db: TestDatabase;
-let pool: pg.Pool;
-let queries: CompiledQuery[];
-let database: Kysely<DB>;
+let logged: LoggedDatabase;
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -26,14 +23,10 @@ beforeAll(async () => {
     .connection()
     .execute((connection) => withoutIndexes(connection, ['events', 'schedules'], () => seed(connection)));
   await sql`VACUUM ANALYZE events, schedules, capture_agents`.execute(db.database);
-  pool = createPool(db.url, { max: 1, onError: () => undefined });
-  database = new Kysely<DB>({
-    dialect: new PostgresDialect({ pool }),
-    log: ({ query }) => void queries.push(query),
-  });
+  logged = loggedDatabase(db.url);
 }, 120_000);
 afterAll(async () => {
-  await database?.destroy();
+  await logged?.database.destroy();
   await db?.close();
 });
 
@@ -60,12 +53,12 @@ async function seed(connection: Kysely<DB>): Promise<void> {
 async function costsOf(
   work: (db: Kysely<DB>) => Promise<unknown>,
 ): Promise<{ touched: number; plan: string }> {
-  queries = [];
-  await work(database);
+  logged.forget();
+  await work(logged.database);
   const costs = { touched: 0, plan: '' };
-  for (const { sql: text, parameters } of queries) {
+  for (const { sql: text, parameters } of logged.queries) {
     const explain = async (options: string) =>
-      (await pool.query(`EXPLAIN (ANALYZE${options}) ${text}`, [...parameters])).rows.map(
+      (await logged.pool.query(`EXPLAIN (ANALYZE${options}) ${text}`, [...parameters])).rows.map(
         (row) => row['QUERY PLAN'],
       );
     const [json] = await explain(', FORMAT JSON');
