@@ -35,12 +35,9 @@ BEGIN
   PERFORM note_calendar_changes(ARRAY[OLD.agent_id, NEW.agent_id]);
   RETURN NULL;
 END $$;
--- A recording that has come is not shown any more.
 CREATE OR REPLACE TRIGGER schedules_shown_otherwise AFTER UPDATE ON schedules FOR EACH ROW
-  WHEN ((OLD.agent_id, OLD.start_date, OLD.end_date, OLD.inputs, OLD.workflow, OLD.configuration,
-      OLD.recording_state = 'upload_finished') IS DISTINCT FROM
-    (NEW.agent_id, NEW.start_date, NEW.end_date, NEW.inputs, NEW.workflow, NEW.configuration,
-      NEW.recording_state = 'upload_finished'))
+  WHEN ((OLD.agent_id, OLD.start_date, OLD.end_date, OLD.inputs, OLD.workflow, OLD.configuration) IS DISTINCT FROM
+    (NEW.agent_id, NEW.start_date, NEW.end_date, NEW.inputs, NEW.workflow, NEW.configuration))
   EXECUTE FUNCTION shown_otherwise();
 CREATE OR REPLACE TRIGGER events_shown_otherwise AFTER UPDATE ON events FOR EACH ROW
   WHEN (NEW.agent_id <> '' AND
