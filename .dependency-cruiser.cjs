@@ -2,7 +2,7 @@
 const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
 // Series come after events: who overrides their access control lists edits events.
 const FEATURES = [
-  ...['access', 'idempotency', 'metadata', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'],
+  ...['access', 'idempotency', 'metadata', 'changes', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'],
   ...['operator', 'about'],
 ];
 const room = (...names) => `^src/(${names.join('|')})/`;

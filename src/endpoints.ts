@@ -64,7 +64,14 @@ import {
 import { putProperties, readProperties } from './series/endpoints/properties.endpoints.ts';
 import { searchSeries } from './series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from './series/endpoints/series.endpoints.ts';
-import { controlWorkflow, readWorkflow, workflowsForOperators } from './workflows/workflows.endpoints.ts';
+import { createWorkflow } from './workflows/create.endpoint.ts';
+import { listWorkflows } from './workflows/list.endpoint.ts';
+import {
+  controlWorkflow,
+  deleteWorkflow,
+  readWorkflow,
+  workflowsForOperators,
+} from './workflows/workflows.endpoints.ts';
 
 /** What handlers are given beside the request. */
 export type AppServices = Context & { document: ServedDocument };
@@ -159,7 +166,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Workflows',
     description: 'How the processing of an event goes on.',
-    endpoints: [readWorkflow, controlWorkflow],
+    endpoints: [listWorkflows, createWorkflow, readWorkflow, controlWorkflow, deleteWorkflow],
   },
   {
     name: 'List providers',

@@ -3,7 +3,7 @@ import { listen } from '../src/database/listen.ts';
 import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { withTimeout } from '../src/timeout.ts';
-import { READY_CHANNEL } from '../src/workflows/advance.ts';
+import { READY_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import {
   assignLanes,
   type Delivery,

@@ -5,12 +5,12 @@ import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { runAfter } from '../src/timeout.ts';
-import { ClaimLost } from '../src/workflows/advance.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
+import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { failureChange } from './failure.ts';
 import type { Operation } from './operation.ts';
 import { createWorkFolder, removeWorkFolder, touchWorkFolder } from './work-folders.ts';
-import { createWorkspace } from './workspace.ts';
+import { createWorkspace, type Workspace } from './workspace.ts';
 
 export interface RunnerOptions {
   /** Unique to this process. */
@@ -33,6 +33,13 @@ const MOST = 0.99;
 /** How long a job waits for a database that is away; then the relay finds its operation untaken. */
 const CLAIM_PATIENCE_MS = 10_000;
 
+/** An operation under way. */
+interface Running {
+  controller: AbortController;
+  /** Says that the worker lives, and finds out whether the operation is still its own. */
+  beat(): Promise<void>;
+}
+
 /** Why a running operation was told to end. */
 class Interrupted extends Error {
   override name = 'Interrupted';
@@ -49,7 +56,7 @@ class Interrupted extends Error {
  */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #running = new Set<AbortController>();
+  readonly #running = new Map<number, Running>();
   /** Whoever waits for the database gives up with it. */
   readonly #stopping = new AbortController();
 
@@ -60,7 +67,17 @@ export class Runner {
   /** Ends what is running and hands it back to be taken by another worker. */
   handBack(): void {
     this.#stopping.abort();
-    for (const controller of this.#running) controller.abort(new Interrupted('shutdown'));
+    for (const { controller } of this.#running.values()) controller.abort(new Interrupted('shutdown'));
+  }
+
+  /**
+   * Finds out at once whether an operation still belongs to this worker, and ends it if not.
+   *
+   * @param operationId any, for somebody may have missed which one it is when undefined
+   */
+  lookAfter(operationId?: number): void {
+    for (const [id, running] of this.#running)
+      if (operationId === undefined || id === operationId) void running.beat();
   }
 
   /**
@@ -98,32 +115,19 @@ export class Runner {
     if (!operation) {
       throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
     }
-    const folder = await createWorkFolder(workDir, claim.operationId);
     const controller = new AbortController();
     const { signal } = controller;
-    this.#running.add(controller);
-    if (this.#stopping.signal.aborted) controller.abort(new Interrupted('shutdown'));
-    const workspace = createWorkspace({
-      folder,
-      storage,
-      staging,
-      signal,
-      // Rows that are committed leave the ledger as well.
-      onLost: (reason) => ending || controller.abort(reason),
-      onAway: (error, againInMs) => {
-        // What is done already is not to fail for the time that the storage takes.
-        stopClock();
-        log.warn({ err: error, againInMs }, 'the object storage is away; the result waits for it');
-      },
-    });
+    let folder: string | undefined;
     let progress = 0;
     let beating = false;
+    let again = false;
     let ending = false;
-    const beat = setInterval(async () => {
+    const beat = async () => {
+      again = beating;
       if (beating) return;
       beating = true;
       try {
-        await touchWorkFolder(folder);
+        if (folder !== undefined) await touchWorkFolder(folder);
         const held = await heartbeat(vital ?? database, claim, progress);
         // A claim that is being ended may have ended: who ends it finds out.
         if (!held && !ending) controller.abort(new Interrupted('lost'));
@@ -132,11 +136,31 @@ export class Runner {
         log.warn({ err: error }, 'heartbeat failed');
       } finally {
         beating = false;
+        if (again && !signal.aborted) void beat();
       }
-    }, HEARTBEAT_MS);
+    };
+    const pulse = setInterval(beat, HEARTBEAT_MS);
+    this.#running.set(claim.operationId, { controller, beat });
+    if (this.#stopping.signal.aborted) controller.abort(new Interrupted('shutdown'));
     const stopClock = runAfter(claim.timeLimitMs, () => controller.abort(new Interrupted('time limit')));
+    let workspace: Workspace | undefined;
     let committed = false;
     try {
+      folder = await createWorkFolder(workDir, claim.operationId);
+      const files = createWorkspace({
+        folder,
+        storage,
+        staging,
+        signal,
+        // Rows that are committed leave the ledger as well.
+        onLost: (reason) => ending || controller.abort(reason),
+        onAway: (error, againInMs) => {
+          // What is done already is not to fail for the time that the storage takes.
+          stopClock();
+          log.warn({ err: error, againInMs }, 'the object storage is away; the result waits for it');
+        },
+      });
+      workspace = files;
       const commit = await operation.run({
         eventId: claim.eventId,
         workflowId: claim.workflowId,
@@ -152,8 +176,8 @@ export class Runner {
         progress: (fraction) => {
           progress = Math.min(MOST, Math.max(progress, fraction));
         },
-        store: workspace.store,
-        open: workspace.open,
+        store: files.store,
+        open: files.open,
       });
       signal.throwIfAborted();
       ending = true;
@@ -161,7 +185,7 @@ export class Runner {
       const { operationId, token } = claim;
       const succeeded = { kind: 'succeeded', operationId, token } as const;
       await endClaim(database, claim, succeeded, this.#patience(log), async (trx) => {
-        await staging.commit(trx, workspace.stagedKeys());
+        await staging.commit(trx, files.stagedKeys());
         await commit(trx);
       });
       committed = true;
@@ -170,12 +194,13 @@ export class Runner {
       throw signal.aborted ? signal.reason : error;
     } finally {
       stopClock();
-      this.#running.delete(controller);
-      if (!committed) await staging.discard(workspace.stagedKeys());
-      await removeWorkFolder(folder).catch((error) =>
-        log.warn({ err: error }, 'could not remove the working folder'),
-      );
-      clearInterval(beat);
+      this.#running.delete(claim.operationId);
+      if (!committed && workspace) await staging.discard(workspace.stagedKeys());
+      if (folder !== undefined)
+        await removeWorkFolder(folder).catch((error) =>
+          log.warn({ err: error }, 'could not remove the working folder'),
+        );
+      clearInterval(pulse);
     }
   }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from '../src/database/kysely.ts';
+import { listen } from '../src/database/listen.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import type { MediaTools } from '../src/media/tools.ts';
@@ -9,6 +10,7 @@ import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { withTimeout } from '../src/timeout.ts';
+import { TAKEN_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
 import { startReconciler } from './reconciler.ts';
@@ -49,6 +51,10 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   const { queue, log } = options;
   const workDir = join(options.dataDir, 'work');
   const runner = new Runner({ ...options, worker: options.name, workDir, operations });
+  // Whoever stops a workflow waits for its tools to end, too.
+  const taken = listen(options.databaseUrl, TAKEN_CHANNEL, log, (id) =>
+    runner.lookAfter(id === undefined ? undefined : Number(id)),
+  );
   const relay = startRelay({
     ...options,
     lanes: laneChoice(options.database, operations),
@@ -63,7 +69,7 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
     loops: [...relay.loops, ...reconciler.loops],
     close: async (deadlineMs) => {
       // The loops as well: one may wait for a database that says nothing.
-      const ended = Promise.all([...consumers, relay, reconciler].map((part) => part.close()));
+      const ended = Promise.all([...consumers, relay, reconciler, taken].map((part) => part.close()));
       const patience = setTimeout(
         () => {
           log.info('handing back what is still running');

@@ -12,14 +12,14 @@ export interface Listener {
 }
 
 /**
- * Calls back for each notification, and once after every (re)connection, since some may have been missed. Nobody asks
- * anything on such a connection, so whether it still lives is found out by asking, every `probeMs`.
+ * Calls back for each notification with its payload, and once after every (re)connection without any, since some may have
+ * been missed. Nobody asks anything on such a connection, so whether it still lives is found out by asking, every `probeMs`.
  */
 export function listen(
   databaseUrl: string,
   channel: string,
   log: Logger,
-  onNotification: () => void,
+  onNotification: (payload?: string) => void,
   { probeMs = PROBE_MS, limits = VITAL } = {},
 ): Listener {
   let client: WatchedClient | undefined;
@@ -32,9 +32,17 @@ export function listen(
       log.warn({ reason: error.message }, 'not listening to the database; trying again');
       retry = setTimeout(connect, RECONNECT_MS);
     };
-    const watching = { limits, probeMs, onNotification, onLost: reconnect };
+    const watching = {
+      limits,
+      probeMs,
+      onNotification: ({ payload }: pg.Notification) => onNotification(payload),
+      onLost: reconnect,
+    };
     client = new WatchedClient(databaseUrl, 'inlet listener', watching);
-    client.open(`LISTEN ${pg.escapeIdentifier(channel)}`).then(onNotification, () => undefined);
+    client.open(`LISTEN ${pg.escapeIdentifier(channel)}`).then(
+      () => onNotification(),
+      () => undefined,
+    );
   };
   connect();
 

@@ -68,6 +68,29 @@ export interface CaptureAgent {
   url: Generated<string>;
 }
 
+export interface Change {
+  actor: Generated<string>;
+  agent_id: string | null;
+  at: Generated<Timestamp>;
+  data: Generated<Json>;
+  event_id: string | null;
+  id: Generated<number>;
+  kind: string;
+  number: number | null;
+  read_roles: string[] | null;
+  series_id: string | null;
+}
+
+export interface ChangesCounter {
+  last: Generated<number>;
+  singleton: Generated<boolean>;
+}
+
+export interface ChangesReader {
+  name: string;
+  position: number;
+}
+
 export interface DirectUploadFile {
   bytes: number | null;
   direct_upload_id: string;
@@ -369,8 +392,21 @@ export interface Upload {
   writer: Generated<number>;
 }
 
+export interface WorkflowAttempt {
+  ended_at: Generated<Timestamp>;
+  id: Generated<number>;
+  operation_id: number;
+  outcome: string;
+  reason: string | null;
+  started_at: Timestamp;
+  times: Generated<number>;
+  worker: string | null;
+}
+
 export interface WorkflowOperation {
   attempts: Generated<number>;
+  claimed_at: Timestamp | null;
+  condition: string | null;
   configuration: Generated<Json>;
   deferrals: Generated<number>;
   delivered_at: Timestamp | null;
@@ -385,6 +421,7 @@ export interface WorkflowOperation {
   losses: Generated<number>;
   max_attempts: number;
   not_before: Generated<Timestamp>;
+  on_failure: Generated<boolean>;
   operation: string;
   position: number;
   progress: Generated<number>;
@@ -404,6 +441,7 @@ export interface Workflow {
   event_id: string;
   finished_at: Timestamp | null;
   id: Generated<number>;
+  reason: string | null;
   request_id: string;
   state: string;
   title: string;
@@ -415,6 +453,9 @@ export interface DB {
   attachments: Attachment;
   calendar_changes: CalendarChange;
   capture_agents: CaptureAgent;
+  changes: Change;
+  changes_counter: ChangesCounter;
+  changes_readers: ChangesReader;
   direct_upload_files: DirectUploadFile;
   direct_uploads: DirectUpload;
   draft_attachments: DraftAttachment;
@@ -440,6 +481,7 @@ export interface DB {
   tracks: Track;
   upload_pieces: UploadPiece;
   uploads: Upload;
+  workflow_attempts: WorkflowAttempt;
   workflow_operations: WorkflowOperation;
   workflows: Workflow;
 }

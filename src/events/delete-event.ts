@@ -1,9 +1,12 @@
 import { requireAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
+import { recordChanges } from '../changes/record.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { releaseObjects } from '../storage/staging-entries.ts';
+import { tellTaken } from '../workflows/locked-workflow.ts';
+import { operationsUnderWay } from '../workflows/queries.ts';
 import { NOTHING_TO_DELETE } from './refusals.ts';
 
 /**
@@ -35,7 +38,14 @@ export async function deleteEvent(
       .execute();
     const objectKeys = objects.map(({ object_key }) => object_key);
     await releaseObjects(trx, objectKeys);
-    await trx.deleteFrom('events').where('id', '=', id).execute();
+    await tellTaken(trx, await operationsUnderWay(trx, id));
+    const { title, read_roles: readRoles } = await trx
+      .deleteFrom('events')
+      .where('id', '=', id)
+      .returning(['title', 'read_roles'])
+      .executeTakeFirstOrThrow();
+    const { username: actor } = principal;
+    await recordChanges(trx, [{ kind: 'event.deleted', eventId: id, actor, readRoles, data: { title } }]);
     return objectKeys;
   });
   await staging.discard(keys);

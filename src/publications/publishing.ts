@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { recordChanges } from '../changes/record.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import { releaseObjects } from '../storage/staging-entries.ts';
 import { INTERNAL_CHANNEL } from './model.ts';
@@ -77,6 +78,7 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
       sha256: catalog.sha256,
     })
     .execute();
+  await recordChanges(trx, [{ kind: 'publication.published', eventId, data: { publication: id, channel } }]);
 }
 
 /** Ends the internal publication. Its elements are prepared ones again, but for those prepared anew since. */
@@ -133,9 +135,10 @@ export async function retractPublications(
   trx: Transaction,
   { eventId, channel }: { eventId: string; channel: string | undefined },
 ): Promise<number> {
-  let query = trx.selectFrom('publications').select('id').where('event_id', '=', eventId);
+  let query = trx.selectFrom('publications').select(['id', 'channel']).where('event_id', '=', eventId);
   if (channel !== undefined) query = query.where('channel', '=', channel);
-  const ids = (await query.forUpdate().execute()).map(({ id }) => id);
+  const publications = await query.forUpdate().execute();
+  const ids = publications.map(({ id }) => id);
   if (ids.length === 0) return 0;
   const removed = await trx
     .deleteFrom('publication_elements')
@@ -147,5 +150,13 @@ export async function retractPublications(
     removed.map(({ object_key }) => object_key),
   );
   await trx.deleteFrom('publications').where('id', 'in', ids).execute();
+  await recordChanges(
+    trx,
+    publications.map(({ id, channel }) => ({
+      kind: 'publication.retracted',
+      eventId,
+      data: { publication: id, channel },
+    })),
+  );
   return ids.length;
 }

@@ -1,4 +1,5 @@
 import { type AliasableExpression, type Expression, type SqlBool, sql } from 'kysely';
+import { recordChanges } from '../changes/record.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { assertMove } from '../workflows/states.ts';
@@ -80,6 +81,7 @@ export async function advanceRecording(
   if (from === to) return to;
   assertMove(RECORDING_MOVES, from, to);
   await trx.updateTable('schedules').set({ recording_state: to }).where('event_id', '=', eventId).execute();
+  await recordChanges(trx, [{ kind: 'event.recording', eventId, data: { recording: to } }]);
   return to;
 }
 
@@ -117,7 +119,7 @@ export async function markMissedBatch(trx: Transaction, graceMs: number): Promis
   assertMove(RECORDING_MOVES, '', MISSED);
   const past = sql`now() - make_interval(secs => ${graceMs / 1000})`;
   // The empty state is no parameter: the plan needs to see that the index of awaited recordings has all of them.
-  const missed = await sql`
+  const { rows } = await sql<{ eventId: string }>`
     WITH missed AS (
       SELECT schedules.event_id FROM schedules JOIN events ON events.id = schedules.event_id
       WHERE schedules.recording_state = '' AND schedules.end_date < ${past} AND schedules.changed_at < ${past}
@@ -126,8 +128,13 @@ export async function markMissedBatch(trx: Transaction, graceMs: number): Promis
       FOR UPDATE OF events, schedules SKIP LOCKED
     )
     UPDATE schedules SET recording_state = ${MISSED} FROM missed
-    WHERE schedules.event_id = missed.event_id`.execute(trx);
-  return Number(missed.numAffectedRows ?? 0);
+    WHERE schedules.event_id = missed.event_id RETURNING schedules.event_id AS "eventId"`.execute(trx);
+  const data = { recording: MISSED, missed: true };
+  await recordChanges(
+    trx,
+    rows.map(({ eventId }) => ({ kind: 'event.recording', eventId, data })),
+  );
+  return rows.length;
 }
 
 /** How far the recording of an event is, for whoever wants to change the event. */
@@ -137,7 +144,9 @@ export type RecordingProgress =
   /** It is still to come. One that failed or was missed may still come. */
   | 'awaited'
   /** It has begun, or come. */
-  | 'begun';
+  | 'begun'
+  /** It has come, and could not be processed. Another one may come in its place. */
+  | 'failed';
 
 /**
  * How far the recording of an event is; undefined when there is no such event. What a client may change of a scheduled
@@ -155,6 +164,7 @@ export async function recordingProgress(
     .executeTakeFirst();
   if (!event) return undefined;
   if (event.agent_id === '') return 'unscheduled';
+  if (event.processing_state === 'FAILED') return 'failed';
   const mayBeMoved = stateAllows(event.recording_state as RecordingState, '');
   return mayBeMoved && event.processing_state === '' && !event.recorded ? 'awaited' : 'begun';
 }

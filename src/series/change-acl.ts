@@ -3,6 +3,7 @@ import { type AclEntry, parseStrictAcl } from '../access/acl/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { dropAclsOfSeries } from '../events/update/acl.ts';
+import { recordChange } from './changes.ts';
 import { lockSeries } from './queries.ts';
 import { ACL_MISSING, ACL_UNPARSABLE, GONE } from './refusals.ts';
 
@@ -34,6 +35,7 @@ export async function replaceSeriesAcl(
 ): Promise<void> {
   await lockSeries(trx, principal, id, GONE);
   await replaceAcl(trx, 'series', id, entries);
+  await recordChange(trx, { id, principal, part: 'acl' });
   if (override) await dropAclsOfSeries(trx, id, principal);
 }
 

@@ -3,6 +3,7 @@ import { mayAccess, replaceAcl } from '../access/acl/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '../access/acl/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import { UNAUTHORIZED } from '../access/refusals.ts';
+import { recordChanges } from '../changes/record.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { checked } from '../http/endpoint/check.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
@@ -71,6 +72,7 @@ export async function createSeries(
   if (chosen) await requireEvents(trx, id, principal);
   await replaceAcl(trx, 'series', id, acl);
   await saveCatalogs(trx, id, new Map(Object.entries(further)), catalogs);
+  await recordChanges(trx, [{ kind: 'series.created', seriesId: id, actor: principal.username }]);
   return id;
 }
 

@@ -1,6 +1,7 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { checked } from '../http/endpoint/check.ts';
+import { recordChange } from './changes.ts';
 import { PropertyName, PropertyValue } from './properties.schemas.ts';
 import { findProperties, lockSeries } from './queries.ts';
 import {
@@ -51,6 +52,7 @@ export async function mergeProperties(
   const properties = JSON.stringify(Object.fromEntries(merged));
   if (Buffer.byteLength(properties) > TOTAL_BYTES) throw PROPERTIES_TOO_LONG(TOTAL_BYTES);
   await trx.updateTable('series').set({ properties }).where('id', '=', id).execute();
+  await recordChange(trx, { id, principal, part: 'properties' });
 }
 
 function jsonOf(text: string): unknown {

@@ -1,199 +1,208 @@
 import { sql } from 'kysely';
+import { recordChanges } from '../changes/record.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { type Outcome, recordAttempts } from './attempts.ts';
+import { configure } from './configure.ts';
 import { PAUSE } from './definition.ts';
-import {
-  assertMove,
-  IllegalMove,
-  isFinished,
-  OPERATION_MOVES,
-  type OperationState,
-  WORKFLOW_MOVES,
-  type WorkflowState,
-} from './states.ts';
+import { LockedWorkflow, tellTaken } from './locked-workflow.ts';
+import { prepareRetry } from './retry.ts';
+import { IllegalMove, type WorkflowState } from './states.ts';
 
-/** The channel on which the relay hears that an operation became ready. */
-export const READY_CHANNEL = 'inlet_operation_ready';
+/** What a worker says of an operation that it holds. */
+interface Held {
+  operationId: number;
+  token: number;
+}
 
 /** What happened to a workflow. Every change of a state goes through `advance()` with one of these. */
 export type Change =
-  | { kind: 'started' }
+  | { kind: 'started'; by: string }
   /** A worker took the operation. */
   | { kind: 'claimed'; operationId: number; worker: string }
-  | { kind: 'succeeded'; operationId: number; token: number }
-  | { kind: 'failed'; operationId: number; token: number; reason: string; log: string }
+  | ({ kind: 'succeeded' } & Held)
+  | ({ kind: 'failed'; reason: string; log: string } & Held)
   /** The operation is to be tried again after a pause. */
-  | { kind: 'retried'; operationId: number; token: number; reason: string; log: string; delayMs: number }
+  | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & Held)
   /** A part of the service does not work: the operation is to be tried again, and has lost no attempt. */
-  | { kind: 'deferred'; operationId: number; token: number; reason: string; log: string; delayMs: number }
+  | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & Held)
   /** The worker stops and gives its operation to another. */
-  | { kind: 'handed back'; operationId: number; token: number }
+  | ({ kind: 'handed back' } & Held)
   /** The worker has been silent for too long. */
-  | { kind: 'lost'; operationId: number; token: number }
-  | { kind: 'resumed' }
-  | { kind: 'stopped' };
+  | ({ kind: 'lost' } & Held)
+  | Control;
 
-/** The change comes from a worker that no longer holds the operation; the transaction must roll back. */
-export class ClaimLost extends Error {
-  override name = 'ClaimLost';
-}
-
-interface Current {
-  id: number;
-  event_id: string;
-  state: WorkflowState;
-}
+/** What somebody asks of a workflow. */
+export type Control =
+  /** Goes on after a pause. */
+  | { kind: 'resumed'; by: string }
+  /** Nothing further is begun. What is under way is finished first, and its result kept. */
+  | { kind: 'paused'; by: string }
+  /** Ends at once, with what is under way. */
+  | { kind: 'stopped'; by: string }
+  /** What failed or was stopped goes on where it ended. */
+  | { kind: 'tried again'; by: string; configuration?: Readonly<Record<string, string>> | undefined }
+  /** Its configuration is another one: operations that have not begun take part, or not, by that. */
+  | { kind: 'configured'; by: string; configuration: Readonly<Record<string, string>> };
 
 /**
  * The only writer of the states of workflows and operations and of an event's `processing_state`. Locks the workflow,
- * so that changes to one workflow happen one after the other.
+ * so that changes to one workflow happen one after the other, and writes down what has changed.
  *
  * @throws {ClaimLost} when the operation is not held under the change's fencing token
  * @throws {IllegalMove} when the state does not allow the change
+ * @throws {Superseded} when something is to be tried again and another workflow of the event came later
  */
 export async function advance(trx: Transaction, workflowId: number, change: Change): Promise<WorkflowState> {
-  const row = await trx
-    .selectFrom('workflows')
-    .select(['id', 'event_id', 'state'])
-    .where('id', '=', workflowId)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw new ClaimLost(`Workflow ${workflowId} is gone.`);
-  const workflow = { ...row, state: row.state as WorkflowState };
+  const actor = 'by' in change ? change.by : undefined;
+  const workflow = await LockedWorkflow.lock(trx, workflowId, actor);
+  await carryOut(workflow, change);
+  await recordChanges(trx, workflow.changes);
+  return workflow.state;
+}
+
+async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void> {
   switch (change.kind) {
     case 'started':
-      return next(trx, workflow);
-    case 'claimed':
-      await claim(trx, change.operationId, change.worker);
-      return workflow.state === 'RUNNING' ? 'RUNNING' : move(trx, workflow, 'RUNNING');
-    case 'succeeded':
-      await leave(trx, change, 'succeeded', { progress: 1, reason: null, finished_at: sql`now()` });
-      return next(trx, workflow);
-    case 'failed':
-      await leave(trx, change, 'failed', { reason: change.reason, log: change.log, finished_at: sql`now()` });
-      return fail(trx, workflow);
+      workflow.tellOfStart();
+      return goOn(workflow);
+    case 'claimed': {
+      const { operation } = await workflow.claim(change.operationId, change.worker);
+      if (workflow.state === 'INSTANTIATED') await workflow.move('RUNNING');
+      return workflow.tellOfStep(operation, 'running');
+    }
+    case 'succeeded': {
+      const { operation } = await workflow.leave(change, 'succeeded', {
+        progress: 1,
+        reason: null,
+        finished_at: sql`now()`,
+      });
+      workflow.tellOfStep(operation, 'succeeded', { progress: 1 });
+      return goOn(workflow);
+    }
+    case 'failed': {
+      const { reason, log } = change;
+      await recordAttempts(workflow.trx, [change.operationId], { outcome: 'failed', reason });
+      const { operation } = await workflow.leave(change, 'failed', { reason, log, finished_at: sql`now()` });
+      workflow.tellOfStep(operation, 'failed', { reason });
+      return fail(workflow, reason);
+    }
     case 'retried':
-    case 'deferred':
-      await leave(trx, change, 'ready', {
+      return giveBack(workflow, change, {
         reason: change.reason,
         log: change.log,
-        ...(change.kind === 'retried' ? { attempts: sql`attempts + 1` } : { deferrals: sql`deferrals + 1` }),
-        not_before: sql`now() + make_interval(secs => ${change.delayMs / 1000})`,
+        attempts: sql`attempts + 1`,
+        not_before: later(change.delayMs),
       });
-      return workflow.state;
+    case 'deferred':
+      return giveBack(workflow, change, {
+        reason: change.reason,
+        log: change.log,
+        deferrals: sql`deferrals + 1`,
+        not_before: later(change.delayMs),
+      });
     case 'handed back':
-      await leave(trx, change, 'ready', {});
-      return workflow.state;
+      return giveBack(workflow, change, {});
     case 'lost':
-      await leave(trx, change, 'ready', { losses: sql`losses + 1` });
-      return workflow.state;
+      return giveBack(workflow, change, { losses: sql`losses + 1` });
     case 'resumed':
-      if (workflow.state !== 'PAUSED') throw new IllegalMove(workflow.state, 'RUNNING');
-      await settle(trx, workflow.id, ['paused'], 'succeeded');
-      return next(trx, workflow);
+      return resume(workflow);
+    case 'paused':
+      return pause(workflow);
     case 'stopped':
-      await settle(trx, workflow.id, ['waiting', 'ready', 'running', 'paused'], 'stopped');
-      return move(trx, workflow, 'STOPPED');
+      return stop(workflow);
+    case 'tried again':
+      return tryAgain(workflow, change.configuration);
+    case 'configured':
+      await configure(workflow, change.configuration);
+      return holdAgain(workflow);
   }
 }
 
-async function claim(trx: Transaction, operationId: number, worker: string): Promise<void> {
-  assertMove(OPERATION_MOVES, 'ready', 'running');
-  const taken = await trx
-    .updateTable('workflow_operations')
-    .set({
-      state: 'running',
-      worker,
-      fencing_token: sql`fencing_token + 1`,
-      heartbeat_at: sql`now()`,
-      started_at: sql`coalesce(started_at, now())`,
-      progress: 0,
-    })
-    .where('id', '=', operationId)
-    .where('state', '=', 'ready')
-    .where('not_before', '<=', sql<Date>`now()`)
-    .executeTakeFirst();
-  if (taken.numUpdatedRows === 0n) throw new ClaimLost('The operation is not ready.');
+function later(ms: number) {
+  return sql`now() + make_interval(secs => ${ms / 1000})`;
 }
 
-/** Ends a claim: the fencing token decides whether the worker still held it. */
-async function leave(
-  trx: Transaction,
-  held: { operationId: number; token: number },
-  to: OperationState,
+/** Makes the next operation ready, holds it, or finishes the workflow. */
+async function goOn(workflow: LockedWorkflow): Promise<void> {
+  const onFailure = workflow.state === 'FAILING';
+  const step = await workflow.nextStep({ onFailure });
+  if (workflow.state === 'PAUSED') {
+    // Without a further operation it is done as soon as somebody lets it go on.
+    if (step) await workflow.hold(step);
+    return;
+  }
+  if (!step) return finish(workflow);
+  if (step.operation !== PAUSE) return workflow.makeReady(step, 'waiting');
+  await workflow.hold(step);
+  await workflow.move('PAUSED');
+}
+
+async function finish(workflow: LockedWorkflow): Promise<void> {
+  if (workflow.state === 'FAILING') return workflow.move('FAILED');
+  await workflow.settle(['waiting'], 'skipped', { onFailure: true, set: { finished_at: null } });
+  await workflow.become('RUNNING');
+  return workflow.move('SUCCEEDED');
+}
+
+/** What is to be done then follows; when that fails as well, the rest of it is left. */
+async function fail(workflow: LockedWorkflow, reason: string): Promise<void> {
+  await workflow.settle(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
+  if (workflow.state !== 'FAILING') await workflow.move('FAILING', reason);
+  return goOn(workflow);
+}
+
+async function giveBack(
+  workflow: LockedWorkflow,
+  change: Held & { kind: Outcome; reason?: string },
   set: Record<string, unknown>,
 ): Promise<void> {
-  assertMove(OPERATION_MOVES, 'running', to);
-  const left = await trx
-    .updateTable('workflow_operations')
-    .set({ ...set, state: to, heartbeat_at: null, worker: null, delivered_at: null })
-    .where('id', '=', held.operationId)
-    .where('state', '=', 'running')
-    .where('fencing_token', '=', held.token)
-    .executeTakeFirst();
-  if (left.numUpdatedRows === 0n) throw new ClaimLost('The operation is held by another worker.');
-  if (to === 'ready') await announce(trx);
+  const { kind: outcome, reason = null } = change;
+  await recordAttempts(workflow.trx, [change.operationId], { outcome, reason });
+  const to = workflow.state === 'PAUSED' ? 'paused' : 'ready';
+  const { operation } = await workflow.leave(change, to, { ...set, worker: null });
+  workflow.tellOfStep(operation, to, reason === null ? {} : { reason });
 }
 
-/** Makes the next operation ready, pauses before it, or finishes the workflow. */
-async function next(trx: Transaction, workflow: Current): Promise<WorkflowState> {
-  const operation = await trx
-    .selectFrom('workflow_operations')
-    .select(['id', 'operation'])
-    .where('workflow_id', '=', workflow.id)
-    .where('state', '=', 'waiting')
-    .orderBy('position')
-    .limit(1)
-    .executeTakeFirst();
-  if (!operation) {
-    const running =
-      workflow.state === 'RUNNING' ? workflow : { ...workflow, state: await move(trx, workflow, 'RUNNING') };
-    return move(trx, running, 'SUCCEEDED');
-  }
-  const to: OperationState = operation.operation === PAUSE ? 'paused' : 'ready';
-  assertMove(OPERATION_MOVES, 'waiting', to);
-  await trx.updateTable('workflow_operations').set({ state: to }).where('id', '=', operation.id).execute();
-  if (to === 'ready') {
-    await announce(trx);
-    return workflow.state === 'PAUSED' ? move(trx, workflow, 'RUNNING') : workflow.state;
-  }
-  if (workflow.state === 'PAUSED') return 'PAUSED';
-  const running =
-    workflow.state === 'RUNNING' ? workflow : { ...workflow, state: await move(trx, workflow, 'RUNNING') };
-  return move(trx, running, 'PAUSED');
+async function pause(workflow: LockedWorkflow): Promise<void> {
+  await workflow.move('PAUSED');
+  const held = await workflow.settle(['ready'], 'paused', { set: { finished_at: null } });
+  for (const { operation } of held) workflow.tellOfStep(operation, 'paused');
 }
 
-async function fail(trx: Transaction, workflow: Current): Promise<WorkflowState> {
-  const failing = await move(trx, workflow, 'FAILING');
-  await settle(trx, workflow.id, ['waiting'], 'stopped');
-  return move(trx, { ...workflow, state: failing }, 'FAILED');
+async function resume(workflow: LockedWorkflow): Promise<void> {
+  if (workflow.state !== 'PAUSED') throw new IllegalMove(workflow.state, 'RUNNING');
+  await workflow.move('RUNNING');
+  const [current] = await workflow.stepsIn(['running', 'paused']);
+  if (current?.state === 'running') return;
+  if (current && current.operation !== PAUSE) return workflow.makeReady(current, 'paused');
+  await workflow.settle(['paused'], 'succeeded');
+  return goOn(workflow);
 }
 
-async function settle(
-  trx: Transaction,
-  workflowId: number,
-  from: OperationState[],
-  to: OperationState,
+async function stop(workflow: LockedWorkflow): Promise<void> {
+  const running = (await workflow.stepsIn(['running'])).map(({ id }) => id);
+  await recordAttempts(workflow.trx, running, { outcome: 'stopped', reason: null });
+  const stopped = await workflow.settle(['waiting', 'ready', 'running', 'paused'], 'stopped');
+  await workflow.move('STOPPED');
+  for (const { operation } of stopped.filter(({ id }) => running.includes(id)))
+    workflow.tellOfStep(operation, 'stopped');
+  await tellTaken(workflow.trx, running);
+}
+
+async function tryAgain(
+  workflow: LockedWorkflow,
+  configuration: Readonly<Record<string, string>> | undefined,
 ): Promise<void> {
-  for (const state of from) assertMove(OPERATION_MOVES, state, to);
-  await trx
-    .updateTable('workflow_operations')
-    .set({ state: to, heartbeat_at: null, finished_at: sql`now()` })
-    .where('workflow_id', '=', workflowId)
-    .where('state', 'in', from)
-    .execute();
+  await prepareRetry(workflow);
+  if (configuration) await configure(workflow, configuration);
+  await workflow.move('RUNNING');
+  return goOn(workflow);
 }
 
-async function move(trx: Transaction, workflow: Current, to: WorkflowState): Promise<WorkflowState> {
-  assertMove(WORKFLOW_MOVES, workflow.state, to);
-  await trx
-    .updateTable('workflows')
-    .set({ state: to, finished_at: isFinished(to) ? sql<Date>`now()` : null })
-    .where('id', '=', workflow.id)
-    .execute();
-  await trx.updateTable('events').set({ processing_state: to }).where('id', '=', workflow.event_id).execute();
-  return to;
-}
-
-async function announce(trx: Transaction): Promise<void> {
-  await sql`SELECT pg_notify(${READY_CHANNEL}, '')`.execute(trx);
+/** What was held may have been left out since. */
+async function holdAgain(workflow: LockedWorkflow): Promise<void> {
+  if (workflow.state !== 'PAUSED') return;
+  const [current] = await workflow.stepsIn(['running', 'paused']);
+  const step = current ? undefined : await workflow.nextStep({ onFailure: false });
+  if (step) await workflow.hold(step);
 }

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
+import { CHANGES_CHANNEL } from '../changes/record.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
-import { advance, type Change, ClaimLost } from './advance.ts';
+import { advance, type Change } from './advance.ts';
+import { ClaimLost } from './locked-workflow.ts';
 import type { OperationState } from './states.ts';
 
 /** How long a worker may be silent before its operation is given to another. */
@@ -85,16 +87,28 @@ async function readClaim(trx: Transaction, operationId: number): Promise<Claim> 
   return { ...rest, attempt: attempts + 1, configuration: configuration as Record<string, string> };
 }
 
+/** Of so many parts of an operation each one that is done is told to those who watch. */
+const TOLD_PARTS = 20;
+
 /** Says that the worker lives, and how far it is. @returns false when the claim is lost */
 export async function heartbeat(database: Database, claim: Claim, progress: number): Promise<boolean> {
-  const result = await database
-    .updateTable('workflow_operations')
-    .set({ heartbeat_at: sql<Date>`now()`, progress })
-    .where('id', '=', claim.operationId)
-    .where('state', '=', 'running')
-    .where('fencing_token', '=', claim.token)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+  const { rows } = await sql<{ held: number }>`
+    WITH before AS (
+      SELECT id, floor(progress * ${TOLD_PARTS}) AS parts FROM workflow_operations WHERE id = ${claim.operationId}
+    ), held AS (
+      UPDATE workflow_operations o SET heartbeat_at = now(), progress = ${progress} FROM before
+      WHERE o.id = before.id AND o.state = 'running' AND o.fencing_token = ${claim.token}
+      RETURNING before.parts
+    ), told AS (
+      INSERT INTO changes (kind, event_id, data)
+      SELECT 'operation.progress', w.event_id, jsonb_build_object('workflow', w.id, 'state', w.state,
+        'operation', ${claim.operation}::text, 'progress', ${progress}::float8)
+      FROM held, workflows w WHERE w.id = ${claim.workflowId} AND floor(${progress}::real * ${TOLD_PARTS}) > held.parts
+      RETURNING id
+    )
+    SELECT (SELECT count(*) FROM held) AS held,
+      (SELECT count(pg_notify(${CHANGES_CHANNEL}, '')) FROM told) AS told`.execute(database);
+  return (rows[0]?.held ?? 0) > 0;
 }
 
 /** What ends a claim. */

@@ -1,5 +1,14 @@
 /** Whether an operation takes part, decided from the workflow's configuration. */
-export type Condition = (configuration: Readonly<Record<string, string>>) => boolean;
+type Test = (configuration: Readonly<Record<string, string>>) => boolean;
+
+/** A condition on the configuration of a workflow. */
+export interface Condition {
+  /** As it is written in the definition. */
+  source: string;
+  /** The configuration keys that it reads. */
+  keys: string[];
+  test: Test;
+}
 
 const TOKEN = /\s*(&&|\|\||!|\(|\)|[A-Za-z_][A-Za-z0-9_.-]*)\s*/y;
 
@@ -7,15 +16,14 @@ const TOKEN = /\s*(&&|\|\||!|\(|\)|[A-Za-z_][A-Za-z0-9_.-]*)\s*/y;
  * Compiles the `if` of an operation: configuration keys joined by `&&`, `||`, `!` and parentheses. A key is true
  * when its value is the word `true`, in any case of letters.
  *
- * @returns the condition and the keys it reads
  * @throws {SyntaxError} with a sentence that shows the unexpected part
  */
-export function compileCondition(source: string): { test: Condition; keys: string[] } {
+export function compileCondition(source: string): Condition {
   const tokens = tokenize(source);
   const keys: string[] = [];
   let next = 0;
 
-  const either = (): Condition => {
+  const either = (): Test => {
     let left = both();
     while (tokens[next] === '||') {
       next += 1;
@@ -24,7 +32,7 @@ export function compileCondition(source: string): { test: Condition; keys: strin
     }
     return left;
   };
-  const both = (): Condition => {
+  const both = (): Test => {
     let left = single();
     while (tokens[next] === '&&') {
       next += 1;
@@ -33,7 +41,7 @@ export function compileCondition(source: string): { test: Condition; keys: strin
     }
     return left;
   };
-  const single = (): Condition => {
+  const single = (): Test => {
     const token = tokens[next++];
     if (token === '!') {
       const inner = single();
@@ -55,7 +63,7 @@ export function compileCondition(source: string): { test: Condition; keys: strin
 
   const test = either();
   if (next < tokens.length) throw new SyntaxError(`"${tokens[next]}" is not expected in "${source}".`);
-  return { test, keys };
+  return { source, test, keys };
 }
 
 function tokenize(source: string): string[] {

@@ -47,18 +47,25 @@ export const DefinitionSchema = z
     tags: z.array(z.string().min(1)).default([]),
     configuration: z.record(identifier, scalar).default({}),
     operations: z.array(OperationSchema).min(1),
+    /** What is done, in this order, when an operation has failed for good. */
+    on_failure: z.array(OperationSchema).default([]),
   })
   .superRefine((definition, context) => {
-    definition.operations.forEach((operation, index) => {
-      for (const key of operation.if?.keys ?? []) {
-        if (key in definition.configuration) continue;
-        context.addIssue({
-          code: 'custom',
-          path: ['operations', index, 'if'],
-          message: `reads the configuration key "${key}", which has no default under "configuration"`,
-        });
-      }
-    });
+    for (const list of ['operations', 'on_failure'] as const) {
+      definition[list].forEach((operation, index) => {
+        for (const key of operation.if?.keys ?? []) {
+          if (key in definition.configuration) continue;
+          context.addIssue({
+            code: 'custom',
+            path: [list, index, 'if'],
+            message: `reads the configuration key "${key}", which has no default under "configuration"`,
+          });
+        }
+        if (list === 'operations' || operation.operation !== PAUSE) return;
+        const message = 'must not wait for anybody: what has failed is not held up';
+        context.addIssue({ code: 'custom', path: [list, index, 'operation'], message });
+      });
+    }
   });
 
 /** A workflow definition; durations in milliseconds. */
@@ -71,12 +78,14 @@ export interface WorkflowDefinition {
   /** Keys a client may set, with their defaults. */
   configuration: Record<string, string>;
   operations: OperationDefinition[];
+  /** What is done when one of these has failed for good. */
+  on_failure: OperationDefinition[];
 }
 
 export interface OperationDefinition {
   operation: string;
   description: string;
-  if?: { test: Condition; keys: string[] } | undefined;
+  if?: Condition | undefined;
   retries: number;
   time_limit: number;
   configuration: Record<string, string>;

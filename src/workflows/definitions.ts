@@ -68,10 +68,12 @@ export function parseDefinition(
   operations?: ReadonlySet<string>,
 ): WorkflowDefinition {
   const { data, fail } = parseYaml(file, source, DefinitionSchema);
-  data.operations.forEach(({ operation }, index) => {
-    if (!operations || operation === PAUSE || operations.has(operation)) return;
-    const known = [PAUSE, ...operations].sort().join(', ');
-    fail(['operations', index, 'operation'], `no operation is called "${operation}"; there are ${known}`);
-  });
+  for (const list of ['operations', 'on_failure'] as const) {
+    data[list].forEach(({ operation }, index) => {
+      if (!operations || operation === PAUSE || operations.has(operation)) return;
+      const known = [PAUSE, ...operations].sort().join(', ');
+      fail([list, index, 'operation'], `no operation is called "${operation}"; there are ${known}`);
+    });
+  }
   return data;
 }

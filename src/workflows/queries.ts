@@ -6,6 +6,7 @@ export interface OperationProgress {
   operation: string;
   description: string;
   state: string;
+  on_failure: boolean;
   /** From 0 to 1. */
   progress: number;
   /** Attempts that ended with a fault. */
@@ -28,7 +29,20 @@ export function findWorkflow(database: Queryable, id: number) {
   return workflowRows(database).where('id', '=', id).executeTakeFirst();
 }
 
-function workflowRows(database: Queryable) {
+/** The operations of an event that workers hold. @returns their numbers */
+export async function operationsUnderWay(db: Queryable, eventId: string): Promise<number[]> {
+  const rows = await db
+    .selectFrom('workflow_operations as o')
+    .innerJoin('workflows as w', 'w.id', 'o.workflow_id')
+    .select('o.id')
+    .where('w.event_id', '=', eventId)
+    .where('o.state', '=', 'running')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Selects workflows as the API shows them. */
+export function workflowRows(database: Queryable) {
   return database
     .selectFrom('workflows')
     .select([
@@ -39,13 +53,14 @@ function workflowRows(database: Queryable) {
       'configuration',
       'state',
       'creator',
+      'reason',
       'created_at',
       'finished_at',
     ])
     .select(
       sql<OperationProgress[]>`(SELECT coalesce(jsonb_agg(jsonb_build_object(
-        'operation', operation, 'description', description, 'state', state, 'progress', progress,
-        'attempts', attempts, 'reason', reason, 'log', log,
+        'operation', operation, 'description', description, 'state', state,
+        'on_failure', on_failure, 'progress', progress, 'attempts', attempts, 'reason', reason, 'log', log,
         'started_at', started_at, 'finished_at', finished_at) ORDER BY position), '[]')
         FROM workflow_operations WHERE workflow_id = workflows.id)`.as('operations'),
     )

@@ -38,8 +38,8 @@ export async function startProcessing(
 }
 
 /**
- * Writes a workflow instance with its operations and makes the first one ready. Conditions are decided here, once:
- * they read nothing but the configuration.
+ * Writes a workflow instance with its operations and makes the first one ready. Conditions read nothing but the
+ * configuration; they are decided here, and anew when somebody changes it.
  *
  * @returns the number of the workflow
  */
@@ -58,16 +58,19 @@ export async function startWorkflow(trx: Transaction, start: WorkflowStart): Pro
     })
     .returning('id')
     .executeTakeFirstOrThrow();
+  const { operations, on_failure } = start.definition;
   await trx
     .insertInto('workflow_operations')
     .values(
-      start.definition.operations.map((operation, position) => ({
+      [...operations, ...on_failure].map((operation, position) => ({
         workflow_id: id,
         position,
         operation: operation.operation,
         description: operation.description,
         configuration: JSON.stringify(operation.configuration),
         state: !operation.if || operation.if.test(configuration) ? 'waiting' : 'skipped',
+        condition: operation.if?.source ?? null,
+        on_failure: position >= operations.length,
         max_attempts: operation.retries + 1,
         time_limit_ms: operation.time_limit,
       })),
@@ -78,6 +81,6 @@ export async function startWorkflow(trx: Transaction, start: WorkflowStart): Pro
     .set({ processing_state: 'INSTANTIATED' })
     .where('id', '=', start.eventId)
     .execute();
-  await advance(trx, id, { kind: 'started' });
+  await advance(trx, id, { kind: 'started', by: start.creator });
   return id;
 }

@@ -19,27 +19,33 @@ export type OperationState =
   | 'skipped'
   | 'stopped';
 
-/** Every legal move of a workflow; there are no others. */
+/**
+ * Every legal move of a workflow; there are no others. What has failed or was stopped goes on when somebody wants it tried
+ * again. One that is paused may fail: what was under way ends first.
+ */
 export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowState[]>> = {
-  INSTANTIATED: ['RUNNING', 'STOPPED'],
+  INSTANTIATED: ['RUNNING', 'PAUSED', 'STOPPED'],
   RUNNING: ['PAUSED', 'STOPPED', 'FAILING', 'SUCCEEDED'],
-  PAUSED: ['RUNNING', 'STOPPED'],
-  FAILING: ['FAILED'],
-  STOPPED: [],
-  FAILED: [],
+  PAUSED: ['RUNNING', 'STOPPED', 'FAILING'],
+  FAILING: ['FAILED', 'STOPPED'],
+  STOPPED: ['RUNNING'],
+  FAILED: ['RUNNING'],
   SUCCEEDED: [],
 };
 
-/** Every legal move of an operation. Back to `ready`: another attempt, a lost worker, or handed back. */
+/**
+ * Every legal move of an operation. Back to `ready`: another attempt, a lost worker, handed back, or released after a
+ * pause. Back to `waiting`: the workflow is tried again. To and from `skipped`: its condition reads another configuration.
+ */
 export const OPERATION_MOVES: Readonly<Record<OperationState, readonly OperationState[]>> = {
-  waiting: ['ready', 'paused', 'stopped'],
-  ready: ['running', 'stopped'],
-  running: ['succeeded', 'failed', 'ready', 'stopped'],
-  paused: ['succeeded', 'stopped'],
-  succeeded: [],
-  failed: [],
-  skipped: [],
-  stopped: [],
+  waiting: ['ready', 'paused', 'stopped', 'skipped'],
+  ready: ['running', 'paused', 'stopped'],
+  running: ['succeeded', 'failed', 'ready', 'paused', 'stopped'],
+  paused: ['succeeded', 'ready', 'waiting', 'stopped'],
+  succeeded: ['waiting'],
+  failed: ['waiting'],
+  skipped: ['waiting'],
+  stopped: ['waiting'],
 };
 
 /** A change was asked for that the state does not allow. */
@@ -57,11 +63,6 @@ export class IllegalMove extends Error {
 /** @throws {IllegalMove} */
 export function assertMove<S extends string>(moves: Readonly<Record<S, readonly S[]>>, from: S, to: S): void {
   if (!moves[from].includes(to)) throw new IllegalMove(from, to);
-}
-
-/** Whether a workflow in this state will not change any more. */
-export function isFinished(state: WorkflowState): boolean {
-  return WORKFLOW_MOVES[state].length === 0;
 }
 
 const ACTIVE: ReadonlySet<string> = new Set<WorkflowState>(['INSTANTIATED', 'RUNNING', 'PAUSED', 'FAILING']);

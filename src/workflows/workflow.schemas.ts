@@ -19,8 +19,8 @@ export type WorkflowQuery = z.infer<typeof WorkflowQuery>;
 
 export const INVALID_STATE = refusal(400, (state: string) => `Invalid workflow state '${state}'`, ['flying']);
 
-/** The state a client wants a workflow to go to. */
-export const WantedState = z.enum(['running', 'stopped'], {
+/** The state a client wants a workflow to go to; `retry` is running again after it failed or was stopped. */
+export const WantedState = z.enum(['running', 'paused', 'stopped', 'retry'], {
   error: ({ input }) => INVALID_STATE.sentence(String(input).slice(0, 100)),
 });
 export type WantedState = z.infer<typeof WantedState>;
@@ -35,6 +35,7 @@ export const Workflow = z
     event_identifier: z.string(),
     creator: z.string(),
     state: z.enum(states.map((state) => state.toLowerCase())),
+    reason: z.string().optional().describe('An addition of Inlet: why it failed.'),
     configuration: TextByName.optional().describe('With `withconfiguration`.'),
     warnings: z
       .array(z.string())
@@ -48,6 +49,11 @@ export const Workflow = z
           operation: z.string(),
           description: z.string(),
           state: z.enum(Object.keys(OPERATION_MOVES)),
+          progress: z.number().min(0).max(1).describe('An addition of Inlet: how much of it is done.'),
+          on_failure: z
+            .boolean()
+            .describe('An addition of Inlet: whether it is part of what is done when the workflow fails.'),
+          reason: z.string().optional().describe('An addition of Inlet: why it failed, or is tried again.'),
         }),
       )
       .optional()

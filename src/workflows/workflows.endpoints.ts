@@ -1,36 +1,31 @@
-import type { Context } from 'hono';
 import { z } from 'zod';
-import { type Action, requireAccess } from '../access/acl/acl.queries.ts';
 import { ADMINISTRATORS, apiRole } from '../access/roles/api-roles.ts';
-import type { Database } from '../database/kysely.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
+import { inTransaction } from '../database/retry.ts';
 import { checked } from '../http/endpoint/check.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { refusal } from '../http/endpoint/refusal.ts';
 import { pathParameter } from '../http/endpoint/schemas.ts';
 import { versionedJson } from '../http/version.ts';
-import { advance, type Change } from './advance.ts';
+import { accessibleWorkflow } from './access.ts';
+import { advance, type Control } from './advance.ts';
+import { parseConfiguration } from './configuration.ts';
 import { WORKFLOW } from './examples.ts';
-import { findWorkflow, type WorkflowRow, workflowsOfEvent } from './queries.ts';
+import { workflowJson } from './json.ts';
+import { ClaimLost } from './locked-workflow.ts';
+import { findWorkflow, workflowsOfEvent } from './queries.ts';
+import { INVALID_CONFIGURATION, NO_MOVE, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
+import { removeWorkflow } from './remove.ts';
+import { Superseded } from './retry.ts';
 import { IllegalMove } from './states.ts';
-import {
-  INVALID_STATE,
-  WantedState,
-  Workflow,
-  type WorkflowJson,
-  WorkflowQuery,
-} from './workflow.schemas.ts';
+import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
-/** What a client may ask of a workflow, by the state it wants. */
-const CHANGES: Readonly<Record<WantedState, Change>> = {
-  running: { kind: 'resumed' },
-  stopped: { kind: 'stopped' },
+/** What a client asks of a workflow, by the state it wants. */
+const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configured'>>> = {
+  running: 'resumed',
+  paused: 'paused',
+  stopped: 'stopped',
+  retry: 'tried again',
 };
-
-const MISSING = refusal(404, (id: string) => `Cannot find workflow instance with id '${id}'.`, ['42']);
-const NO_MOVE = refusal(409, (from: string, to: string) => `The workflow cannot go from ${from} to ${to}.`, [
-  'SUCCEEDED',
-  'RUNNING',
-]);
 
 const params = {
   workflow_id: pathParameter('Number of the workflow.', '42').meta({ override: { type: 'integer' } }),
@@ -51,9 +46,9 @@ export const readWorkflow = defineEndpoint({
   params,
   query: WorkflowQuery,
   answers: { 200: { description: 'The workflow.', body: Workflow, example: WORKFLOW } },
-  refusals: [MISSING],
+  refusals: [WORKFLOW_MISSING],
   handle: async ({ c, params, query }, { database }: Services) => {
-    const workflow = await accessible(database, c, params.workflow_id, 'read');
+    const workflow = await accessibleWorkflow(database, c, params.workflow_id, 'read');
     return versionedJson(c, workflowJson(workflow, query()));
   },
 });
@@ -63,12 +58,19 @@ export const controlWorkflow = defineEndpoint({
   path: '/api/workflows/{workflow_id}',
   since: '1.1.0',
   access: apiRole('WORKFLOW_INSTANCE_EDIT'),
-  summary: 'Resume or stop a workflow',
-  description: 'For whoever may change its event.',
+  summary: 'Pause, resume, stop or retry a workflow',
+  description:
+    'For whoever may change its event. `paused`: the operation under way is finished, and none begun. `stopped`: the operation under way ends at once. `retry`, an addition of Inlet: what failed or was stopped goes on with the operation that did not succeed.',
   params,
   query: WorkflowQuery,
   form: {
-    schema: z.object({ state: WantedState.optional().describe('Without it nothing changes.') }),
+    schema: z.object({
+      state: WantedState.optional().describe('Without it the state stays.'),
+      configuration: z.string().optional().meta({
+        description: 'Other values of configuration keys, by which operations take part that have not begun.',
+        contentMediaType: 'application/json',
+      }),
+    }),
     example: { state: 'running' },
   },
   answers: {
@@ -78,21 +80,39 @@ export const controlWorkflow = defineEndpoint({
       example: { ...WORKFLOW, state: 'running' },
     },
   },
-  refusals: [INVALID_STATE, MISSING, NO_MOVE],
+  refusals: [INVALID_STATE, INVALID_CONFIGURATION, WORKFLOW_MISSING, NO_MOVE, SUPERSEDED],
   handle: async ({ c, params, query, fields }, { database }: Services) => {
-    const workflow = await accessible(database, c, params.workflow_id, 'write');
-    const state = (await fields()).get('state');
-    if (state) {
-      const change = CHANGES[checked(WantedState, state)];
-      await database
-        .transaction()
-        .execute((trx) => advance(trx, workflow.id, change))
-        .catch((error) => {
-          throw error instanceof IllegalMove ? NO_MOVE(error.from, error.to) : error;
-        });
-    }
+    const workflow = await accessibleWorkflow(database, c, params.workflow_id, 'write');
+    const form = await fields();
+    const state = form.get('state');
+    const configuration = parseConfiguration(form.get('configuration'));
+    const wanted = state ? checked(WantedState, state) : undefined;
+    const by = c.var.principal.username;
+    await inTransaction(database, (trx) => control(trx, workflow.id, { wanted, configuration, by })).catch(
+      (error) => {
+        throw refusalOf(error, params.workflow_id);
+      },
+    );
     const changed = await findWorkflow(database, workflow.id);
     return versionedJson(c, workflowJson(changed ?? workflow, query()));
+  },
+});
+
+export const deleteWorkflow = defineEndpoint({
+  method: 'delete',
+  path: '/api/workflows/{workflow_id}',
+  since: '1.1.0',
+  access: apiRole('WORKFLOW_INSTANCE_DELETE'),
+  summary: 'Delete a workflow',
+  description: 'For whoever may change its event, once the workflow has ended. What it made stays.',
+  params,
+  answers: { 204: { description: 'It is gone.' } },
+  refusals: [WORKFLOW_MISSING, NOT_DELETABLE],
+  handle: async ({ c, params }, { database }: Services) => {
+    const { id } = await accessibleWorkflow(database, c, params.workflow_id, 'write');
+    const removed = await inTransaction(database, (trx) => removeWorkflow(trx, id, c.var.principal.username));
+    if (!removed) throw WORKFLOW_MISSING(params.workflow_id);
+    return c.body(null, 204);
   },
 });
 
@@ -105,31 +125,22 @@ export const workflowsForOperators = defineEndpoint({
     c.json(await workflowsOfEvent(database, params.event_id)),
 });
 
-async function accessible(database: Database, c: Context, id: string, action: Action): Promise<WorkflowRow> {
-  const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(database, Number(id)) : undefined;
-  if (!workflow) throw MISSING(id);
-  await requireAccess(database, 'events', c.var.principal, workflow.event_id, action, () => MISSING(id));
-  return workflow;
+interface Wish {
+  wanted: WantedState | undefined;
+  configuration: Record<string, string> | undefined;
+  by: string;
 }
-function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): WorkflowJson {
-  return {
-    identifier: workflow.id,
-    title: workflow.title,
-    description: '',
-    workflow_definition_identifier: workflow.definition,
-    event_identifier: workflow.event_id,
-    creator: workflow.creator,
-    state: workflow.state.toLowerCase(),
-    ...(workflow.warnings.length > 0 && { warnings: workflow.warnings }),
-    ...(query.withconfiguration && {
-      configuration: workflow.configuration as WorkflowJson['configuration'],
-    }),
-    ...(query.withoperations && {
-      operations: workflow.operations.map(({ operation, description, state }) => ({
-        operation,
-        description,
-        state,
-      })),
-    }),
-  };
+
+/** The configuration counts for what goes on then. */
+async function control(trx: Transaction, id: number, { wanted, configuration, by }: Wish): Promise<void> {
+  if (wanted === 'retry') return void (await advance(trx, id, { kind: 'tried again', by, configuration }));
+  if (configuration) await advance(trx, id, { kind: 'configured', by, configuration });
+  if (wanted) await advance(trx, id, { kind: CONTROLS[wanted], by });
+}
+
+function refusalOf(error: unknown, id: string): unknown {
+  if (error instanceof IllegalMove) return NO_MOVE(error.from, error.to);
+  if (error instanceof Superseded) return SUPERSEDED();
+  if (error instanceof ClaimLost) return WORKFLOW_MISSING(id);
+  return error;
 }

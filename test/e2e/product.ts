@@ -7,6 +7,7 @@ import { available, SERVICES, type Services } from './services.ts';
 import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from './suite.ts';
 import { access } from './suites/access.ts';
 import { agents } from './suites/agents.ts';
+import { control } from './suites/control.ts';
 import { deletion } from './suites/deletion.ts';
 import { forms } from './suites/forms.ts';
 import { hostileHttp } from './suites/hostile-http.ts';
@@ -27,6 +28,7 @@ import { wire } from './suites/wire.ts';
 const SUITES: readonly Suite[] = [
   publishing,
   processing,
+  control,
   scheduling,
   forms,
   refusals,

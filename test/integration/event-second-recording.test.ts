@@ -29,7 +29,7 @@ const workflows = (id: string) => bench.workflows(id);
 const already = (id: string) => `The recording of the event '${id}' has come already.`;
 
 describe('a second recording of a scheduled event', () => {
-  test.each(['INSTANTIATED', 'RUNNING', 'PAUSED', 'SUCCEEDED', 'FAILED', 'STOPPED'])(
+  test.each(['INSTANTIATED', 'RUNNING', 'PAUSED', 'FAILING', 'SUCCEEDED', 'STOPPED'])(
     'is refused with 409 when the workflow of the first is %s, and nothing of the request is applied',
     async (processing_state) => {
       const id = await scheduled();

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
-import { advance, ClaimLost } from '../../src/workflows/advance.ts';
+import { advance } from '../../src/workflows/advance.ts';
 import { claimOperation, endClaim, heartbeat, recoverLostOperations } from '../../src/workflows/claims.ts';
+import { ClaimLost } from '../../src/workflows/locked-workflow.ts';
 import {
   assignLanes,
   type Delivery,
@@ -175,24 +176,26 @@ test('a paused workflow goes on when it is resumed, and only then', async () => 
     AT_ONCE,
   );
   expect(await processingState(database, eventId)).toBe('PAUSED');
-  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
+  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed', by: 'ada' }));
   expect(await processingState(database, eventId)).toBe('RUNNING');
   expect(await states(workflowId)).toEqual(['succeeded', 'succeeded', 'ready']);
-  const again = database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
+  const again = database
+    .transaction()
+    .execute((trx) => advance(trx, workflowId, { kind: 'resumed', by: 'ada' }));
   await expect(again).rejects.toBeInstanceOf(IllegalMove);
 });
 
 test('a workflow that begins with a pause pauses, and one whose last step is a pause then succeeds', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database, ['pause']);
   expect(await processingState(database, eventId)).toBe('PAUSED');
-  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed' }));
+  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed', by: 'ada' }));
   expect(await processingState(database, eventId)).toBe('SUCCEEDED');
 });
 
 test('stopping takes the operation from its worker', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop']);
   const claim = await claimFirst(workflowId);
-  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'stopped' }));
+  await database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'stopped', by: 'ada' }));
   expect(await processingState(database, eventId)).toBe('STOPPED');
   expect(await heartbeat(database, claim, 0.5)).toBe(false);
 });

@@ -172,6 +172,16 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       ('hall-1', 'Hall/1 ü', repeat('c9', 16), repeat('c9', 32)), ('bare', NULL, repeat('da', 16), repeat('da', 32))`,
   '0022': `
     INSERT INTO calendar_changes (agent_id) VALUES ('hall-1')`,
+  '0025': `
+    INSERT INTO changes (number, at, kind, event_id, series_id, agent_id, actor, read_roles, data) VALUES
+      (1, '2025-06-01T08:00:00Z', 'event.created', 'event-1', NULL, NULL, 'ada', NULL, '{"bytes": 50000000000}'),
+      (NULL, '2025-06-01T08:00:01Z', 'event.deleted', 'event-9', NULL, NULL, '', '{ROLE_A,"B, C"}', '{}');
+    UPDATE changes_counter SET last = 1;
+    INSERT INTO changes_readers (name, position) VALUES ('reader', 1)`,
+  '0026': `
+    UPDATE workflow_operations SET on_failure = false, condition = 'straightToPublishing && !flagForReview';
+    INSERT INTO workflow_attempts (operation_id, outcome, times, worker, reason, started_at, ended_at) VALUES
+      (1, 'deferred', 3, 'worker-1', 'The database does not answer.', '2024-03-01T08:00:02Z', '2024-03-01T08:10:00Z')`,
   '0023': `
     UPDATE tracks SET kept_parts = '[{"begin": 1500}]'`,
 };

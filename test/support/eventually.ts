@@ -1,14 +1,13 @@
-/** Repeats an assertion until it holds, for at most so many milliseconds. */
-export async function eventually(
-  assertion: () => void | Promise<void>,
+/** Repeats an assertion until it holds, for at most so many milliseconds. @returns what it returns */
+export async function eventually<T>(
+  assertion: () => T | Promise<T>,
   timeoutMs = 20_000,
   pauseMs = 50,
-): Promise<void> {
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
-      await assertion();
-      return;
+      return await assertion();
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

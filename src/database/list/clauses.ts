@@ -18,6 +18,7 @@ export function selectKey(order: Order): RawBuilder<unknown> {
 
 function asText({ kind, expression }: Criterion): RawBuilder<unknown> {
   if (kind === 'text') return expression;
+  if (kind === 'number') return sql`${expression}::text`;
   return sql`to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }
 
@@ -87,8 +88,14 @@ function beyond(order: Order, { side, key }: Position): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${first.expression} ${first.rising ? sql`>=` : sql`<=`} ${first.value} AND ${past})`;
 }
 
+const TYPES: Readonly<Record<Criterion['kind'], RawBuilder<unknown>>> = {
+  text: sql`text`,
+  number: sql`bigint`,
+  instant: sql`timestamptz`,
+};
+
 function fromText({ kind }: Criterion, value: string): RawBuilder<unknown> {
-  return kind === 'text' ? sql`${value}::text` : sql`${value}::timestamptz`;
+  return sql`${value}::${TYPES[kind]}`;
 }
 
 /** A page, selected with the columns of `selectKey` and more, and what is shown of its rows; for `FROM`. */

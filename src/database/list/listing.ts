@@ -6,7 +6,7 @@ import type { DB } from '../schema.ts';
 export interface Criterion {
   name: string;
   expression: RawBuilder<unknown>;
-  kind: 'text' | 'instant';
+  kind: 'text' | 'number' | 'instant';
 }
 
 /** A criterion with its direction. */
@@ -17,7 +17,7 @@ export interface Term extends Criterion {
 /** A total order: the last term is different in every row. */
 export type Order = readonly Term[];
 
-/** Where a row stands in an order: the value of each term as text, instants as `2026-04-13T08:15:00.000000Z`. */
+/** Where a row stands in an order: the value of each term as text, whole numbers in digits, instants as `2026-04-13T08:15:00.000000Z`. */
 export type Key = readonly string[];
 
 /** A place in a list: the rows after that of the key, or those before it. */

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { replaceAcl } from '../../access/acl/acl.queries.ts';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Principal } from '../../access/principal.ts';
+import type { NewChange } from '../../changes/change.ts';
+import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import { saveCatalog } from '../../metadata/catalogs.queries.ts';
 import { requireAgent } from '../../recordings/agents/require-agent.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
+import type { Occurrence } from '../../recordings/schedules/schedule.ts';
 import { insertSchedules } from '../../recordings/schedules/write-schedules.ts';
 import { advanceRecording } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
@@ -68,10 +71,32 @@ export async function createEvents(
   await replaceAcl(trx, 'events', ids, acl);
   for (const [flavor, values] of catalogs) await saveCatalog(trx, 'events', ids, flavor, values);
   await insertEvents(trx, { ...columns, presenters, location, creator: principal.displayName }, events);
+  await recordChanges(trx, creationOf(ids, { tracks, occurrences, recordings, actor: principal.username }));
   const [eventId] = ids;
   if (eventId !== undefined && tracks.length > 0) {
     await insertTracks(trx, eventId, tracks);
     if (recordings) await advanceRecording(trx, eventId, { kind: 'recorded' });
   }
   return { ids, processing: !recordings || tracks.length > 0 ? processing : undefined };
+}
+
+interface Creation {
+  tracks: readonly NewTrack[];
+  recordings: RecordingPlan | undefined;
+  occurrences: readonly Occurrence[] | undefined;
+  actor: string;
+}
+
+function creationOf(
+  ids: readonly string[],
+  { tracks, recordings, occurrences, actor }: Creation,
+): NewChange[] {
+  const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+  const data = tracks.length > 0 ? { tracks: tracks.length, bytes } : {};
+  const created = ids.map((eventId) => ({ kind: 'event.created', eventId, actor, data }) as const);
+  const scheduled = (occurrences ?? []).map(({ eventId, start, end }) => {
+    const facts = { agent: recordings?.agentId, start: start.toISOString(), end: end.toISOString() };
+    return { kind: 'event.scheduled', eventId, actor, data: facts } as const;
+  });
+  return [...created, ...scheduled];
 }

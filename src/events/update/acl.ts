@@ -2,6 +2,7 @@ import { aclsOf, mayAccess, replaceAcl } from '../../access/acl/acl.queries.ts';
 import { MAX_ENTRIES } from '../../access/acl/acl.schemas.ts';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Principal } from '../../access/principal.ts';
+import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import { isActive } from '../../workflows/states.ts';
 import { ACL_FULL, NO_ACL_ENTRY } from '../refusals.ts';
@@ -52,9 +53,13 @@ export async function dropAclsOfSeries(
     .where(mayAccess('events', principal, 'write'))
     .returning('event_acl.event_id')
     .execute();
-  await countVersion(
+  const eventIds = [...new Set(dropped.map(({ event_id }) => event_id))];
+  await countVersion(trx, eventIds);
+  const actor = principal.username;
+  const data = { parts: ['acl'] };
+  await recordChanges(
     trx,
-    dropped.map(({ event_id }) => event_id),
+    eventIds.map((eventId) => ({ kind: 'event.changed', eventId, actor, data })),
   );
 }
 

@@ -18,7 +18,10 @@ import type { Refusals } from './refusals.ts';
 
 /** What tracks that come are to an event. */
 export type TrackPurpose =
-  /** The recording that a scheduled event awaits; at least one. An agent may bring it that has reported it before. */
+  /**
+   * The recording that a scheduled event awaits, or another one in place of that which could not be processed; at least
+   * one. An agent may bring it that has reported it before.
+   */
   | { kind: 'recording'; from?: 'agent' }
   /** They stand beside those that are there, or in place of some; while a workflow is active, none may come or go. */
   | { kind: 'tracks'; replaced: ReplacedTracks | undefined };
@@ -42,7 +45,8 @@ export interface EditedTracks {
 /**
  * How far the recording of an event is that another comes for.
  *
- * @throws {HttpError} 409 for a scheduled event whose recording has begun or come: it is never replaced
+ * @throws {HttpError} 409 for a scheduled event whose recording has begun or come: it is never replaced, unless its
+ * processing has failed
  */
 export async function refuseSecondRecording(
   db: Queryable,
@@ -74,7 +78,7 @@ export async function requireEditable(
     if (await awaitsDelivery(trx, event.id)) return;
     throw new Outdated('The event has got its recording meanwhile.');
   }
-  if ((await refuseSecondRecording(trx, event.id)) === 'awaited') return;
+  if ((await refuseSecondRecording(trx, event.id)) !== 'unscheduled') return;
   // Deleted meanwhile, and created anew.
   throw NOT_SCHEDULED_ANY_MORE(event.id);
 }
@@ -91,27 +95,41 @@ export async function editTracks(
   edit: TrackEdit,
 ): Promise<EditedTracks> {
   const before = await recordingProgress(trx, event.id);
-  const removed =
-    edit.kind === 'tracks' && edit.replaced ? await removeTracks(trx, event.id, edit.replaced) : [];
-  if (edit.tracks.length > 0 && removed.some(({ is_media }) => is_media)) {
-    await refuseSecondRecording(trx, event.id);
-  }
+  const removed = await removeTracks(trx, event.id, removedBy(edit, before));
+  const replacesMedia = removed.some(({ is_media }) => is_media);
+  if (edit.tracks.length > 0 && replacesMedia) await refuseSecondRecording(trx, event.id);
   await insertTracks(trx, event.id, edit.tracks);
   const recorded =
     edit.kind === 'recording' ||
-    (before === 'awaited' && (await recordingProgress(trx, event.id)) === 'begun');
+    (before === 'awaited' && (await recordingProgress(trx, event.id)) === 'begun') ||
+    (before === 'failed' && edit.tracks.length > 0 && replacesMedia);
   if (recorded) await advanceRecording(trx, event.id, { kind: 'recorded' });
   return { removed: removed.length, processing: recorded ? await processingOf(trx, event.id) : undefined };
+}
+
+/** Which tracks an edit takes away; undefined for none, and `media` for the recording that failed. */
+function removedBy(
+  edit: TrackEdit,
+  before: RecordingProgress | undefined,
+): ReplacedTracks | 'media' | undefined {
+  if (edit.kind === 'tracks') return edit.replaced;
+  return before === 'failed' ? 'media' : undefined;
 }
 
 async function removeTracks(
   trx: Transaction,
   eventId: string,
-  { flavor, tags }: ReplacedTracks,
+  which: ReplacedTracks | 'media' | undefined,
 ): Promise<{ is_media: boolean }[]> {
-  const languages = tags.filter((tag) => tag.startsWith('lang:'));
-  let replaced = trx.deleteFrom('tracks').where('event_id', '=', eventId).where('flavor', '=', flavor);
-  if (languages.length > 0) replaced = replaced.where('tags', '&&', sql<string[]>`${languages}::text[]`);
+  if (which === undefined) return [];
+  let replaced = trx.deleteFrom('tracks').where('event_id', '=', eventId);
+  if (which === 'media') replaced = replaced.where('is_media', '=', true);
+  else {
+    const { flavor, tags } = which;
+    const languages = tags.filter((tag) => tag.startsWith('lang:'));
+    replaced = replaced.where('flavor', '=', flavor);
+    if (languages.length > 0) replaced = replaced.where('tags', '&&', sql<string[]>`${languages}::text[]`);
+  }
   const rows = await replaced.returning(['object_key', 'is_media']).execute();
   await releaseObjects(
     trx,

@@ -1,5 +1,8 @@
 import type { Principal } from '../../access/principal.ts';
+import type { NewChange } from '../../changes/change.ts';
+import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
+import { scheduleOf } from '../../recordings/schedules/schedules.queries.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { type AclEdit, editAcl } from './acl.ts';
 import { countVersion, lockEvent } from './lock-event.ts';
@@ -7,6 +10,9 @@ import { editMetadata, type MetadataEdit, seriesToJoin } from './metadata.ts';
 import { REFUSALS, type Refusals } from './refusals.ts';
 import { editProcessing, editScheduling, requireProcessable, type SchedulingEdit } from './scheduling.ts';
 import { type EditedTracks, editTracks, requireEditable, type TrackEdit } from './tracks.ts';
+
+const EVENT_PARTS = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'] as const;
+type EventPart = (typeof EVENT_PARTS)[number];
 
 /** What is to become of an event; of what is not there nothing changes. */
 export interface EventEdits {
@@ -42,18 +48,42 @@ export async function updateEvent(
   const joining = metadata && seriesToJoin(metadata);
   const event = await lockEvent(trx, id, by.principal, { joining, missing: refusals.missing });
   if (tracks) await requireEditable(trx, event, tracks, refusals);
-  const changes = [
-    metadata !== undefined && (await editMetadata(trx, event, metadata, by.principal)),
-    acl !== undefined && (await editAcl(trx, event, acl, refusals)),
-  ];
+  const changed: Record<EventPart, boolean> = {
+    metadata: metadata !== undefined && (await editMetadata(trx, event, metadata, by.principal)),
+    acl: acl !== undefined && (await editAcl(trx, event, acl, refusals)),
+    scheduling: false,
+    processing: false,
+    tracks: false,
+  };
   // Processing is looked at before and written after: moving a schedule locks its agent first.
   if (processing) await requireProcessable(trx, id, processing);
-  changes.push(
-    scheduling !== undefined && (await editScheduling(trx, event, scheduling, refusals)),
-    processing !== undefined && (await editProcessing(trx, id, processing)),
-  );
+  changed.scheduling = scheduling !== undefined && (await editScheduling(trx, event, scheduling, refusals));
+  changed.processing = processing !== undefined && (await editProcessing(trx, id, processing));
   const edited = tracks ? await editTracks(trx, event, tracks) : { removed: 0, processing: undefined };
-  const changed = changes.includes(true) || edited.removed > 0 || (tracks?.tracks ?? []).length > 0;
-  if (changed) await countVersion(trx, [id]);
+  changed.tracks = edited.removed > 0 || (tracks?.tracks ?? []).length > 0;
+  const parts = EVENT_PARTS.filter((part) => changed[part]);
+  if (parts.length > 0) {
+    await countVersion(trx, [id]);
+    await recordChanges(trx, await changesOf(trx, id, parts, { tracks, actor: by.principal.username }));
+  }
   return edited;
+}
+
+async function changesOf(
+  trx: Transaction,
+  eventId: string,
+  parts: readonly EventPart[],
+  { tracks, actor }: { tracks: TrackEdit | undefined; actor: string },
+): Promise<NewChange[]> {
+  const added = tracks?.tracks ?? [];
+  const bytes = added.reduce((sum, { size }) => sum + size, 0);
+  const data = { parts, ...(added.length > 0 && { tracks: added.length, bytes }) };
+  const changes: NewChange[] = [{ kind: 'event.changed', eventId, actor, data }];
+  const schedule = parts.includes('scheduling') ? await scheduleOf(trx, eventId) : undefined;
+  if (schedule) {
+    const { agentId: agent, start, end } = schedule;
+    const facts = { agent, start: start.toISOString(), end: end.toISOString() };
+    changes.push({ kind: 'event.scheduled', eventId, actor, data: facts });
+  }
+  return changes;
 }

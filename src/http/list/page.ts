@@ -108,12 +108,18 @@ export function decodeCursor(order: Order, cursor: string): Position {
   const fits =
     sorting === signature(order) &&
     key.length === order.length &&
-    order.every(({ kind }, i) => (kind === 'text' ? isText(key[i]) : isInstant(key[i])));
+    order.every(({ kind }, i) => IS_KEY[kind](key[i]));
   if (!fits || (side !== 'after' && side !== 'before')) {
     throw badRequest("The parameter 'cursor' does not come from a list sorted like this one.");
   }
   return { side, key: key as Key };
 }
+
+const IS_KEY: Readonly<Record<Order[number]['kind'], (value: unknown) => boolean>> = {
+  text: isText,
+  number: (value) => typeof value === 'string' && /^\d{1,15}$/.test(value),
+  instant: isInstant,
+};
 
 function signature(order: Order): string {
   return order.map(({ name, descending }) => `${name}:${descending ? 'DESC' : 'ASC'}`).join(',');

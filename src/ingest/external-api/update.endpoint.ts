@@ -70,7 +70,7 @@ export const changeEvent = defineEndpoint({
   access: apiRole('EVENTS_EDIT'),
   summary: 'Update an event',
   description:
-    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow. Files for other events are ignored, `uploads` for them refused.',
+    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow; another one may follow when that has failed. Files for other events are ignored, `uploads` for them refused.',
   params: eventParams,
   form: {
     streams: Object.keys(FLAVORS),
@@ -144,7 +144,7 @@ async function update(request: EndpointRequest, id: string, services: Services):
 /** A recording is taken for an event that awaits one; asked at the first file or upload, for all of them. */
 function admitting(database: Database, id: string): () => Promise<boolean> {
   let awaited: Promise<boolean> | undefined;
-  const isAwaited = async () => (await refuseSecondRecording(database, id)) === 'awaited';
+  const isAwaited = async () => (await refuseSecondRecording(database, id)) !== 'unscheduled';
   return () => (awaited ??= isAwaited());
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../../metadata/refusals.ts';
 import { CatalogJson, CatalogType } from '../../metadata/schemas.ts';
 import { catalogsOf, type FilledCatalog } from '../catalogs.ts';
+import { recordChange } from '../changes.ts';
 import { SERIES_CATALOGS, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
 import { findSeries, lockSeries } from '../queries.ts';
 import { GONE, MANDATORY_CATALOG, NO_CATALOG, NO_FLAVOR, SERIES_MISSING, TYPE_MISSING } from '../refusals.ts';
@@ -123,6 +124,7 @@ export const deleteSeriesCatalog = defineEndpoint({
       await lockSeries(trx, principal, id);
       const deleted = catalog && (await deleteCatalog(trx, 'series', id, catalog.flavor));
       if (!deleted) throw NO_CATALOG(type, id);
+      await recordChange(trx, { id, principal, part: 'metadata' });
     });
     return c.body(null, 204);
   },

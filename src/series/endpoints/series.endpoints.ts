@@ -3,6 +3,7 @@ import { aclsOf } from '../../access/acl/acl.queries.ts';
 import { StrictAcl } from '../../access/acl/acl.schemas.ts';
 import { ACL } from '../../access/examples.ts';
 import { apiRole } from '../../access/roles/api-roles.ts';
+import { recordChanges } from '../../changes/record.ts';
 import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { conditionalJson } from '../../http/answer/conditional-json.ts';
@@ -144,7 +145,13 @@ export const deleteSeries = defineEndpoint({
     // Its events keep the identifier and lose the title and the rights that came from it (sql/0009).
     await inTransaction(database, async (trx) => {
       await lockSeries(trx, principal, id);
-      await trx.deleteFrom('series').where('id', '=', id).execute();
+      const { title, read_roles: readRoles } = await trx
+        .deleteFrom('series')
+        .where('id', '=', id)
+        .returning(['title', 'read_roles'])
+        .executeTakeFirstOrThrow();
+      const { username: actor } = principal;
+      await recordChanges(trx, [{ kind: 'series.deleted', seriesId: id, actor, readRoles, data: { title } }]);
     });
     log.info({ seriesId: id }, 'series deleted');
     return c.body(null, 204);

@@ -320,10 +320,23 @@ export const CASES: Readonly<Record<string, Asks>> = {
     urlencoded('POST', `/capture-admin/agents/${channel}/configuration`, { configuration: '{}' }),
   ],
 
+  'GET /api/workflows': (target) => get(...listPaths(target).workflows),
+  'POST /api/workflows': ({ event }) =>
+    ['publish', 'retract'].map((definition) =>
+      urlencoded('POST', '/api/workflows', {
+        event_identifier: event,
+        workflow_definition_identifier: definition,
+      }),
+    ),
+  'DELETE /api/workflows/:workflow_id': ({ workflow }) => [
+    { path: `/api/workflows/${workflow}`, init: { method: 'DELETE' } },
+  ],
   'GET /api/workflows/:workflow_id': ({ workflow }) =>
     get(`/api/workflows/${workflow}?withoperations=true&withconfiguration=true`),
   'PUT /api/workflows/:workflow_id': ({ workflow }) =>
-    ['running', 'stopped'].map((state) => urlencoded('PUT', `/api/workflows/${workflow}`, { state })),
+    ['running', 'paused', 'stopped', 'retry'].map((state) =>
+      urlencoded('PUT', `/api/workflows/${workflow}`, { state }),
+    ),
 
   'GET /upload': () => get('/upload'),
   'GET /upload/:name': ({ channel }) => get(`/upload/${channel}`),

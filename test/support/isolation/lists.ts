@@ -1,6 +1,7 @@
 import { EVENT_LIST } from '../../../src/events/list.ts';
 import type { ListedResource } from '../../../src/http/list/index.ts';
 import { SERIES_LIST } from '../../../src/series/list.ts';
+import { WORKFLOW_LIST } from '../../../src/workflows/list.ts';
 import { AGENT, type Target } from './target.ts';
 
 const DIRECTIONS = ['ASC', 'DESC'];
@@ -46,21 +47,33 @@ export function seriesFilters({ series, account, start, seriesWords }: Target): 
   ];
 }
 
+/** Every filter of workflows, with the value that the target's workflow has. */
+export function workflowFilters({ event }: Target): [string, string][] {
+  return [
+    ['event', event],
+    ['state', 'running'],
+    ['definition', 'schedule-and-upload'],
+  ];
+}
+
 /** Filters that a list knows and these do not. */
 export function forgottenFilters(target: Target): string[] {
   const has = (filters: [string, string][]) => new Set(filters.map(([name]) => name));
   const [events, series] = [has(eventFilters(target)), has(seriesFilters(target))];
+  const workflows = has(workflowFilters(target));
   return [
     ...Object.keys(EVENT_LIST.filters).filter((name) => !events.has(name)),
     ...Object.keys(SERIES_LIST.filters).filter((name) => !series.has(name)),
+    ...Object.keys(WORKFLOW_LIST.filters).filter((name) => !workflows.has(name)),
   ];
 }
 
 /** Addresses of the lists with every filter, sort and page there is. */
-export function listPaths(target: Target): Record<'events' | 'series' | 'search', string[]> {
+export function listPaths(target: Target): Record<'events' | 'series' | 'workflows' | 'search', string[]> {
   return {
     events: pathsOf('/api/events', eventFilters(target), EVENT_LIST, EVENT_EXTRAS),
     series: pathsOf('/api/series', seriesFilters(target), SERIES_LIST, 'withacl=true'),
+    workflows: pathsOf('/api/workflows', workflowFilters(target), WORKFLOW_LIST, 'withoperations=true'),
     search: searchPaths(target),
   };
 }

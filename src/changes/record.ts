@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { Transaction } from '../database/kysely.ts';
+import type { NewChange } from './change.ts';
+
+/** The channel on which readers hear that the log has grown. */
+export const CHANGES_CHANNEL = 'inlet_changes';
+
+/** Writes changes down, in their order, in the transaction that makes them. */
+export async function recordChanges(trx: Transaction, changes: readonly NewChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map(({ kind, eventId, seriesId, agentId, actor = '', readRoles, data = {} }) => ({
+    kind,
+    event_id: eventId,
+    series_id: seriesId,
+    agent_id: agentId,
+    actor,
+    read_roles: readRoles,
+    data,
+  }));
+  await sql`
+    WITH recorded AS (
+      INSERT INTO changes (kind, event_id, series_id, agent_id, actor, read_roles, data)
+      SELECT kind, event_id, series_id, agent_id, actor, read_roles, data
+      FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (kind text, event_id text, series_id text,
+        agent_id text, actor text, read_roles text[], data jsonb)) WITH ORDINALITY
+      ORDER BY ordinality
+      RETURNING id
+    )
+    SELECT pg_notify(${CHANGES_CHANNEL}, '') FROM (SELECT count(*) FROM recorded) AS counted`.execute(trx);
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { requireAccess } from '../access/acl/acl.queries.ts';
+import { apiRole } from '../access/roles/api-roles.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
+import { inTransaction } from '../database/retry.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { createdHeaders, EXAMPLE_URL } from '../http/endpoint/schemas.ts';
+import { versionedJson } from '../http/version.ts';
+import { parseConfiguration } from './configuration.ts';
+import type { WorkflowDefinitions } from './definitions.ts';
+import { EVENT_ID, WORKFLOW } from './examples.ts';
+import { workflowJson } from './json.ts';
+import { findWorkflow } from './queries.ts';
+import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './refusals.ts';
+import { startWorkflow } from './start.ts';
+import { isActive } from './states.ts';
+import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+  database: Database;
+  definitions: WorkflowDefinitions;
+}
+
+/** Identifiers are no longer. */
+const MAX_SHOWN = 255;
+const BUSY = 'There is an active workflow for this event; it has to end first.';
+const AWAITED = 'The event awaits its recording; it is processed when that has come.';
+
+/** The event cannot be processed now; the one refusal here that is not a sentence (compatibility 6). */
+class NotNow extends Error {
+  override name = 'NotNow';
+}
+
+/** Has an event processed again, or in another way: `publish` and `retract` among them. */
+export const createWorkflow = defineEndpoint({
+  method: 'post',
+  path: '/api/workflows',
+  since: '1.1.0',
+  access: apiRole('WORKFLOW_INSTANCE_CREATE'),
+  summary: 'Start a workflow',
+  description:
+    'For whoever may change the event, when no other workflow of it is active. `publish` publishes it anew, `retract` takes back what is published.',
+  query: WorkflowQuery,
+  form: {
+    schema: z.object({
+      event_identifier: z.string().optional().describe('Identifier of the event. Needed.'),
+      workflow_definition_identifier: z
+        .string()
+        .optional()
+        .describe('Identifier of the workflow definition, or one of its other names. Needed.'),
+      configuration: z
+        .string()
+        .optional()
+        .meta({ description: 'Values of its configuration keys.', contentMediaType: 'application/json' }),
+    }),
+    example: {
+      event_identifier: EVENT_ID,
+      workflow_definition_identifier: 'publish',
+      configuration: '{"publishToEngage":"true"}',
+    },
+  },
+  answers: {
+    201: {
+      description: 'The workflow has been started.',
+      body: Workflow,
+      example: { ...WORKFLOW, state: 'instantiated' },
+      headers: createdHeaders(`${EXAMPLE_URL}/api/workflows/42`),
+    },
+    409: {
+      description: 'The event is being processed, or awaits its recording.',
+      body: z.object({ message: z.string() }),
+      example: { message: BUSY },
+    },
+  },
+  refusals: [MISSING_PARAMETER, INVALID_CONFIGURATION, EVENT_MISSING, DEFINITION_MISSING],
+  handle: async ({ c, query, fields }, { config, database, definitions }: Services) => {
+    const form = await fields();
+    const needed = (name: string) => {
+      const value = form.get(name)?.trim();
+      if (!value) throw MISSING_PARAMETER(name);
+      return value;
+    };
+    const eventId = needed('event_identifier');
+    const definitionId = needed('workflow_definition_identifier');
+    const configuration = parseConfiguration(form.get('configuration')) ?? {};
+    const { principal, requestId } = c.var;
+    const missing = () => EVENT_MISSING(eventId.slice(0, MAX_SHOWN));
+    await requireAccess(database, 'events', principal, eventId, 'write', missing);
+    if (!definitions.knows(definitionId)) throw DEFINITION_MISSING(definitionId.slice(0, MAX_SHOWN));
+    const definition = definitions.resolve(definitionId);
+    const start = { eventId, definition, configuration, creator: principal.username, requestId };
+    try {
+      const id = await inTransaction(database, async (trx) => {
+        await requireIdle(trx, eventId);
+        await requireAccess(trx, 'events', principal, eventId, 'write', missing);
+        return startWorkflow(trx, start);
+      });
+      const workflow = await findWorkflow(database, id);
+      if (!workflow) throw missing();
+      const Location = `${config.publicUrl}/api/workflows/${id}`;
+      return versionedJson(c, workflowJson(workflow, query()), 201, { Location });
+    } catch (error) {
+      if (error instanceof NotNow) return versionedJson(c, { message: error.message }, 409);
+      throw error;
+    }
+  },
+});
+
+/** Locks the event. @throws {NotNow} while it is processed, or awaits a recording */
+async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
+  const event = await trx
+    .selectFrom('events')
+    .select(['processing_state', 'agent_id'])
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('tracks')
+            .select('id')
+            .whereRef('tracks.event_id', '=', 'events.id')
+            .where('is_media', '=', true),
+        )
+        .as('recorded'),
+    )
+    .where('id', '=', eventId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!event) return;
+  if (isActive(event.processing_state)) throw new NotNow(BUSY);
+  if (event.agent_id !== '' && event.processing_state === '' && !event.recorded) throw new NotNow(AWAITED);
+}

@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { LockedWorkflow } from './locked-workflow.ts';
+import { IllegalMove, isActive } from './states.ts';
+
+/** A workflow that was started later has taken its place. */
+export class Superseded extends Error {
+  override name = 'Superseded';
+}
+
+/** What an operation knows that has not begun. */
+const AFRESH = {
+  attempts: 0,
+  losses: 0,
+  deferrals: 0,
+  progress: 0,
+  not_before: sql`'-infinity'::timestamptz`,
+  reason: null,
+  log: null,
+  worker: null,
+  started_at: null,
+  lane: null,
+};
+
+/**
+ * Makes the operations of a workflow that failed or was stopped wait for their turn again, from the one that did not
+ * succeed on. What was done is kept, unless the event has got other tracks since.
+ *
+ * @throws {IllegalMove} for a workflow that goes on, or has succeeded
+ * @throws {Superseded} when another workflow of the event was started later
+ */
+export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
+  if (isActive(workflow.state) || workflow.state === 'SUCCEEDED') {
+    throw new IllegalMove(workflow.state, 'RUNNING');
+  }
+  if (await hasSuccessor(workflow)) {
+    throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
+  }
+  const anew = await hasOtherTracks(workflow);
+  await workflow.settle(anew ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
+    onFailure: false,
+    set: AFRESH,
+  });
+  await workflow.settle(['failed', 'stopped', 'succeeded'], 'waiting', { onFailure: true, set: AFRESH });
+}
+
+async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boolean> {
+  const later = await trx
+    .selectFrom('workflows')
+    .select('id')
+    .where('event_id', '=', eventId)
+    .where('id', '>', id)
+    .limit(1)
+    .executeTakeFirst();
+  return later !== undefined;
+}
+
+/** Whether tracks were inspected, and there are some now that were not. */
+async function hasOtherTracks({ trx, id, eventId }: LockedWorkflow): Promise<boolean> {
+  const { rows } = await sql<{ anew: boolean }>`
+    SELECT EXISTS (SELECT FROM workflow_operations
+        WHERE workflow_id = ${id} AND operation = 'inspect' AND state = 'succeeded')
+      AND EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL) AS anew`.execute(
+    trx,
+  );
+  return rows[0]?.anew ?? false;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Database } from '../../../src/database/kysely.ts';
+import type { Client } from '../../support/client.ts';
+import { recording } from '../../support/clips.ts';
+import { eventually } from '../../support/eventually.ts';
+import { eventFields, file } from '../../support/form.ts';
+import { expectNothingLeftOver } from '../../support/leftovers.ts';
+import { processesWith } from '../../support/media.ts';
+import type { Suite } from '../suite.ts';
+
+interface WorkflowJson {
+  identifier: number;
+  state: string;
+  operations: { operation: string; state: string; progress: number }[];
+}
+
+/** Control of processing (compatibility 6) on what really runs. */
+export const control: Suite = (product) => {
+  test('stopping ends a running ffmpeg within two seconds and cleans up; trying again goes on there', async () => {
+    const { admin, server } = product();
+    // Minutes of work on a busy machine, in few bytes.
+    const long = await recording({ container: 'avi', seconds: 40, video: { size: '1280x720' }, audio: true });
+    const id = await admin.create([...eventFields(), file('presenter', 'long.avi', long)]);
+    const tools = () => processesWith(`${server.dataDir}/work`);
+    const workflow = await eventually(async () => {
+      const [found] = await workflowsOf(admin, id);
+      expect(found?.operations.find(({ operation }) => operation === 'encode')?.state).toBe('running');
+      expect(tools().length).toBeGreaterThan(0);
+      return found as WorkflowJson;
+    }, 60_000);
+    const stopped = await put(admin, workflow.identifier, 'stopped');
+    expect([stopped.status, (await stopped.json()).state]).toEqual([200, 'stopped']);
+    await sleep(2_000);
+    expect(tools()).toEqual([]);
+    expect((await admin.event(id)).processing_state).toBe('STOPPED');
+    await expectNothingLeftOver(server);
+    const before = await operationsOf(server.database, id);
+    expect((await put(admin, workflow.identifier, 'retry')).status).toBe(200);
+    expect(await admin.processed(id, 240_000)).toMatchObject({
+      processing_state: 'SUCCEEDED',
+      publication_status: ['engage-player'],
+    });
+    const after = await operationsOf(server.database, id);
+    // Inspection was done and is not done again.
+    expect(after.find(({ operation }) => operation === 'inspect')).toEqual(
+      before.find(({ operation }) => operation === 'inspect'),
+    );
+  }, 360_000);
+
+  test('what is published is taken back, and published again at another address', async () => {
+    const { admin, server } = product();
+    const clip = await recording({ seconds: 1 });
+    const id = await admin.create([...eventFields(), file('presenter', 'lecture.mp4', clip)]);
+    expect((await admin.processed(id)).publication_status).toEqual(['engage-player']);
+    for (const [definition, channels] of [
+      ['retract', []],
+      ['publish', ['engage-player']],
+    ] as const) {
+      const started = await admin.fetch('/api/workflows', {
+        method: 'POST',
+        body: new URLSearchParams({
+          event_identifier: id,
+          workflow_definition_identifier: definition,
+        }),
+      });
+      expect(started.status).toBe(201);
+      const event = await eventually(async () => {
+        const [latest] = await workflowsOf(admin, id);
+        expect(latest?.state).toBe('succeeded');
+        return admin.event(id);
+      }, 60_000);
+      expect(event.publication_status).toEqual(channels);
+    }
+    expect(await workflowsOf(admin, id)).toHaveLength(3);
+    await expectNothingLeftOver(server);
+  });
+};
+
+function put(admin: Client, workflow: number, state: string): Promise<Response> {
+  return admin.fetch(`/api/workflows/${workflow}`, { method: 'PUT', body: new URLSearchParams({ state }) });
+}
+
+function workflowsOf(admin: Client, id: string): Promise<WorkflowJson[]> {
+  return admin.json(`/api/workflows?filter=event:${id}&withoperations=true`);
+}
+
+function operationsOf(database: Database, id: string) {
+  return database
+    .selectFrom('workflow_operations')
+    .innerJoin('workflows', 'workflows.id', 'workflow_id')
+    .select([
+      'operation',
+      'workflow_operations.started_at',
+      'workflow_operations.finished_at',
+      'fencing_token',
+    ])
+    .where('event_id', '=', id)
+    .orderBy('position')
+    .execute();
+}
