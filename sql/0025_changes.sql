@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS changes (
   data       jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(data) = 'object')
 );
 CREATE INDEX IF NOT EXISTS changes_unnumbered ON changes (id) WHERE number IS NULL;
-CREATE INDEX IF NOT EXISTS changes_of_event ON changes (event_id, id) WHERE event_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS changes_of_event ON changes (event_id, number) WHERE event_id IS NOT NULL;
 
 -- The last number given. Whoever gives numbers holds this row.
 CREATE TABLE IF NOT EXISTS changes_counter (

@@ -12,6 +12,7 @@ export async function startApi(context: Context, shutdown: Shutdown): Promise<Ru
   shutdown.finish('answer open requests', async () => {
     // Uploads that can go on elsewhere need not be waited for.
     context.locks.wantAll();
+    await context.streams.close();
     await server.close();
   });
   return server;

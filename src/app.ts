@@ -45,7 +45,13 @@ export function createApp(context: Context): Hono {
       {
         path: '/api',
         layers: [share],
-        guards: [byAnybody, ask, runAs(directory), negotiateVersion(), requireVersion(rules)],
+        guards: [
+          byAnybody,
+          ask,
+          runAs(directory),
+          negotiateVersion((method, path) => rules.find(method, path)?.produces),
+          requireVersion(rules),
+        ],
         contentPolicy: NOTHING,
       },
       {

@@ -12,6 +12,7 @@ import { Nonces, nonceKeyOf } from './access/sign-in/digest/nonces.ts';
 import { DigestVerifier } from './access/sign-in/digest/verifier.ts';
 import { openKeySet } from './access/sign-in/key-set.ts';
 import { TokenVerifier } from './access/sign-in/tokens.ts';
+import { ChangeFeed } from './changes/feed.ts';
 import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { VITAL } from './database/limits.ts';
@@ -33,6 +34,7 @@ import type { WorkQueue } from './queue/port.ts';
 import { createStorage } from './storage/create.ts';
 import type { ObjectStorage } from './storage/port.ts';
 import { StagingLedger } from './storage/staging.ts';
+import { UpdateStreams } from './stream/update-streams.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { loadDefinitions, type WorkflowDefinitions } from './workflows/definitions.ts';
 
@@ -83,6 +85,8 @@ export interface Services {
   digests: Digests;
   /** How long an upload of several requests lives without another byte, in milliseconds. */
   lifetimeMs: number;
+  /** Who follows changes as they come. */
+  streams: UpdateStreams;
   /** Where publications are, and how their addresses are signed. */
   addresses: PublicationAddresses;
   health: HealthChecks;
@@ -144,6 +148,9 @@ export async function createContext(
   const watch = overrides.watch ?? new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
   const locks = overrides.locks ?? new Locks(databaseUrl, log);
+  const streams =
+    overrides.streams ??
+    new UpdateStreams({ feed: new ChangeFeed({ database, databaseUrl, log }), database });
   const pulse = overrides.pulse ?? new Pulse();
   return {
     config,
@@ -170,6 +177,7 @@ export async function createContext(
     locks,
     gate: overrides.gate ?? new UploadGate(config.maxParallelUploads),
     digests: overrides.digests ?? new Digests(),
+    streams,
     lifetimeMs: overrides.lifetimeMs ?? config.uploadExpiryMs,
     addresses: overrides.addresses ?? {
       publicUrl,
@@ -188,6 +196,7 @@ export async function createContext(
     },
     close: async () => {
       watch.close();
+      await streams.close();
       ledger.close();
       staging.close();
       await locks.close();

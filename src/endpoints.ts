@@ -64,6 +64,7 @@ import {
 import { putProperties, readProperties } from './series/endpoints/properties.endpoints.ts';
 import { searchSeries } from './series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from './series/endpoints/series.endpoints.ts';
+import { allUpdates, eventUpdates } from './stream/updates.endpoints.ts';
 import { createWorkflow } from './workflows/create.endpoint.ts';
 import { listWorkflows } from './workflows/list.endpoint.ts';
 import {
@@ -167,6 +168,11 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     name: 'Workflows',
     description: 'How the processing of an event goes on.',
     endpoints: [listWorkflows, createWorkflow, readWorkflow, controlWorkflow, deleteWorkflow],
+  },
+  {
+    name: 'Updates',
+    description: 'What happens, as it happens.',
+    endpoints: [eventUpdates, allUpdates],
   },
   {
     name: 'List providers',

@@ -50,6 +50,8 @@ export interface Change {
    * control list says it, as for capture agents.
    */
   readRoles: readonly string[] | null;
+  /** The series that it is about, or that its event belongs to. */
+  inSeries: string | null;
 }
 
 /** What clients are told of a change: what it is about, and its facts. */

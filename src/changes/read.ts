@@ -50,11 +50,21 @@ export function readChanges(db: Queryable, after: number, most = READ_AT_ONCE): 
   return selectChanges(db, sql`changes.number > ${after} ORDER BY changes.number LIMIT ${most}`);
 }
 
-/** What is known of an event, in the order in which it happened; also of one that is gone. */
-export function changesOfEvent(db: Queryable, eventId: string, most: number): Promise<Change[]> {
-  return selectChanges(db, sql`changes.event_id = ${eventId} ORDER BY changes.id DESC LIMIT ${most}`).then(
-    (changes) => changes.reverse(),
+/** The same of one event. */
+export function readChangesOf(db: Queryable, eventId: string, after: number): Promise<Change[]> {
+  return selectChanges(
+    db,
+    sql`changes.event_id = ${eventId} AND changes.number > ${after} ORDER BY changes.number LIMIT ${READ_AT_ONCE}`,
   );
+}
+
+/** The last changes of an event in their order, those without a number as well; also of an event that is gone. */
+export async function lastChangesOf(db: Queryable, eventId: string, most: number): Promise<Change[]> {
+  const changes = await selectChanges(
+    db,
+    sql`changes.event_id = ${eventId} ORDER BY changes.number DESC NULLS FIRST, changes.id DESC LIMIT ${most}`,
+  );
+  return changes.reverse();
 }
 
 async function selectChanges(db: Queryable, which: RawBuilder<unknown>): Promise<Change[]> {
@@ -63,7 +73,7 @@ async function selectChanges(db: Queryable, which: RawBuilder<unknown>): Promise
       changes.series_id AS "seriesId", changes.agent_id AS "agentId", changes.actor, changes.data,
       CASE WHEN changes.event_id IS NOT NULL THEN coalesce(events.read_roles, changes.read_roles, '{}')
         WHEN changes.series_id IS NOT NULL THEN coalesce(series.read_roles, changes.read_roles, '{}')
-        END AS "readRoles"
+        END AS "readRoles", coalesce(changes.series_id, events.series_id) AS "inSeries"
     FROM changes LEFT JOIN events ON events.id = changes.event_id LEFT JOIN series ON series.id = changes.series_id
     WHERE ${which}`.execute(db);
   return rows;

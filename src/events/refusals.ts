@@ -1,11 +1,9 @@
 import { refusal } from '../http/endpoint/refusal.ts';
 import { PUBLICATION_ID } from '../publications/examples.ts';
+import { EVENT_MISSING } from '../workflows/refusals.ts';
 import { EVENT_ID, SERIES_ID, TRACK_ID } from './examples.ts';
 
-/** There is no such event, or the principal may not read it. */
-export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [
-  EVENT_ID,
-]);
+export { EVENT_MISSING };
 /** As endpoints about media and scheduling say it. */
 export const UNABLE_TO_FIND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [
   EVENT_ID,

@@ -52,10 +52,19 @@ export function resolveVersion(accept: string | undefined): ApiVersion | undefin
   return NEWEST_FIRST.find((version) => wanted.includes(mediaType(version)));
 }
 
-/** Sets `c.var.version` from the `Accept` header; 406 when no version fits. */
-export function negotiateVersion(): MiddlewareHandler {
+/**
+ * Sets `c.var.version` from the `Accept` header; 406 when no version fits.
+ *
+ * @param producedBy the media type that a request is answered with when that is none of the versions'
+ */
+export function negotiateVersion(
+  producedBy: (method: string, path: string) => string | undefined = () => undefined,
+): MiddlewareHandler {
   return async (c, next) => {
-    const version = resolveVersion(c.req.header('Accept'));
+    const accept = c.req.header('Accept');
+    const produced = producedBy(c.req.method, c.req.path);
+    const isOther = produced !== undefined && accept?.toLowerCase().includes(produced);
+    const version = isOther ? NEWEST_VERSION : resolveVersion(accept);
     if (!version) throw NO_VERSION(API_VERSIONS[0]);
     c.set('version', version);
     await next();

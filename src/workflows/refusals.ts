@@ -1,6 +1,7 @@
 import { refusal } from '../http/endpoint/refusal.ts';
 import { EVENT_ID } from './examples.ts';
 
+/** There is no such event, or the principal may not read it. */
 export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [
   EVENT_ID,
 ]);

@@ -3,17 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashPassword } from '../../src/access/accounts/password.ts';
 import { createApp } from '../../src/app.ts';
+import { ChangeFeed } from '../../src/changes/feed.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Context, createContext } from '../../src/context.ts';
 import type { Database } from '../../src/database/kysely.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
+import { UpdateStreams } from '../../src/stream/update-streams.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 import { createTestDatabase } from './database.ts';
 import { checkAnswer } from './openapi.ts';
 import { FOR_AGES } from './watched.ts';
 
 export const ADMIN = basic('admin', 'opencast');
+
+/** Whoever reads an answer to its end does not wait for long. */
+const STREAM_MS = 200;
 
 /** The application in this process, on a database and a folder of its own, without a server or a worker. */
 export interface TestApp {
@@ -34,10 +39,12 @@ export interface TestApp {
 /**
  * @param wrap puts something between the application and its object storage
  * @param environment more configuration
+ * @param options.streamMs how long streams of updates last, which have no end elsewhere
  */
 export async function createTestApp(
   wrap: (storage: ObjectStorage) => ObjectStorage = (storage) => storage,
   environment: Record<string, string> = {},
+  { streamMs = STREAM_MS } = {},
 ): Promise<TestApp> {
   const { url, database, close } = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'inlet-app-'));
@@ -48,10 +55,12 @@ export async function createTestApp(
     ...environment,
   });
   const storage = await createStorage(config);
+  const feed = new ChangeFeed({ database, databaseUrl: url, log: silentLogger });
   const context = await createContext(config, 'api', {
     log: silentLogger,
     storage: wrap(storage),
     watch: { seen: FOR_AGES, close: () => undefined },
+    streams: new UpdateStreams({ feed, database }, { lifetimeMs: streamMs }),
   });
   const app = await createApp(context);
   const ask = async (path: string, init: RequestInit = {}) => {

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { REFERENCE } from '../../src/endpoints.ts';
+import { EVENT_STREAM } from '../../src/http/answer/event-stream.ts';
 import { type ApiVersion, NEWEST_VERSION } from '../../src/http/version.ts';
 import { buildDocument } from '../../src/openapi/document.ts';
 import { atVersion } from './openapi-versions.ts';
@@ -120,6 +121,8 @@ async function faultOfContent(
   answer: Response,
 ): Promise<string | undefined> {
   const type = answer.headers.get('Content-Type') ?? '';
+  // It has no end.
+  if (type === EVENT_STREAM && content[type]) return undefined;
   const text = await answer.clone().text();
   // A refusal without a sentence has no media type either.
   if (answer.status >= 400 && text === '' && type === '') return undefined;

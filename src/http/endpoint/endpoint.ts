@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
+import type { EVENT_STREAM } from '../answer/event-stream.ts';
 import { readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
 import { type Complaint, checked } from './check.ts';
@@ -53,7 +54,11 @@ export interface Answer {
   /** Whether browsers get a page in its place. */
   page?: boolean;
   /** Of an answer that is text instead of JSON. */
-  mediaType?: 'text/plain; charset=utf-8' | 'text/xml; charset=utf-8' | 'text/calendar; charset=UTF-8';
+  mediaType?:
+    | 'text/plain; charset=utf-8'
+    | 'text/xml; charset=utf-8'
+    | 'text/calendar; charset=UTF-8'
+    | typeof EVENT_STREAM;
 }
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

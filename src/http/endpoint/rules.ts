@@ -13,6 +13,8 @@ export interface Rule {
   access: Access;
   /** The version of the API that brought it; the first one unless given. */
   since?: ApiVersion;
+  /** The media type of what it answers when that is none of the versions', as for streams. */
+  produces?: string;
 }
 
 /** Finds the rule of a request as the router finds its handler, so that both mean the same resource. */

@@ -1,4 +1,5 @@
 export { answerList } from './answer.ts';
+export { parseFilters } from './filter-grammar.ts';
 export { endOf, equals, type Filter, holds, isOneOf, mentions, utcInstant } from './filters.ts';
 export { PageQuery } from './page.ts';
 export { filterHelp, listHeaders, sortParameter } from './parameters.ts';

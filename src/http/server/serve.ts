@@ -29,7 +29,8 @@ export interface ServerLimits extends ConnectionLimits {
 const LIMITS: ServerLimits = {
   headersMs: 60_000,
   keepAliveMs: 65_000,
-  connections: 4096,
+  // Ten thousand may follow updates, and have one each.
+  connections: 16_384,
   unreadMs: 300_000,
   lingerMs: 5_000,
 };

@@ -320,6 +320,16 @@ export const CASES: Readonly<Record<string, Asks>> = {
     urlencoded('POST', `/capture-admin/agents/${channel}/configuration`, { configuration: '{}' }),
   ],
 
+  'GET /api/updates': ({ event, series }) =>
+    get('/api/updates', `/api/updates?filter=event:${event}`, `/api/updates?filter=series:${series}`).map(
+      (ask) => ({
+        ...ask,
+        init: { headers: { 'Last-Event-ID': '0' } },
+      }),
+    ),
+  'GET /api/events/:event_id/updates': ({ event }) => [
+    { path: `/api/events/${event}/updates`, init: { headers: { 'Last-Event-ID': '0' } } },
+  ],
   'GET /api/workflows': (target) => get(...listPaths(target).workflows),
   'POST /api/workflows': ({ event }) =>
     ['publish', 'retract'].map((definition) =>
