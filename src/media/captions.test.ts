@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cutCaptions, readCaptions } from './captions.ts';
 import { detectTrackType } from './signature.ts';
 
 const type = (text: string) => detectTrackType(Buffer.from(text));
@@ -19,4 +20,81 @@ test.each(['', 'WEBVTTX\n', ' WEBVTT\n', 'webvtt\n', '1\n00:00:00,000 --> 00:00:
 
 test('recordings keep their types', () => {
   expect(detectTrackType(Buffer.from('fLaC----'))).toBe('audio/flac');
+});
+
+const read = (text: string) => readCaptions(Buffer.from(text));
+const SPOKEN =
+  'WEBVTT - Lecture\n\nSTYLE\n::cue { color: red }\n\nhello\n00:01.000 --> 00:03.000 align:left\nGood <00:02.000>morning\n';
+
+test('WebVTT stays as it is, whatever its line ends', () => {
+  expect(read(SPOKEN)).toBe(SPOKEN);
+  expect(read(`\uFEFF${SPOKEN.replaceAll('\n', '\r\n')}`)).toBe(SPOKEN);
+  expect(read('WEBVTT\n00:01.000 --> 00:02.000\nA')).toBe('WEBVTT\n\n00:01.000 --> 00:02.000\nA');
+});
+
+test('SubRip becomes WebVTT, with what the one knows and the other does not', () => {
+  const text =
+    '1\r\n00:00:01,000 --> 00:00:02,500 X1:10\r\n<font color="red">R&D</font> {\\an8}<i>a < b</i>\r\n\r\nsecond --> line\r\n\r\n2\r\n01:00:00,5 --> 01:00:01,000\r\n- Yes\r\n';
+  expect(read(text)).toBe(
+    'WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nR&amp;D <i>a &lt; b</i>\nsecond --&gt; line\n\n01:00:00.500 --> 01:00:01.000\n- Yes\n',
+  );
+});
+
+test.each<[string, Buffer]>([
+  ['UTF-8', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nGrüße\n')],
+  ['UTF-16', Buffer.from('\uFEFF1\n00:00:01,000 --> 00:00:02,000\nGrüße\n', 'utf16le')],
+  [
+    'UTF-16, bytes swapped',
+    Buffer.from('\uFEFF1\n00:00:01,000 --> 00:00:02,000\nGrüße\n', 'utf16le').swap16(),
+  ],
+  ['Windows-1252', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nGrüße\n', 'latin1')],
+])('captions in %s can be read', (_encoding, bytes) => {
+  expect(readCaptions(bytes)).toBe('WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nGrüße\n');
+});
+
+test.each([
+  '',
+  'WEBVTT\n',
+  'WEBVTT\n\nNOTE nothing\n',
+  'Hello\n',
+  '<xml/>',
+  'a\nb\nc\n00:00:01,000 --> 00:00:02,000\n',
+])('%j holds no captions', (text) => {
+  expect(read(text)).toBeUndefined();
+});
+
+const KEPT = [
+  { begin: 2000, end: 4000 },
+  { begin: 10_000, end: 12_500.5 },
+];
+const cue = (times: string, text = 'A') => `WEBVTT\n\n${times}\n${text}\n`;
+
+test.each([
+  ['in a kept part moves to the front', '00:02.500 --> 00:03.000', '00:00:00.500 --> 00:00:01.000'],
+  ['of a later part follows the one before', '00:11.000 --> 00:12.000', '00:00:03.000 --> 00:00:04.000'],
+  ['that begins before a part is shortened', '00:01.000 --> 00:03.000', '00:00:00.000 --> 00:00:01.000'],
+  [
+    'that ends after the last part is shortened',
+    '00:12.000 --> 09:59:59.000',
+    '00:00:04.000 --> 00:00:04.501',
+  ],
+  ['across a gap stays one', '00:03.000 --> 00:11.000', '00:00:01.000 --> 00:00:03.000'],
+])('a caption %s', (_what, before, after) => {
+  expect(cutCaptions(cue(before), KEPT)).toBe(cue(after));
+});
+
+test('a caption in what is left out goes, and captions of which none is left are none', () => {
+  const gone = '00:05.000 --> 00:09.000\nGone';
+  expect(cutCaptions(`${cue('00:02.000 --> 00:03.000')}\n${gone}\n`, KEPT)).toBe(
+    cue('00:00:00.000 --> 00:00:01.000'),
+  );
+  expect(cutCaptions(`WEBVTT\n\n${gone}\n`, KEPT)).toBeUndefined();
+});
+
+test('name, settings, style and times within a caption survive a cut', () => {
+  const moved = SPOKEN.replace('00:01.000 --> 00:03.000', '00:00:00.000 --> 00:00:01.500').replace(
+    '<00:02.000>',
+    '<00:00:00.500>',
+  );
+  expect(cutCaptions(SPOKEN, [{ begin: 1500, end: 9000 }])).toBe(moved);
 });

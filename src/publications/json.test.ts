@@ -155,3 +155,36 @@ test('an attachment refers to the media it was made of, and to none in doubt', (
   expect(refs(poster, presentation, first)).toEqual(['track:e1']);
   expect(refs(audio, first, second, poster, poster2, waveform)).toEqual(['track:e1', 'track:e2', 'track:e3']);
 });
+
+test('captions are listed among the media, after what is seen and heard, and not among the attachments', () => {
+  const captions = {
+    ...attachment,
+    id: 'c1',
+    flavor: 'captions/delivery',
+    filename: 'captions-de.vtt',
+    mediatype: 'text/vtt',
+    tags: ['lang:de'],
+  };
+  const poster = { ...attachment, id: 'i1', flavor: 'presenter/player+preview' };
+  const { media, attachments } = publicationJson(
+    publication(element(captions), element({}), element(poster)),
+    options,
+  );
+  expect(media.map(({ id }) => id)).toEqual(['e1', 'c1']);
+  expect(media[1]).toEqual({
+    id: 'c1',
+    mediatype: 'text/vtt',
+    url: `${base}/c1/captions-de.vtt`,
+    flavor: 'captions/delivery',
+    size: 1234,
+    checksum: `${SHA256} (sha256)`,
+    tags: ['lang:de'],
+    has_audio: false,
+    has_video: false,
+    duration: null,
+    description: '',
+    is_master_playlist: false,
+    is_live: false,
+  });
+  expect(attachments.map(({ id }) => id)).toEqual(['i1']);
+});

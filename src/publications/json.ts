@@ -1,5 +1,7 @@
 import { type ApiVersion, atLeast, fieldsIn } from '../http/version.ts';
 import {
+  CAPTIONS,
+  captionsOf,
   elementsOf,
   elementUrl,
   mediaOf,
@@ -26,13 +28,16 @@ export function publicationJson(
 ): Omit<PublicationJson, 'media'> & { media: Partial<MediaJson>[] } {
   const { publicUrl, version, sign = unchanged } = presentation;
   const url = watchUrl(publicUrl, publication.id);
+  const attachments = elementsOf(publication, 'attachment').filter(({ flavor }) => flavor !== CAPTIONS);
   return {
     id: publication.id,
     channel: publication.channel,
     mediatype: publication.mediatype,
     url: atLeast(version, PUBLICATION_CHANGES.signedUrl) ? sign(url) : url,
-    media: elementsOf(publication, 'media').map((media) => mediaJson(media, presentation)),
-    attachments: elementsOf(publication, 'attachment').map(
+    media: [...elementsOf(publication, 'media'), ...captionsOf(publication)].map((media) =>
+      mediaJson(media, presentation),
+    ),
+    attachments: attachments.map(
       (attachment) =>
         ({
           ...elementJson(attachment, presentation),

@@ -10,7 +10,13 @@ export const DEFAULT_CHANNEL = 'engage-player';
 /** What is prepared and not to be public yet; lists show it only to those who ask for it. */
 export const INTERNAL_CHANNEL = 'internal';
 
-/** One file of a publication: media, an attachment (an image) or metadata (a catalog). */
+/**
+ * The flavor of captions. They are attachments, so that they come and go beside media that stay; lists show them among
+ * the media, where clients look for them.
+ */
+export const CAPTIONS = 'captions/delivery';
+
+/** One file of a publication: media, an attachment (an image or captions) or metadata (a catalog). */
 export type PublicationElement = Selectable<PublicationElementRow>;
 
 /** What of an event is public on one channel. */
@@ -25,6 +31,11 @@ export function elementsOf(
   kind: 'media' | 'attachment' | 'metadata',
 ): PublicationElement[] {
   return elements.filter((element) => element.kind === kind);
+}
+
+/** The captions, in order. */
+export function captionsOf(publication: Pick<Publication, 'elements'>): PublicationElement[] {
+  return elementsOf(publication, 'attachment').filter(({ flavor }) => flavor === CAPTIONS);
 }
 
 /**

@@ -70,6 +70,26 @@ test('the page tells what the recording is and offers it for download', async ()
   expect(text).toContain(`<video src="${url}" controls preload="metadata" data-leader data-sound`);
 });
 
+test('captions come with the medium that leads, in their language', async () => {
+  const { id } = await publication();
+  const event = db.database.selectFrom('publications').select('event_id').where('id', '=', id);
+  const { event_id } = await event.executeTakeFirstOrThrow();
+  const captions = await insertElement(db.database, storage, Buffer.from('WEBVTT\n'), {
+    event_id,
+    publication_id: id,
+    kind: 'attachment',
+    flavor: 'captions/delivery',
+    filename: 'captions-de.vtt',
+    mediatype: 'text/vtt',
+    tags: ['lang:de', 'generator-type:auto'],
+  });
+  const text = await (await app.request(`/watch/${id}`)).text();
+  const url = `../publications/${id}/${captions.id}/captions-de.vtt`;
+  expect(text).toContain(
+    `<track kind="captions" src="${url}" srclang="de" label="Deutsch (automatic)"></video>`,
+  );
+});
+
 test('nothing a client wrote becomes markup', async () => {
   const attack = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`;
   const { id } = await publication({

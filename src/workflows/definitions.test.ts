@@ -24,7 +24,7 @@ test('the usual workflow answers to its other name, and to names nobody knows', 
   for (const id of ['fast', 'publish', 'retract']) expect(definitions.resolve(id).id).toBe(id);
 });
 
-const PREPARE = ['inspect', 'cut', 'encode', 'preview'];
+const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions'];
 
 test.each<[name: string, configuration: Record<string, string>, operations: string[]]>([
   ['fast', {}, [...PREPARE, 'publish']],

@@ -55,6 +55,10 @@ test('a recording that comes as a track ends SUCCEEDED, too, with the captions t
   expect(processed).toMatchObject({ processing_state: 'SUCCEEDED', publication_status: ['engage-player'] });
   expect(processed.duration).toBeGreaterThan(1_900);
   expect(processed.duration).toBeLessThan(2_300);
+  const publications = await (await app.request(`/api/events/${id}/publications`)).json();
+  expect(publications).toMatchObject([
+    { media: [{ flavor: 'presenter/delivery' }, { flavor: 'captions/delivery', mediatype: 'text/vtt' }] },
+  ]);
 });
 
 test('a recording that is none ends FAILED, and is not replaced by another', async () => {

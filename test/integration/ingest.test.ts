@@ -67,6 +67,7 @@ test('an event, its ACL, its track and its workflow are written together, and no
     'cut waiting',
     'encode waiting',
     'preview waiting',
+    'captions waiting',
     'pause waiting',
     'publish waiting',
     'publish skipped',

@@ -1,67 +1,35 @@
-import { Hono } from 'hono';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
-import { forPlayersElsewhere, publishedFile } from '../../src/publications/files.endpoints.ts';
+import { serve } from '../../src/http/server/serve.ts';
+import { publishedFile } from '../../src/publications/files.endpoints.ts';
 import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
 import { watchPage } from '../../src/publications/watch.endpoints.ts';
-import { encode } from '../../workers/operations/encode.ts';
-import { preview } from '../../workers/operations/preview.ts';
-import { publish } from '../../workers/operations/publish.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
-import { type ClipOptions, clip } from '../support/clips.ts';
+import { browserAvailable } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
-import { createOperationBench, type OperationBench } from '../support/operation-context.ts';
+import { createWatchPages, type WatchPages } from '../support/served-watch-page.ts';
 import { openPage, played, states, stillAt } from '../support/watch-page.ts';
 
 const SECONDS = 10;
 
 describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
-  let bench: OperationBench;
-  let server: RunningServer;
-  let browser: Browser;
+  let pages: WatchPages;
+  let browser: WatchPages['browser'];
   let origin: string;
   let lecture: string;
   let podcast: string;
 
   beforeAll(async () => {
-    bench = await createOperationBench();
-    const { database, storage } = bench;
-    const addresses = { publicUrl: 'http://inlet.test' };
-    const areas = [{ path: '/publications', layers: [forPlayersElsewhere()] }];
-    const app = new Hono()
-      .route('/', endpointApp([watchPage, publishedFile], { database, storage, addresses }, { areas }))
-      .get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
-    server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
-    browser = await launchBrowser();
-    lecture = await publishClips({
-      'presenter/source': {},
-      'presentation/source': { video: { size: '640x360' } },
+    pages = await createWatchPages();
+    ({ browser, origin } = pages);
+    lecture = await pages.publish({
+      'presenter/source': { seconds: SECONDS },
+      'presentation/source': { seconds: SECONDS, video: { size: '640x360' } },
     });
-    podcast = await publishClips({ 'audio/source': { video: false, container: 'm4a' } });
+    podcast = await pages.publish({
+      'audio/source': { seconds: SECONDS, video: false, container: 'm4a' },
+    });
+    pages.app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
   });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-    await bench?.close();
-  });
-
-  /** Takes clips through the real operations, and returns the path of the watch page. */
-  async function publishClips(clips: Record<string, ClipOptions>): Promise<string> {
-    const tracks: Record<string, string> = {};
-    for (const [flavor, options] of Object.entries(clips)) {
-      tracks[flavor] = await clip({ seconds: SECONDS, ...options });
-    }
-    const eventId = await bench.addEvent(tracks);
-    for (const operation of [encode, preview, publish]) await bench.perform(operation, eventId);
-    const { id } = await bench.database
-      .selectFrom('publications')
-      .select('id')
-      .where('event_id', '=', eventId)
-      .executeTakeFirstOrThrow();
-    return `/watch/${id}`;
-  }
+  afterAll(() => pages?.close());
 
   const open = (path: string, at = origin) => openPage(browser, at + path);
 
@@ -182,7 +150,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   });
 
   test('a page with a signed address plays files with signed addresses', async () => {
-    const { database, storage } = bench;
+    const { database, storage } = pages.bench;
     const publicUrl = 'https://video.example';
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
     const app = endpointApp([watchPage, publishedFile], {
@@ -214,7 +182,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
 
   test('a learning platform on another site can show the page in a frame', async () => {
     const page = await browser.newPage();
-    await page.goto(`http://localhost:${server.port}/platform`);
+    await page.goto(`${origin.replace('127.0.0.1', 'localhost')}/platform`);
     const frame = page.frame({ url: origin + lecture });
     await frame?.waitForFunction(() => {
       const [video] = document.querySelectorAll('video');

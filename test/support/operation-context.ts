@@ -29,6 +29,8 @@ export interface OperationBench {
   storage: ObjectStorage;
   /** A new event with these files as its tracks: flavor to path. */
   addEvent(tracks: Record<string, string>): Promise<string>;
+  /** Gives an event one more file as a track. */
+  addTrack(eventId: string, position: number, flavor: string, path: string): Promise<void>;
   /**
    * Runs an operation and commits its result as the runner does; what it stored is discarded when it fails.
    *
@@ -73,6 +75,7 @@ export async function createOperationBench(): Promise<OperationBench> {
   return {
     database,
     storage,
+    addTrack,
     async addEvent(tracks) {
       const eventId = await insertEvent(database);
       for (const [position, [flavor, path]] of Object.entries(tracks).entries()) {

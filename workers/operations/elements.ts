@@ -3,6 +3,7 @@ import type { Insertable } from 'kysely';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
 import type { PublicationElement } from '../../src/database/schema.ts';
 import type { KeptPart } from '../../src/media/kept.ts';
+import { CAPTIONS } from '../../src/publications/model.ts';
 import { releaseObjects } from '../../src/storage/staging-entries.ts';
 import type { StoredFile } from '../operation.ts';
 
@@ -64,20 +65,22 @@ export interface PreparedElement extends ElementFacts {
 }
 
 /**
- * Writes the prepared elements of one kind. Those an earlier run prepared, and no publication took, are replaced and
- * their objects released.
+ * Writes what one operation prepared. What an earlier run of it prepared, and no publication took, is replaced and its
+ * objects released. Captions are attachments like images, and made by an operation of their own.
  */
 export async function replacePrepared(
   trx: Transaction,
   eventId: string,
-  kind: 'media' | 'attachment',
+  what: 'media' | 'images' | 'captions',
   elements: readonly PreparedElement[],
 ): Promise<void> {
+  const kind = what === 'media' ? 'media' : 'attachment';
   const earlier = await trx
     .deleteFrom('publication_elements')
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
     .where('kind', '=', kind)
+    .where('flavor', what === 'captions' ? '=' : '<>', CAPTIONS)
     .returning('object_key')
     .execute();
   await releaseObjects(

@@ -42,7 +42,7 @@ export const preview: Operation = {
       report(1);
     }
     const elements = images.map((image, position) => ({ ...image, position }));
-    return (trx) => replacePrepared(trx, eventId, 'attachment', elements);
+    return (trx) => replacePrepared(trx, eventId, 'images', elements);
   },
 };
 

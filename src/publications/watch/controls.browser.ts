@@ -12,11 +12,11 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
   const leader = player.querySelector<HTMLMediaElement>('[data-leader]');
   const sound = player.querySelector<HTMLMediaElement>('[data-sound]');
   const [bar, screens, notice, time] = [find('bar'), find('screens'), find('notice'), find('time')];
-  const [play, mute, fullscreen] = [find('play'), find('mute'), find('fullscreen')];
+  const [start, play, mute, fullscreen] = [find('start'), find('play'), find('mute'), find('fullscreen')];
   const [seek, volume] = [find<HTMLInputElement>('seek'), find<HTMLInputElement>('volume')];
   const rate = find<HTMLSelectElement>('rate');
-  if (!leader || !bar || !screens || !notice || !time || !play || !mute || !fullscreen) return;
-  if (!seek || !volume || !rate) return;
+  if (!leader || !bar || !screens || !notice || !time || !fullscreen) return;
+  if (!start || !play || !mute || !seek || !volume || !rate) return;
 
   const fill = (range: HTMLInputElement) => {
     const share = Number(range.max) > 0 ? Number(range.value) / Number(range.max) : 0;
@@ -34,7 +34,9 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
   const showState = () => {
     player.dataset.state = leader.paused ? 'paused' : 'playing';
     play.setAttribute('aria-label', leader.paused ? 'Play' : 'Pause');
-    if (!leader.paused) player.dataset.started = '';
+    if (leader.paused || start.hidden) return;
+    if (document.activeElement === start) play.focus();
+    start.hidden = true;
   };
   const showSound = () => {
     const silent = !sound || sound.muted || sound.volume === 0;
@@ -58,6 +60,7 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
   };
 
   play.addEventListener('click', toggle);
+  // The start button stands on the pictures: its click is theirs.
   screens.addEventListener('click', toggle);
   seek.addEventListener('input', () => goTo(Number(seek.value)));
   seek.addEventListener('keydown', (event) => {
@@ -85,6 +88,10 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
     change.catch(() => undefined);
   });
 
+  document.addEventListener('fullscreenchange', () => {
+    fullscreen.setAttribute('aria-label', document.fullscreenElement ? 'Leave full screen' : 'Full screen');
+  });
+
   for (const event of ['timeupdate', 'seeking', 'durationchange'])
     leader.addEventListener(event, showPosition);
   for (const event of ['play', 'pause', 'ended']) leader.addEventListener(event, showState);
@@ -96,7 +103,7 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
   }
   fullscreen.hidden = !document.fullscreenEnabled;
   mute.hidden = volume.hidden = !sound;
-  bar.hidden = false;
+  bar.hidden = start.hidden = false;
   showPosition();
   showState();
   showSound();

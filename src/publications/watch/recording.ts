@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { elementsOf, flavorOf, mediaOf, type PublicationElement } from '../model.ts';
 import type { findRecording } from '../queries.ts';
+import { type CaptionsChoice, captionChoices } from './captions.ts';
 
 /** A publication with what its event says about it. */
 export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findRecording>>>;
@@ -26,6 +27,8 @@ export interface Player {
   imageUrl: string | undefined;
   /** The sheet of pictures to find a place by. */
   timeline: (z.infer<typeof TimelineProperties> & { url: string }) | undefined;
+  /** To be had in time with the leader. */
+  captions: CaptionsChoice[];
   /** The longest media's duration in milliseconds, or what the event says. */
   duration: number;
 }
@@ -69,6 +72,7 @@ export function playerOf(recording: PublishedRecording, addressOf: FileAddress):
     sound: listened && present(listened),
     imageUrl: imageUrl('waveform', listened) ?? imageUrl('player+preview'),
     timeline: timelineOf(recording, addressOf, leader),
+    captions: captionChoices(recording, addressOf),
     duration: leader.duration ?? recording.duration ?? 0,
   };
 }

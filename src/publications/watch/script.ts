@@ -1,6 +1,8 @@
 import { adjustAppearance } from './appearance.browser.ts';
+import { showCaptions } from './captions.browser.ts';
 import { clock } from './clock.ts';
 import { controlBar } from './controls.browser.ts';
+import { keyboard } from './keyboard.browser.ts';
 import { synchronise } from './synchronise.browser.ts';
 import { timelinePreview } from './timeline.browser.ts';
 
@@ -14,6 +16,8 @@ const clock = ${clock};
 for (const player of document.querySelectorAll('[data-player]')) {
 (${synchronise})(player);
 (${controlBar})(player, clock);
+(${showCaptions})(player);
+(${keyboard})(player, clock);
 (${timelinePreview})(player, clock);
 }
 })();`;

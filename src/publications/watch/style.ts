@@ -1,6 +1,3 @@
-const TRIANGLE =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Ccircle cx='12' cy='12' r='12' fill='%23000' fill-opacity='.6'/%3E%3Cpath d='M9.5 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
-
 /** How the watch page looks, on a desk and on a phone, by day and by night. */
 export const STYLE = `
 :root { --ground: #f5f6f8; --text: #1d2129; --faint: #5b6472; --line: #d9dde4; --accent: #0b6bcb; color-scheme: light; }
@@ -22,19 +19,22 @@ ul { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; ga
 ul a { display: block; padding: .45rem .9rem; border: 1px solid var(--line); border-radius: .5rem; color: inherit; text-decoration: none; }
 ul a:hover { border-color: var(--accent); }
 ul small { color: var(--faint); }
-:focus-visible { outline: 3px solid #6cb2ff; outline-offset: 2px; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.unseen { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
-.player { background: #0b0d10; color: #fff; }
-.screens { position: relative; display: flex; align-items: center; justify-content: center; gap: 3px; max-width: 120rem; margin: 0 auto; cursor: pointer; }
+.player { --accent: #6cb2ff; position: relative; background: #0b0d10; color: #fff; }
+.screens { position: relative; isolation: isolate; display: flex; align-items: center; justify-content: center; gap: 3px; max-width: 120rem; margin: 0 auto; cursor: pointer; }
 .screens video { flex: 1 1 0; width: 0; min-width: 0; height: auto; max-height: max(100vh - 11rem, 60vh); background: #000; object-fit: contain; display: block; }
 .screens img { display: block; width: 100%; max-width: 62rem; height: clamp(8rem, 26vh, 16rem); object-fit: fill; }
 .screens .wave { position: relative; width: 100%; max-width: 62rem; margin: 0 auto; padding: 1rem 0; }
 .wave::after { content: ""; position: absolute; inset: 0 auto 0 calc(var(--position, 0) * 100%); width: 2px; background: #fff; opacity: .8; }
 .screens .listen { width: 100%; max-width: 62rem; padding: 2rem 1.25rem; }
-.player[data-state="paused"]:not([data-started]) .screens::after {
-  content: ""; position: absolute; inset: calc(50% - 2.4rem) auto auto calc(50% - 2.4rem); width: 4.8rem; height: 4.8rem;
-  background: url("${TRIANGLE}"); pointer-events: none;
-}
+.start { position: absolute; z-index: 2; inset: calc(50% - 2.4rem) auto auto calc(50% - 2.4rem); width: 4.8rem; height: 4.8rem; border-radius: 50%; background: #000a; box-shadow: 0 0 0 2px #fff8; }
+.start:hover { background: #000d; }
+.start svg { width: 3.2rem; height: 3.2rem; }
+.cues { position: absolute; z-index: 1; inset: auto 0 0; padding: .6rem .75rem; text-align: center; pointer-events: none; font-size: clamp(.95rem, .5rem + 1.6vw, 1.9rem); line-height: 1.35; }
+.cues p { margin: .15rem 0 0; }
+.cues span { padding: .1em .4em; border-radius: .2em; background: #000c; white-space: pre-line; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .notice { margin: 0; padding: .7rem 1.25rem; background: #7a1f1f; text-align: center; }
 .bar { max-width: 120rem; margin: 0 auto; padding: .35rem .9rem .6rem; }
 .seek { position: relative; }
@@ -43,9 +43,11 @@ ul small { color: var(--faint); }
 button, select { font: inherit; color: #fff; background: none; border: 0; border-radius: .4rem; height: 2.5rem; cursor: pointer; }
 button { width: 2.5rem; padding: 0; display: grid; place-items: center; }
 button:hover, select:hover { background: #ffffff22; }
+button[aria-pressed="true"] { box-shadow: inset 0 -3px var(--accent); }
 select { padding: 0 .3rem; font-size: .92rem; }
+[data-part="language"] { max-width: 9rem; text-overflow: ellipsis; }
 option { color: #1d2129; background: #fff; }
-svg { width: 1.5rem; height: 1.5rem; fill: currentColor; grid-area: 1 / 1; }
+svg { width: 1.5rem; height: 1.5rem; fill: currentColor; fill-rule: evenodd; grid-area: 1 / 1; }
 .player[data-state="playing"] .is-paused, .player:not([data-state="playing"]) .is-playing,
 .player[data-volume="off"] .is-on, .player:not([data-volume="off"]) .is-off { visibility: hidden; }
 
@@ -56,7 +58,8 @@ input::-moz-range-track { height: .3rem; border-radius: .2rem; background: #ffff
 input::-moz-range-progress { height: .3rem; border-radius: .2rem; background: #4aa3ff; }
 input::-moz-range-thumb { width: .95rem; height: .95rem; border: 0; border-radius: 50%; background: #fff; }
 .buttons input[type="range"] { width: 5.5rem; }
-.preview { position: absolute; bottom: 1.7rem; transform: translateX(-50%); padding: 3px; border-radius: .35rem; background: #000c; text-align: center; font-size: .85rem; pointer-events: none; z-index: 1; }
+.seek input { touch-action: none; }
+.preview { position: absolute; bottom: 100%; transform: translateX(-50%); padding: 3px; border-radius: .35rem; background: #000c; text-align: center; font-size: .85rem; pointer-events: none; z-index: 1; }
 .preview span { display: block; padding: 0 .35rem; font-variant-numeric: tabular-nums; }
 
 .player:fullscreen { display: flex; flex-direction: column; }
@@ -64,10 +67,21 @@ input::-moz-range-thumb { width: .95rem; height: .95rem; border: 0; border-radiu
 .player:fullscreen .screens video { max-height: 100%; }
 .player:fullscreen .bar { width: 100%; max-width: none; }
 
+@media (pointer: coarse) {
+  .buttons button, .buttons select { height: 2.75rem; min-width: 2.75rem; }
+  .seek input { height: 2.75rem; }
+  ul a { padding: .6rem .9rem; }
+}
 @media (max-width: 44rem) {
   .screens { flex-direction: column; align-items: stretch; }
   .screens video { flex: none !important; width: 100%; max-height: 60vh; }
+  .bar { padding-inline: .6rem; }
+  .buttons { flex-wrap: wrap; column-gap: 0; }
   .buttons input[type="range"] { display: none; }
+  .buttons [data-part="mute"] { margin-right: auto; }
+  .time { order: -1; flex-basis: 100%; margin: 0; }
+  [data-part="language"] { max-width: 5.5rem; }
+  [data-part="rate"] { max-width: 4rem; }
   .player:fullscreen .screens video { flex: 0 1 auto !important; min-height: 0; }
 }
 `;

@@ -1,5 +1,5 @@
 /**
- * Shows the picture of the moment under the pointer above the position bar. The sheet of pictures is described by the
+ * Shows the picture of the moment under the pointer, or the finger, above the position bar. The sheet of pictures is described by the
  * data attributes of the preview (see `Timeline`).
  *
  * Sent to the browser as its own source text: it refers to nothing outside itself.
@@ -18,7 +18,7 @@ export function timelinePreview(player: HTMLElement, clock: (seconds: number) =>
     picture.style.height = `${height}px`;
     picture.style.backgroundSize = `${Number(columns) * Number(width)}px ${Number(rows) * Number(height)}px`;
   }
-  seek.addEventListener('pointermove', (event) => {
+  const show = (event: PointerEvent) => {
     const box = seek.getBoundingClientRect();
     const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
     const seconds = share * Number(seek.max);
@@ -33,10 +33,13 @@ export function timelinePreview(player: HTMLElement, clock: (seconds: number) =>
     preview.hidden = false;
     const half = preview.offsetWidth / 2;
     preview.style.left = `${Math.max(half, Math.min(box.width - half, share * box.width))}px`;
+  };
+  const hide = () => {
+    preview.hidden = true;
+  };
+  for (const event of ['pointerdown', 'pointermove'] as const) seek.addEventListener(event, show);
+  for (const event of ['pointerleave', 'pointercancel']) seek.addEventListener(event, hide);
+  seek.addEventListener('pointerup', ({ pointerType }) => {
+    if (pointerType !== 'mouse') hide();
   });
-  for (const event of ['pointerleave', 'pointercancel']) {
-    seek.addEventListener(event, () => {
-      preview.hidden = true;
-    });
-  }
 }

@@ -1,0 +1,117 @@
+import { type KeptPart, lengthOf } from './kept.ts';
+
+const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
+const TIMING = new RegExp(`^\\s*${TIME}\\s*-->\\s*${TIME}(.*)$`);
+const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
+const WEBVTT = /^WEBVTT(?=[ \t\n]|$)/;
+/** Browsers take captions that begin right below the first line. */
+const CROWDED_HEADER = /^(WEBVTT[^\n]*)\n(?=[^\n]*-->)/;
+/** What SubRip files hold beside text and the tags that WebVTT has as well: colours, and positions of another format. */
+const SUBRIP_EXTRAS = /\{\\[^}]*\}|<\/?font\b[^>]*>/gi;
+
+/**
+ * Reads captions in WebVTT or SubRip, in UTF-8, UTF-16 with a byte order mark or, as old programs write, Windows-1252.
+ *
+ * @returns WebVTT with plain line ends; undefined when the bytes are neither or hold no caption
+ */
+export function readCaptions(bytes: Uint8Array): string | undefined {
+  const text = decode(bytes).replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD');
+  const captions = WEBVTT.test(text) ? text.replace(CROWDED_HEADER, '$1\n\n') : fromSubRip(text);
+  return captions !== undefined && hasCues(captions) ? captions : undefined;
+}
+
+/**
+ * Moves captions to where the kept parts of a recording are once they follow each other. A caption that begins or ends in
+ * what is left out is shortened, one that lies in it goes; all else of the file stays as it is.
+ *
+ * @param captions WebVTT, as `readCaptions` returns it
+ * @returns undefined when none is left
+ */
+export function cutCaptions(captions: string, parts: readonly KeptPart[]): string | undefined {
+  const moved = (at: number) =>
+    lengthOf(parts.map(({ begin, end }) => ({ begin, end: Math.max(begin, Math.min(end, at)) })));
+  const blocks = captions.split(/\n{2,}/).flatMap((block) => {
+    const cue = cueIn(block);
+    if (!cue) return [block];
+    const [begin, end] = [Math.round(moved(cue.begin)), Math.round(moved(cue.end))];
+    if (begin >= end) return [];
+    const text = cue.text.map((line) =>
+      line.replaceAll(WITHIN_CUE, (...at) => `<${written(moved(ms(at.slice(1, 5))))}>`),
+    );
+    return [[...cue.before, `${written(begin)} --> ${written(end)}${cue.settings}`, ...text].join('\n')];
+  });
+  const left = `${blocks.join('\n\n').trimEnd()}\n`;
+  return hasCues(left) ? left : undefined;
+}
+
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** A line with times begins a caption; the number above it is of no use. Text may have empty lines. */
+function fromSubRip(text: string): string | undefined {
+  const lines = text.trimStart().split('\n');
+  const starts = lines.flatMap((line, i) => (TIMING.test(line) ? [i] : []));
+  if (starts[0] === undefined || starts[0] > 1) return undefined;
+  const cues = starts.map((start, i) => {
+    const [, ...times] = TIMING.exec(lines[start] ?? '') ?? [];
+    const next = starts[i + 1] ?? lines.length;
+    const end = next < lines.length && /^\s*\d+\s*$/.test(lines[next - 1] ?? '') ? next - 1 : next;
+    const spoken = lines
+      .slice(start + 1, end)
+      .map(subRipText)
+      .filter((line) => line !== '');
+    return [`${written(ms(times.slice(0, 4)))} --> ${written(ms(times.slice(4, 8)))}`, ...spoken].join('\n');
+  });
+  return `WEBVTT\n\n${cues.join('\n\n')}\n`;
+}
+
+function subRipText(line: string): string {
+  return line
+    .replaceAll(SUBRIP_EXTRAS, '')
+    .replaceAll(/&(?!(?:amp|lt|gt);)/g, '&amp;')
+    .replaceAll(/<(?!\/?[biu]>)/gi, '&lt;')
+    .replaceAll('-->', '--&gt;')
+    .trim();
+}
+
+function hasCues(captions: string): boolean {
+  return captions.split(/\n{2,}/).some((block) => cueIn(block) !== undefined);
+}
+
+/** A caption has its times in the first line of its block, or below its name. Times are in milliseconds. */
+function cueIn(block: string) {
+  const lines = block.split('\n');
+  const at = lines.slice(0, 2).findIndex((line) => TIMING.test(line));
+  const [, ...times] = TIMING.exec(lines[at] ?? '') ?? [];
+  if (times.length === 0) return undefined;
+  return {
+    before: lines.slice(0, at),
+    begin: ms(times.slice(0, 4)),
+    end: ms(times.slice(4, 8)),
+    settings: times[8] ?? '',
+    text: lines.slice(at + 1),
+  };
+}
+
+function ms([hours = '0', minutes = '0', seconds = '0', fraction = '0']: readonly (
+  | string
+  | undefined
+)[]): number {
+  const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
+  return whole * 1000 + Number(fraction.padEnd(3, '0'));
+}
+
+function written(milliseconds: number): string {
+  const all = Math.round(milliseconds);
+  const digits = (value: number, count: number) => String(Math.floor(value)).padStart(count, '0');
+  const clock = [all / 3_600_000, (all / 60_000) % 60, (all / 1000) % 60].map((part) => digits(part, 2));
+  return `${clock.join(':')}.${digits(all % 1000, 3)}`;
+}

@@ -1,0 +1,42 @@
+import { captionsOf, type Publication, type PublicationElement } from '../model.ts';
+
+/** Captions a viewer can choose. */
+export interface CaptionsChoice {
+  url: string;
+  /** A tag of BCP 47, as far as it is known. */
+  language: string | undefined;
+  /** The language in its own words, and what tells it from others. */
+  label: string;
+}
+
+/** The captions of a recording with how a player is to call them; no two alike. */
+export function captionChoices(
+  recording: Pick<Publication, 'elements'>,
+  addressOf: (element: PublicationElement) => string,
+): CaptionsChoice[] {
+  const taken = new Map<string, number>();
+  return captionsOf(recording).map((element) => {
+    const language = languageOf(element.tags);
+    const automatic = element.tags.includes('generator-type:auto') ? ' (automatic)' : '';
+    const name = `${language ? nameOf(language) : 'Captions'}${automatic}`;
+    const count = (taken.get(name) ?? 0) + 1;
+    taken.set(name, count);
+    return { url: addressOf(element), language, label: count > 1 ? `${name} ${count}` : name };
+  });
+}
+
+/** Undefined where the tag is missing or is no language. */
+function languageOf(tags: readonly string[]): string | undefined {
+  const tag = tags.find((each) => each.startsWith('lang:'))?.slice('lang:'.length);
+  if (!tag) return undefined;
+  try {
+    return Intl.getCanonicalLocales(tag.replaceAll('_', '-'))[0];
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(language: string): string {
+  const name = new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language;
+  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}

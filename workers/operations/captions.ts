@@ -1,0 +1,94 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database } from '../../src/database/kysely.ts';
+import { cutCaptions, readCaptions } from '../../src/media/captions.ts';
+import { type KeptPart, lengthOf } from '../../src/media/kept.ts';
+import { CAPTIONS_TYPE } from '../../src/media/signature.ts';
+import { CAPTIONS } from '../../src/publications/model.ts';
+import type { Operation } from '../operation.ts';
+import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './elements.ts';
+
+/** What people say in a day is a tenth of this. */
+const MAX_BYTES = 2 ** 24;
+const UNREADABLE = 'The captions are left out: the file is neither WebVTT nor SubRip, or holds no caption.';
+const TOO_LARGE = `The captions are left out: the file has more than ${MAX_BYTES / 2 ** 20} MiB.`;
+
+type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
+
+/**
+ * Makes WebVTT of the captions that clients sent, at the times of what `cut` keeps. Captions nobody can read are left out
+ * with a warning: the recording is worth watching without them.
+ */
+export const captions: Operation = {
+  name: 'captions',
+  lane: 'light',
+  async run({ eventId, database, folder, log, open, store }) {
+    const tracks = await captionTracks(database, eventId);
+    const parts = timelineOf(await sourceTracks(database, eventId));
+    const elements: PreparedElement[] = [];
+    const warnings = new Map<string, string[]>();
+    for (const track of tracks) {
+      const tooLarge = track.size > MAX_BYTES;
+      const text = tooLarge ? undefined : readCaptions(await readFile(await open(track.object_key)));
+      warnings.set(track.id, text === undefined ? [tooLarge ? TOO_LARGE : UNREADABLE] : []);
+      if (text === undefined) log.warn({ track: track.id, tooLarge }, 'captions are left out');
+      const kept = text && parts ? cutCaptions(text, parts) : text;
+      if (kept === undefined) continue;
+      const facts = factsOf(track, elements);
+      const path = join(folder, facts.filename);
+      await writeFile(path, kept);
+      elements.push({ ...facts, stored: await store(path, CAPTIONS_TYPE) });
+    }
+    return async (trx) => {
+      for (const [id, sentences] of warnings) {
+        await trx.updateTable('tracks').set({ warnings: sentences }).where('id', '=', id).execute();
+      }
+      await replacePrepared(trx, eventId, 'captions', elements);
+    };
+  },
+};
+
+function captionTracks(database: Database, eventId: string) {
+  return database
+    .selectFrom('tracks')
+    .select(['id', 'position', 'flavor', 'tags', 'size', 'object_key'])
+    .where('event_id', '=', eventId)
+    .where('is_media', '=', false)
+    .where((eb) => eb.or([eb('flavor', 'like', 'captions/%'), eb('mediatype', '=', CAPTIONS_TYPE)]))
+    .orderBy('position')
+    .execute();
+}
+
+/** What is kept of the track that plays longest, which leads the others; undefined when that is all of it. */
+function timelineOf(tracks: readonly SourceTrack[]): KeptPart[] | undefined {
+  const lengths = tracks.map(({ kept, duration }) => (kept ? lengthOf(kept) : (duration ?? 0)));
+  return tracks[lengths.indexOf(Math.max(...lengths))]?.kept ?? undefined;
+}
+
+function factsOf(track: CaptionTrack, others: readonly { filename: string }[]) {
+  const tags = tagsOf(track);
+  const language = languageIn(tags)
+    ?.replaceAll(/[^A-Za-z0-9-]+/g, '-')
+    .slice(0, 35);
+  const stem = language ? `captions-${language}` : 'captions';
+  const taken = others.some(({ filename }) => filename === `${stem}.vtt`);
+  return {
+    position: track.position,
+    flavor: CAPTIONS,
+    filename: `${taken ? `${stem}-${track.position + 1}` : stem}.vtt`,
+    mediatype: CAPTIONS_TYPE,
+    tags,
+  };
+}
+
+/** The client's own, which say the language and who wrote them; older clients say it in flavors like `captions/vtt+de`. */
+function tagsOf({ flavor, tags }: CaptionTrack): string[] {
+  const [, automatic, language] = /^captions\/[a-z]+\+(auto-)?([A-Za-z0-9_-]+)$/.exec(flavor) ?? [];
+  const own = tags.filter((tag) => tag !== 'archive');
+  if (!language || languageIn(own)) return own;
+  return [...own, `lang:${language}`, ...(automatic ? ['generator-type:auto'] : [])];
+}
+
+function languageIn(tags: readonly string[]): string | undefined {
+  return tags.find((tag) => /^lang:./.test(tag))?.slice('lang:'.length);
+}
