@@ -38,7 +38,9 @@ const TABLE = `
 /api/agents/x                  GET CAPTURE_AGENTS_VIEW
 /api/uploads                   POST EVENTS_CREATE
 /api/uploads/x                 GET EVENTS_CREATE DELETE EVENTS_CREATE
-/api/workflows                 POST WORKFLOW_INSTANCE_CREATE
+/api/events/x/updates          GET EVENTS_VIEW
+/api/updates                   GET EVENTS_VIEW
+/api/workflows                 GET WORKFLOW_INSTANCE_VIEW POST WORKFLOW_INSTANCE_CREATE
 /api/workflows/1               GET WORKFLOW_INSTANCE_VIEW PUT WORKFLOW_INSTANCE_EDIT DELETE WORKFLOW_INSTANCE_DELETE
 /api/workflow-definitions      GET WORKFLOW_DEFINITION_VIEW
 /api/workflow-definitions/x    GET WORKFLOW_DEFINITION_VIEW

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { numberChanges } from '../../src/changes/read.ts';
 import type { Database } from '../../src/database/kysely.ts';
 
 /** Every row of some tables, as text, with the table it stands in. */
@@ -9,8 +10,10 @@ const ALL_OF_INLET = `SELECT table_name AS name FROM information_schema.tables
 
 /** Every row that Inlet's tables hold; what the queue keeps is not among them. */
 export async function snapshot(database: Database, except: readonly string[] = []): Promise<Snapshot> {
+  // Readers of the log give its rows their numbers.
+  await numberChanges(database);
   const { rows: tables } = await sql.raw<{ name: string }>(ALL_OF_INLET).execute(database);
-  const wanted = tables.filter(({ name }) => !except.includes(name));
+  const wanted = tables.filter(({ name }) => !['changes_counter', ...except].includes(name));
   const contents = await Promise.all(
     wanted.map(async ({ name }) => {
       const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(name)} t`.execute(
