@@ -6,7 +6,7 @@ import { type Html, ICON, page, pagePolicy } from '../http/answer/page.ts';
 import { BASE_STYLE } from '../http/answer/style.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { type WaitingUpload, waitingUploads } from '../ingest/uploads/waiting.ts';
-import { minuteOf, sizeOf } from './words.ts';
+import { minuteOf, sizeOf } from './frame/words.ts';
 
 /** More of them nobody reads. */
 const MOST = 200;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
-import { ageOf, minuteOf } from '../words.ts';
+import { ageOf, minuteOf } from '../frame/words.ts';
 
 /** How long something lasts already; the point in time itself, in UTC, is there for whoever points at it. */
 export function age(since: Date, now: Date): Html {

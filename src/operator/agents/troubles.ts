@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import type { BegunDraft } from '../../ingest/begun-drafts.ts';
 import type { FailedRecording, RecordingOfAgent } from '../../recordings/failed.queries.ts';
-import { sizeOf } from '../words.ts';
+import { sizeOf } from '../frame/words.ts';
 import { knownZone, timesOf } from './local.ts';
 import { addressLink, age, titleOf } from './parts.ts';
 import { addressOf } from './query.ts';
