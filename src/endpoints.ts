@@ -47,7 +47,15 @@ import {
 import { listProvider, listProviderNames } from './metadata/list-providers.endpoints.ts';
 import type { Group } from './openapi/document.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
-import { operatorHome } from './operator/home.endpoint.ts';
+import {
+  operatorControl,
+  operatorDelete,
+  operatorRetryAll,
+  operatorStart,
+} from './operator/control.endpoints.ts';
+import { operatorHome } from './operator/now/now.endpoint.ts';
+import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
+import { operatorSearch } from './operator/recordings/search.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
 import { publishedFile } from './publications/files.endpoints.ts';
 import { signUrl } from './publications/sign.endpoints.ts';
@@ -68,7 +76,7 @@ import { allUpdates, eventUpdates } from './stream/updates.endpoints.ts';
 import { createWorkflow } from './workflows/create.endpoint.ts';
 import { listWorkflows } from './workflows/list.endpoint.ts';
 import {
-  controlWorkflow,
+  changeWorkflow,
   deleteWorkflow,
   readWorkflow,
   workflowsForOperators,
@@ -167,7 +175,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Workflows',
     description: 'How the processing of an event goes on.',
-    endpoints: [listWorkflows, createWorkflow, readWorkflow, controlWorkflow, deleteWorkflow],
+    endpoints: [listWorkflows, createWorkflow, readWorkflow, changeWorkflow, deleteWorkflow],
   },
   {
     name: 'Updates',
@@ -193,6 +201,12 @@ export const PAGES: readonly Endpoint<AppServices>[] = [
   signIn,
   signOut,
   operatorHome,
+  operatorSearch,
+  operatorRecording,
+  operatorControl,
+  operatorStart,
+  operatorDelete,
+  operatorRetryAll,
   operatorUploads,
   operatorAgents,
   workflowsForOperators,

@@ -1,30 +1,20 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { ADMINISTRATORS } from '../access/roles/api-roles.ts';
-import { rootFrom } from '../access/sessions/addresses.ts';
 import type { Database } from '../database/kysely.ts';
-import { type Html, ICON, page, pagePolicy } from '../http/answer/page.ts';
-import { BASE_STYLE } from '../http/answer/style.ts';
+import type { Html } from '../http/answer/page.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { type WaitingUpload, waitingUploads } from '../ingest/uploads/waiting.ts';
+import { operatorPage } from './frame/operator-page.ts';
 import { minuteOf, sizeOf } from './frame/words.ts';
 
 /** More of them nobody reads. */
 const MOST = 200;
-const STYLE = `${BASE_STYLE}
-main { max-width: 72rem; padding-top: clamp(1.5rem, 5vh, 4rem); }
-.table { overflow-x: auto; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
-table { width: 100%; border-collapse: collapse; }
-th, td { padding: .6rem .8rem; text-align: left; vertical-align: top; }
-th { color: var(--faint); font-size: .85rem; font-weight: 600; white-space: nowrap; }
-tr + tr td, tbody tr:first-child td { border-top: 1px solid var(--line); }
-td:first-child { min-width: 14rem; overflow-wrap: anywhere; }
+const STYLE = `
+td:first-child { min-width: 14rem; }
 td:first-child bdi { display: block; }
-td:nth-child(2) { min-width: 7rem; overflow-wrap: anywhere; }
+td:nth-child(2) { min-width: 7rem; }
 td:nth-child(3) { min-width: 11rem; }
-time { white-space: nowrap; font-variant-numeric: tabular-nums; }
-progress { display: block; width: 100%; height: .5rem; margin-bottom: .3rem; accent-color: var(--accent); }
 `;
-const POLICY = pagePolicy({ style: STYLE }, 'img-src data:', "frame-ancestors 'none'");
 
 /** Where operators see which uploads wait: whose they are, since when, and how much of them there is. */
 export const operatorUploads = defineEndpoint({
@@ -32,18 +22,10 @@ export const operatorUploads = defineEndpoint({
   path: '/admin/uploads',
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: { database: Database }) => {
-    const root = rootFrom(c);
     const { count, bytes, latest } = await waitingUploads(database, MOST);
-    const content = html`<main>
-<header><img src="${raw(ICON)}" alt=""><h1>Uploads</h1></header>
-<p>${summary(count, bytes, latest.length)}</p>
-${latest.length > 0 ? table(latest) : ''}
-<footer><a href="${root}admin">Operating Inlet</a></footer>
-</main>`;
-    return c.html(page('Uploads · Inlet', content, { style: STYLE }), 200, {
-      'Content-Security-Policy': POLICY,
-      'Cache-Control': 'no-store',
-    });
+    const content = html`<p>${summary(count, bytes, latest.length)}</p>
+${latest.length > 0 ? table(latest) : ''}`;
+    return operatorPage(c, { title: 'Uploads', content, style: STYLE, current: 'admin/uploads' });
   },
 });
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { requireAccess } from '../access/acl/acl.queries.ts';
 import { apiRole } from '../access/roles/api-roles.ts';
-import type { Database, Transaction } from '../database/kysely.ts';
-import { inTransaction } from '../database/retry.ts';
+import type { Database } from '../database/kysely.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { createdHeaders, EXAMPLE_URL } from '../http/endpoint/schemas.ts';
 import { versionedJson } from '../http/version.ts';
@@ -12,8 +10,7 @@ import { EVENT_ID, WORKFLOW } from './examples.ts';
 import { workflowJson } from './json.ts';
 import { findWorkflow } from './queries.ts';
 import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './refusals.ts';
-import { startWorkflow } from './start.ts';
-import { isActive } from './states.ts';
+import { BUSY, NotNow, startOnRequest } from './start-on-request.ts';
 import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
 interface Services {
@@ -21,16 +18,6 @@ interface Services {
   config: { publicUrl: string };
   database: Database;
   definitions: WorkflowDefinitions;
-}
-
-/** Identifiers are no longer. */
-const MAX_SHOWN = 255;
-const BUSY = 'There is an active workflow for this event; it has to end first.';
-const AWAITED = 'The event awaits its recording; it is processed when that has come.';
-
-/** The event cannot be processed now; the one refusal here that is not a sentence (compatibility 6). */
-class NotNow extends Error {
-  override name = 'NotNow';
 }
 
 /** Has an event processed again, or in another way: `publish` and `retract` among them. */
@@ -83,51 +70,19 @@ export const createWorkflow = defineEndpoint({
       return value;
     };
     const eventId = needed('event_identifier');
-    const definitionId = needed('workflow_definition_identifier');
+    const definition = needed('workflow_definition_identifier');
     const configuration = parseConfiguration(form.get('configuration')) ?? {};
-    const { principal, requestId } = c.var;
-    const missing = () => EVENT_MISSING(eventId.slice(0, MAX_SHOWN));
-    await requireAccess(database, 'events', principal, eventId, 'write', missing);
-    if (!definitions.knows(definitionId)) throw DEFINITION_MISSING(definitionId.slice(0, MAX_SHOWN));
-    const definition = definitions.resolve(definitionId);
-    const start = { eventId, definition, configuration, creator: principal.username, requestId };
+    const wish = { eventId, definition, configuration };
     try {
-      const id = await inTransaction(database, async (trx) => {
-        await requireIdle(trx, eventId);
-        await requireAccess(trx, 'events', principal, eventId, 'write', missing);
-        return startWorkflow(trx, start);
-      });
+      const id = await startOnRequest(wish, c.var, { database, definitions });
       const workflow = await findWorkflow(database, id);
-      if (!workflow) throw missing();
+      if (!workflow) throw EVENT_MISSING(eventId);
       const Location = `${config.publicUrl}/api/workflows/${id}`;
       return versionedJson(c, workflowJson(workflow, query()), 201, { Location });
     } catch (error) {
+      // The one refusal here that is not a sentence (compatibility 6).
       if (error instanceof NotNow) return versionedJson(c, { message: error.message }, 409);
       throw error;
     }
   },
 });
-
-/** Locks the event. @throws {NotNow} while it is processed, or awaits a recording */
-async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
-  const event = await trx
-    .selectFrom('events')
-    .select(['processing_state', 'agent_id'])
-    .select((eb) =>
-      eb
-        .exists(
-          eb
-            .selectFrom('tracks')
-            .select('id')
-            .whereRef('tracks.event_id', '=', 'events.id')
-            .where('is_media', '=', true),
-        )
-        .as('recorded'),
-    )
-    .where('id', '=', eventId)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!event) return;
-  if (isActive(event.processing_state)) throw new NotNow(BUSY);
-  if (event.agent_id !== '' && event.processing_state === '' && !event.recorded) throw new NotNow(AWAITED);
-}

@@ -76,7 +76,7 @@ export class LockedWorkflow {
   /** @throws {IllegalMove} */
   async move(to: WorkflowState, reason: string | null = null): Promise<void> {
     assertMove(WORKFLOW_MOVES, this.#state, to);
-    await this.trx
+    const row = await this.trx
       .updateTable('workflows')
       .set({
         state: to,
@@ -84,14 +84,18 @@ export class LockedWorkflow {
         ...((reason !== null || to === 'RUNNING') && { reason }),
       })
       .where('id', '=', this.id)
-      .execute();
+      .returning('reason')
+      .executeTakeFirstOrThrow();
     await this.trx
       .updateTable('events')
       .set({ processing_state: to })
       .where('id', '=', this.eventId)
       .execute();
     this.#state = to;
-    this.#tell('workflow.state', { definition: this.#definition, ...(reason !== null && { reason }) });
+    // Nobody sees it fail that has nothing to do then.
+    if (to === 'FAILED' && this.#changes.at(-1)?.data?.state === 'FAILING') this.#changes.pop();
+    const why = (to === 'FAILING' || to === 'FAILED') && row.reason !== null && { reason: row.reason };
+    this.#tell('workflow.state', { definition: this.#definition, ...why });
   }
 
   /** Moves it to a state unless it is in it. @throws {IllegalMove} */

@@ -1,31 +1,20 @@
 import { z } from 'zod';
 import { ADMINISTRATORS, apiRole } from '../access/roles/api-roles.ts';
-import type { Database, Transaction } from '../database/kysely.ts';
+import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
 import { checked } from '../http/endpoint/check.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { pathParameter } from '../http/endpoint/schemas.ts';
 import { versionedJson } from '../http/version.ts';
 import { accessibleWorkflow } from './access.ts';
-import { advance, type Control } from './advance.ts';
 import { parseConfiguration } from './configuration.ts';
+import { controlWorkflow } from './control.ts';
 import { WORKFLOW } from './examples.ts';
 import { workflowJson } from './json.ts';
-import { ClaimLost } from './locked-workflow.ts';
 import { findWorkflow, workflowsOfEvent } from './queries.ts';
 import { INVALID_CONFIGURATION, NO_MOVE, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
 import { removeWorkflow } from './remove.ts';
-import { Superseded } from './retry.ts';
-import { IllegalMove } from './states.ts';
 import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
-
-/** What a client asks of a workflow, by the state it wants. */
-const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configured'>>> = {
-  running: 'resumed',
-  paused: 'paused',
-  stopped: 'stopped',
-  retry: 'tried again',
-};
 
 const params = {
   workflow_id: pathParameter('Number of the workflow.', '42').meta({ override: { type: 'integer' } }),
@@ -53,7 +42,7 @@ export const readWorkflow = defineEndpoint({
   },
 });
 
-export const controlWorkflow = defineEndpoint({
+export const changeWorkflow = defineEndpoint({
   method: 'put',
   path: '/api/workflows/{workflow_id}',
   since: '1.1.0',
@@ -87,12 +76,7 @@ export const controlWorkflow = defineEndpoint({
     const state = form.get('state');
     const configuration = parseConfiguration(form.get('configuration'));
     const wanted = state ? checked(WantedState, state) : undefined;
-    const by = c.var.principal.username;
-    await inTransaction(database, (trx) => control(trx, workflow.id, { wanted, configuration, by })).catch(
-      (error) => {
-        throw refusalOf(error, params.workflow_id);
-      },
-    );
+    await controlWorkflow(database, workflow.id, { wanted, configuration, by: c.var.principal.username });
     const changed = await findWorkflow(database, workflow.id);
     return versionedJson(c, workflowJson(changed ?? workflow, query()));
   },
@@ -124,23 +108,3 @@ export const workflowsForOperators = defineEndpoint({
   handle: async ({ c, params }, { database }: Services) =>
     c.json(await workflowsOfEvent(database, params.event_id)),
 });
-
-interface Wish {
-  wanted: WantedState | undefined;
-  configuration: Record<string, string> | undefined;
-  by: string;
-}
-
-/** The configuration counts for what goes on then. */
-async function control(trx: Transaction, id: number, { wanted, configuration, by }: Wish): Promise<void> {
-  if (wanted === 'retry') return void (await advance(trx, id, { kind: 'tried again', by, configuration }));
-  if (configuration) await advance(trx, id, { kind: 'configured', by, configuration });
-  if (wanted) await advance(trx, id, { kind: CONTROLS[wanted], by });
-}
-
-function refusalOf(error: unknown, id: string): unknown {
-  if (error instanceof IllegalMove) return NO_MOVE(error.from, error.to);
-  if (error instanceof Superseded) return SUPERSEDED();
-  if (error instanceof ClaimLost) return WORKFLOW_MISSING(id);
-  return error;
-}

@@ -73,7 +73,7 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
       await look('week');
       await page.getByRole('link', { name: 'Week before' }).click();
       await page.getByRole('link', { name: 'Analysis I' }).first().waitFor();
-      await page.getByRole('link', { name: 'Operating Inlet' }).click();
+      await page.getByRole('link', { name: 'Now', exact: true }).click();
       expect(page.url()).toBe(`${origin}/admin`);
       expect(faults).toEqual([]);
       await context.close();

@@ -183,7 +183,7 @@ describe('a session', () => {
     }
     const home = await app.anonymous('/admin', { headers: { ...PAGE, Cookie: admin } });
     expect(await home.text()).toMatch(
-      /Signed in as <strong>admin<\/strong>[\s\S]*<button>Sign out<\/button>/,
+      /Signed in as <strong>admin<\/strong>[\s\S]*<button class="quiet">Sign out<\/button>/,
     );
   });
 

@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
 import { rootFrom } from '../../access/sessions/addresses.ts';
-import { type Html, ICON, page, pagePolicy } from '../../http/answer/page.ts';
+import type { Html } from '../../http/answer/page.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { watchUrl } from '../../publications/model.ts';
 import type { PublicationAddresses } from '../../publications/presentation.ts';
+import { operatorPage } from '../frame/operator-page.ts';
 import { agentPage } from './agent-page.ts';
 import { allPage } from './all-page.ts';
 import type { AgentsServices } from './model.ts';
@@ -27,24 +28,15 @@ export const operatorAgents = defineEndpoint({
       agent === undefined
         ? await allPage(services, asked, setting)
         : await agentPage(services, { ...asked, agent }, setting);
-    const root = rootFrom(c);
-    const parts = { style: STYLE + style };
-    const whole = html`<main>
-<header><img src="${raw(ICON)}" alt=""><h1><bdi>${title}</bdi></h1></header>
-${content}
-<footer><nav aria-label="Further pages">${agent === undefined ? '' : html`<a href="${addressOf({})}">All capture agents</a>`}${refreshLink(c)}<a href="${root}admin">Operating Inlet</a></nav></footer>
-</main>`;
-    return c.html(page(`${title} · Inlet`, whole, parts), 200, {
-      'Content-Security-Policy': pagePolicy(
-        parts,
-        'img-src data:',
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-      ),
-      'Cache-Control': 'no-store',
-      // The addresses of agents are told nothing of names in ours.
-      'Referrer-Policy': 'same-origin',
-      ...(asked.refresh && { Refresh: asked.refresh }),
+    const whole = html`${content}
+<footer><nav aria-label="Further pages">${agent === undefined ? '' : html`<a href="${addressOf({})}">All capture agents</a>`}${refreshLink(c)}</nav></footer>`;
+    return operatorPage(c, {
+      title: html`<bdi>${title}</bdi>`,
+      name: title,
+      content: whole,
+      style: STYLE + style,
+      current: agent === undefined ? 'admin/agents' : undefined,
+      refresh: asked.refresh,
     });
   },
 });

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import type { AgentAtWork } from '../../recordings/agents/at-work.queries.ts';
+import { age, titleOf } from '../frame/parts.ts';
 import { knownZone, timesOf, todayIn } from './local.ts';
-import { addressLink, age, titleOf } from './parts.ts';
+import { addressLink } from './parts.ts';
 import { addressOf } from './query.ts';
 
 const STATES: Readonly<Record<AgentAtWork['state'], string>> = {

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import type { PlannedRecording } from '../../recordings/schedules/timetable.queries.ts';
+import { titleOf } from '../frame/parts.ts';
 import { addDays, type Day, dateOf } from './days.ts';
 import { clockOf, dateShort, localTime, timesOf } from './local.ts';
-import { titleOf } from './parts.ts';
 import { type Block, blocksOf, type Hours, hoursOf } from './place.ts';
 import { addressOf } from './query.ts';
 import { LOOKS, lookOf } from './status.ts';

@@ -1,17 +1,11 @@
-import { BASE_STYLE } from '../../http/answer/style.ts';
 import { PLAN_STYLE } from './plan-style.ts';
 
 /** How the page about capture agents looks; what stands in its plan is placed by rules of their own. */
-export const STYLE = `${BASE_STYLE}
+export const STYLE = `
 :root { --idle: #1e7d4f; --recording: #0b6bcb; --ingesting: #7b4fc4; --processing: #a15c00; --published: #1e7d4f; }
 @media (prefers-color-scheme: dark) {
   :root { --idle: #62c796; --recording: #6cb2ff; --ingesting: #b99aff; --processing: #f0b35a; --published: #62c796; }
 }
-main { max-width: 76rem; padding-top: clamp(1.5rem, 5vh, 4rem); }
-section { margin-top: 2.4rem; }
-h1 { overflow-wrap: anywhere; min-width: 0; }
-h2 { margin: 0; font-size: 1.25rem; line-height: 1.3; }
-section > p { margin: .3rem 0 .9rem; color: var(--faint); }
 small, .none, .times { color: var(--faint); font-size: .88rem; }
 small { display: block; overflow-wrap: anywhere; }
 time, .times { white-space: nowrap; }

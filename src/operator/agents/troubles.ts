@@ -2,9 +2,10 @@ import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import type { BegunDraft } from '../../ingest/begun-drafts.ts';
 import type { FailedRecording, RecordingOfAgent } from '../../recordings/failed.queries.ts';
+import { age, titleOf } from '../frame/parts.ts';
 import { sizeOf } from '../frame/words.ts';
 import { knownZone, timesOf } from './local.ts';
-import { addressLink, age, titleOf } from './parts.ts';
+import { addressLink } from './parts.ts';
 import { addressOf } from './query.ts';
 
 /** What happened, and what somebody can do about it. */

@@ -19,7 +19,9 @@ const PAGES = [
 
 /** What one of the pages for operators shows. */
 export interface OperatorPage {
-  title: string;
+  title: string | Html;
+  /** The title as the window shows it, if that is not just text. */
+  name?: string;
   /** Sections with an `id` and the attribute `data-live` are replaced as things change, while nobody works in them. */
   content: Html;
   /** Rules beside those that all of them share. */
@@ -30,6 +32,8 @@ export interface OperatorPage {
   notice?: string | undefined;
   /** Follows these changes, by a filter of `/api/updates`; without it the page stays as it is. */
   follows?: string;
+  /** After so many seconds the browser is to load it anew. */
+  refresh?: string | undefined;
 }
 
 /**
@@ -38,7 +42,7 @@ export interface OperatorPage {
  */
 export function operatorPage(
   c: Context,
-  { title, content, style = '', current, notice, follows }: OperatorPage,
+  { title, name, content, style = '', current, notice, follows, refresh }: OperatorPage,
 ): Response | Promise<Response> {
   const root = rootFrom(c);
   const parts = { style: FRAME_STYLE + style, ...(follows !== undefined && { script: LIVE_SCRIPT }) };
@@ -54,16 +58,18 @@ ${signedIn(c, root)}</header>
 ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
 ${content}
 </main>`;
-  return c.html(page(`${title} · Inlet`, whole, parts), 200, {
+  return c.html(page(`${name ?? title} · Inlet`, whole, parts), 200, {
     'Content-Security-Policy': pagePolicy(
       parts,
       "img-src 'self' data:",
-      "connect-src 'self'",
+      ...(follows === undefined ? [] : ["connect-src 'self'"]),
       "form-action 'self'",
       "frame-ancestors 'none'",
     ),
     'Cache-Control': 'no-store',
+    // Other hosts are told nothing of names in ours.
     'Referrer-Policy': 'same-origin',
+    ...(refresh !== undefined && { Refresh: refresh }),
   });
 }
 
@@ -82,5 +88,5 @@ export function noticeOf(c: Context): string | undefined {
 
 function signedIn(c: Context, root: string): Html | '' {
   if (!c.get('inSession')) return '';
-  return html`<form class="account" method="post" action="${root}sign-out"><span>${c.get('account') ?? ''}</span> <button class="quiet">Sign out</button></form>`;
+  return html`<form class="account" method="post" action="${root}sign-out"><span>Signed in as <strong>${c.get('account') ?? ''}</strong></span> <button class="quiet">Sign out</button></form>`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ageOf, minuteOf, sizeOf } from './words.ts';
+import { ageOf, clockOf, minuteOf, sizeOf, spanOf } from './words.ts';
 
 test.each([
   [0, '0 bytes'],
@@ -30,4 +30,22 @@ test.each([
 ])('what was %i seconds ago is %s old', (seconds, text) => {
   const now = new Date('2026-11-22T17:05:59.999Z');
   expect(ageOf(new Date(now.getTime() - seconds * 1000), now)).toBe(text);
+});
+
+test.each([
+  [0, '0:00'],
+  [59_400, '0:59'],
+  [61_000, '1:01'],
+  [3_723_000, '1:02:03'],
+])('%i milliseconds last %s', (ms, text) => {
+  expect(clockOf(ms)).toBe(text);
+});
+
+test.each([
+  [340, '340 ms'],
+  [4_200, '4.2 s'],
+  [720_000, '12 min'],
+  [12_600_000, '3.5 h'],
+])('%i milliseconds took %s', (ms, text) => {
+  expect(spanOf(ms)).toBe(text);
 });

@@ -1,0 +1,62 @@
+import { html, raw } from 'hono/html';
+import type { Html } from '../../http/answer/page.ts';
+import { age, recordingLink } from '../frame/parts.ts';
+import { clockOf, sizeOf } from '../frame/words.ts';
+import { byReason, type FailedRecording, type FailureGroup, MOST_FAILED } from './failed.queries.ts';
+
+/** Of one reason; who wants more looks at the recordings. */
+const SHOWN_OF_REASON = 5;
+
+/** What failed and why, and what can be done about it. @param root where the server's paths begin */
+export function failedSection(failed: readonly FailedRecording[], now: Date, root: string): Html {
+  const groups = byReason(failed);
+  return html`<section id="failed" data-live aria-labelledby="failed-heading">
+<h2 id="failed-heading">Failed${failed.length > 0 ? html` <span class="alarm">(${failed.length}${failed.length === MOST_FAILED ? ' or more' : ''})</span>` : ''}</h2>
+${failed.length === 0 ? html`<p>Nothing has failed.</p>` : groups.map((group) => groupHtml(group, now, root))}
+</section>`;
+}
+
+function groupHtml({ key, reason, recordings }: FailureGroup, now: Date, root: string): Html {
+  const shown = recordings.slice(0, SHOWN_OF_REASON);
+  const rest = recordings.length - shown.length;
+  return html`<article class="sheet failure">
+<div class="heading"><h3 class="alarm">${reason}</h3>
+<div class="actions">${
+    recordings.length > 1
+      ? html`<span class="faint">${recordings.length} recordings</span>
+<form method="post" action="${root}admin/failed/retry"><input type="hidden" name="reason" value="${key}"><button>Retry all of this reason</button></form>`
+      : ''
+  }</div></div>
+<ul class="recordings">
+${shown.map((recording, i) => recordingHtml(recording, { now, root, open: i === 0 }))}
+</ul>
+${rest > 0 ? html`<p class="faint">And ${rest} more.</p>` : ''}
+</article>`;
+}
+
+/** @param setting.open whether what the tool said is seen without a click */
+function recordingHtml(
+  recording: FailedRecording,
+  { now, root, open }: { now: Date; root: string; open: boolean },
+): Html {
+  const { eventId, workflowId, operation, attempts, log, failedAt } = recording;
+  const tries = attempts > 1 ? `, ${attempts} attempts` : '';
+  return html`<li><div class="heading"><div>${recordingLink(recording, root)}
+<span class="faint">${operation}${tries}, ${age(failedAt, now)} ago · ${factsOf(recording)}</span></div>
+<div class="actions">
+<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="retry"><input type="hidden" name="back" value="now"><button id="retry-${workflowId}">Retry</button></form>
+${deleteForm(eventId, root, `delete-${workflowId}`)}
+</div></div>
+${log === '' ? '' : html`<details id="log-${workflowId}"${open ? raw(' open') : ''}><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>`}
+</li>`;
+}
+
+/** Asks once more before anything is deleted, without a script. */
+export function deleteForm(eventId: string, root: string, id: string): Html {
+  return html`<details class="confirm" id="${id}"><summary>Delete …</summary><form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete the recording for good</button></form></details>`;
+}
+
+function factsOf({ tracks, bytes, duration, seriesTitle }: FailedRecording): string {
+  const sent = `${tracks === 1 ? '1 track' : `${tracks} tracks`}, ${sizeOf(bytes)}`;
+  return [sent, duration === null ? '' : clockOf(duration), seriesTitle].filter(Boolean).join(' · ');
+}

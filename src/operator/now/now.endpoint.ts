@@ -1,0 +1,51 @@
+import { html } from 'hono/html';
+import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
+import { rootFrom } from '../../access/sessions/addresses.ts';
+import type { Database } from '../../database/kysely.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { waitingUploads } from '../../ingest/uploads/waiting.ts';
+import { agentsAtWork } from '../../recordings/agents/at-work.queries.ts';
+import { noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { searchForm } from '../recordings/search-form.ts';
+import { failedRecordings } from './failed.queries.ts';
+import { failedSection } from './failed.ts';
+import { pausedRecordings, runningOperations, waitingRecordings } from './running.queries.ts';
+import { NOW_STYLE } from './style.ts';
+import { hallsSection, runningSection, uploadsSection, waitingSection } from './under-way.ts';
+
+const MOST_RUNNING = 100;
+const MOST_WAITING = 20;
+const MOST_UPLOADS = 10;
+const MOST_HALLS = 30;
+
+/** Where operators see what failed and why, what runs, and what waits. */
+export const operatorHome = defineEndpoint({
+  method: 'get',
+  path: '/admin',
+  access: ADMINISTRATORS,
+  handle: async ({ c }, { database }: { database: Database }) => {
+    const setting = { now: new Date(), root: rootFrom(c) };
+    const [failed, running, waiting, paused, uploads, halls] = await Promise.all([
+      failedRecordings(database),
+      runningOperations(database, MOST_RUNNING),
+      waitingRecordings(database, MOST_WAITING),
+      pausedRecordings(database, MOST_WAITING),
+      waitingUploads(database, MOST_UPLOADS),
+      agentsAtWork(database, { search: '' }, MOST_HALLS),
+    ]);
+    const content = html`${searchForm(setting.root)}
+${failedSection(failed, setting.now, setting.root)}
+${runningSection(running, setting)}
+${waitingSection(waiting, paused, setting)}
+${uploadsSection(uploads, setting)}
+${hallsSection(halls, setting)}`;
+    return operatorPage(c, {
+      title: 'Now',
+      content,
+      style: NOW_STYLE,
+      current: 'admin',
+      notice: noticeOf(c),
+      follows: 'kind:workflow,kind:operation,kind:event,kind:agent',
+    });
+  },
+});
