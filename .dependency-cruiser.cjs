@@ -1,5 +1,5 @@
 /** Arrows between the rooms; see "How it is built" in README.md. */
-const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
+const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
 // Series come after events: who overrides their access control lists edits events.
 const FEATURES = [
   ...['access', 'idempotency', 'metadata', 'changes', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'],

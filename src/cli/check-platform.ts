@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { CommandError, explain } from './failure.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-const PLATFORM = ['http', 'database', 'storage', 'queue', 'media'];
+const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
 /** Rooms that are no features, and words that platform has in a sense of its own. */
-const INNOCENT = ['cli', 'config', 'about', 'access', 'metadata'];
+const INNOCENT = ['cli', 'config', 'about', 'access', 'metadata', 'stream'];
 /** Tables of the platform itself. */
 const OWN_TABLES = ['staging'];
 /** Generated from all tables. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { silent } from './ask.ts';
 import { URL_REFUSED, URL_TOO_LARGE } from './refusals.ts';
 
 /** What a fetched file may have and take. Sizes in bytes, times in milliseconds. */
@@ -41,7 +40,10 @@ export function contentOf(
   let idle: NodeJS.Timeout | undefined;
   const awaitMore = () => {
     clearTimeout(idle);
-    idle = setTimeout(() => stream.destroy(silent(idleMs)), idleMs);
+    idle = setTimeout(
+      () => stream.destroy(URL_REFUSED(`its host sent nothing for ${idleMs / 1000} seconds`)),
+      idleMs,
+    );
   };
   const stream = new Readable({
     // Each chunk by itself: to join them would copy them.

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { NamedHost } from '../../../config/kinds.ts';
 import { safeFilename } from '../../../http/form/filename.ts';
-import { ask } from './ask.ts';
-import { type ConnectOptions, connect } from './connect.ts';
+import { ask } from '../../../outbound/ask.ts';
+import { type ConnectOptions, connect } from '../../../outbound/connect.ts';
+import type { Target } from '../../../outbound/target.ts';
 import { type ContentLimits, contentOf, expectedBytesOf } from './content.ts';
-import { URL_REFUSED } from './refusals.ts';
-import { type Target, targetOf } from './target.ts';
+import { refusing, URL_REFUSED } from './refusals.ts';
+import { targetOf } from './target.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -58,7 +59,10 @@ async function follow(
 ): Promise<IncomingMessage> {
   let target = first;
   for (let redirects = 0; ; redirects++) {
-    const answer = await ask(target, await connect(target, options), options);
+    const asked = target;
+    const answer = await refusing(async () =>
+      ask(asked, await connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' }), options),
+    );
     // Whoever drops the answer hears of nothing more.
     answer.on('error', () => undefined);
     const { location } = answer.headers;

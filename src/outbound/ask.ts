@@ -1,31 +1,38 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { URL_REFUSED } from './refusals.ts';
+import { OutboundFault } from './fault.ts';
 import type { Target } from './target.ts';
 
-/** How the answer is awaited. */
+/** What is asked, and how the answer is awaited. */
 export interface AskOptions {
+  /** `GET` unless given. */
+  method?: 'GET' | 'POST';
+  /** Beside the usual ones. */
+  headers?: Readonly<Record<string, string>>;
+  /** What is sent along. */
+  body?: Uint8Array;
   /** Without anything from the host, in milliseconds. */
   idleMs: number;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Asks for a file over a connection: without credentials, cookies or anything else of the client's request.
+ * Asks something over a connection: without credentials, cookies or anything else of a client's request.
  *
  * @returns the head of the answer; its body has not been read
- * @throws {HttpError} 400 when there is none in time
+ * @throws {OutboundFault} when there is none in time
  */
 export function ask(
   target: Target,
   socket: Socket,
-  { idleMs, signal }: AskOptions,
+  { method = 'GET', headers, body, idleMs, signal }: AskOptions,
 ): Promise<IncomingMessage> {
   const { url, host, port, secure } = target;
   const usual = port === (secure ? 443 : 80);
   return new Promise((resolve, reject) => {
     const question = request({
       createConnection: () => socket,
+      method,
       path: `${url.pathname}${url.search}`,
       headers: {
         Host: usual ? host : `${host}:${port}`,
@@ -33,6 +40,8 @@ export function ask(
         'Accept-Encoding': 'identity',
         'User-Agent': 'Inlet',
         Connection: 'close',
+        ...(body && { 'Content-Length': String(body.byteLength) }),
+        ...headers,
       },
     });
     const fail = (error: unknown) => {
@@ -46,16 +55,16 @@ export function ask(
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     };
-    question.on('error', () => fail(URL_REFUSED('its host gave no answer that can be read')));
+    question.on('error', () => fail(new OutboundFault('its host gave no answer that can be read')));
     question.once('response', (answer) => {
       done();
       resolve(answer);
     });
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();
-    question.end();
+    question.end(body);
   });
 }
 
 /** Nothing has come for too long. */
-export const silent = (idleMs: number) => URL_REFUSED(`its host sent nothing for ${idleMs / 1000} seconds`);
+const silent = (idleMs: number) => new OutboundFault(`its host sent nothing for ${idleMs / 1000} seconds`);

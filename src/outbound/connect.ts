@@ -1,30 +1,30 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { NamedHost } from '../../../config/kinds.ts';
-import { HttpError } from '../../../http/errors.ts';
+import type { NamedHost } from '../config/kinds.ts';
 import { mayConnect } from './addresses.ts';
-import { URL_REFUSED } from './refusals.ts';
+import { OutboundFault } from './fault.ts';
 import type { Target } from './target.ts';
 
 const CONNECT_MS = 10_000;
-const notNamed = () =>
-  URL_REFUSED('its host has an address that is neither public nor named in INGEST_URL_HOSTS');
 
 /** How connections are made. */
 export interface ConnectOptions {
+  /** Hosts that may be private. */
   hosts: readonly NamedHost[];
+  /** The variable that names these. */
+  variable: string;
   signal?: AbortSignal | undefined;
   /** Looks names up; the system does unless given. */
   lookup?: LookupFunction | undefined;
 }
 
 /**
- * Connects to a named host. Every address that its name leads to is looked at before the first connection, and the
+ * Connects to a host. Every address that its name leads to is looked at before the first connection, and the
  * connection goes to one of those: no second look-up can lead elsewhere. On Deno a look-up of our own would need the
  * permission for every address; the event that the socket's own emits needs that for the name alone.
  *
  * @returns a connection, with TLS where the address wants that
- * @throws {HttpError} 400
+ * @throws {OutboundFault}
  */
 export async function connect(target: Target, options: ConnectOptions): Promise<Socket> {
   const timeout = AbortSignal.timeout(CONNECT_MS);
@@ -36,18 +36,23 @@ export async function connect(target: Target, options: ConnectOptions): Promise<
   } catch (error) {
     socket?.destroy();
     options.signal?.throwIfAborted();
-    throw timeout.aborted ? URL_REFUSED(`no connection came about in ${CONNECT_MS / 1000} seconds`) : error;
+    throw timeout.aborted
+      ? new OutboundFault(`no connection came about in ${CONNECT_MS / 1000} seconds`)
+      : error;
   }
 }
 
 async function reach(
   target: Target,
-  { hosts, lookup }: ConnectOptions,
+  { hosts, variable, lookup }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
   const socket = connectTcp({ host: bare(target.host), port: target.port, ...(lookup && { lookup }) });
   const look = (address: string | undefined) => {
-    if (address !== undefined && !mayConnect(hosts, address, target)) socket.destroy(notNamed());
+    if (address !== undefined && !mayConnect(hosts, address, target)) {
+      const fault = `its host has an address that is neither public nor named in ${variable}`;
+      socket.destroy(new OutboundFault(fault));
+    }
   };
   socket.on('lookup', (_error, address) => look(address));
   socket.on('connect', () => look(socket.remoteAddress));
@@ -66,10 +71,11 @@ function secure(socket: Socket, { host }: Target, signal: AbortSignal): Promise<
   return settled(tls, 'secureConnect', signal, fault);
 }
 
-/** Waits until a socket can be used. @throws {HttpError} 400 what it was destroyed with, or the fault */
+/** Waits until a socket can be used. @throws {OutboundFault} what it was destroyed with, or the fault */
 function settled(socket: Socket, event: string, signal: AbortSignal, fault: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const fail = (error?: unknown) => reject(error instanceof HttpError ? error : URL_REFUSED(fault));
+    const fail = (error?: unknown) =>
+      reject(error instanceof OutboundFault ? error : new OutboundFault(fault));
     const onAbort = () => {
       socket.destroy();
       fail();

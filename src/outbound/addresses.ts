@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { NamedHost } from '../../../config/kinds.ts';
+import type { NamedHost } from '../config/kinds.ts';
 
 /** Of IPv4, everything that is not an address of one machine in the public network (RFC 6890 and its registry). */
 const NOT_PUBLIC_V4: readonly [net: string, prefix: number][] = [
