@@ -131,6 +131,14 @@ test('every endpoint of the API for which one must sign in has its line', () => 
   expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'get /api/info/organization/properties',
     'get /api/info/organization/properties/engageuiurl',
+    'get /api/webhooks',
+    'post /api/webhooks',
+    'get /api/webhooks/{webhook_id}',
+    'put /api/webhooks/{webhook_id}',
+    'delete /api/webhooks/{webhook_id}',
+    'post /api/webhooks/{webhook_id}/test',
+    'get /api/webhooks/{webhook_id}/deliveries',
+    'post /api/webhooks/{webhook_id}/deliveries/{delivery_id}',
   ]);
 });
 

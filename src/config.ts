@@ -67,6 +67,8 @@ const Environment = z.object({
   WORKFLOWS_DIR: text.optional(),
   METADATA_DIR: text.optional(),
   STUDIO_DIR: text.optional(),
+  CHANGES_DAYS: integer(1, 3650).default(14),
+  WEBHOOK_HOSTS: namedHosts.optional(),
   LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
   LOG_FORMAT: choice('json', 'pretty').default('json'),
 });
@@ -133,6 +135,10 @@ export interface Config {
   urlSigning: { keyId: string; secret: string; ttlSeconds: number } | undefined;
   /** Bearer tokens of an identity provider; none are taken when undefined. */
   jwt: JwtConfig | undefined;
+  /** How long what has happened is kept in the log of changes. */
+  changesDays: number;
+  /** Hosts that webhooks may have although their addresses are private. */
+  webhookHosts: readonly NamedHost[];
   workflowsDir: string | undefined;
   /** Folder with catalogs and lists of the site's own. */
   metadataDir: string | undefined;
@@ -186,6 +192,8 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
     jwt: jwtConfig(v),
+    changesDays: v.CHANGES_DAYS,
+    webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
     studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),

@@ -57,6 +57,11 @@ import { operatorHome } from './operator/now/now.endpoint.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
 import { operatorSearch } from './operator/recordings/search.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
+import {
+  operatorAddWebhook,
+  operatorChangeWebhook,
+  operatorWebhooks,
+} from './operator/webhooks/webhooks.endpoints.ts';
 import { publishedFile } from './publications/files.endpoints.ts';
 import { signUrl } from './publications/sign.endpoints.ts';
 import { watchPage } from './publications/watch.endpoints.ts';
@@ -73,6 +78,16 @@ import { putProperties, readProperties } from './series/endpoints/properties.end
 import { searchSeries } from './series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from './series/endpoints/series.endpoints.ts';
 import { allUpdates, eventUpdates } from './stream/updates.endpoints.ts';
+import {
+  listDeliveries,
+  listWebhooks,
+  newWebhook,
+  putWebhook,
+  readWebhook,
+  removeWebhook,
+  retryParked,
+  testWebhook,
+} from './webhooks/webhooks.endpoints.ts';
 import { createWorkflow } from './workflows/create.endpoint.ts';
 import { listWorkflows } from './workflows/list.endpoint.ts';
 import {
@@ -180,7 +195,18 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Updates',
     description: 'What happens, as it happens.',
-    endpoints: [eventUpdates, allUpdates],
+    endpoints: [
+      eventUpdates,
+      allUpdates,
+      listWebhooks,
+      newWebhook,
+      readWebhook,
+      putWebhook,
+      removeWebhook,
+      testWebhook,
+      listDeliveries,
+      retryParked,
+    ],
   },
   {
     name: 'List providers',
@@ -207,6 +233,9 @@ export const PAGES: readonly Endpoint<AppServices>[] = [
   operatorStart,
   operatorDelete,
   operatorRetryAll,
+  operatorWebhooks,
+  operatorAddWebhook,
+  operatorChangeWebhook,
   operatorUploads,
   operatorAgents,
   workflowsForOperators,

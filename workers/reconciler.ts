@@ -1,4 +1,5 @@
 import { sweepSessions } from '../src/access/sessions/store.ts';
+import { sweepChanges } from '../src/changes/sweep.ts';
 import type { Database } from '../src/database/kysely.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
@@ -10,6 +11,7 @@ import { expireUploads } from '../src/ingest/uploads/expire.ts';
 import { markMissedRecordings } from '../src/recordings/state.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
+import { sweepDeliveries } from '../src/webhooks/deliveries.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
 import { type Part, periodically } from './periodically.ts';
 import { removeAbandonedFolders } from './work-folders.ts';
@@ -21,6 +23,7 @@ const SESSIONS_SWEEP_MS = 60_000;
 const DRAFTS_SWEEP_MS = 60_000;
 const DIRECT_UPLOADS_MS = 15_000;
 const UPLOADS_SWEEP_MS = 60_000;
+const CHANGES_SWEEP_MS = 60_000;
 const MISSED_CHECK_MS = 60_000;
 
 /**
@@ -34,11 +37,13 @@ export function startReconciler(options: {
   workDir: string;
   /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
   recordingGraceMs: number;
+  /** How long changes are kept. */
+  changesDays: number;
   /** What events of direct uploads are made with. */
   direct: FinishParts;
   log: Logger;
 }): Part {
-  const { database, watch, staging, workDir, recordingGraceMs, direct, log } = options;
+  const { database, watch, staging, workDir, recordingGraceMs, changesDays, direct, log } = options;
   const loops = [
     periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
@@ -67,6 +72,11 @@ export function startReconciler(options: {
     periodically('sweep of uploads', UPLOADS_SWEEP_MS, log, async () => {
       const expired = await expireUploads(database);
       if (expired > 0) log.info({ uploads: expired }, 'uploads expired');
+    }),
+    periodically('sweep of changes', CHANGES_SWEEP_MS, log, async () => {
+      const swept = await sweepChanges(database, changesDays);
+      const messages = await sweepDeliveries(database, changesDays);
+      if (swept + messages > 0) log.info({ changes: swept, messages }, 'changes were forgotten');
     }),
     periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
       const missed = await markMissedRecordings(database, recordingGraceMs);

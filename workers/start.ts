@@ -22,6 +22,8 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     dataDir: config.dataDir,
     concurrency: config.workerConcurrency,
     recordingGraceMs: config.scheduling.recordingGraceMs,
+    changesDays: config.changesDays,
+    webhookHosts: config.webhookHosts,
     direct: context,
   });
   pulse.watch(...worker.loops);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { NamedHost } from '../src/config/kinds.ts';
 import type { Database } from '../src/database/kysely.ts';
 import { listen } from '../src/database/listen.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
@@ -16,6 +17,7 @@ import { operations } from './operations/index.ts';
 import { startReconciler } from './reconciler.ts';
 import { startRelay } from './relay.ts';
 import { Runner } from './runner.ts';
+import { startWebhooks } from './webhooks.ts';
 
 export interface WorkerOptions {
   /** Unique to this process. */
@@ -33,6 +35,10 @@ export interface WorkerOptions {
   dataDir: string;
   concurrency: number;
   recordingGraceMs: number;
+  /** How long changes are kept. */
+  changesDays: number;
+  /** Hosts of webhooks that may have private addresses. */
+  webhookHosts: readonly NamedHost[];
   direct: FinishParts;
   log: Logger;
 }
@@ -60,16 +66,19 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
     lanes: laneChoice(options.database, operations),
   });
   const reconciler = startReconciler({ ...options, workDir });
+  const webhooks = startWebhooks({ ...options, hosts: options.webhookHosts });
   const consumers: Consumer[] = LANES.map((lane) =>
     queue.consume(lane, slotsOf(lane, options.concurrency), (job, report) =>
       runner.run(job.operationId, report).finally(relay.wake),
     ),
   );
   return {
-    loops: [...relay.loops, ...reconciler.loops],
+    loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops],
     close: async (deadlineMs) => {
       // The loops as well: one may wait for a database that says nothing.
-      const ended = Promise.all([...consumers, relay, reconciler, taken].map((part) => part.close()));
+      const ended = Promise.all(
+        [...consumers, relay, reconciler, webhooks, taken].map((part) => part.close()),
+      );
       const patience = setTimeout(
         () => {
           log.info('handing back what is still running');

@@ -8,6 +8,7 @@ const input: PermissionInput = {
   listen: '127.0.0.1:8080',
   tools: undefined,
   endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
+  tellsWebhooks: false,
   variables: ['PORT', 'DATABASE_URL'],
   codeCaches: ['/srv/data/deno', '/srv/data/node'],
 };
@@ -24,6 +25,11 @@ test('nothing is allowed without saying what', () => {
   expect(Object.keys(flags())).not.toContain('-A');
   expect(Object.keys(flags())).not.toContain('--allow-ffi');
   expect(Object.keys(flags())).not.toContain('--allow-import');
+});
+
+test('only a process that tells webhooks may reach every host', () => {
+  expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
+  expect(flags({ tellsWebhooks: true })).toHaveProperty('--allow-net', undefined);
 });
 
 test('a process without tools may start no program at all', () => {

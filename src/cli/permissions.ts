@@ -12,6 +12,8 @@ export interface Permissions {
   /** Exceptions from both. */
   closed: string[];
   net: string[];
+  /** Whether it may reach every host, whatever `net` says. */
+  anyHost: boolean;
   /** Programs by absolute path. */
   run: string[];
   env: string[];
@@ -29,6 +31,8 @@ export interface PermissionInput {
   /** Undefined for a process that may start no other. */
   tools: MediaTools | undefined;
   endpoints: Endpoints[];
+  /** Whether it tells webhooks, whose hosts nobody knows before. */
+  tellsWebhooks: boolean;
   /** Names of Inlet's own variables. */
   variables: readonly string[];
   /** Where the runtimes keep compiled code; a process that could write there could change its successor. */
@@ -66,6 +70,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...endpoints.flatMap((endpoint) => endpoint.hosts),
       ...sockets.map((path) => `unix:${path}`),
     ],
+    anyHost: input.tellsWebhooks,
     run: programs,
     env: [...input.variables, ...FOREIGN_VARIABLES],
     sys: SYSTEM,
@@ -85,7 +90,7 @@ export function denoFlags(permissions: Permissions, project: string): string[] {
     ...option('--allow-write', paths(permissions.write)),
     ...option('--deny-read', paths(permissions.closed)),
     ...option('--deny-write', paths(permissions.closed)),
-    ...option('--allow-net', permissions.net),
+    ...(permissions.anyHost ? ['--allow-net'] : option('--allow-net', permissions.net)),
     ...option('--allow-run', paths(permissions.run)),
     ...option('--allow-env', permissions.env),
     // Other variables look unset instead of stopping whoever asks.

@@ -95,6 +95,7 @@ async function denoCommand(
       variables: VARIABLES,
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
+      tellsWebhooks: found.tools !== undefined,
       listen: answersRequests(role) ? listenEndpoint(config) : undefined,
       endpoints: await endpoints(role, config, found.databaseUrl, environment),
     }),

@@ -392,6 +392,39 @@ export interface Upload {
   writer: Generated<number>;
 }
 
+export interface WebhookDelivery {
+  attempts: Generated<number>;
+  body: string;
+  created_at: Generated<Timestamp>;
+  ended_at: Timestamp | null;
+  id: Generated<number>;
+  kind: string;
+  last_error: string | null;
+  last_status: number | null;
+  message_id: string;
+  next_at: Generated<Timestamp>;
+  order_key: string;
+  state: Generated<string>;
+  taken_until: Timestamp | null;
+  token: Generated<number>;
+  webhook_id: number;
+}
+
+export interface Webhook {
+  active: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  created_by: Generated<string>;
+  failures: Generated<number>;
+  filter: Generated<string>;
+  id: Generated<number>;
+  last_error: string | null;
+  last_success: Timestamp | null;
+  paused_until: Generated<Timestamp>;
+  secret: string;
+  since: number;
+  url: string;
+}
+
 export interface WorkflowAttempt {
   ended_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -481,6 +514,8 @@ export interface DB {
   tracks: Track;
   upload_pieces: UploadPiece;
   uploads: Upload;
+  webhook_deliveries: WebhookDelivery;
+  webhooks: Webhook;
   workflow_attempts: WorkflowAttempt;
   workflow_operations: WorkflowOperation;
   workflows: Workflow;

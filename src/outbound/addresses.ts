@@ -62,6 +62,11 @@ export function isNamed(
   return hosts.some(({ host, port }) => host === url.host && (port ?? usual) === url.port);
 }
 
+/** Whether a host may have private addresses; one that is named without a port may at all of its ports. */
+export function mayBePrivate(hosts: readonly NamedHost[], url: { host: string; port: number }): boolean {
+  return hosts.some(({ host, port }) => host === url.host && (port ?? url.port) === url.port);
+}
+
 /**
  * Whether a connection may go to an address that a named host has: to a public one, or to one that is named itself, as
  * `localhost` names those of this machine.

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { NamedHost } from '../config/kinds.ts';
-import { mayConnect } from './addresses.ts';
+import { mayBePrivate, mayConnect } from './addresses.ts';
 import { OutboundFault } from './fault.ts';
 import type { Target } from './target.ts';
 
@@ -13,6 +13,8 @@ export interface ConnectOptions {
   hosts: readonly NamedHost[];
   /** The variable that names these. */
   variable: string;
+  /** Whether a host that is named may have any address; else its addresses must be public, or named themselves. */
+  namedMayBePrivate?: boolean;
   signal?: AbortSignal | undefined;
   /** Looks names up; the system does unless given. */
   lookup?: LookupFunction | undefined;
@@ -44,12 +46,13 @@ export async function connect(target: Target, options: ConnectOptions): Promise<
 
 async function reach(
   target: Target,
-  { hosts, variable, lookup }: ConnectOptions,
+  { hosts, variable, namedMayBePrivate = false, lookup }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
   const socket = connectTcp({ host: bare(target.host), port: target.port, ...(lookup && { lookup }) });
+  const trusted = namedMayBePrivate && mayBePrivate(hosts, target);
   const look = (address: string | undefined) => {
-    if (address !== undefined && !mayConnect(hosts, address, target)) {
+    if (address !== undefined && !trusted && !mayConnect(hosts, address, target)) {
       const fault = `its host has an address that is neither public nor named in ${variable}`;
       socket.destroy(new OutboundFault(fault));
     }

@@ -34,6 +34,7 @@ function denoServe(dataDir: string, port: number): [string, string[]] {
       temporaryFolder: dataDir,
       listen: undefined,
       tools: undefined,
+      tellsWebhooks: false,
       endpoints: [databaseEndpoints(db.url)],
       variables: VARIABLES,
       codeCaches: [join(dataDir, 'deno')],

@@ -110,7 +110,7 @@ describe('killed between the last byte and the event, the event is made once', (
       .execute();
     const { database, context } = app;
     const workDir = join(context.config.dataDir, 'work');
-    const options = { ...context, database, workDir, recordingGraceMs: 0, direct: context };
+    const options = { ...context, database, workDir, recordingGraceMs: 0, changesDays: 14, direct: context };
     const reconciler = startReconciler(options);
     await eventually(async () => {
       const row = database.selectFrom('direct_uploads').select('event_id').where('id', '=', direct.id);

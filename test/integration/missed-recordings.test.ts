@@ -114,6 +114,7 @@ test('workers look for them by themselves', async () => {
     watch: context.watch,
     staging: context.staging,
     workDir,
+    changesDays: 14,
     recordingGraceMs: GRACE_MS,
     direct: context,
     log: context.log,

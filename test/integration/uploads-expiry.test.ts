@@ -135,6 +135,7 @@ describe.each(['folder', 'S3'])('an upload on %s', (kind) => {
       watch: context.watch,
       staging: context.staging,
       workDir: join(context.config.dataDir, 'work'),
+      changesDays: 14,
       recordingGraceMs: 0,
       direct: context,
       log: context.log,

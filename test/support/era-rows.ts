@@ -182,6 +182,11 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     UPDATE workflow_operations SET on_failure = false, condition = 'straightToPublishing && !flagForReview';
     INSERT INTO workflow_attempts (operation_id, outcome, times, worker, reason, started_at, ended_at) VALUES
       (1, 'deferred', 3, 'worker-1', 'The database does not answer.', '2024-03-01T08:00:02Z', '2024-03-01T08:10:00Z')`,
+  '0028': `
+    INSERT INTO webhooks (url, secret, filter, created_by, since, failures, last_error) VALUES
+      ('https://lms.example.org/hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'kind:event', 'ada', 1, 2, 'No answer.');
+    INSERT INTO webhook_deliveries (webhook_id, message_id, kind, body, order_key, state, attempts, ended_at) VALUES
+      (1, 'msg_1_1', 'event.created', '{"type": "event.created"}', 'event event-1', 'parked', 31, '2025-06-04T08:00:00Z')`,
   '0023': `
     UPDATE tracks SET kept_parts = '[{"begin": 1500}]'`,
 };

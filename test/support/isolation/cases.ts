@@ -321,12 +321,10 @@ export const CASES: Readonly<Record<string, Asks>> = {
   ],
 
   'GET /api/updates': ({ event, series }) =>
-    get('/api/updates', `/api/updates?filter=event:${event}`, `/api/updates?filter=series:${series}`).map(
-      (ask) => ({
-        ...ask,
-        init: { headers: { 'Last-Event-ID': '0' } },
-      }),
-    ),
+    get(`/api/updates?filter=event:${event}`, `/api/updates?filter=series:${series}`).map((ask) => ({
+      ...ask,
+      init: { headers: { 'Last-Event-ID': '0' } },
+    })),
   'GET /api/events/:event_id/updates': ({ event }) => [
     { path: `/api/events/${event}/updates`, init: { headers: { 'Last-Event-ID': '0' } } },
   ],
@@ -348,6 +346,22 @@ export const CASES: Readonly<Record<string, Asks>> = {
       urlencoded('PUT', `/api/workflows/${workflow}`, { state }),
     ),
 
+  'GET /api/webhooks': () => get('/api/webhooks'),
+  'POST /api/webhooks': () => [urlencoded('POST', '/api/webhooks', { url: 'https://taken.example.org' })],
+  'GET /api/webhooks/:webhook_id': ({ workflow }) => get(`/api/webhooks/${workflow}`),
+  'PUT /api/webhooks/:webhook_id': ({ workflow }) => [
+    urlencoded('PUT', `/api/webhooks/${workflow}`, { active: 'false' }),
+  ],
+  'DELETE /api/webhooks/:webhook_id': ({ workflow }) => [
+    { path: `/api/webhooks/${workflow}`, init: { method: 'DELETE' } },
+  ],
+  'POST /api/webhooks/:webhook_id/test': ({ workflow }) => [
+    urlencoded('POST', `/api/webhooks/${workflow}/test`, {}),
+  ],
+  'GET /api/webhooks/:webhook_id/deliveries': ({ workflow }) => get(`/api/webhooks/${workflow}/deliveries`),
+  'POST /api/webhooks/:webhook_id/deliveries/:delivery_id': ({ workflow }) => [
+    urlencoded('POST', `/api/webhooks/${workflow}/deliveries/1`, { state: 'retry' }),
+  ],
   'GET /upload': () => get('/upload'),
   'GET /upload/:name': ({ channel }) => get(`/upload/${channel}`),
   'GET /watch/:publication_id': ({ publication }) => get(`/watch/${publication}`),

@@ -1,0 +1,40 @@
+import { html } from 'hono/html';
+import type { Html } from '../../http/answer/page.ts';
+import type { DeliveryJson, WebhookJson } from '../../webhooks/webhook.schemas.ts';
+
+/** A webhook with the messages that were given up. */
+interface ShownWebhook extends WebhookJson {
+  given: readonly DeliveryJson[];
+}
+
+/** Who is told of changes. @param root where the server's paths begin */
+export function webhooksContent(webhooks: readonly ShownWebhook[], root: string): Html {
+  return html`<p class="faint">Programs that are told of what happens, signed and at least once.</p>
+${webhooks.map((webhook) => webhookHtml(webhook, root))}
+<section aria-labelledby="add"><h2 id="add">Add a webhook</h2>
+<form class="sheet" method="post" action="${root}admin/webhooks">
+<label>Address<input name="url" type="url" required maxlength="2048" placeholder="https://lms.example.org/hook"></label>
+<label>Filter, or nothing for everything<input name="filter" placeholder="kind:workflow.state,state:SUCCEEDED"></label>
+<button>Add</button></form></section>`;
+}
+
+function webhookHtml(webhook: ShownWebhook, root: string): Html {
+  const { identifier, url, filter, active, pending, parked, failures, last_success, last_error, given } =
+    webhook;
+  const path = `${root}admin/webhooks/${identifier}`;
+  const button = (action: string, name: string, kind: string) =>
+    html`<form method="post" action="${path}"><input type="hidden" name="action" value="${action}"><button class="${kind}">${name}</button></form>`;
+  return html`<section class="sheet" aria-labelledby="webhook-${identifier}">
+<h2 id="webhook-${identifier}"><bdi>${url}</bdi></h2>
+<p>${active ? '' : html`<strong>Not active.</strong> `}${filter === '' ? 'Is told of everything' : html`Is told of <code>${filter}</code>`}. ${pending} wait, ${parked} given up${last_success ? `, last told ${last_success.replace('T', ' ').replace('Z', ' UTC')}` : ''}.</p>
+${failures > 0 ? html`<p class="alarm">${failures} attempts in a row have failed. ${last_error ?? ''}</p>` : ''}
+<div class="actions">${button('test', 'Send a test', 'quiet')}${active ? button('pause', 'Pause', 'quiet') : button('resume', 'Resume', 'quiet')}${button('delete', 'Delete', 'danger')}</div>
+${given.length === 0 ? '' : parkedTable(given, path)}
+</section>`;
+}
+
+function parkedTable(given: readonly DeliveryJson[], path: string): Html {
+  return html`<div class="table" tabindex="0" role="region" aria-label="Given up"><table>
+<thead><tr><th scope="col">Message</th><th scope="col">Attempts</th><th scope="col">Why</th><th scope="col"></th></tr></thead>
+<tbody>${given.map(({ identifier, message, kind, attempts, error }) => html`<tr><td>${kind} <span class="faint">${message}</span></td><td>${attempts}</td><td>${error ?? ''}</td><td><form method="post" action="${path}"><input type="hidden" name="action" value="send-again"><input type="hidden" name="delivery" value="${identifier}"><button class="quiet">Send again</button></form></td></tr>`)}</tbody></table></div>`;
+}

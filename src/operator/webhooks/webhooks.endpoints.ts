@@ -1,0 +1,122 @@
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
+import { rootFrom } from '../../access/sessions/addresses.ts';
+import { parseChangeFilter } from '../../changes/filter.ts';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../database/kysely.ts';
+import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { notFound } from '../../http/errors.ts';
+import { newSecret } from '../../webhooks/message.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  deliveriesOf,
+  retryDelivery,
+  webhooks,
+} from '../../webhooks/queries.ts';
+import { tryOut } from '../../webhooks/try-out.ts';
+import { checkedUrl } from '../../webhooks/webhook.schemas.ts';
+import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { webhooksContent } from './webhooks-page.ts';
+
+const PATH = 'admin/webhooks';
+/** Of each webhook; who wants more asks the API. */
+const MOST_PARKED = 20;
+
+interface Services {
+  config: Pick<Config, 'webhookHosts'>;
+  database: Database;
+}
+
+/** Where operators see who is told of changes, and what could not be told. */
+export const operatorWebhooks = defineEndpoint({
+  method: 'get',
+  path: '/admin/webhooks',
+  access: ADMINISTRATORS,
+  handle: async ({ c }, { database }: Services) => {
+    const all = await webhooks(database);
+    const parked = await Promise.all(
+      all.map(({ identifier, parked }) =>
+        parked > 0
+          ? deliveriesOf(database, identifier, { state: 'parked', limit: MOST_PARKED, offset: 0 })
+          : [],
+      ),
+    );
+    return operatorPage(c, {
+      title: 'Webhooks',
+      content: webhooksContent(
+        all.map((webhook, i) => ({ ...webhook, given: parked[i] ?? [] })),
+        rootFrom(c),
+      ),
+      current: PATH,
+      notice: noticeOf(c),
+    });
+  },
+});
+
+/** Shows the secret in its answer, which no address leads to again. */
+export const operatorAddWebhook = defineEndpoint({
+  method: 'post',
+  path: '/admin/webhooks',
+  access: ADMINISTRATORS,
+  form: {
+    schema: z.object({ url: z.string(), filter: z.string().default('') }),
+    example: { url: 'https://lms.example.org/hook' },
+  },
+  handle: async ({ c, form }, { config, database }: Services) => {
+    const { url, filter } = await form();
+    parseChangeFilter(filter);
+    const secret = newSecret();
+    const by = c.var.principal.username;
+    await createWebhook(database, {
+      url: checkedUrl(url, config.webhookHosts),
+      filter: filter.trim(),
+      secret,
+      by,
+    });
+    return operatorPage(c, {
+      title: 'Webhook added',
+      content: html`<p>Its messages are signed with this secret, which is shown this once:</p><pre tabindex="0">${secret}</pre><p><a href="${rootFrom(c)}${PATH}">All webhooks</a></p>`,
+      current: PATH,
+    });
+  },
+});
+
+/** The buttons of a webhook. */
+export const operatorChangeWebhook = defineEndpoint({
+  method: 'post',
+  path: '/admin/webhooks/{webhook_id}',
+  access: ADMINISTRATORS,
+  form: {
+    schema: z.object({
+      action: z.enum(['test', 'pause', 'resume', 'delete', 'send-again']),
+      delivery: z.string().optional(),
+    }),
+    example: { action: 'test' },
+  },
+  handle: async ({ c, params, form }, { database }: Services) => {
+    const { action, delivery } = await form();
+    const id = /^[1-9]\d{0,14}$/.test(params.webhook_id) ? Number(params.webhook_id) : 0;
+    const [webhook] = await webhooks(database, id);
+    if (!webhook) throw notFound();
+    switch (action) {
+      case 'test': {
+        const { state, status, error } = await tryOut(database, id);
+        const outcome = state === 'delivered' ? `It answered with ${status}.` : error;
+        return doneAt(c, PATH, outcome ?? 'No worker has tried it yet.');
+      }
+      case 'pause':
+      case 'resume':
+        await changeWebhook(database, id, { active: action === 'resume' });
+        return doneAt(c, PATH, action === 'resume' ? 'It is told again.' : 'It is told nothing.');
+      case 'delete':
+        await deleteWebhook(database, id);
+        return doneAt(c, PATH, 'It is deleted.');
+      case 'send-again':
+        if (!(await retryDelivery(database, id, Number(delivery) || 0))) throw notFound();
+        return doneAt(c, PATH, 'The message is sent again.');
+    }
+  },
+});

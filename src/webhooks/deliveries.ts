@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import type { Database } from '../database/kysely.ts';
+import type { Outcome } from './send.ts';
+
+/** A message that this process has to deliver; `token` fences what it writes of it. */
+export interface Taken {
+  id: number;
+  webhookId: number;
+  url: string;
+  secret: string;
+  messageId: string;
+  kind: string;
+  body: string;
+  attempts: number;
+  token: number;
+}
+
+/** More than a delivery can take. */
+const LEASE_SECONDS = 60;
+/** To one address at once, as long as it works. */
+const PARALLEL = 8;
+/** After so many failures in a row an address is tried by one message at a time, after pauses. */
+const BREAKER = 5;
+const LONGEST_BREAK_SECONDS = 600;
+/** A message is tried for so long. */
+const LIFETIME_SECONDS = 3 * 86_400;
+/** Pauses between attempts; the last one again and again. */
+const PAUSES_SECONDS = [5, 30, 120, 600, 1800, 3600, 7200, 14_400];
+/** Tried once. */
+const TEST = 'webhook.test';
+
+/** Takes messages that are due, at most so many; of each address no more than it may have at once. */
+export async function takeDue(database: Database, most: number): Promise<Taken[]> {
+  const { rows } = await sql<Taken>`
+    WITH due AS (
+      SELECT next.id FROM webhooks w CROSS JOIN LATERAL (
+        SELECT d.id FROM webhook_deliveries d
+        WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_at <= now()
+          AND (d.taken_until IS NULL OR d.taken_until < now())
+        ORDER BY d.next_at, d.id
+        LIMIT greatest(0, CASE WHEN w.failures >= ${BREAKER} THEN 1 ELSE ${PARALLEL} END - (
+          SELECT count(*) FROM webhook_deliveries taken
+          WHERE taken.webhook_id = w.id AND taken.state = 'pending' AND taken.taken_until >= now()))
+        FOR UPDATE SKIP LOCKED
+      ) AS next
+      WHERE w.active AND w.paused_until <= now() LIMIT ${most}
+    )
+    UPDATE webhook_deliveries d SET taken_until = now() + make_interval(secs => ${LEASE_SECONDS}), token = d.token + 1
+    FROM due, webhooks w WHERE d.id = due.id AND w.id = d.webhook_id
+    RETURNING d.id, w.id AS "webhookId", w.url, w.secret, d.message_id AS "messageId", d.kind, d.body, d.attempts,
+      d.token`.execute(database);
+  return rows;
+}
+
+/** How long a message waits after so many attempts, in seconds, give or take a fifth. */
+export function pauseAfter(attempts: number, chance = Math.random()): number {
+  const pause = PAUSES_SECONDS[Math.min(attempts, PAUSES_SECONDS.length) - 1] ?? 5;
+  return pause * (0.8 + 0.4 * chance);
+}
+
+/**
+ * Writes down what came of an attempt: the message is delivered, tried again, or parked when it has been tried for three
+ * days. The next one of its key is due then.
+ */
+export async function endAttempt(database: Database, taken: Taken, outcome: Outcome): Promise<void> {
+  const { id, webhookId, token, attempts, kind } = taken;
+  const { status, error } = outcome;
+  await database.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ failures: number }>`
+      UPDATE webhooks SET failures = CASE WHEN ${error === null} THEN 0 ELSE failures + 1 END,
+        active = active AND ${status !== 410},
+        last_success = CASE WHEN ${error === null} THEN now() ELSE last_success END,
+        last_error = CASE WHEN ${error === null} THEN last_error ELSE ${error}::text END,
+        paused_until = CASE WHEN ${error === null} OR failures + 1 < ${BREAKER} THEN '-infinity'
+          ELSE now() + make_interval(secs => least(${LONGEST_BREAK_SECONDS}, 5 * power(2, least(failures + 1 - ${BREAKER}, 16)))) END
+      WHERE id = ${webhookId} RETURNING failures`.execute(trx);
+    if (rows.length === 0) return;
+    const pause = pauseAfter(attempts + 1);
+    const ended = await sql<{ order_key: string; state: string }>`
+      UPDATE webhook_deliveries SET attempts = attempts + 1, taken_until = NULL, last_status = ${status},
+        last_error = ${error},
+        state = CASE WHEN ${error === null} THEN 'delivered'
+          WHEN ${kind === TEST} OR created_at < now() - make_interval(secs => ${LIFETIME_SECONDS}) THEN 'parked'
+          ELSE 'pending' END,
+        ended_at = CASE WHEN ${error === null} OR ${kind === TEST}
+          OR created_at < now() - make_interval(secs => ${LIFETIME_SECONDS}) THEN now() END,
+        next_at = now() + make_interval(secs => ${pause})
+      WHERE id = ${id} AND token = ${token} AND state = 'pending' RETURNING order_key, state`.execute(trx);
+    const [delivery] = ended.rows;
+    if (delivery && delivery.state !== 'pending') {
+      await sql`UPDATE webhook_deliveries SET next_at = now() WHERE id = (
+        SELECT id FROM webhook_deliveries WHERE webhook_id = ${webhookId} AND order_key = ${delivery.order_key}
+          AND state = 'pending' ORDER BY id LIMIT 1) AND next_at = 'infinity'`.execute(trx);
+    }
+  });
+}
+
+/** Removes messages that ended so many days ago; parked ones are kept for longer. @returns how many there were */
+export async function sweepDeliveries(database: Database, days: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM webhook_deliveries WHERE id IN (
+      SELECT id FROM webhook_deliveries WHERE state <> 'pending' AND ended_at <
+        now() - CASE state WHEN 'parked' THEN interval '90 days' ELSE make_interval(days => ${days}) END
+      ORDER BY ended_at LIMIT 5000)`.execute(database);
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,183 @@
+import { sql } from 'kysely';
+import { lastNumber, numberChanges } from '../changes/read.ts';
+import type { Database, Queryable } from '../database/kysely.ts';
+import { formatInstant } from '../metadata/time.ts';
+import { DELIVERIES_CHANNEL, insertMessages } from './fan-out.ts';
+import { testMessage } from './message.ts';
+import type { DELIVERY_STATES, DeliveryJson, WebhookJson } from './webhook.schemas.ts';
+
+/** More webhooks than any site has. */
+export const MOST_WEBHOOKS = 200;
+const COUNTED = 1000;
+
+interface WebhookRow {
+  id: number;
+  url: string;
+  filter: string;
+  active: boolean;
+  created_at: Date;
+  failures: number;
+  last_success: Date | null;
+  last_error: string | null;
+  pending: number;
+  parked: number;
+}
+
+/** Webhooks by their numbers, all of them or the one of a number. */
+export async function webhooks(db: Queryable, id?: number): Promise<WebhookJson[]> {
+  const count = (state: string) => sql<number>`(SELECT count(*) FROM (SELECT FROM webhook_deliveries d
+    WHERE d.webhook_id = webhooks.id AND d.state = ${state} LIMIT ${COUNTED}) AS counted)`;
+  const { rows } = await sql<WebhookRow>`
+    SELECT id, url, filter, active, created_at, failures, last_success, last_error, ${count('pending')} AS pending,
+      ${count('parked')} AS parked
+    FROM webhooks WHERE ${id ?? null}::bigint IS NULL OR id = ${id ?? null} ORDER BY id LIMIT ${MOST_WEBHOOKS}`.execute(
+    db,
+  );
+  return rows.map(({ id, created_at, last_success, last_error, ...webhook }) => ({
+    identifier: id,
+    ...webhook,
+    created: formatInstant(created_at),
+    ...(last_success !== null && { last_success: formatInstant(last_success) }),
+    ...(last_error !== null && webhook.failures > 0 && { last_error }),
+  }));
+}
+
+/** @returns the number of the new webhook, which is told of what happens from now on */
+export async function createWebhook(
+  database: Database,
+  webhook: { url: string; secret: string; filter: string; by: string },
+): Promise<number> {
+  await numberChanges(database);
+  const { by, ...values } = webhook;
+  const since = await lastNumber(database);
+  const { id } = await database
+    .insertInto('webhooks')
+    .values({ ...values, created_by: by, since })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** What is to become of a webhook; of what is undefined nothing changes. */
+export interface WebhookEdit {
+  url?: string | undefined;
+  secret?: string | undefined;
+  filter?: string | undefined;
+  active?: boolean | undefined;
+}
+
+/** @returns false when there is none of this number */
+export async function changeWebhook(database: Database, id: number, edit: WebhookEdit): Promise<boolean> {
+  const given = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+  const changed = await database
+    .updateTable('webhooks')
+    // Whoever changes it has mended what was wrong.
+    .set({ ...given, failures: 0, paused_until: sql`'-infinity'::timestamptz` })
+    .where('id', '=', id)
+    .executeTakeFirst();
+  await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
+  return changed.numUpdatedRows > 0n;
+}
+
+export async function deleteWebhook(database: Database, id: number): Promise<boolean> {
+  const { numDeletedRows } = await database.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Messages for a webhook, the latest first. */
+export async function deliveriesOf(
+  db: Queryable,
+  webhookId: number,
+  { state, limit, offset }: { state?: (typeof DELIVERY_STATES)[number]; limit: number; offset: number },
+): Promise<DeliveryJson[]> {
+  let query = db
+    .selectFrom('webhook_deliveries')
+    .select([
+      'id',
+      'message_id',
+      'kind',
+      'state',
+      'attempts',
+      'last_status',
+      'last_error',
+      'created_at',
+      'ended_at',
+    ])
+    .select(
+      sql<Date | null>`CASE WHEN state = 'pending' AND next_at < 'infinity' THEN next_at END`.as('next'),
+    )
+    .where('webhook_id', '=', webhookId);
+  if (state) query = query.where('state', '=', state);
+  const rows = await query.orderBy('id', 'desc').limit(limit).offset(offset).execute();
+  return rows.map(deliveryJson);
+}
+
+function deliveryJson(row: {
+  id: number;
+  message_id: string;
+  kind: string;
+  state: string;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  created_at: Date;
+  ended_at: Date | null;
+  next: Date | null;
+}): DeliveryJson {
+  return {
+    identifier: row.id,
+    message: row.message_id,
+    kind: row.kind,
+    state: row.state as DeliveryJson['state'],
+    attempts: row.attempts,
+    ...(row.last_status !== null && { status: row.last_status }),
+    ...(row.last_error !== null && { error: row.last_error }),
+    created: formatInstant(row.created_at),
+    ...(row.next !== null && { next: formatInstant(row.next) }),
+    ...(row.ended_at !== null && { ended: formatInstant(row.ended_at) }),
+  };
+}
+
+/** Has a message that was given up tried for three days more. @returns false when there is none */
+export async function retryDelivery(database: Database, webhookId: number, id: number): Promise<boolean> {
+  const retried = await database
+    .updateTable('webhook_deliveries')
+    .set({ state: 'pending', attempts: 0, next_at: sql`now()`, created_at: sql`now()`, ended_at: null })
+    .where('id', '=', id)
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'parked')
+    .executeTakeFirst();
+  await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
+  return retried.numUpdatedRows > 0n;
+}
+
+/** Puts a message in line that says nothing. @returns its identifier */
+export async function insertTest(database: Database, webhookId: number): Promise<string> {
+  const message = testMessage(webhookId);
+  const row = { ...message, webhook_id: webhookId, order_key: message.id };
+  await database.transaction().execute((trx) => insertMessages(trx, [row]));
+  return message.id;
+}
+
+/** A message by its identifier. */
+export async function deliveryByMessage(db: Queryable, messageId: string): Promise<DeliveryJson | undefined> {
+  const row = await db
+    .selectFrom('webhook_deliveries')
+    .select([
+      'id',
+      'message_id',
+      'kind',
+      'state',
+      'attempts',
+      'last_status',
+      'last_error',
+      'created_at',
+      'ended_at',
+    ])
+    .select(
+      sql<Date | null>`CASE WHEN state = 'pending' AND next_at < 'infinity' THEN next_at END`.as('next'),
+    )
+    .where('message_id', '=', messageId)
+    .executeTakeFirst();
+  return row && deliveryJson(row);
+}

@@ -1,0 +1,319 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordChanges } from '../../src/changes/record.ts';
+import type { NamedHost } from '../../src/config/kinds.ts';
+import type { Transaction } from '../../src/database/kysely.ts';
+import { silentLogger } from '../../src/telemetry.ts';
+import { fanOut } from '../../src/webhooks/fan-out.ts';
+import { startWebhooks } from '../../workers/webhooks.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { send } from '../support/series.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+
+let app: TestApp;
+let receiver: WebhookReceiver;
+let part: ReturnType<typeof startWebhooks> | undefined;
+beforeAll(async () => {
+  app = await createTestApp(undefined, { WEBHOOK_HOSTS: '127.0.0.1' });
+});
+afterAll(() => app?.close());
+beforeEach(async () => {
+  receiver = await WebhookReceiver.open();
+});
+afterEach(async () => {
+  receiver.close();
+  await part?.close();
+  part = undefined;
+  await app.database.deleteFrom('webhooks').execute();
+});
+
+const start = (hosts: NamedHost[] = [{ host: '127.0.0.1', port: Number(new URL(receiver.url).port) }]) => {
+  const { database } = app;
+  part = startWebhooks({ databaseUrl: app.context.databaseUrl, database, hosts, log: silentLogger });
+};
+
+async function add(fields: Record<string, string> = {}) {
+  const answer = await send(app, 'POST', '/api/webhooks', {
+    url: receiver.url,
+    secret: receiver.secret,
+    ...fields,
+  });
+  expect(answer.status, answer.text).toBe(201);
+  return JSON.parse(answer.text).identifier as number;
+}
+
+const tell = (eventId: string, n: number) =>
+  app.database
+    .transaction()
+    .execute((trx) => recordChanges(trx, [{ kind: 'event.changed', eventId, actor: 'ada', data: { n } }]));
+const numbers = (of: WebhookReceiver, event: string) =>
+  of.received.filter(({ body }) => body.data.event === event).map(({ body }) => body.data.n);
+const deliveries = (id: number) =>
+  app.database
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', id)
+    .orderBy('id')
+    .execute();
+/** As if the pauses of all that wait were over. */
+const hurry = () =>
+  sql`UPDATE webhook_deliveries SET next_at = now() WHERE next_at < 'infinity' AND state = 'pending'`
+    .execute(app.database)
+    .then(() => sql`UPDATE webhooks SET paused_until = '-infinity'`.execute(app.database));
+
+describe('a webhook', () => {
+  test('is told of what happens after it was added, signed by the scheme, with who did it', async () => {
+    await tell('before', 0);
+    const id = await add();
+    start();
+    await tell('event-1', 1);
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    const [message] = receiver.received;
+    expect(message?.body).toMatchObject({
+      type: 'event.changed',
+      data: { event: 'event-1', n: 1, by: 'ada' },
+    });
+    expect(message?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Inlet' });
+    expect(message?.id).toMatch(new RegExp(`^msg_${id}_\\d+$`));
+    await eventually(async () =>
+      expect(await deliveries(id)).toMatchObject([{ state: 'delivered', attempts: 1 }]),
+    );
+  });
+
+  test('is told of nothing that its filter leaves out', async () => {
+    await add({ filter: 'event:wanted' });
+    start();
+    await tell('other', 1);
+    await tell('wanted', 2);
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    expect(numbers(receiver, 'wanted')).toEqual([2]);
+  });
+
+  test('is told in order of each event, however often a message fails, and of other events meanwhile', async () => {
+    let failing = true;
+    receiver.answer = (message, response) => {
+      const fails = failing && message.body.data.event === 'slow' && message.body.data.n === 1;
+      response.writeHead(fails ? 503 : 200).end('whatever');
+    };
+    const id = await add();
+    start();
+    for (let n = 0; n < 4; n += 1) for (const event of ['slow', 'quick']) await tell(event, n);
+    await eventually(() => expect(numbers(receiver, 'quick')).toEqual([0, 1, 2, 3]));
+    expect(numbers(receiver, 'slow')).toEqual([0, 1]);
+    await hurry();
+    await eventually(() => expect(numbers(receiver, 'slow')).toEqual([0, 1, 1]));
+    failing = false;
+    await hurry();
+    await eventually(() => expect(numbers(receiver, 'slow')).toEqual([0, 1, 1, 1, 2, 3]));
+    const ids = receiver.received.filter(({ body }) => body.data.n === 1 && body.data.event === 'slow');
+    expect(new Set(ids.map((message) => message.id)).size).toBe(1);
+    const pauses = (await deliveries(id)).map(({ attempts }) => attempts);
+    expect(pauses.toSorted()).toEqual([1, 1, 1, 1, 1, 1, 1, 3]);
+  });
+
+  test('does not lose or double a message when a process dies between reading the log and committing', async () => {
+    const id = await add();
+    for (let n = 0; n < 5; n += 1) await tell('event-2', n);
+    const broken = new Proxy(app.database, {
+      get: (database, name) => {
+        const value = Reflect.get(database, name, database);
+        if (name !== 'transaction') return typeof value === 'function' ? value.bind(database) : value;
+        const execute = (work: (trx: Transaction) => Promise<unknown>) =>
+          database.transaction().execute(async (trx) => {
+            await work(trx);
+            throw new Error('killed');
+          });
+        return () => ({ execute });
+      },
+    });
+    await expect(fanOut(broken)).rejects.toThrow('killed');
+    expect(await deliveries(id)).toEqual([]);
+    await Promise.all([fanOut(app.database), fanOut(app.database), fanOut(app.database)]);
+    expect(await deliveries(id)).toHaveLength(5);
+    start();
+    await eventually(() => expect(numbers(receiver, 'event-2')).toEqual([0, 1, 2, 3, 4]));
+  });
+
+  test('is told again under the same identifier when a process dies with the answer', async () => {
+    const id = await add();
+    await tell('event-3', 1);
+    await fanOut(app.database);
+    await sql`UPDATE webhook_deliveries SET taken_until = now() - interval '1 second', token = token + 1`.execute(
+      app.database,
+    );
+    start();
+    await eventually(async () => expect(await deliveries(id)).toMatchObject([{ state: 'delivered' }]));
+  });
+
+  test('a message is parked after three days, and the next one follows; it can be sent again', async () => {
+    let failing = true;
+    receiver.answer = (_, response) => void response.writeHead(failing ? 500 : 204).end();
+    const id = await add();
+    start();
+    await tell('event-4', 1);
+    await tell('event-4', 2);
+    await eventually(async () => expect((await deliveries(id))[0]?.attempts).toBe(1));
+    await sql`UPDATE webhook_deliveries SET created_at = now() - interval '73 hours' WHERE id = (
+      SELECT min(id) FROM webhook_deliveries WHERE webhook_id = ${id})`.execute(app.database);
+    await hurry();
+    await eventually(async () =>
+      expect((await deliveries(id)).map(({ state }) => state)).toEqual(['parked', 'pending']),
+    );
+    failing = false;
+    await hurry();
+    await eventually(async () => {
+      await hurry();
+      expect((await deliveries(id)).map(({ state }) => state)).toEqual(['parked', 'delivered']);
+    });
+    const parked = await send(app, 'GET', `/api/webhooks/${id}/deliveries?filter=state:parked`);
+    const [delivery] = JSON.parse(parked.text);
+    expect(delivery).toMatchObject({
+      ...{ state: 'parked', status: 500, error: 'The receiver answered with the status 500.' },
+    });
+    const path = `/api/webhooks/${id}/deliveries/${delivery.identifier}`;
+    expect((await send(app, 'POST', path, { state: 'retry' })).status).toBe(204);
+    await eventually(() => expect(numbers(receiver, 'event-4').at(-1)).toBe(1));
+    expect((await send(app, 'POST', path, { state: 'retry' })).status).toBe(404);
+  });
+
+  test('that says 410 is told no more', async () => {
+    receiver.answer = (_, response) => void response.writeHead(410).end();
+    const id = await add();
+    start();
+    await tell('event-5', 1);
+    await eventually(async () => {
+      const { text } = await send(app, 'GET', `/api/webhooks/${id}`);
+      expect(JSON.parse(text)).toMatchObject({
+        ...{ active: false, failures: 1, last_error: 'The receiver answered with the status 410.' },
+      });
+    });
+  });
+
+  test('is not followed to where it redirects', async () => {
+    const other = await WebhookReceiver.open();
+    receiver.answer = (_, response) => void response.writeHead(307, { Location: other.url }).end();
+    const id = await add();
+    start();
+    await tell('event-6', 1);
+    await eventually(async () =>
+      expect(await deliveries(id)).toMatchObject([{ last_status: 307, state: 'pending' }]),
+    );
+    expect(other.received).toEqual([]);
+    other.close();
+  });
+
+  test('that takes no message holds up no other one, and is asked ever less often', async () => {
+    const other = await WebhookReceiver.open();
+    receiver.answer = () => sleep(60_000, undefined, { ref: false });
+    const dead = await add({ url: 'http://127.0.0.1:1/nobody' });
+    await add();
+    const quick = await add({ url: other.url });
+    start([{ host: '127.0.0.1', port: undefined }]);
+    for (let n = 0; n < 100; n += 1) await tell(`event-${n}-x`, n);
+    await eventually(() => expect(other.received).toHaveLength(100));
+    expect(receiver.received.length).toBeLessThanOrEqual(8);
+    await eventually(async () => {
+      const rows = await deliveries(dead);
+      expect(rows.filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(4);
+      expect(rows.filter(({ attempts }) => attempts > 0).length).toBeLessThan(20);
+    });
+    await eventually(async () =>
+      expect((await deliveries(quick)).every(({ state }) => state === 'delivered')).toBe(true),
+    );
+    other.close();
+  });
+
+  test.each([
+    ['http://127.0.0.1:9/hook', 'private'],
+    ['http://[::1]/hook', 'private'],
+    ['http://169.254.169.254/latest', 'private'],
+    ['http://10.1.2.3/', 'private'],
+    ['http://localhost/hook', 'private'],
+    ['ftp://example.org/', 'must begin with'],
+    ['https://user:pass@example.org/', 'must have no user'],
+    ['nothing', 'is none'],
+    ['', 'is none'],
+  ])('at %j is refused with 400', async (url, reason) => {
+    const bare = await createTestApp();
+    try {
+      const { status, text } = await send(bare, 'POST', '/api/webhooks', { url });
+      expect(status).toBe(400);
+      expect(text).toContain("The form parameter 'url' is no address that can be told");
+      expect(text).toContain(reason);
+    } finally {
+      await bare.close();
+    }
+  });
+
+  test('is not reached at a name that leads to a private address, unless that name is one of WEBHOOK_HOSTS', async () => {
+    const { port } = new URL(receiver.url);
+    const id = await add();
+    await app.database
+      .updateTable('webhooks')
+      .set({ url: `http://localhost:${port}/hook` })
+      .where('id', '=', id)
+      .execute();
+    start([]);
+    await tell('event-7', 1);
+    await eventually(async () => {
+      const [row] = await deliveries(id);
+      expect(row?.last_error).toContain('neither public nor named in WEBHOOK_HOSTS');
+    });
+    expect(receiver.received).toEqual([]);
+    await part?.close();
+    start([{ host: 'localhost', port: Number(port) }]);
+    await hurry();
+    await eventually(() => expect(numbers(receiver, 'event-7')).toEqual([1]));
+  });
+});
+
+describe('the API of webhooks', () => {
+  test('shows a secret that was made up once, and never one that was given', async () => {
+    const made = await send(app, 'POST', '/api/webhooks', { url: 'https://lms.example.org/hook' });
+    const { identifier, secret } = JSON.parse(made.text);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const given = await send(app, 'POST', '/api/webhooks', { url: receiver.url, secret: receiver.secret });
+    for (const path of ['/api/webhooks', `/api/webhooks/${identifier}`]) {
+      const { text } = await send(app, 'GET', path);
+      expect(text).not.toContain(secret);
+    }
+    expect(given.text).not.toContain('secret');
+    expect((await send(app, 'PUT', `/api/webhooks/${identifier}`, { secret: 'whsec_short' })).status).toBe(
+      400,
+    );
+  });
+
+  test('changes, deactivates and deletes one', async () => {
+    const id = await add();
+    const changed = await send(app, 'PUT', `/api/webhooks/${id}`, { active: 'false', filter: 'kind:event' });
+    expect(JSON.parse(changed.text)).toMatchObject({ identifier: id, active: false, filter: 'kind:event' });
+    expect((await send(app, 'PUT', `/api/webhooks/${id}`, { active: 'perhaps' })).status).toBe(400);
+    expect((await send(app, 'PUT', `/api/webhooks/${id}`, { filter: 'colour:red' })).status).toBe(400);
+    expect((await send(app, 'DELETE', `/api/webhooks/${id}`)).status).toBe(204);
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect((await send(app, method, `/api/webhooks/${id}`)).status).toBe(404);
+  });
+
+  test('tries one out and says what came of it', async () => {
+    const id = await add();
+    start();
+    const sound = await send(app, 'POST', `/api/webhooks/${id}/test`);
+    expect(JSON.parse(sound.text)).toMatchObject({
+      kind: 'webhook.test',
+      state: 'delivered',
+      attempts: 1,
+      status: 204,
+    });
+    receiver.answer = (_, response) => void response.writeHead(418).end();
+    const broken = await send(app, 'POST', `/api/webhooks/${id}/test`);
+    expect(JSON.parse(broken.text)).toMatchObject({ state: 'parked', status: 418 });
+  });
+
+  test('is for administrators only', async () => {
+    const Authorization = await app.account('manager', 'ROLE_API', 'ROLE_API_EVENTS_VIEW');
+    const answer = await app.request('/api/webhooks', { headers: { Authorization } });
+    expect(answer.status).toBe(403);
+  });
+});

@@ -1,0 +1,64 @@
+import { CHANGES_CHANNEL } from '../src/changes/record.ts';
+import type { NamedHost } from '../src/config/kinds.ts';
+import type { Database } from '../src/database/kysely.ts';
+import { listen } from '../src/database/listen.ts';
+import type { Logger } from '../src/telemetry.ts';
+import { endAttempt, type Taken, takeDue } from '../src/webhooks/deliveries.ts';
+import { DELIVERIES_CHANNEL, fanOut } from '../src/webhooks/fan-out.ts';
+import { send } from '../src/webhooks/send.ts';
+import { type Part, periodically } from './periodically.ts';
+
+/** Notifications are a hint; this is how long a change, or a message that is due again, waits without one. */
+const POLL_MS = 2_000;
+/** Messages on their way from one process. */
+const AT_ONCE = 32;
+
+/** Tells webhooks of changes. */
+export function startWebhooks(options: {
+  databaseUrl: string;
+  database: Database;
+  /** Hosts that may have private addresses. */
+  hosts: readonly NamedHost[];
+  log: Logger;
+}): Part {
+  const { databaseUrl, database, hosts, log } = options;
+  const underWay = new Set<Promise<void>>();
+  const deliver = async () => {
+    for (;;) {
+      const free = AT_ONCE - underWay.size;
+      const taken = free > 0 ? await takeDue(database, free) : [];
+      if (taken.length === 0) return;
+      for (const message of taken) {
+        const done = deliverOne(message).finally(() => {
+          underWay.delete(done);
+          delivery.wake();
+        });
+        underWay.add(done);
+      }
+    }
+  };
+  const deliverOne = async (taken: Taken) => {
+    const outcome = await send(taken, { id: taken.messageId, body: taken.body }, hosts);
+    const facts = { webhook: taken.webhookId, message: taken.messageId, status: outcome.status };
+    if (outcome.error === null) log.debug(facts, 'a webhook was told');
+    else log.warn({ ...facts, reason: outcome.error }, 'a webhook could not be told');
+    // What could not be written down is delivered again, under the same identifier.
+    await endAttempt(database, taken, outcome).catch((error) =>
+      log.warn({ ...facts, err: error }, 'what came of a delivery could not be written down'),
+    );
+  };
+  const telling = periodically('messages for webhooks', POLL_MS, log, () => fanOut(database));
+  const delivery = periodically('delivery to webhooks', POLL_MS, log, deliver);
+  const listeners = [
+    listen(databaseUrl, CHANGES_CHANNEL, log, telling.wake),
+    listen(databaseUrl, DELIVERIES_CHANNEL, log, delivery.wake),
+  ];
+  return {
+    loops: [telling, delivery],
+    close: async () => {
+      await Promise.all(listeners.map((listener) => listener.close()));
+      await Promise.all([telling.close(), delivery.close()]);
+      await Promise.all(underWay);
+    },
+  };
+}
