@@ -50,7 +50,7 @@ import {
 } from './recordings/reports/recordings.endpoints.ts';
 import { countSeries, seriesForAgents, studioSeries } from './series/endpoints/agents.endpoints.ts';
 import { postSeries } from './series/endpoints/dublincore.endpoint.ts';
-import { definitionsForAgents } from './workflows/definitions.endpoint.ts';
+import { definitionsForAgents } from './workflows/definitions.endpoints.ts';
 
 /** The endpoints of machines and recorders, in the order of the reference. */
 export const RECORDERS: Group<Endpoint<Context>> = {

@@ -89,6 +89,7 @@ import {
   testWebhook,
 } from './webhooks/webhooks.endpoints.ts';
 import { createWorkflow } from './workflows/create.endpoint.ts';
+import { listDefinitions, readDefinition } from './workflows/definitions.endpoints.ts';
 import { listWorkflows } from './workflows/list.endpoint.ts';
 import {
   changeWorkflow,
@@ -190,7 +191,15 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Workflows',
     description: 'How the processing of an event goes on.',
-    endpoints: [listWorkflows, createWorkflow, readWorkflow, changeWorkflow, deleteWorkflow],
+    endpoints: [
+      listDefinitions,
+      readDefinition,
+      listWorkflows,
+      createWorkflow,
+      readWorkflow,
+      changeWorkflow,
+      deleteWorkflow,
+    ],
   },
   {
     name: 'Updates',

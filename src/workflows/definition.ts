@@ -45,6 +45,15 @@ export const DefinitionSchema = z
     title: z.string().min(1),
     description: z.string().default(''),
     tags: z.array(z.string().min(1)).default([]),
+    /** Where it stands among others; the higher, the further up. */
+    display_order: z.number().int().default(0),
+    /** What clients show where its configuration is chosen: a piece of HTML. */
+    configuration_panel: z.string().default(''),
+    /** The same as data, which is handed on as JSON. */
+    configuration_panel_json: z
+      .json()
+      .default('')
+      .transform((panel) => (typeof panel === 'string' ? panel : JSON.stringify(panel))),
     configuration: z.record(identifier, scalar).default({}),
     operations: z.array(OperationSchema).min(1),
     /** What is done, in this order, when an operation has failed for good. */
@@ -75,6 +84,12 @@ export interface WorkflowDefinition {
   title: string;
   description: string;
   tags: string[];
+  /** Where it stands among others. */
+  display_order: number;
+  /** HTML; may be empty. */
+  configuration_panel: string;
+  /** JSON; may be empty. */
+  configuration_panel_json: string;
   /** Keys a client may set, with their defaults. */
   configuration: Record<string, string>;
   operations: OperationDefinition[];

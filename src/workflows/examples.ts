@@ -10,3 +10,10 @@ export const WORKFLOW = {
   creator: 'video-team',
   state: 'paused',
 };
+
+export const DEFINITION = {
+  identifier: 'publish',
+  title: 'Publish',
+  description: 'Encodes the recording anew and publishes it, or replaces what is published.',
+  tags: ['archive'],
+};

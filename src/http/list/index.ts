@@ -4,4 +4,4 @@ export { endOf, equals, type Filter, holds, isOneOf, mentions, parseWords, utcIn
 export { PageQuery } from './page.ts';
 export { filterHelp, listHeaders, sortParameter } from './parameters.ts';
 export { type ListedResource, listingOf, UNKNOWN_FILTER } from './resource.ts';
-export { type Sorts, UNKNOWN_SORT } from './sorts.ts';
+export { parseSort, type Sorts, UNKNOWN_SORT } from './sorts.ts';

@@ -328,6 +328,9 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'GET /api/events/:event_id/updates': ({ event }) => [
     { path: `/api/events/${event}/updates`, init: { headers: { 'Last-Event-ID': '0' } } },
   ],
+  'GET /api/workflow-definitions': () => get('/api/workflow-definitions'),
+  'GET /api/workflow-definitions/:workflow_definition_id': ({ workflow }) =>
+    get(`/api/workflow-definitions/${workflow}`),
   'GET /api/workflows': (target) => get(...listPaths(target).workflows),
   'POST /api/workflows': ({ event }) =>
     ['publish', 'retract'].map((definition) =>

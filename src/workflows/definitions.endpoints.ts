@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { apiRole } from '../access/roles/api-roles.ts';
+import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { NO_WHOLE_NUMBER } from '../http/endpoint/query.schemas.ts';
+import { pathParameter } from '../http/endpoint/schemas.ts';
+import { UNKNOWN_FILTER } from '../http/list/index.ts';
+import { versionedJson } from '../http/version.ts';
+import {
+  DefinitionListQuery,
+  DefinitionQuery,
+  DefinitionShape,
+  UNKNOWN_CRITERION,
+} from './definition.schemas.ts';
+import type { WorkflowDefinition } from './definition.ts';
+import { definitionJson } from './definition-json.ts';
+import { listedDefinitions } from './definition-list.ts';
+import type { WorkflowDefinitions } from './definitions.ts';
+import { DEFINITION } from './examples.ts';
+import { DEFINITION_MISSING } from './refusals.ts';
+
+const Definition = z.looseObject({
+  id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  tags: z.object({ tag: z.array(z.string()) }),
+});
+
+interface Services {
+  definitions: WorkflowDefinitions;
+}
+
+/** What can be done with recordings (compatibility 6). */
+export const listDefinitions = defineEndpoint({
+  method: 'get',
+  path: '/api/workflow-definitions',
+  since: '1.1.0',
+  access: apiRole('WORKFLOW_DEFINITION_VIEW'),
+  summary: 'List workflow definitions',
+  description: 'By identifier, unless `sort` says otherwise.',
+  query: DefinitionListQuery,
+  answers: {
+    200: { description: 'Workflow definitions.', body: z.array(DefinitionShape), example: [DEFINITION] },
+  },
+  refusals: [UNKNOWN_CRITERION, UNKNOWN_FILTER, NO_WHOLE_NUMBER],
+  handle: ({ c, query }, { definitions }: Services) => {
+    const wanted = query();
+    const listed = listedDefinitions(definitions.all(), wanted);
+    return versionedJson(
+      c,
+      listed.map((definition) => definitionJson(definition, wanted)),
+    );
+  },
+});
+
+export const readDefinition = defineEndpoint({
+  method: 'get',
+  path: '/api/workflow-definitions/{workflow_definition_id}',
+  since: '1.1.0',
+  access: apiRole('WORKFLOW_DEFINITION_VIEW'),
+  summary: 'Read a workflow definition',
+  description: 'By its identifier or one of its other names.',
+  params: { workflow_definition_id: pathParameter('Identifier of the workflow definition.', 'publish') },
+  query: DefinitionQuery,
+  answers: { 200: { description: 'The workflow definition.', body: DefinitionShape, example: DEFINITION } },
+  refusals: [DEFINITION_MISSING],
+  handle: ({ c, params, query }, { definitions }: Services) => {
+    const id = params.workflow_definition_id;
+    if (!definitions.knows(id)) throw DEFINITION_MISSING(id);
+    return versionedJson(c, definitionJson(definitions.resolve(id), query()));
+  },
+});
+
+/** The workflows that recordings can go through, as agents ask for them. */
+export const definitionsForAgents = defineEndpoint({
+  method: 'get',
+  path: '/workflow/definitions.json',
+  operationId: 'getWorkflowDefinitionsForAgents',
+  access: [
+    'ROLE_CAPTURE_AGENT',
+    'ROLE_STUDIO',
+    'ROLE_API_WORKFLOW_DEFINITION_VIEW',
+    'ROLE_API_EVENTS_CREATE',
+  ],
+  summary: 'List workflow definitions, as agents ask',
+  description: 'Those that a recording can go through have the tag `schedule`.',
+  answers: {
+    200: {
+      description: 'All of them, always as a list.',
+      plain: true,
+      body: z.object({ definitions: z.object({ definition: z.array(Definition) }) }),
+      example: {
+        definitions: {
+          definition: [
+            {
+              id: 'fast',
+              title: 'Process and publish',
+              description: 'Publishes every recording.',
+              displayOrder: 0,
+              tags: { tag: ['upload', 'schedule'] },
+            },
+          ],
+        },
+      },
+    },
+  },
+  handle: ({ c }, { definitions }: Services) =>
+    c.json({ definitions: { definition: definitions.all().map(shown) } }),
+});
+
+function shown({ id, title, description, tags, display_order }: WorkflowDefinition) {
+  return { id, title, description, displayOrder: display_order, tags: { tag: tags } };
+}
