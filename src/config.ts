@@ -66,6 +66,7 @@ const Environment = z.object({
   JWT_USERNAME_CLAIM: text.default('sub'),
   WORKFLOWS_DIR: text.optional(),
   METADATA_DIR: text.optional(),
+  COMMANDS_DIR: text.optional(),
   STUDIO_DIR: text.optional(),
   CHANGES_DAYS: integer(1, 3650).default(14),
   WEBHOOK_HOSTS: namedHosts.optional(),
@@ -142,6 +143,8 @@ export interface Config {
   workflowsDir: string | undefined;
   /** Folder with catalogs and lists of the site's own. */
   metadataDir: string | undefined;
+  /** Folder with the site's own programs, which workflows may run. */
+  commandsDir: string | undefined;
   /** Folder with a built recorder for browsers. */
   studioDir: string | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
@@ -196,6 +199,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
+    commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR),
     studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
   };

@@ -16,6 +16,8 @@ export interface OperationContext {
   readonly staging: StagingLedger;
   readonly tools: MediaTools;
   readonly publicUrl: string;
+  /** Folder with the site's own programs. */
+  readonly commandsDir: string | undefined;
   /** An empty folder of its own, removed when the operation ends in whatever way. */
   readonly folder: string;
   readonly signal: AbortSignal;

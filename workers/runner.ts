@@ -22,6 +22,8 @@ export interface RunnerOptions {
   staging: StagingLedger;
   tools: MediaTools;
   publicUrl: string;
+  /** Folder with the site's own programs. */
+  commandsDir?: string | undefined;
   /** Where operations get their temporary folders. */
   workDir: string;
   operations: ReadonlyMap<string, Operation>;
@@ -170,6 +172,7 @@ export class Runner {
         staging,
         tools,
         publicUrl,
+        commandsDir: this.#options.commandsDir,
         folder,
         signal,
         log,

@@ -20,6 +20,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     tools,
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
+    commandsDir: config.commandsDir,
     concurrency: config.workerConcurrency,
     recordingGraceMs: config.scheduling.recordingGraceMs,
     changesDays: config.changesDays,

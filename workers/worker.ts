@@ -33,6 +33,7 @@ export interface WorkerOptions {
   tools: MediaTools;
   publicUrl: string;
   dataDir: string;
+  commandsDir: string | undefined;
   concurrency: number;
   recordingGraceMs: number;
   /** How long changes are kept. */

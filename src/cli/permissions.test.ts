@@ -2,11 +2,18 @@ import { expect, test } from 'vitest';
 import { denoFlags, type PermissionInput, permissions } from './permissions.ts';
 
 const input: PermissionInput = {
-  config: { dataDir: '/srv/data', workflowsDir: undefined, metadataDir: undefined, studioDir: undefined },
+  config: {
+    dataDir: '/srv/data',
+    workflowsDir: undefined,
+    metadataDir: undefined,
+    studioDir: undefined,
+    commandsDir: undefined,
+  },
   project: '/srv/inlet',
   temporaryFolder: '/srv/data/tmp',
   listen: '127.0.0.1:8080',
   tools: undefined,
+  commands: [],
   endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
   tellsWebhooks: false,
   variables: ['PORT', 'DATABASE_URL'],
@@ -94,6 +101,7 @@ test('a comma in the name of a folder above the project does not become two path
         workflowsDir: undefined,
         metadataDir: undefined,
         studioDir: undefined,
+        commandsDir: undefined,
       },
       temporaryFolder: '/tmp',
       codeCaches: [`${project}/data/deno`],
@@ -107,7 +115,24 @@ test('a comma in the name of a folder above the project does not become two path
 test('a comma that cannot be avoided is refused, for Deno would allow something else', () => {
   expect(() =>
     flags({
-      config: { dataDir: '/srv/a,b', workflowsDir: undefined, metadataDir: undefined, studioDir: undefined },
+      config: {
+        dataDir: '/srv/a,b',
+        workflowsDir: undefined,
+        metadataDir: undefined,
+        studioDir: undefined,
+        commandsDir: undefined,
+      },
     }),
   ).toThrow('/srv/a,b, which has a comma in its name');
+});
+
+test('a process with tools may run the programs of the site as well, and others may not', () => {
+  const config = { ...input.config, commandsDir: '/srv/commands' };
+  const commands = ['/srv/commands/subtitles.sh', '/usr/bin/kill'];
+  const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
+  expect(flags({ config, commands, tools })['--allow-run']).toBe(
+    '/usr/bin/ffmpeg,/usr/bin/ffprobe,/srv/commands/subtitles.sh,/usr/bin/kill',
+  );
+  expect(flags({ config, commands })).not.toHaveProperty('--allow-run');
+  expect(flags({ config, commands })['--allow-read']).not.toContain('/srv/commands');
 });

@@ -22,7 +22,7 @@ export interface Permissions {
 
 /** What the permissions of a process depend on. */
 export interface PermissionInput {
-  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir'>;
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir' | 'commandsDir'>;
   /** The project's folder. */
   project: string;
   temporaryFolder: string;
@@ -30,6 +30,8 @@ export interface PermissionInput {
   listen: string | undefined;
   /** Undefined for a process that may start no other. */
   tools: MediaTools | undefined;
+  /** The site's own programs by absolute path, and what ends those together with what they have started. */
+  commands: string[];
   endpoints: Endpoints[];
   /** Whether it tells webhooks, whose hosts nobody knows before. */
   tellsWebhooks: boolean;
@@ -50,7 +52,8 @@ export function permissions(input: PermissionInput): Permissions {
   const { config, endpoints, tools } = input;
   const own = [config.dataDir, input.temporaryFolder];
   const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
-  const programs = tools ? [tools.ffmpeg, tools.ffprobe] : [];
+  const programs = tools ? [tools.ffmpeg, tools.ffprobe, ...input.commands] : [];
+  const commandsDir = tools && config.commandsDir;
   return {
     read: [
       ...own,
@@ -58,6 +61,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...(config.workflowsDir ? [config.workflowsDir] : []),
       ...(config.metadataDir ? [config.metadataDir] : []),
       ...(config.studioDir ? [config.studioDir] : []),
+      ...(commandsDir ? [commandsDir] : []),
       // Looked at before they are run.
       ...programs,
       ...endpoints.flatMap((endpoint) => endpoint.files),

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Config, VARIABLES } from '../config.ts';
+import { KILL } from '../media/process.ts';
 import { locateTools, type MediaTools } from '../media/tools.ts';
 import {
   databaseEndpoints,
@@ -47,6 +48,7 @@ export async function startRole(asked: RoleStart): Promise<never> {
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
     ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
     ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
+    ...(config.commandsDir && { COMMANDS_DIR: config.commandsDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR: temporaryFolder,
     // msgpackr, a part of BullMQ, would load native code.
@@ -70,8 +72,16 @@ export async function startRole(asked: RoleStart): Promise<never> {
 
 /** Deno's permissions are for a folder itself, and sites like to link the one of the day. */
 async function withoutLinks(config: Config): Promise<Config> {
-  const { studioDir } = config;
-  return studioDir ? { ...config, studioDir: await realpath(studioDir).catch(() => studioDir) } : config;
+  const real = (path: string | undefined) => path && realpath(path).catch(() => path);
+  const [studioDir, commandsDir] = await Promise.all([real(config.studioDir), real(config.commandsDir)]);
+  return { ...config, studioDir, commandsDir };
+}
+
+/** All programs that there are at the start, with what ends them. */
+async function sitePrograms(folder: string | undefined): Promise<string[]> {
+  if (!folder) return [];
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return [...entries.filter((entry) => entry.isFile()).map(({ name }) => join(folder, name)), KILL];
 }
 
 function toolVariables(tools: MediaTools | undefined) {
@@ -95,6 +105,7 @@ async function denoCommand(
       variables: VARIABLES,
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
+      commands: await sitePrograms(config.commandsDir),
       tellsWebhooks: found.tools !== undefined,
       listen: answersRequests(role) ? listenEndpoint(config) : undefined,
       endpoints: await endpoints(role, config, found.databaseUrl, environment),

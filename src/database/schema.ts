@@ -353,6 +353,7 @@ export interface Track {
   id: string;
   is_media: Generated<boolean>;
   kept_parts: Json | null;
+  made_by: string | null;
   mediatype: string;
   object_key: string;
   position: number;

@@ -21,11 +21,16 @@ export interface NewTrack {
 /** What captions hold; of anything else inspection finds out. */
 const WITHOUT_MEDIA = { has_audio: false, has_video: false, streams: '[]' };
 
-/** Gives a locked event more tracks, after those it has. */
+/**
+ * Gives a locked event more tracks, after those it has.
+ *
+ * @param madeBy what made them, if no client has sent them
+ */
 export async function insertTracks(
   trx: Transaction,
   eventId: string,
   tracks: readonly NewTrack[],
+  madeBy: string | null = null,
 ): Promise<void> {
   if (tracks.length === 0) return;
   const { next } = await trx
@@ -35,7 +40,7 @@ export async function insertTracks(
     .executeTakeFirstOrThrow();
   await trx
     .insertInto('tracks')
-    .values(tracks.map((track, i) => trackRow(eventId, next + i, track)))
+    .values(tracks.map((track, i) => ({ ...trackRow(eventId, next + i, track), made_by: madeBy })))
     .execute();
 }
 

@@ -3,6 +3,9 @@ import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { runAfter } from '../timeout.ts';
 import { type Ending, failureFromLog } from './explain.ts';
+
+export type { Ending };
+
 import { MediaFailure } from './failure.ts';
 
 /** Signals by which a program is ended, by itself or by others. */
@@ -27,6 +30,9 @@ const OUTPUT_BYTES = 64 * 2 ** 20;
  */
 const ENVIRONMENT = { LC_ALL: 'C', GCONV_PATH: '/nonexistent' };
 
+/** Signals whole groups of processes, where it may be run. */
+export const KILL = '/usr/bin/kill';
+
 /** Limits of one run of a tool. */
 export interface RunLimits {
   /** Kills the tool; the run then rejects with the signal's reason. */
@@ -39,6 +45,12 @@ export interface RunOptions extends RunLimits {
   onOutput?: (chunk: Buffer) => void;
   /** How much of the output is collected at most; more fails for good. */
   maxOutputBytes?: number;
+  /** Where it runs; here unless given. */
+  cwd?: string;
+  /** All that it gets to see of the environment; what media tools need unless given. */
+  env?: Readonly<Record<string, string>>;
+  /** Why it failed, by its log and its end; as media tools fail unless given. */
+  explain?: (log: string, ending: Ending) => Error;
 }
 
 /** How a run that succeeded ended. */
@@ -55,7 +67,8 @@ export interface Finished {
  * @throws {MediaFailure} permanent when the tool itself refused the file
  */
 export function runTool(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
-  const { signal, timeLimitMs, onOutput, maxOutputBytes = OUTPUT_BYTES } = options;
+  const { signal, timeLimitMs, onOutput, maxOutputBytes = OUTPUT_BYTES, cwd, env = ENVIRONMENT } = options;
+  const explain = options.explain ?? ((log, ending) => failureFromLog(basename(path), log, ending));
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason);
@@ -63,7 +76,8 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
     }
     // In a process group of its own: the keyboard's Ctrl-C is for this process, which then decides.
     const child = spawn(path, args, {
-      env: ENVIRONMENT,
+      cwd,
+      env,
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       windowsHide: true,
@@ -108,7 +122,7 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
       if (ended) return reject(ended.reason);
       const log = withoutPaths(tail.toString('utf8'), args);
       if (code === 0) return resolve({ output: Buffer.concat(chunks), log });
-      reject(failureFromLog(basename(path), log, endingOf(code, killedBy)));
+      reject(explain(log, endingOf(code, killedBy)));
     });
   });
 }
@@ -125,13 +139,21 @@ function endingOf(code: number | null, killedBy: NodeJS.Signals | null): Ending 
  */
 function kill(child: ChildProcess): void {
   child.stdin?.end('q');
-  // A permission to signal whole groups is one that Deno gives only together with running any program.
+  // A permission to signal whole groups is one that Deno gives only together with running any program, such as that one.
   if (child.pid && !process.versions.deno) {
     try {
       process.kill(-child.pid, 'SIGKILL');
       return;
     } catch {
       // It has just ended by itself.
+    }
+  }
+  if (child.pid && process.versions.deno) {
+    try {
+      const group = spawn(KILL, ['-KILL', '--', `-${child.pid}`], { env: {}, stdio: 'ignore' });
+      group.on('error', () => undefined);
+    } catch {
+      // It may not be run.
     }
   }
   child.kill('SIGKILL');

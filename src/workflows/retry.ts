@@ -59,8 +59,7 @@ async function hasOtherTracks({ trx, id, eventId }: LockedWorkflow): Promise<boo
   const { rows } = await sql<{ anew: boolean }>`
     SELECT EXISTS (SELECT FROM workflow_operations
         WHERE workflow_id = ${id} AND operation = 'inspect' AND state = 'succeeded')
-      AND EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL) AS anew`.execute(
-    trx,
-  );
+      AND EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
+        AND made_by IS NULL) AS anew`.execute(trx);
   return rows[0]?.anew ?? false;
 }

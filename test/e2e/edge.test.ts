@@ -29,11 +29,18 @@ const db = databaseForThisFile();
 function denoServe(dataDir: string, port: number): [string, string[]] {
   const flags = denoFlags(
     permissions({
-      config: { dataDir, workflowsDir: undefined, metadataDir: undefined, studioDir: undefined },
+      config: {
+        dataDir,
+        workflowsDir: undefined,
+        metadataDir: undefined,
+        studioDir: undefined,
+        commandsDir: undefined,
+      },
       project: PROJECT,
       temporaryFolder: dataDir,
       listen: undefined,
       tools: undefined,
+      commands: [],
       tellsWebhooks: false,
       endpoints: [databaseEndpoints(db.url)],
       variables: VARIABLES,

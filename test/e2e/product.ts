@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { siteFolders } from '../support/site-folders.ts';
 import { linkedStudio } from '../support/studio-folder.ts';
 import { available, SERVICES, type Services } from './services.ts';
 import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from './suite.ts';
@@ -52,9 +53,11 @@ export async function describeProduct(runtime: Runtime, services: Services): Pro
   const runs = await available(services);
   describe.skipIf(!runs)(`on ${runtime}, ${services}`, () => {
     let server: TestServer;
+    let site: Awaited<ReturnType<typeof siteFolders>>;
     let studio: Awaited<ReturnType<typeof linkedStudio>>;
     beforeAll(async () => {
       studio = await linkedStudio();
+      site = await siteFolders();
       server = await startServer({
         runtime,
         ...SERVICES[services],
@@ -62,12 +65,15 @@ export async function describeProduct(runtime: Runtime, services: Services): Pro
           MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
           UPLOAD_IDLE_SECONDS: String(UPLOAD_IDLE_SECONDS),
           STUDIO_DIR: studio.path,
+          COMMANDS_DIR: site.commands,
+          WORKFLOWS_DIR: site.workflows,
         },
       });
     });
     afterAll(async () => {
       await server?.stop();
       await studio?.remove();
+      await site?.remove();
     });
     beforeEach((test) => showLogsOnFailure(test, server));
     for (const suite of services === 'embedded' ? [...SUITES, ...ONCE] : SUITES)

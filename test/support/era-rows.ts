@@ -182,6 +182,8 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     UPDATE workflow_operations SET on_failure = false, condition = 'straightToPublishing && !flagForReview';
     INSERT INTO workflow_attempts (operation_id, outcome, times, worker, reason, started_at, ended_at) VALUES
       (1, 'deferred', 3, 'worker-1', 'The database does not answer.', '2024-03-01T08:00:02Z', '2024-03-01T08:10:00Z')`,
+  '0027': `
+    UPDATE tracks SET made_by = 'command subtitles.sh captions/source'`,
   '0028': `
     INSERT INTO webhooks (url, secret, filter, created_by, since, failures, last_error) VALUES
       ('https://lms.example.org/hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'kind:event', 'ada', 1, 2, 'No answer.');

@@ -21,6 +21,7 @@ import { insertEvent } from './publication.ts';
 export interface PerformOptions {
   configuration?: Record<string, string>;
   signal?: AbortSignal;
+  commandsDir?: string;
 }
 
 /** Runs single operations on real parts: a database, a folder as object storage, the tools. */
@@ -83,7 +84,11 @@ export async function createOperationBench(): Promise<OperationBench> {
       }
       return eventId;
     },
-    async perform(operation, eventId, { configuration = {}, signal = new AbortController().signal } = {}) {
+    async perform(
+      operation,
+      eventId,
+      { configuration = {}, signal = new AbortController().signal, commandsDir } = {},
+    ) {
       const folder = join(root, randomUUID());
       await mkdir(folder);
       const workspace = createWorkspace({ folder, storage, staging, signal });
@@ -99,6 +104,7 @@ export async function createOperationBench(): Promise<OperationBench> {
           staging,
           tools,
           publicUrl: 'http://127.0.0.1:8080',
+          commandsDir,
           folder,
           signal,
           log: silentLogger,

@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { captions } from './captions.ts';
+import { command } from './command.ts';
 import { cut } from './cut.ts';
 import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
@@ -10,7 +11,7 @@ import { retract } from './retract.ts';
 
 /** Every operation a workflow definition may name, by name. A new one is a file here and a line below. */
 export const operations: ReadonlyMap<string, Operation> = new Map(
-  [inspect, cut, encode, preview, captions, publish, retract, noop].map((operation) => [
+  [inspect, cut, encode, preview, captions, publish, retract, command, noop].map((operation) => [
     operation.name,
     operation,
   ]),

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { eventFields, file } from '../../support/form.ts';
 import { expectNothingLeftOver } from '../../support/leftovers.ts';
 import { processesWith } from '../../support/media.ts';
+import { ENDLESS_SECONDS } from '../../support/site-folders.ts';
 import type { Suite } from '../suite.ts';
 
 interface WorkflowJson {
@@ -47,6 +48,28 @@ export const control: Suite = (product) => {
       before.find(({ operation }) => operation === 'inspect'),
     );
   }, 360_000);
+
+  test("a site's own program makes captions that are published with the recording", async () => {
+    const { admin } = product();
+    const clip = await recording({ seconds: 1 });
+    const fields = eventFields({ workflow: 'subtitled' });
+    const id = await admin.create([...fields, file('presenter', 'lecture.mp4', clip)]);
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+    const [publication] = await admin.publications(id);
+    expect(publication?.media.map(({ mediatype }) => mediatype)).toContain('text/vtt');
+  });
+
+  test("stopping ends a site's program with all that it has started", async () => {
+    const { admin } = product();
+    const clip = await recording({ seconds: 1 });
+    const fields = eventFields({ workflow: 'endless' });
+    const id = await admin.create([...fields, file('presenter', 'lecture.mp4', clip)]);
+    const child = `sleep\0${ENDLESS_SECONDS}`;
+    await eventually(() => expect(processesWith(child).length).toBeGreaterThan(0));
+    const [workflow] = await workflowsOf(admin, id);
+    expect((await put(admin, workflow?.identifier ?? 0, 'stopped')).status).toBe(200);
+    await eventually(() => expect(processesWith(child)).toEqual([]), 2_000);
+  });
 
   test('what is published is taken back, and published again at another address', async () => {
     const { admin, server } = product();

@@ -1,0 +1,69 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { argumentsOf, locateProgram, matchesFlavor } from './site-program.ts';
+
+let root: string;
+let folder: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'inlet-programs-'));
+  folder = join(root, 'commands');
+  await mkdir(join(folder, 'deeper'), { recursive: true });
+  for (const path of [join(folder, 'sound.sh'), join(root, 'outside.sh'), join(folder, 'deeper', 'in.sh')]) {
+    await writeFile(path, '#!/bin/sh\n');
+    await chmod(path, 0o755);
+  }
+  await writeFile(join(folder, 'text.txt'), 'x');
+  await symlink(join(root, 'outside.sh'), join(folder, 'linked.sh'));
+  await symlink('sound.sh', join(folder, 'alias.sh'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+test('a program is an executable file in the folder itself, also by another name in it', async () => {
+  expect(await locateProgram(folder, 'sound.sh')).toMatch(/commands\/sound\.sh$/);
+  expect(await locateProgram(folder, 'alias.sh')).toMatch(/commands\/sound\.sh$/);
+});
+
+test.each([
+  '../outside.sh',
+  'deeper/in.sh',
+  '/bin/sh',
+  '.',
+  '',
+  'linked.sh',
+  'text.txt',
+  'deeper',
+  'missing.sh',
+])('%j is none, for good', async (name) => {
+  await expect(locateProgram(folder, name)).rejects.toMatchObject({ permanent: true });
+});
+
+test('without the folder there is none', async () => {
+  await expect(locateProgram(undefined, 'sound.sh')).rejects.toThrow('COMMANDS_DIR is not set');
+});
+
+test('what a placeholder stands for stays one argument, whatever is in it', () => {
+  const places = {
+    input: '/tmp/a b; rm -rf $HOME',
+    output: '/tmp/out',
+    flavor: 'presenter/source',
+    event: 'e 1',
+  };
+  expect(argumentsOf(' --in={input}  {output} {event} {unknown} ', places)).toEqual([
+    '--in=/tmp/a b; rm -rf $HOME',
+    '/tmp/out',
+    'e 1',
+    '{unknown}',
+  ]);
+});
+
+test.each([
+  ['presenter/source', '*/*', true],
+  ['presenter/source', 'presenter/*', true],
+  ['presenter/source', '*/source', true],
+  ['presenter/source', 'presentation/*', false],
+  ['presenter/source', 'presenter', true],
+])('the flavor %s is one of %s: %s', (flavor, pattern, fits) => {
+  expect(matchesFlavor(flavor, pattern)).toBe(fits);
+});
