@@ -19,7 +19,6 @@ import { dashboardRoutes } from './operator/dashboard.ts';
 import { forPlayersElsewhere } from './publications/files.endpoints.ts';
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
-/** The dashboard's page asks a font of another host for nothing but looks. */
 const DASHBOARD =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
 

@@ -54,6 +54,7 @@ import {
   operatorStart,
 } from './operator/control.endpoints.ts';
 import { operatorHome } from './operator/now/now.endpoint.ts';
+import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
 import { operatorSearch } from './operator/recordings/search.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
@@ -242,6 +243,9 @@ export const PAGES: readonly Endpoint<AppServices>[] = [
   operatorStart,
   operatorDelete,
   operatorRetryAll,
+  operatorParts,
+  operatorLanes,
+  operatorWorkers,
   operatorWebhooks,
   operatorAddWebhook,
   operatorChangeWebhook,

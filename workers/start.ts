@@ -1,3 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
 import type { Context } from '../src/context.ts';
 import { locateTools } from '../src/media/tools.ts';
 import type { Shutdown } from '../src/shutdown.ts';
@@ -17,6 +18,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   const worker = startWorker({
     ...context,
     name,
+    version: manifest.version,
     tools,
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,

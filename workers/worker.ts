@@ -6,7 +6,7 @@ import type { DatabaseWatch } from '../src/database/watch.ts';
 import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import type { MediaTools } from '../src/media/tools.ts';
 import type { Round } from '../src/pulse.ts';
-import { type Consumer, LANES, type WorkQueue } from '../src/queue/port.ts';
+import { type Consumer, LANES, type Lane, type WorkQueue } from '../src/queue/port.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
@@ -14,6 +14,7 @@ import { withTimeout } from '../src/timeout.ts';
 import { TAKEN_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
+import { followOrders } from './orders.ts';
 import { startReconciler } from './reconciler.ts';
 import { startRelay } from './relay.ts';
 import { Runner } from './runner.ts';
@@ -35,6 +36,8 @@ export interface WorkerOptions {
   dataDir: string;
   commandsDir: string | undefined;
   concurrency: number;
+  /** Of Inlet. */
+  version: string;
   recordingGraceMs: number;
   /** How long changes are kept. */
   changesDays: number;
@@ -68,17 +71,21 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   });
   const reconciler = startReconciler({ ...options, workDir });
   const webhooks = startWebhooks({ ...options, hosts: options.webhookHosts });
-  const consumers: Consumer[] = LANES.map((lane) =>
-    queue.consume(lane, slotsOf(lane, options.concurrency), (job, report) =>
-      runner.run(job.operationId, report).finally(relay.wake),
-    ),
+  const consumers = new Map<Lane, Consumer>(
+    LANES.map((lane) => [
+      lane,
+      queue.consume(lane, slotsOf(lane, options.concurrency), (job, report) =>
+        runner.run(job.operationId, report).finally(relay.wake),
+      ),
+    ]),
   );
+  const orders = followOrders({ ...options, database: options.vital, consumers });
   return {
-    loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops],
+    loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops, ...orders.loops],
     close: async (deadlineMs) => {
       // The loops as well: one may wait for a database that says nothing.
       const ended = Promise.all(
-        [...consumers, relay, reconciler, webhooks, taken].map((part) => part.close()),
+        [...consumers.values(), relay, reconciler, webhooks, orders, taken].map((part) => part.close()),
       );
       const patience = setTimeout(
         () => {

@@ -232,6 +232,14 @@ export interface IdempotencyKey {
   status: number | null;
 }
 
+export interface LaneSetting {
+  changed_at: Generated<Timestamp>;
+  changed_by: Generated<string>;
+  concurrency: number | null;
+  lane: string;
+  paused: Generated<boolean>;
+}
+
 export interface NonceKey {
   key: Buffer;
   singleton: Generated<boolean>;
@@ -426,6 +434,18 @@ export interface Webhook {
   url: string;
 }
 
+export interface WorkerProcess {
+  concurrency: number;
+  draining: Generated<boolean>;
+  host: string;
+  name: string;
+  pid: number;
+  runtime: string;
+  seen_at: Generated<Timestamp>;
+  started_at: Generated<Timestamp>;
+  version: string;
+}
+
 export interface WorkflowAttempt {
   ended_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -502,6 +522,7 @@ export interface DB {
   events: Event;
   further_recordings: FurtherRecording;
   idempotency_keys: IdempotencyKey;
+  lane_settings: LaneSetting;
   nonce_key: NonceKey;
   publication_elements: PublicationElement;
   publications: Publication;
@@ -517,6 +538,7 @@ export interface DB {
   uploads: Upload;
   webhook_deliveries: WebhookDelivery;
   webhooks: Webhook;
+  worker_processes: WorkerProcess;
   workflow_attempts: WorkflowAttempt;
   workflow_operations: WorkflowOperation;
   workflows: Workflow;

@@ -90,6 +90,9 @@ export class BullQueue implements WorkQueue {
     });
     this.#consumers.add(consumer);
     return {
+      setConcurrency: (wanted) => consumer.setConcurrency(wanted),
+      hold: () => consumer.hold(),
+      release: () => consumer.release(),
       close: async () => {
         await consumer.close();
         this.#consumers.delete(consumer);

@@ -28,6 +28,8 @@ export interface ConsumerOptions {
  */
 export class SteadyConsumer implements Consumer {
   readonly #options: ConsumerOptions;
+  #concurrency: number;
+  #held = false;
   readonly #silenceMs: number;
   readonly #watch: NodeJS.Timeout;
   /** Jobs under way, by the worker that took them. */
@@ -39,6 +41,7 @@ export class SteadyConsumer implements Consumer {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
+    this.#concurrency = options.concurrency;
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
     this.#start();
     this.#watch = setInterval(() => void this.#look(), Math.min(WATCH_MS, this.#silenceMs));
@@ -53,6 +56,35 @@ export class SteadyConsumer implements Consumer {
     // One that was on its way when the worker was told to close.
     await this.#idle();
     this.#worker?.release();
+  }
+
+  setConcurrency(concurrency: number): void {
+    if (concurrency === this.#concurrency) return;
+    const isLess = concurrency < this.#concurrency;
+    this.#concurrency = concurrency;
+    this.#shareOut();
+    if (!isLess || this.#held) return;
+    // A worker goes on asking for as many jobs as it was asking for: another takes its place.
+    this.hold();
+    this.release();
+  }
+
+  hold(): void {
+    if (this.#held || this.#closed) return;
+    this.#held = true;
+    const worker = this.#worker;
+    this.#worker = undefined;
+    // It ends when its jobs have.
+    void worker?.close().then(
+      () => worker.release(),
+      () => undefined,
+    );
+  }
+
+  release(): void {
+    if (!this.#held || this.#closed) return;
+    this.#held = false;
+    this.#start();
   }
 
   /** Ends without waiting for the jobs under way. */
@@ -71,7 +103,7 @@ export class SteadyConsumer implements Consumer {
   }
 
   #start(): void {
-    const free = this.#options.concurrency - this.#running.size;
+    const free = this.#concurrency - this.#running.size;
     // Whoever has no place free needs no worker; it comes with the next look after a job has ended.
     if (free < 1) return;
     this.#heardAt = performance.now();
@@ -88,9 +120,14 @@ export class SteadyConsumer implements Consumer {
       this.#running.delete(job);
       this.#heardAt = performance.now();
       // The places of a former worker's jobs are free for the present one.
-      if (this.#worker && worker !== this.#worker && !this.#closed)
-        this.#worker.concurrency = this.#options.concurrency - this.#leftBehind();
+      if (worker !== this.#worker) this.#shareOut();
     }
+  }
+
+  /** Gives the present worker the places that jobs of former ones do not have. */
+  #shareOut(): void {
+    if (this.#worker && !this.#closed)
+      this.#worker.concurrency = Math.max(1, this.#concurrency - this.#leftBehind());
   }
 
   /** How many jobs of former workers are still under way. */
@@ -122,7 +159,7 @@ export class SteadyConsumer implements Consumer {
   }
 
   #seemsWell(): boolean {
-    if (this.#running.size >= this.#options.concurrency) return true;
+    if (this.#held || this.#running.size >= this.#concurrency) return true;
     if (!this.#worker || this.#worker.broken) return false;
     return performance.now() - Math.max(this.#heardAt, this.#worker.roundAt) < this.#silenceMs;
   }

@@ -22,6 +22,11 @@ export type Processor = (data: JobData, report: (percent: number) => void) => Pr
 
 /** A running consumer of one lane. */
 export interface Consumer {
+  /** How many jobs it takes at once, one at least; those under way go on. */
+  setConcurrency(concurrency: number): void;
+  /** Takes no further job until it is released; those under way go on. */
+  hold(): void;
+  release(): void;
   /** Takes no further job and resolves when those under way have ended. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { NewChange } from '../changes/change.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { isPaused } from './lane-settings.ts';
 import {
   assertMove,
   isActive,
@@ -147,6 +148,7 @@ export class LockedWorkflow {
       .where('id', '=', operationId)
       .where('state', '=', 'ready')
       .where('not_before', '<=', sql<Date>`now()`)
+      .where((is) => is.not(isPaused(sql.ref('workflow_operations.lane'))))
       .returning(['id', 'operation'])
       .executeTakeFirst();
     if (!taken) throw new ClaimLost('The operation is not ready.');

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
+import { isPaused } from './lane-settings.ts';
 
 /**
  * How many deliveries of each lane wait in the queue, about: more than the workers of a large service take at a time.
@@ -52,7 +53,7 @@ export async function takeDeliveries(
     WITH rooms AS (
       SELECT lane, ${window} - (SELECT count(*) FROM workflow_operations o
         WHERE o.state = 'ready' AND o.delivered_at IS NOT NULL AND o.lane = given.lane) AS room
-      FROM unnest(${lanes}::text[]) AS given (lane)
+      FROM unnest(${lanes}::text[]) AS given (lane) WHERE NOT ${isPaused(sql.ref('given.lane'))}
     ), due AS (
       SELECT next.id, row_number() OVER (ORDER BY next.not_before, next.id) AS place
       FROM rooms CROSS JOIN LATERAL (

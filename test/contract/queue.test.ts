@@ -137,6 +137,59 @@ describe.each(Object.entries(backends))('work queue over %s', (_name, { availabl
       await own.close();
     });
 
+    test('a consumer that is held takes nothing and loses nothing; released, it goes on', async () => {
+      const seen: number[] = [];
+      let finish: () => void = () => undefined;
+      const own = backend.open();
+      const consumer = own.consume('long', 2, async ({ operationId }) => {
+        seen.push(operationId);
+        if (operationId === 50) await new Promise<void>((resolve) => (finish = resolve));
+      });
+      await own.deliver('long', [job(50)]);
+      await eventually(() => expect(seen).toEqual([50]));
+      consumer.hold();
+      // What was on its way to it may still come; what is delivered after a moment does not.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await own.deliver('long', [job(51), job(52)]);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(seen).toEqual([50]);
+      finish();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(seen).toEqual([50]);
+      consumer.release();
+      await eventually(() => expect(seen.toSorted()).toEqual([50, 51, 52]));
+      await consumer.close();
+      await own.close();
+    });
+
+    test('a consumer takes more jobs at once, and fewer, when it is told to', async () => {
+      let running = 0;
+      let most = 0;
+      const own = backend.open();
+      const consumer = own.consume('long', 1, async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        running -= 1;
+      });
+      const jobs = (from: number) => Array.from({ length: 12 }, (_, i) => job(from + i));
+      const work = async (concurrency: number, from: number) => {
+        consumer.setConcurrency(concurrency);
+        // What a worker has asked for already it gets.
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        most = 0;
+        await own.deliver('long', jobs(from));
+        await eventually(async () => {
+          expect(most).toBe(concurrency);
+          expect(running).toBe(0);
+        });
+      };
+      await work(4, 60);
+      await work(2, 80);
+      await consumer.close();
+      await own.close();
+    });
+
     test('the check passes while the backend answers', async () => {
       await expect(queue.check()).resolves.toBeUndefined();
     });

@@ -16,6 +16,7 @@ import { hostileUploads } from './suites/hostile-uploads.ts';
 import { interruptions } from './suites/interruptions.ts';
 import { limits } from './suites/limits.ts';
 import { logs } from './suites/logs.ts';
+import { parts } from './suites/parts.ts';
 import { processing } from './suites/processing.ts';
 import { publishing } from './suites/publishing.ts';
 import { reading } from './suites/reading.ts';
@@ -30,6 +31,7 @@ const SUITES: readonly Suite[] = [
   publishing,
   processing,
   control,
+  parts,
   scheduling,
   forms,
   refusals,

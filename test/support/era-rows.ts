@@ -189,6 +189,10 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       ('https://lms.example.org/hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'kind:event', 'ada', 1, 2, 'No answer.');
     INSERT INTO webhook_deliveries (webhook_id, message_id, kind, body, order_key, state, attempts, ended_at) VALUES
       (1, 'msg_1_1', 'event.created', '{"type": "event.created"}', 'event event-1', 'parked', 31, '2025-06-04T08:00:00Z')`,
+  '0029': `
+    INSERT INTO worker_processes (name, host, pid, runtime, version, concurrency) VALUES
+      ('worker-1', 'host', 42, 'Deno 2.9.6', '0.1.0', 2);
+    INSERT INTO lane_settings (lane, paused, concurrency, changed_by) VALUES ('heavy', true, 3, 'ada')`,
   '0023': `
     UPDATE tracks SET kept_parts = '[{"begin": 1500}]'`,
 };

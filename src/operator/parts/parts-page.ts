@@ -1,0 +1,126 @@
+import { html } from 'hono/html';
+import type { Html } from '../../http/answer/page.ts';
+import type { LaneSetting } from '../../workflows/lane-settings.ts';
+import type { WorkerProcess } from '../../workflows/worker-processes.ts';
+import { age, moment, recordingLink } from '../frame/parts.ts';
+import { sizeOf } from '../frame/words.ts';
+import type { RunningOperation } from '../now/running.queries.ts';
+import { COUNTED, type DatabaseFacts, type LaneLoad } from './parts.queries.ts';
+
+interface Setting {
+  now: Date;
+  /** Where the server's paths begin. */
+  root: string;
+}
+
+/** What was asked of a part, or why it has not answered. */
+export type Answer<T> = { value: T } | { fault: string };
+
+/** The processes with workers and what each of them does. */
+export function workersSection(
+  workers: Answer<WorkerProcess[]>,
+  running: readonly RunningOperation[],
+  setting: Setting,
+): Html {
+  return section('workers', 'Workers', workers, (all) =>
+    all.length === 0
+      ? html`<p class="alarm">No process with workers has given a sign of life: nothing is processed.</p>`
+      : html`${all.map((worker) => workerHtml(worker, running, setting))}`,
+  );
+}
+
+function workerHtml(
+  worker: WorkerProcess,
+  running: readonly RunningOperation[],
+  { now, root }: Setting,
+): Html {
+  const { name, host, pid, runtime, version, startedAt, seenAt, draining, gone, busy } = worker;
+  const own = running.filter((operation) => operation.worker === name);
+  const state = gone
+    ? 'gone'
+    : draining
+      ? busy === 0
+        ? 'drained'
+        : 'draining'
+      : busy > 0
+        ? 'running'
+        : 'idle';
+  return html`<article class="sheet"><div class="heading"><h3><bdi>${name}</bdi></h3><span class="state ${state === 'gone' ? 'failed' : state === 'drained' || state === 'draining' ? 'paused' : state === 'running' ? 'running' : 'succeeded'}">${state}</span></div>
+<p class="faint">${host}, process ${pid} · ${runtime}, Inlet ${version} · up for ${age(startedAt, now)}, seen ${age(seenAt, now)} ago</p>
+${own.length === 0 ? '' : html`<ul class="plain">${own.map((operation) => html`<li>${operation.operation}: ${recordingLink(operation, root)} <span class="faint">for ${age(operation.since, now)}</span><progress data-workflow="${operation.workflowId}" value="${operation.progress}" max="1" aria-label="${Math.round(operation.progress * 100)} percent"></progress></li>`)}</ul>`}
+${gone ? '' : html`<form method="post" action="${root}admin/parts/workers"><input type="hidden" name="worker" value="${name}"><input type="hidden" name="draining" value="${draining ? 'false' : 'true'}"><button class="quiet">${draining ? 'Let it work again' : 'Drain'}</button></form>`}
+</article>`;
+}
+
+/** What waits in each lane, and how it is set. */
+export function lanesSection(
+  lanes: Answer<{ loads: LaneLoad[]; settings: LaneSetting[] }>,
+  { now, root }: Setting,
+): Html {
+  return section(
+    'lanes',
+    'Lanes',
+    lanes,
+    ({ loads, settings }) => html`<div class="table" tabindex="0" role="region" aria-label="Lanes"><table>
+<thead><tr><th scope="col">Lane</th><th scope="col">Ready</th><th scope="col">Running</th><th scope="col">At once, in each worker</th><th scope="col"></th></tr></thead>
+<tbody>${loads.map((load) => {
+      const setting = settings.find(({ lane }) => lane === load.lane);
+      return html`<tr><td><strong>${load.lane}</strong>${setting?.paused ? html` <span class="state paused">paused</span> <span class="faint">by <bdi>${setting.changedBy}</bdi>, ${moment(setting.changedAt)} UTC</span>` : ''}</td>
+<td>${load.ready > COUNTED ? `more than ${COUNTED}` : load.ready}${load.oldest ? html` <span class="faint">the first since ${age(load.oldest, now)}</span>` : ''}</td><td>${load.running}</td>
+<td><form class="inline" method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><input type="number" name="concurrency" min="1" max="256" value="${setting?.concurrency ?? ''}" placeholder="as started" aria-label="Operations of the lane ${load.lane} at once"><button class="quiet">Set</button></form></td>
+<td><form method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><input type="hidden" name="paused" value="${setting?.paused ? 'false' : 'true'}"><button class="${setting?.paused ? '' : 'quiet'}">${setting?.paused ? 'Resume' : 'Pause'}</button></form></td></tr>
+`;
+    })}</tbody></table></div>`,
+  );
+}
+
+/** What the other parts say of themselves. */
+export interface OtherParts {
+  database: Answer<DatabaseFacts>;
+  queue: Answer<{ kind: string; jobs: Record<string, number> }>;
+  storage: Answer<string>;
+  process: { runtime: string; rss: number; upSeconds: number; streams: number };
+}
+
+export function otherSections({ database, queue, storage, process }: OtherParts): Html {
+  return html`${section(
+    'database',
+    'Database',
+    database,
+    ({ version, bytes, connections, mostConnections, oldestTransaction }) =>
+      facts([
+        ['PostgreSQL', version],
+        ['Size', sizeOf(bytes)],
+        ['Connections', `${connections} of ${mostConnections}`],
+        ['Oldest transaction', oldestTransaction === null ? 'none' : `${Math.round(oldestTransaction)} s`],
+      ]),
+  )}
+${section('queue', 'Queue', queue, ({ kind, jobs }) =>
+  facts([
+    ['Over', kind === 'redis' ? 'Redis' : 'PostgreSQL'],
+    ...Object.entries(jobs).map(([lane, count]): [string, string] => [`Waiting in ${lane}`, String(count)]),
+  ]),
+)}
+${section('storage', 'Object storage', storage, (kind) =>
+  facts([
+    ['Kept in', kind],
+    ['State', 'answers'],
+  ]),
+)}
+<section id="process" data-live aria-labelledby="process-heading"><h2 id="process-heading">The process that shows this page</h2>
+${facts([
+  ['Runtime', process.runtime],
+  ['Memory', sizeOf(process.rss)],
+  ['Up for', `${Math.round(process.upSeconds / 60)} min`],
+  ['Following updates', String(process.streams)],
+])}</section>`;
+}
+
+function section<T>(id: string, name: string, answer: Answer<T>, show: (value: T) => Html): Html {
+  return html`<section id="${id}" data-live aria-labelledby="${id}-heading"><h2 id="${id}-heading">${name}</h2>
+${'value' in answer ? show(answer.value) : html`<p class="alarm">${answer.fault}</p>`}</section>`;
+}
+
+function facts(rows: readonly (readonly [string, string])[]): Html {
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Client } from '../../support/client.ts';
+import { recording } from '../../support/clips.ts';
+import { eventually } from '../../support/eventually.ts';
+import { eventFields, file } from '../../support/form.ts';
+import type { Suite } from '../suite.ts';
+
+/** What operators set of parts that run. */
+export const parts: Suite = (product) => {
+  const post = (admin: Client, path: string, fields: Record<string, string>) =>
+    admin.fetch(path, { method: 'POST', body: new URLSearchParams(fields) });
+
+  test('recordings wait for a lane that is paused, and go through when it goes on', async () => {
+    const { admin, server } = product();
+    await post(admin, '/admin/parts/lanes', { lane: 'heavy', paused: 'true' });
+    const clip = await recording({ seconds: 1 });
+    const id = await admin.create([...eventFields(), file('presenter', 'lecture.mp4', clip)]);
+    const encoding = server.database
+      .selectFrom('workflow_operations')
+      .innerJoin('workflows', 'workflows.id', 'workflow_id')
+      .select('workflow_operations.state')
+      .where('event_id', '=', id)
+      .where('operation', '=', 'encode');
+    await eventually(async () => expect(await encoding.executeTakeFirst()).toEqual({ state: 'ready' }));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await encoding.executeTakeFirst()).toEqual({ state: 'ready' });
+    await post(admin, '/admin/parts/lanes', { lane: 'heavy', paused: 'false' });
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+  });
+
+  test('a worker that is drained takes nothing more, and works again when it is let', async () => {
+    const { admin, server } = product();
+    const [worker] = await server.database
+      .selectFrom('worker_processes')
+      .select(['name', 'runtime'])
+      .execute();
+    expect(worker?.runtime).toMatch(/^(Deno|Node) \d/);
+    const drain = (draining: string) =>
+      post(admin, '/admin/parts/workers', { worker: worker?.name ?? '', draining });
+    expect((await drain('true')).status).toBe(303);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const id = await admin.create(eventFields({ workflow: 'fast' }));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect((await admin.event(id)).processing_state).toBe('INSTANTIATED');
+    await drain('false');
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+  });
+};
