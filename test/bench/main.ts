@@ -14,6 +14,7 @@ import { measurePoll } from './tables/poll.ts';
 import { measureQueue } from './tables/queue.ts';
 import { measureScheduling } from './tables/scheduling.ts';
 import { measureThroughput } from './tables/throughput.ts';
+import { measureUpdates } from './tables/updates.ts';
 import { measureUpload } from './tables/upload.ts';
 import { measureWorkflow } from './tables/workflow.ts';
 
@@ -29,6 +30,7 @@ const MEASURES: Record<TableName, Measure> = {
   scheduling: measureScheduling,
   throughput: measureThroughput,
   agents: measureAgents,
+  updates: measureUpdates,
 };
 
 const cleanup = new Cleanup();

@@ -12,6 +12,7 @@ export const TABLES = [
   'scheduling',
   'throughput',
   'agents',
+  'updates',
 ] as const;
 export type TableName = (typeof TABLES)[number];
 
