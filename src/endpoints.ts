@@ -57,6 +57,7 @@ import { operatorHome } from './operator/now/now.endpoint.ts';
 import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
 import { operatorSearch } from './operator/recordings/search.endpoint.ts';
+import { operatorTrends } from './operator/trends/trends.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
 import {
   operatorAddWebhook,
@@ -249,6 +250,7 @@ export const PAGES: readonly Endpoint<AppServices>[] = [
   operatorWebhooks,
   operatorAddWebhook,
   operatorChangeWebhook,
+  operatorTrends,
   operatorUploads,
   operatorAgents,
   workflowsForOperators,

@@ -9,6 +9,9 @@ import { finishDirectUploads } from '../src/ingest/direct/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
 import { expireUploads } from '../src/ingest/uploads/expire.ts';
 import { markMissedRecordings } from '../src/recordings/state.ts';
+import { countChanges } from '../src/statistics/count.ts';
+import { measureStorage } from '../src/statistics/storage.ts';
+import { sweepStatistics } from '../src/statistics/sweep.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { sweepDeliveries } from '../src/webhooks/deliveries.ts';
@@ -25,10 +28,13 @@ const DIRECT_UPLOADS_MS = 15_000;
 const UPLOADS_SWEEP_MS = 60_000;
 const CHANGES_SWEEP_MS = 60_000;
 const MISSED_CHECK_MS = 60_000;
+const COUNTING_MS = 10_000;
+/** Looks whether it is due; what fails because it takes too long is not tried again at once. */
+const STORAGE_CHECK_MS = 300_000;
 
 /**
  * Puts right what killed processes left: operations without a worker, staged objects, working folders; what is only
- * kept for a time; and recordings that never came.
+ * kept for a time; and recordings that never came. Counts what has happened.
  */
 export function startReconciler(options: {
   database: Database;
@@ -81,6 +87,11 @@ export function startReconciler(options: {
     periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
       const missed = await markMissedRecordings(database, recordingGraceMs);
       if (missed > 0) log.warn({ events: missed }, 'recordings of scheduled events never came');
+    }),
+    periodically('counting of changes', COUNTING_MS, log, () => countChanges(database)),
+    periodically('measuring of storage', STORAGE_CHECK_MS, log, async () => {
+      await measureStorage(database);
+      await sweepStatistics(database);
     }),
   ];
   return {

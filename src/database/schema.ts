@@ -346,6 +346,23 @@ export interface Staging {
   owner: string | null;
 }
 
+export interface StatisticsCount {
+  bucket: Generated<number>;
+  count: number;
+  label: Generated<string>;
+  measure: string;
+  period: string;
+  start: Timestamp;
+  sum: Generated<number>;
+}
+
+export interface StorageSize {
+  hour: Timestamp;
+  processed: number;
+  received: number;
+  unfinished: number;
+}
+
 export interface TokenUser {
   role: string;
   username: string;
@@ -479,6 +496,7 @@ export interface WorkflowOperation {
   operation: string;
   position: number;
   progress: Generated<number>;
+  ready_at: Timestamp | null;
   reason: string | null;
   started_at: Timestamp | null;
   state: string;
@@ -532,6 +550,8 @@ export interface DB {
   series_catalogs: SeriesCatalog;
   sessions: Session;
   staging: Staging;
+  statistics_counts: StatisticsCount;
+  storage_sizes: StorageSize;
   token_users: TokenUser;
   tracks: Track;
   upload_pieces: UploadPiece;

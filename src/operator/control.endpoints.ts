@@ -8,11 +8,11 @@ import { conflict, HttpError } from '../http/errors.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { controlWorkflow } from '../workflows/control.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
+import { reasonKey } from '../workflows/reason-key.ts';
 import { NotNow, startOnRequest } from '../workflows/start-on-request.ts';
 import { WantedState } from '../workflows/workflow.schemas.ts';
 import { doneAt } from './frame/operator-page.ts';
 import { failedRecordings } from './now/failed.queries.ts';
-import { reasonKey } from './now/reason-key.ts';
 
 interface Services {
   database: Database;

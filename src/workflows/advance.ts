@@ -66,9 +66,9 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
       workflow.tellOfStart();
       return goOn(workflow);
     case 'claimed': {
-      const { operation } = await workflow.claim(change.operationId, change.worker);
+      const { operation, waitedMs } = await workflow.claim(change.operationId, change.worker);
       if (workflow.state === 'INSTANTIATED') await workflow.move('RUNNING');
-      return workflow.tellOfStep(operation, 'running');
+      return workflow.tellOfStep(operation, 'running', waitedMs === null ? {} : { waited_ms: waitedMs });
     }
     case 'succeeded': {
       const { operation } = await workflow.leave(change, 'succeeded', {

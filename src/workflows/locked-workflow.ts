@@ -16,6 +16,10 @@ export const READY_CHANNEL = 'inlet_operation_ready';
 /** The channel on which workers hear that operations were taken from them; its payload is the operation's number. */
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
 
+/** How long it could have been taken already, if that is known; it may have become ready after the transaction began. */
+const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
+  greatest(0, round(1000 * extract(epoch FROM now() - greatest(ready_at, not_before))))::bigint END`;
+
 /** The change comes from a worker that no longer holds the operation; the transaction must roll back. */
 export class ClaimLost extends Error {
   override name = 'ClaimLost';
@@ -120,7 +124,11 @@ export class LockedWorkflow {
   /** Gives an operation to whichever worker comes first. @param from the state it is in */
   async makeReady({ id }: Step, from: OperationState): Promise<void> {
     assertMove(OPERATION_MOVES, from, 'ready');
-    await this.trx.updateTable('workflow_operations').set({ state: 'ready' }).where('id', '=', id).execute();
+    await this.trx
+      .updateTable('workflow_operations')
+      .set({ state: 'ready', ready_at: sql`now()` })
+      .where('id', '=', id)
+      .execute();
     await this.#announce();
   }
 
@@ -132,7 +140,7 @@ export class LockedWorkflow {
   }
 
   /** @throws {ClaimLost} when the operation is not ready */
-  async claim(operationId: number, worker: string): Promise<Step> {
+  async claim(operationId: number, worker: string): Promise<Step & { waitedMs: number | null }> {
     assertMove(OPERATION_MOVES, 'ready', 'running');
     const taken = await this.trx
       .updateTable('workflow_operations')
@@ -149,7 +157,7 @@ export class LockedWorkflow {
       .where('state', '=', 'ready')
       .where('not_before', '<=', sql<Date>`now()`)
       .where((is) => is.not(isPaused(sql.ref('workflow_operations.lane'))))
-      .returning(['id', 'operation'])
+      .returning(['id', 'operation', WAITED_MS.as('waitedMs')])
       .executeTakeFirst();
     if (!taken) throw new ClaimLost('The operation is not ready.');
     return taken;
@@ -164,7 +172,13 @@ export class LockedWorkflow {
     assertMove(OPERATION_MOVES, 'running', to);
     const left = await this.trx
       .updateTable('workflow_operations')
-      .set({ ...set, state: to, heartbeat_at: null, delivered_at: null })
+      .set({
+        ...set,
+        state: to,
+        heartbeat_at: null,
+        delivered_at: null,
+        ...(to === 'ready' && { ready_at: sql`now()` }),
+      })
       .where('id', '=', held.operationId)
       .where('state', '=', 'running')
       .where('fencing_token', '=', held.token)

@@ -195,4 +195,11 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO lane_settings (lane, paused, concurrency, changed_by) VALUES ('heavy', true, 3, 'ada')`,
   '0023': `
     UPDATE tracks SET kept_parts = '[{"begin": 1500}]'`,
+  '0030': `
+    INSERT INTO statistics_counts (period, start, measure, label, bucket, count, sum) VALUES
+      ('hour', '2025-07-01T08:00:00Z', 'failure', 'The file is damaged: it breaks off after … seconds.', DEFAULT, 3, DEFAULT),
+      ('day', '2025-07-01T00:00:00Z', 'waiting', DEFAULT, 42, 1000000, 4567890123456);
+    INSERT INTO storage_sizes (hour, received, processed, unfinished) VALUES
+      ('2025-07-01T08:00:00Z', 50000000000000, 60000000000000, 0);
+    UPDATE workflow_operations SET ready_at = started_at`,
 };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../../database/kysely.ts';
-import { reasonKey } from './reason-key.ts';
+import { reasonKey } from '../../workflows/reason-key.ts';
 
 /** Failures are looked through from the newest on; of more, nobody tells them apart. */
 export const MOST_FAILED = 500;

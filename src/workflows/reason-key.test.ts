@@ -12,3 +12,8 @@ test.each([
 test('other words are another reason', () => {
   expect(reasonKey('The file is no recording.')).not.toBe(reasonKey('The file is encrypted.'));
 });
+
+test('a character that stands where it is cut off does not leave a half of itself', () => {
+  const key = reasonKey(`${'x'.repeat(299)}🎬`);
+  expect([key.length, key.isWellFormed()]).toEqual([300, true]);
+});

@@ -1,6 +1,6 @@
 /**
  * What reasons have in common that differ only in the recording: numbers, names in quotation marks and identifiers are
- * left out.
+ * left out. At most 300 characters, which a database takes.
  */
 export function reasonKey(reason: string): string {
   return reason
@@ -8,5 +8,6 @@ export function reasonKey(reason: string): string {
     .replaceAll(/"[^"]*"|'[^']*'|“[^”]*”/g, '…')
     .replaceAll(/\d+([.,:]\d+)*/g, '…')
     .trim()
-    .slice(0, 300);
+    .slice(0, 300)
+    .toWellFormed();
 }
