@@ -9,7 +9,7 @@ import { send } from '../src/webhooks/send.ts';
 import { type Part, periodically } from './periodically.ts';
 
 /** Notifications are a hint; this is how long a change, or a message that is due again, waits without one. */
-const POLL_MS = 2_000;
+const POLL_MS = 5_000;
 /** Messages on their way from one process. */
 const AT_ONCE = 32;
 

@@ -27,12 +27,21 @@ interface Receiver {
  */
 export async function fanOut(database: Database): Promise<number> {
   await numberChanges(database);
+  if (!(await isBehind(database))) return 0;
   let made = 0;
   for (;;) {
     const { messages, more } = await database.transaction().execute(fanOutBatch);
     made += messages;
     if (!more) return made;
   }
+}
+
+/** Whether there is anything to read; to be asked before anything is locked. */
+async function isBehind(database: Database): Promise<boolean> {
+  const { rows } = await sql<{ behind: boolean }>`
+    SELECT last > coalesce((SELECT position FROM changes_readers WHERE name = ${READER}), -1) AS behind
+    FROM changes_counter`.execute(database);
+  return rows[0]?.behind ?? true;
 }
 
 async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: boolean }> {
