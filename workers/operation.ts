@@ -18,6 +18,8 @@ export interface OperationContext {
   readonly publicUrl: string;
   /** Folder with the site's own programs. */
   readonly commandsDir: string | undefined;
+  /** What a program of the site may write for a track: no more than a file that clients send. */
+  readonly maxUploadBytes: number;
   /** An empty folder of its own, removed when the operation ends in whatever way. */
   readonly folder: string;
   readonly signal: AbortSignal;

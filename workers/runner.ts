@@ -8,11 +8,11 @@ import { runAfter } from '../src/timeout.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
 import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { failureChange } from './failure.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, OperationContext } from './operation.ts';
 import { createWorkFolder, removeWorkFolder, touchWorkFolder } from './work-folders.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
-export interface RunnerOptions {
+export interface RunnerOptions extends Partial<Pick<OperationContext, 'commandsDir' | 'maxUploadBytes'>> {
   /** Unique to this process. */
   worker: string;
   database: Database;
@@ -22,8 +22,6 @@ export interface RunnerOptions {
   staging: StagingLedger;
   tools: MediaTools;
   publicUrl: string;
-  /** Folder with the site's own programs. */
-  commandsDir?: string | undefined;
   /** Where operations get their temporary folders. */
   workDir: string;
   operations: ReadonlyMap<string, Operation>;
@@ -173,6 +171,7 @@ export class Runner {
         tools,
         publicUrl,
         commandsDir: this.#options.commandsDir,
+        maxUploadBytes: this.#options.maxUploadBytes ?? Number.POSITIVE_INFINITY,
         folder,
         signal,
         log,

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { argumentsOf, locateProgram, matchesFlavor } from './site-program.ts';
+import { argumentsOf, locateProgram, matchesFlavor, programsIn } from './site-program.ts';
 
 let root: string;
 let folder: string;
@@ -41,6 +41,12 @@ test.each([
 
 test('without the folder there is none', async () => {
   await expect(locateProgram(undefined, 'sound.sh')).rejects.toThrow('COMMANDS_DIR is not set');
+});
+
+test('the programs of a site are those by their names, and a folder that is not there is refused', async () => {
+  expect([...(await programsIn(folder)).keys()]).toEqual(['alias.sh', 'sound.sh']);
+  expect((await programsIn(undefined)).size).toBe(0);
+  await expect(programsIn(join(root, 'nowhere'))).rejects.toThrow(/^COMMANDS_DIR is/);
 });
 
 test('what a placeholder stands for stays one argument, whatever is in it', () => {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { access, lstat, realpath } from 'node:fs/promises';
+import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ConfigError } from '../src/config.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -26,9 +27,8 @@ export async function locateProgram(folder: string | undefined, name: string): P
   }
   const path = join(await realpath(folder).catch(() => folder), name);
   try {
-    const [found, entry] = [await realpath(path), await lstat(path)];
-    const inside = dirname(found) === dirname(path);
-    if (inside && (entry.isFile() || entry.isSymbolicLink())) {
+    const found = await realpath(path);
+    if (dirname(found) === dirname(path) && (await stat(found)).isFile()) {
       await access(found, constants.X_OK);
       return found;
     }
@@ -36,6 +36,25 @@ export async function locateProgram(folder: string | undefined, name: string): P
     // Said below.
   }
   throw new CommandRefused(`There is no executable file ${JSON.stringify(name)} in COMMANDS_DIR.`);
+}
+
+/**
+ * All programs of a site: name to path.
+ *
+ * @param folder COMMANDS_DIR
+ * @throws {ConfigError} when there is no such folder
+ */
+export async function programsIn(folder: string | undefined): Promise<ReadonlyMap<string, string>> {
+  if (folder === undefined) return new Map();
+  const names = await readdir(folder).catch(() => {
+    throw new ConfigError(`COMMANDS_DIR is ${JSON.stringify(folder)}; allowed is a folder that can be read.`);
+  });
+  const programs = new Map<string, string>();
+  for (const name of names.sort()) {
+    const path = await locateProgram(folder, name).catch(() => undefined);
+    if (path) programs.set(name, path);
+  }
+  return programs;
 }
 
 /** What placeholders stand for. */

@@ -3,7 +3,9 @@ import type { Context } from '../src/context.ts';
 import { locateTools } from '../src/media/tools.ts';
 import type { Shutdown } from '../src/shutdown.ts';
 import { loadDefinitions } from '../src/workflows/definitions.ts';
+import { commandFault } from './operations/command-settings.ts';
 import { operations } from './operations/index.ts';
+import { programsIn } from './site-program.ts';
 import { startWorker } from './worker.ts';
 
 /** No loop of ours takes a minute; what hangs so much longer hangs for ever. */
@@ -13,7 +15,8 @@ const LOOK_MS = 10_000;
 /** Starts the workers of a process, until the shutdown. @throws {ConfigError} for a definition that cannot be run */
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
-  await loadDefinitions(config.workflowsDir, new Set(operations.keys()));
+  const programs = await programsIn(config.commandsDir);
+  await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandFault(programs));
   const tools = await locateTools(config);
   const worker = startWorker({
     ...context,
@@ -23,6 +26,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
     commandsDir: config.commandsDir,
+    maxUploadBytes: config.maxUploadBytes,
     concurrency: config.workerConcurrency,
     recordingGraceMs: config.scheduling.recordingGraceMs,
     changesDays: config.changesDays,

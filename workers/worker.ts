@@ -35,6 +35,7 @@ export interface WorkerOptions {
   publicUrl: string;
   dataDir: string;
   commandsDir: string | undefined;
+  maxUploadBytes: number;
   concurrency: number;
   /** Of Inlet. */
   version: string;

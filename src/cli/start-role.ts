@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
-import { readdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { programsIn } from '../../workers/site-program.ts';
 import { type Config, VARIABLES } from '../config.ts';
 import { KILL } from '../media/process.ts';
 import { locateTools, type MediaTools } from '../media/tools.ts';
@@ -80,8 +81,8 @@ async function withoutLinks(config: Config): Promise<Config> {
 /** All programs that there are at the start, with what ends them. */
 async function sitePrograms(folder: string | undefined): Promise<string[]> {
   if (!folder) return [];
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return [...entries.filter((entry) => entry.isFile()).map(({ name }) => join(folder, name)), KILL];
+  // A program may be there by several names.
+  return [...new Set((await programsIn(folder)).values()), KILL];
 }
 
 function toolVariables(tools: MediaTools | undefined) {
@@ -105,7 +106,7 @@ async function denoCommand(
       variables: VARIABLES,
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
-      commands: await sitePrograms(config.commandsDir),
+      commands: found.tools ? await sitePrograms(config.commandsDir) : [],
       tellsWebhooks: found.tools !== undefined,
       listen: answersRequests(role) ? listenEndpoint(config) : undefined,
       endpoints: await endpoints(role, config, found.databaseUrl, environment),

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testTools } from '../../test/support/clips.ts';
-import { watched } from './output-watch.ts';
+import { sizeOf, watched } from './output-watch.ts';
 import { runTool } from './process.ts';
 
 let folder: string;
@@ -27,6 +27,20 @@ describe('watched', () => {
       permanent: true,
       message: expect.stringContaining('larger'),
     });
+  });
+
+  it('counts all that is in a folder, however deep', async () => {
+    const path = join(folder, 'many');
+    await mkdir(join(path, 'deeper'), { recursive: true });
+    for (const name of ['a', 'deeper/b']) await writeFile(join(path, name), 'x'.repeat(600));
+    expect(await sizeOf(path)).toBe(1200);
+    const run = vi.fn(async () => undefined);
+    await expect(
+      watched({ path, maxBytes: 1000, tooLarge: 'Too much.' }, undefined, run, {
+        lookMs: 20,
+        reserve: () => 0,
+      }),
+    ).rejects.toThrow('Too much.');
   });
 
   it('says what is wrong with the disk, and not how who wrote on it puts it', async () => {

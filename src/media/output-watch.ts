@@ -1,5 +1,5 @@
-import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lstat, readdir, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { MediaFailure } from './failure.ts';
 
 const WATCH: Watch = {
@@ -15,11 +15,13 @@ export interface Watch {
   reserve: (bytes: number) => number;
 }
 
-/** A file that is going to be written. */
+/** A file that is going to be written, or a folder with all that is in it. */
 export interface WatchedOutput {
   path: string;
   /** More than this is no result of what was asked for. */
   maxBytes: number;
+  /** What to say then, if something else than of the result of an encoder. */
+  tooLarge?: string;
 }
 
 /**
@@ -56,16 +58,24 @@ export async function watched(
 }
 
 async function findFault(
-  { path, maxBytes }: WatchedOutput,
+  { path, maxBytes, tooLarge }: WatchedOutput,
   { reserve }: Watch,
 ): Promise<MediaFailure | undefined> {
-  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
-  if (size > maxBytes) {
-    const message = 'The result becomes larger than a recording of its length can be.';
+  if ((await sizeOf(path)) > maxBytes) {
+    const message = tooLarge ?? 'The result becomes larger than a recording of its length can be.';
     return new MediaFailure(message, { permanent: true });
   }
   // Not every file system knows; then its own error has to do.
   const disk = await statfs(dirname(path)).catch(() => undefined);
   if (!disk || disk.bavail * disk.bsize >= reserve(disk.blocks * disk.bsize)) return undefined;
   return new MediaFailure('The disk of the worker is full.', { permanent: false, ours: true });
+}
+
+/** @returns how many bytes a file has, or all files of a folder; none for what is not there (any more) */
+export async function sizeOf(path: string): Promise<number> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isDirectory()) return found?.size ?? 0;
+  let size = 0;
+  for (const name of await readdir(path).catch(() => [])) size += await sizeOf(join(path, name));
+  return size;
 }

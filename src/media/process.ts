@@ -51,13 +51,18 @@ export interface RunOptions extends RunLimits {
   env?: Readonly<Record<string, string>>;
   /** Why it failed, by its log and its end; as media tools fail unless given. */
   explain?: (log: string, ending: Ending) => Error;
+  /** Runs what is no media tool: see `runProgram`. */
+  foreign?: boolean;
 }
+
+/** What a program may take to end by itself when it is asked to. */
+const GRACE_MS = 700;
 
 /** How a run that succeeded ended. */
 export interface Finished {
   /** Standard output, unless `onOutput` took it. */
   output: Buffer;
-  /** The last 4 KiB of standard error, without paths. */
+  /** The last 4 KiB of standard error (of a foreign program of standard output as well), without paths. */
   log: string;
 }
 
@@ -68,6 +73,7 @@ export interface Finished {
  */
 export function runTool(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
   const { signal, timeLimitMs, onOutput, maxOutputBytes = OUTPUT_BYTES, cwd, env = ENVIRONMENT } = options;
+  const { foreign = false } = options;
   const explain = options.explain ?? ((log, ending) => failureFromLog(basename(path), log, ending));
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -78,12 +84,13 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
     const child = spawn(path, args, {
       cwd,
       env,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: [foreign ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
       windowsHide: true,
     });
     // Without file handles there are no pipes, and nothing that would be closed.
-    if (!child.stdout) {
+    const { stdin, stdout, stderr } = child;
+    if (!stdout || !stderr) {
       child.on('error', (error) => reject(notStarted(path, error)));
       return;
     }
@@ -91,33 +98,41 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
     let collected = 0;
     let tail = Buffer.alloc(0);
     let ended: { reason: unknown } | undefined;
+    let grace: NodeJS.Timeout | undefined;
     const end = (reason: unknown) => {
       if (ended) return;
       ended = { reason };
-      kill(child);
+      if (!foreign) return kill(child, 'SIGKILL');
+      kill(child, 'SIGTERM');
+      grace = setTimeout(() => kill(child, 'SIGKILL'), GRACE_MS);
     };
     const onAbort = () => end(signal?.reason);
     const stopClock = runAfter(timeLimitMs, () => end(tookTooLong(path, timeLimitMs)));
     signal?.addEventListener('abort', onAbort, { once: true });
 
-    child.stdout.on('data', (chunk: Buffer) => {
+    const say = (chunk: Buffer) => {
+      tail = Buffer.concat([tail, chunk]).subarray(-LOG_BYTES);
+    };
+    stdout.on('data', (chunk: Buffer) => {
+      if (foreign) return say(chunk);
       if (onOutput) return onOutput(chunk);
       collected += chunk.length;
       if (collected > maxOutputBytes) end(tooMuchOutput());
       else chunks.push(chunk);
     });
-    child.stderr.on('data', (chunk: Buffer) => {
-      tail = Buffer.concat([tail, chunk]).subarray(-LOG_BYTES);
-    });
+    stderr.on('data', say);
     // It may end without having read anything.
-    child.stdin.on('error', () => undefined);
+    stdin?.on('error', () => undefined);
     child.on('error', (error) => end(notStarted(path, error)));
     child.on('exit', () => {
       // A grandchild that was not killed along may hold the pipes open.
-      if (ended) for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      if (ended) for (const stream of [stdout, stderr]) stream.destroy();
+      // What it has left running would go on writing to results that are taken already.
+      if (foreign) kill(child, 'SIGKILL');
     });
     child.on('close', (code, killedBy) => {
       stopClock();
+      clearTimeout(grace);
       signal?.removeEventListener('abort', onAbort);
       if (ended) return reject(ended.reason);
       const log = withoutPaths(tail.toString('utf8'), args);
@@ -127,6 +142,18 @@ export function runTool(path: string, args: readonly string[], options: RunOptio
   });
 }
 
+/**
+ * Runs a program of the site to its end, with nothing to read. What it says is only kept as a log. It is asked to end
+ * before it is killed, and whatever it has started ends with it.
+ */
+export function runProgram(
+  path: string,
+  args: readonly string[],
+  options: Omit<RunOptions, 'foreign' | 'onOutput' | 'maxOutputBytes'>,
+): Promise<Finished> {
+  return runTool(path, args, { ...options, foreign: true });
+}
+
 /** Programs that run others report a signal that ended these as 128 and its number. */
 function endingOf(code: number | null, killedBy: NodeJS.Signals | null): Ending {
   const signal = SIGNALS.find((name) => code === 128 + constants.signals[name]);
@@ -134,15 +161,15 @@ function endingOf(code: number | null, killedBy: NodeJS.Signals | null): Ending 
 }
 
 /**
- * Kills a tool and what it started. Where only the tool itself can be killed, and that was a script that runs ffmpeg, it
+ * Signals a tool and what it started. Where only the tool itself can be killed, and that was a script that runs ffmpeg, it
  * is ffmpeg that reads the wish to end.
  */
-function kill(child: ChildProcess): void {
+function kill(child: ChildProcess, how: 'SIGTERM' | 'SIGKILL'): void {
   child.stdin?.end('q');
   // A permission to signal whole groups is one that Deno gives only together with running any program, such as that one.
   if (child.pid && !process.versions.deno) {
     try {
-      process.kill(-child.pid, 'SIGKILL');
+      process.kill(-child.pid, how);
       return;
     } catch {
       // It has just ended by itself.
@@ -150,13 +177,13 @@ function kill(child: ChildProcess): void {
   }
   if (child.pid && process.versions.deno) {
     try {
-      const group = spawn(KILL, ['-KILL', '--', `-${child.pid}`], { env: {}, stdio: 'ignore' });
+      const group = spawn(KILL, [`-${how.slice(3)}`, '--', `-${child.pid}`], { env: {}, stdio: 'ignore' });
       group.on('error', () => undefined);
     } catch {
       // It may not be run.
     }
   }
-  child.kill('SIGKILL');
+  child.kill(how);
 }
 
 /** Takes paths of this machine out of a log: those of the command line, and what looks like one. */

@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../config.ts';
 import { parseYaml, readYamlFolder } from '../yaml.ts';
-import { DefinitionSchema, PAUSE, type WorkflowDefinition } from './definition.ts';
+import { DefinitionSchema, type OperationDefinition, PAUSE, type WorkflowDefinition } from './definition.ts';
 
 const BUILT_IN = fileURLToPath(new URL('./definitions/', import.meta.url));
 /** What runs when a client names a workflow that does not exist (compatibility 3.5). */
 export const USUAL = 'schedule-and-upload';
+
+/** What is wrong with the configuration of an operation, at which of its keys; undefined when nothing is. */
+export type FaultOf = (operation: OperationDefinition) => { key: string; message: string } | undefined;
 
 /** The workflow definitions of this installation. */
 export interface WorkflowDefinitions {
@@ -20,16 +23,18 @@ export interface WorkflowDefinitions {
  * Reads the built-in definitions and those of the site's own folder, which replace built-in ones of the same id.
  *
  * @param operations names of the operations that workers know, where this process knows them
+ * @param faultOf what else would hinder these
  * @throws {ConfigError} naming file, line and what is wrong with it
  */
 export async function loadDefinitions(
   workflowsDir: string | undefined,
   operations?: ReadonlySet<string>,
+  faultOf?: FaultOf,
 ): Promise<WorkflowDefinitions> {
   const definitions = new Map<string, WorkflowDefinition>();
   const names = new Map<string, WorkflowDefinition>();
   for (const folder of workflowsDir ? [BUILT_IN, workflowsDir] : [BUILT_IN]) {
-    const own = await readFolder(folder, operations);
+    const own = await readFolder(folder, operations, faultOf);
     for (const definition of own) {
       const replaced = definitions.get(definition.id);
       for (const alias of replaced?.aliases ?? []) names.delete(alias);
@@ -46,11 +51,15 @@ export async function loadDefinitions(
   };
 }
 
-async function readFolder(folder: string, operations?: ReadonlySet<string>): Promise<WorkflowDefinition[]> {
+async function readFolder(
+  folder: string,
+  operations?: ReadonlySet<string>,
+  faultOf?: FaultOf,
+): Promise<WorkflowDefinition[]> {
   const seen = new Map<string, string>();
   const definitions: WorkflowDefinition[] = [];
   for (const { file, source } of await readYamlFolder('WORKFLOWS_DIR', folder)) {
-    const definition = parseDefinition(file, source, operations);
+    const definition = parseDefinition(file, source, operations, faultOf);
     for (const id of [definition.id, ...definition.aliases]) {
       const other = seen.get(id);
       if (other) throw new ConfigError(`${file}: the id "${id}" is taken by ${other}.`);
@@ -66,10 +75,14 @@ export function parseDefinition(
   file: string,
   source: string,
   operations?: ReadonlySet<string>,
+  faultOf?: FaultOf,
 ): WorkflowDefinition {
   const { data, fail } = parseYaml(file, source, DefinitionSchema);
   for (const list of ['operations', 'on_failure'] as const) {
-    data[list].forEach(({ operation }, index) => {
+    data[list].forEach((each, index) => {
+      const { operation } = each;
+      const fault = faultOf?.(each);
+      if (fault) fail([list, index, 'configuration', fault.key], fault.message);
       if (!operations || operation === PAUSE || operations.has(operation)) return;
       const known = [PAUSE, ...operations].sort().join(', ');
       fail([list, index, 'operation'], `no operation is called "${operation}"; there are ${known}`);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
+import { runProgram } from '../../src/media/process.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
@@ -13,6 +14,7 @@ import type { Operation, OperationContext } from '../../workers/operation.ts';
 import { Runner } from '../../workers/runner.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { processesWith } from '../support/media.ts';
 import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
 
 let db: TestDatabase;
@@ -162,6 +164,20 @@ test('an operation that exceeds its time limit is ended and fails', async () => 
   const { ended, state } = await runOnce(async ({ signal }) => whenAborted(signal), { timeLimit: '1s' });
   expect(await ended).toBe('It took longer than the 1 second allowed.');
   expect(await state()).toBe('FAILED');
+});
+
+test("a site's program that exceeds the time limit is ended with all that it has started", async () => {
+  const script = ['-c', "trap '' TERM; /bin/sleep 86396 & while :; do wait; done"];
+  const { ended, state } = await runOnce(
+    async ({ signal, folder: cwd }) => {
+      await runProgram('/bin/sh', script, { signal, cwd, env: {}, timeLimitMs: Number.POSITIVE_INFINITY });
+      return async () => undefined;
+    },
+    { timeLimit: '1s' },
+  );
+  expect(await ended).toBe('It took longer than the 1 second allowed.');
+  expect(await state()).toBe('FAILED');
+  await eventually(() => expect(processesWith('sleep\0' + '86396')).toEqual([]));
 });
 
 test('a time limit may be weeks', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +46,21 @@ describe.each(['deno', 'node'])('on %s', (runtime) => {
     expect(stderr).toMatch(/^HOST 192\.0\.2\.1 with PORT 8080 cannot be used: .*\n$/);
   });
 });
+
+test.each(['deno', 'node'])(
+  'a worker on %s refuses a workflow whose program is not there',
+  async (runtime) => {
+    const [commands, workflows] = [join(dataDir, 'commands'), join(dataDir, 'workflows')];
+    for (const path of [commands, workflows]) await mkdir(path, { recursive: true });
+    const file = join(workflows, 'own.yaml');
+    const operation = '  - operation: command\n    configuration: { program: missing.sh }\n';
+    await writeFile(file, `id: own\ntitle: Own\noperations:\n${operation}`);
+    const env = { COMMANDS_DIR: commands, WORKFLOWS_DIR: workflows, ADMIN_PASSWORD: 'own' };
+    const { code, stderr } = await start('worker', runtime, env);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`${file}:5: there is no executable file "missing.sh" in COMMANDS_DIR\n`);
+  },
+);
 
 const REFUSED = (host: string) =>
   `ADMIN_PASSWORD is not set; it must be while HOST is "${host}", which is not a loopback address.`;

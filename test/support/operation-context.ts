@@ -22,6 +22,7 @@ export interface PerformOptions {
   configuration?: Record<string, string>;
   signal?: AbortSignal;
   commandsDir?: string;
+  maxUploadBytes?: number;
 }
 
 /** Runs single operations on real parts: a database, a folder as object storage, the tools. */
@@ -87,7 +88,12 @@ export async function createOperationBench(): Promise<OperationBench> {
     async perform(
       operation,
       eventId,
-      { configuration = {}, signal = new AbortController().signal, commandsDir } = {},
+      {
+        configuration = {},
+        signal = new AbortController().signal,
+        commandsDir,
+        maxUploadBytes = Number.POSITIVE_INFINITY,
+      } = {},
     ) {
       const folder = join(root, randomUUID());
       await mkdir(folder);
@@ -105,6 +111,7 @@ export async function createOperationBench(): Promise<OperationBench> {
           tools,
           publicUrl: 'http://127.0.0.1:8080',
           commandsDir,
+          maxUploadBytes,
           folder,
           signal,
           log: silentLogger,

@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clip } from '../../test/support/clips.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { processesWith } from '../../test/support/media.ts';
-import { createOperationBench, type OperationBench } from '../../test/support/operation-context.ts';
+import {
+  createOperationBench,
+  type OperationBench,
+  type PerformOptions,
+} from '../../test/support/operation-context.ts';
 import { command } from './command.ts';
 
 let bench: OperationBench;
@@ -26,8 +30,11 @@ async function program(name: string, script: string): Promise<void> {
 }
 
 const event = async () => bench.addEvent({ 'presenter/source': await clip() });
-const perform = (eventId: string, configuration: Record<string, string>, signal?: AbortSignal) =>
-  bench.perform(command, eventId, { configuration, commandsDir, ...(signal && { signal }) });
+const perform = (
+  eventId: string,
+  configuration: Record<string, string>,
+  options: Pick<PerformOptions, 'signal' | 'maxUploadBytes'> = {},
+) => bench.perform(command, eventId, { configuration, commandsDir, ...options });
 const tracks = (eventId: string) =>
   bench.database
     .selectFrom('tracks')
@@ -101,21 +108,106 @@ test('one that says that the fault may pass is tried again', async () => {
   await expect(perform(await event(), { program: 'later.sh' })).rejects.toMatchObject({ permanent: false });
 });
 
-test('one that talks without end is ended', async () => {
-  await program('talks.sh', 'while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done');
-  await expect(perform(await event(), { program: 'talks.sh' })).rejects.toMatchObject({ permanent: true });
+test('of what one says, however much, only the end is kept', async () => {
+  await program('talks.sh', 'yes talk | head -c 20000000; echo "this is the end"; exit 4');
+  const failure = await perform(await event(), { program: 'talks.sh' }).catch((error) => error);
+  expect(failure.message).toBe('The program "talks.sh" ended with exit code 4.');
+  expect(failure.log.length).toBeLessThanOrEqual(4096);
+  expect(failure.log.endsWith('this is the end')).toBe(true);
+});
+
+test('one whose interpreter is missing fails for good', async () => {
+  await writeFile(join(commandsDir, 'lost.sh'), '#!/nonexistent/interpreter\n', { mode: 0o755 });
+  await expect(perform(await event(), { program: 'lost.sh' })).rejects.toMatchObject({
+    message: 'The program "lost.sh" could not be started.',
+    permanent: true,
+  });
+});
+
+test('there is nothing to read for it', async () => {
+  await program('reads.sh', 'cat > "$2/read.txt"; echo end >> "$2/read.txt"');
+  const id = await event();
+  await perform(id, { program: 'reads.sh' });
+  expect((await tracks(id))[1]?.size).toBe(4);
+});
+
+test('it gets a copy: what clients sent stays as it is', async () => {
+  await program('harms.sh', 'echo harm >> "$1"');
+  const id = await event();
+  const [sent] = await tracks(id);
+  await perform(id, { program: 'harms.sh' });
+  const bytes = await bench.bytesOf(sent?.object_key ?? '');
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(sent?.sha256);
+});
+
+test.each(['', '; sleep 60'])('one that writes more than a file may have fails for good%s', async (rest) => {
+  await program('writes.sh', `head -c 3000000 /dev/zero > "$2/large"${rest}`);
+  const options = { maxUploadBytes: 2_000_000 };
+  await expect(perform(await event(), { program: 'writes.sh' }, options)).rejects.toMatchObject({
+    message: 'The program "writes.sh" has written more than 2000000 bytes.',
+    permanent: true,
+  });
+});
+
+test('links are no results, neither in the folder nor in its place', async () => {
+  const id = await event();
+  await program('links.sh', 'ln -s /etc/hostname "$2/name.txt"; mkdir "$2/deeper"');
+  await perform(id, { program: 'links.sh' });
+  expect(await tracks(id)).toHaveLength(1);
+  await program('elsewhere.sh', 'rm -r "$2"; ln -s /etc/ssl "$2"');
+  await expect(perform(id, { program: 'elsewhere.sh' })).rejects.toMatchObject({ permanent: true });
+});
+
+test('the same program on other tracks leaves the results of the first alone', async () => {
+  await program('subtitles.sh', 'printf "WEBVTT\\n\\n" > "$2/a.vtt"');
+  const id = await bench.addEvent({ 'presenter/source': await clip(), 'presentation/source': await clip() });
+  for (const pattern of ['presenter/*', 'presentation/*'])
+    await perform(id, { ...SUBTITLES, tracks: pattern });
+  expect((await tracks(id)).map(({ flavor }) => flavor).slice(2)).toEqual([
+    'captions/source',
+    'captions/source',
+  ]);
+});
+
+test.each([undefined, 'presenter/*'])('its own results are not worked on again, of %s', async (pattern) => {
+  await program('copies.sh', 'cp "$1" "$2/copy.mp4"');
+  const id = await event();
+  const configuration = { program: 'copies.sh', ...(pattern && { tracks: pattern }) };
+  for (let run = 0; run < 3; run += 1) await perform(id, configuration);
+  expect((await tracks(id)).map(({ flavor }) => flavor)).toEqual(['presenter/source', 'presenter/processed']);
+});
+
+test('what it leaves running when it succeeds is ended, and not waited for', async () => {
+  await program('leaves.sh', '/bin/sleep 86398 & exit 0');
+  const begun = performance.now();
+  await perform(await event(), { program: 'leaves.sh' });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  await eventually(() => expect(processesWith('sleep\0' + '86398')).toEqual([]));
+});
+
+test('it is asked to end before it is killed', async () => {
+  const asked = join(commandsDir, 'asked');
+  await program('polite.sh', `trap 'echo yes > "${asked}"; exit 1' TERM; /bin/sleep 86397 & wait`);
+  const controller = new AbortController();
+  const done = perform(await event(), { program: 'polite.sh' }, { signal: controller.signal });
+  done.catch(() => undefined);
+  await eventually(() => expect(processesWith('sleep\0' + '86397').length).toBe(1));
+  controller.abort(new Error('stopped'));
+  await expect(done).rejects.toThrow('stopped');
+  expect(await readFile(asked, 'utf8')).toBe('yes\n');
 });
 
 test('it is ended within two seconds with all that it has started, when the operation is', async () => {
-  await program('sleeps.sh', '/bin/sleep 86399 & touch "$2/begun"; wait');
+  await program('sleeps.sh', "trap '' TERM; /bin/sleep 86399 & while :; do wait; done");
   const controller = new AbortController();
-  const done = perform(await event(), { program: 'sleeps.sh' }, controller.signal);
+  const done = perform(await event(), { program: 'sleeps.sh' }, { signal: controller.signal });
   done.catch(() => undefined);
   await eventually(() => expect(processesWith('sleep\0' + '86399').length).toBe(1));
+  const begun = performance.now();
   controller.abort(new Error('stopped'));
   await expect(done).rejects.toThrow('stopped');
-  await sleep(500);
-  expect(processesWith('sleep\0' + '86399')).toEqual([]);
+  await eventually(() => expect(processesWith('sleep\0' + '86399')).toEqual([]));
+  expect(performance.now() - begun).toBeLessThan(2_000);
 });
 
 test('only tracks of the flavor are worked on, and a name that leads elsewhere is refused', async () => {

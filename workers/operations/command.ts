@@ -1,28 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, open as openFile, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { randomUUID } from 'node:crypto';
+import { open as openFile, rm, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { recordChanges } from '../../src/changes/record.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { insertTracks, type NewTrack } from '../../src/events/tracks.ts';
 import { countVersion } from '../../src/events/update/lock-event.ts';
-import { watched } from '../../src/media/output-watch.ts';
-import { type Ending, runTool } from '../../src/media/process.ts';
 import { detectTrackType, HEAD_BYTES } from '../../src/media/signature.ts';
 import { releaseObjects } from '../../src/storage/staging-entries.ts';
 import type { Operation, OperationContext } from '../operation.ts';
-import { argumentsOf, locateProgram, matchesFlavor } from '../site-program.ts';
+import { locateProgram, matchesFlavor } from '../site-program.ts';
+import { ProgramFailure, runOnTrack } from './command-run.ts';
+import { type CommandSettings, commandSettings, resultFlavor } from './command-settings.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
-
-/** The operation's own limit ends it before. */
-const NO_LIMIT_MS = 7 * 86_400_000;
-/** What a program says beside its results is of no use beyond this. */
-const SAID_BYTES = 2 ** 20;
-const MOST_FILES = 20;
-/** BSD's sysexits: a fault that may pass. */
-const EX_TEMPFAIL = 75;
-const FLAVOR = /^[^/\s]+\/[^/\s]+$/;
 
 /**
  * Runs a site's own program on tracks: `program`, a file of COMMANDS_DIR, with `arguments`, on those of the flavor
@@ -35,91 +24,56 @@ export const command: Operation = {
   lane: 'heavy',
   async run(context) {
     const { configuration, eventId, database, commandsDir } = context;
-    const {
-      program: name = '',
-      tracks: pattern = '*/*',
-      output_flavor: flavor = '*/processed',
-    } = configuration;
-    const program = await locateProgram(commandsDir, name);
-    const tags = (configuration.output_tags ?? '')
-      .split(',')
-      .map((tag) => tag.trim())
-      .filter(Boolean);
-    const maker = ['command', name, flavor, ...tags].join(' ');
+    const settings = commandSettings(configuration);
+    const path = await locateProgram(commandsDir, settings.program);
+    const maker = makerOf(settings);
     const sources = (await sourceTracks(database, eventId)).filter((track) =>
-      matchesFlavor(track.flavor, pattern),
+      isSource(track, settings, maker),
     );
+    // Before hours of work that could not be kept.
+    const flavors = sources.map((track) => flavorOf(settings, track));
     const made: NewTrack[] = [];
-    for (const [done, track] of sources.entries()) {
-      for (const path of await runOn(context, { program, name, track })) {
-        made.push(await keep(context, path, { flavor: flavorOf(flavor, track), tags }));
+    for (const [index, track] of sources.entries()) {
+      const flavor = flavors[index] ?? '';
+      for (const file of await runOnTrack(context, settings, { path, track })) {
+        made.push(await keep(context, file, { flavor, tags: settings.tags }));
       }
-      context.progress((done + 1) / sources.length);
+      context.progress((index + 1) / sources.length);
     }
     return (trx) => replaceTracks(trx, { eventId, maker, made });
   },
 };
 
-/** @returns the files that it has made */
-async function runOn(
-  { configuration, eventId, folder, signal, log, open }: OperationContext,
-  { program, name, track }: { program: string; name: string; track: SourceTrack },
-): Promise<string[]> {
-  const input = await open(track.object_key);
-  const output = join(folder, `output-${track.position}`);
-  await mkdir(output);
-  const places = { input, output, flavor: track.flavor, event: eventId };
-  const args = argumentsOf(configuration.arguments ?? '{input} {output}', places);
-  const env = {
-    ...{ PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: folder, TMPDIR: folder },
-    ...{
-      INLET_INPUT: input,
-      INLET_OUTPUT: output,
-      INLET_EVENT_ID: eventId,
-      INLET_TRACK_FLAVOR: track.flavor,
-    },
-  };
-  await watched({ path: output, maxBytes: Number.POSITIVE_INFINITY }, signal, async (until) => {
-    const limits = { signal: until, timeLimitMs: NO_LIMIT_MS, maxOutputBytes: SAID_BYTES };
-    const explain = (said: string, ending: Ending) => failureOf(name, said, ending);
-    await runTool(program, args, { ...limits, cwd: folder, env, explain });
-  });
-  const entries = await readdir(output, { withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(output, entry.name));
-  log.info({ program: name, track: track.id, files: files.length }, 'a program of the site has run');
-  if (files.length > MOST_FILES) {
-    throw permanent(`The program "${name}" has made ${files.length} files; allowed are ${MOST_FILES}.`);
-  }
-  return files.sort();
+/** By what an operation knows again what it made: another one may run the same program on other tracks. */
+function makerOf({ program, tracks = '', flavor, tags }: CommandSettings): string {
+  return ['command', program, tracks, flavor, ...tags].join(' ');
 }
 
-function failureOf(name: string, said: string, { code, killedBy }: Ending): Error {
-  const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
-  return Object.assign(new Error(`The program "${name}" ${how}.`), {
-    log: said,
-    permanent: code !== EX_TEMPFAIL,
-  });
+/** What others made is worked on where a flavor asks for it; one's own results are never, or they would multiply. */
+function isSource(track: SourceTrack, { tracks }: CommandSettings, maker: string): boolean {
+  if (tracks === undefined) return track.made_by === null;
+  return track.made_by !== maker && matchesFlavor(track.flavor, tracks);
 }
 
-function permanent(sentence: string): Error {
-  return Object.assign(new Error(sentence), { permanent: true });
+function flavorOf(settings: CommandSettings, track: SourceTrack): string {
+  const flavor = resultFlavor(settings, track.flavor);
+  if (flavor !== undefined) return flavor;
+  const wanted = JSON.stringify(settings.flavor);
+  throw new ProgramFailure(`The output_flavor ${wanted} is none; allowed is type/subtype.`);
 }
 
 async function keep(
-  { store, signal }: OperationContext,
+  { store }: OperationContext,
   path: string,
   { flavor, tags }: { flavor: string; tags: readonly string[] },
 ): Promise<NewTrack> {
+  if ((await stat(path)).size === 0) {
+    throw new ProgramFailure('A program of the site has made an empty file.');
+  }
   const mediatype = await typeOf(path);
-  const { size } = await stat(path);
-  if (size === 0) throw permanent('A program of the site has made an empty file.');
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash, { signal });
-  const { objectKey } = await store(path, mediatype);
-  const filename = path.slice(path.lastIndexOf('/') + 1);
+  const stored = await store(path, mediatype);
   await rm(path);
-  const sha256 = hash.digest('hex');
-  return { id: randomUUID(), flavor, tags, filename, mediatype, objectKey, size, sha256 };
+  return { id: randomUUID(), flavor, tags, filename: basename(path), mediatype, ...stored };
 }
 
 async function typeOf(path: string): Promise<string> {
@@ -132,17 +86,12 @@ async function typeOf(path: string): Promise<string> {
   }
 }
 
-/** An asterisk is the type of the track that it was made of. */
-function flavorOf(wanted: string, { flavor }: SourceTrack): string {
-  const made = wanted.replace(/^\*/, flavor.split('/', 1)[0] ?? flavor);
-  if (FLAVOR.test(made)) return made;
-  throw permanent(`The output_flavor ${JSON.stringify(wanted)} is none; allowed is type/subtype.`);
-}
-
 async function replaceTracks(
   trx: Transaction,
   { eventId, maker, made }: { eventId: string; maker: string; made: readonly NewTrack[] },
 ): Promise<void> {
+  // Clients that add a track meanwhile wait, and count their position after these.
+  await trx.selectFrom('events').select('id').where('id', '=', eventId).forUpdate().execute();
   const before = await trx
     .deleteFrom('tracks')
     .where('event_id', '=', eventId)

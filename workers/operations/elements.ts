@@ -7,7 +7,7 @@ import { CAPTIONS } from '../../src/publications/model.ts';
 import { releaseObjects } from '../../src/storage/staging-entries.ts';
 import type { StoredFile } from '../operation.ts';
 
-/** What a client sent, as far as operations work with it. */
+/** What a client sent or a program of the site made, as far as operations work with it. */
 export interface SourceTrack {
   id: string;
   position: number;
@@ -18,13 +18,15 @@ export interface SourceTrack {
   duration: number | null;
   /** What the workflow leaves of it; null when that is all, and nothing when it is left out. */
   kept: KeptPart[] | null;
+  /** Null for what clients sent. */
+  made_by: string | null;
 }
 
 /** The tracks of an event that are to be seen or heard, in order; captions and documents are neither. */
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
   const tracks = await database
     .selectFrom('tracks')
-    .select(['id', 'position', 'flavor', 'object_key', 'sha256', 'duration', 'kept_parts'])
+    .select(['id', 'position', 'flavor', 'object_key', 'sha256', 'duration', 'kept_parts', 'made_by'])
     .where('event_id', '=', eventId)
     .where('is_media', '=', true)
     .orderBy('position')
