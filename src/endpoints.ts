@@ -80,15 +80,13 @@ import { putProperties, readProperties } from './series/endpoints/properties.end
 import { searchSeries } from './series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from './series/endpoints/series.endpoints.ts';
 import { allUpdates, eventUpdates } from './stream/updates.endpoints.ts';
+import { listDeliveries, retryParked, testWebhook } from './webhooks/deliveries.endpoints.ts';
 import {
-  listDeliveries,
   listWebhooks,
   newWebhook,
   putWebhook,
   readWebhook,
   removeWebhook,
-  retryParked,
-  testWebhook,
 } from './webhooks/webhooks.endpoints.ts';
 import { createWorkflow } from './workflows/create.endpoint.ts';
 import { listDefinitions, readDefinition } from './workflows/definitions.endpoints.ts';

@@ -14,7 +14,7 @@ import { measureStorage } from '../src/statistics/storage.ts';
 import { sweepStatistics } from '../src/statistics/sweep.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
-import { sweepDeliveries } from '../src/webhooks/deliveries.ts';
+import { parkHopeless, sweepDeliveries } from '../src/webhooks/deliveries.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
 import { type Part, periodically } from './periodically.ts';
 import { removeAbandonedFolders } from './work-folders.ts';
@@ -81,6 +81,8 @@ export function startReconciler(options: {
     }),
     periodically('sweep of changes', CHANGES_SWEEP_MS, log, async () => {
       const swept = await sweepChanges(database, changesDays);
+      const parked = await parkHopeless(database);
+      if (parked > 0) log.warn({ messages: parked }, 'messages for webhooks were given up');
       const messages = await sweepDeliveries(database, changesDays);
       if (swept + messages > 0) log.info({ changes: swept, messages }, 'changes were forgotten');
     }),

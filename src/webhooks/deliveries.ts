@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/kysely.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
 import type { Outcome } from './send.ts';
 
 /** A message that this process has to deliver; `token` fences what it writes of it. */
@@ -29,13 +29,18 @@ const PAUSES_SECONDS = [5, 30, 120, 600, 1800, 3600, 7200, 14_400];
 /** Tried once. */
 const TEST = 'webhook.test';
 
-/** Takes messages that are due, at most so many; of each address no more than it may have at once. */
+/**
+ * Takes messages that are due, at most so many; of each address no more than it may have at once, and each in turn.
+ * Tests, which are due since ever, come first, and also where nothing else is told.
+ */
 export async function takeDue(database: Database, most: number): Promise<Taken[]> {
   const { rows } = await sql<Taken>`
     WITH due AS (
-      SELECT next.id FROM webhooks w CROSS JOIN LATERAL (
-        SELECT d.id FROM webhook_deliveries d
-        WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_at <= now()
+      SELECT next.id, row_number() OVER (PARTITION BY w.id ORDER BY next.next_at, next.id) AS turn
+      FROM webhooks w CROSS JOIN LATERAL (
+        SELECT d.id, d.next_at FROM webhook_deliveries d
+        WHERE d.webhook_id = w.id AND d.state = 'pending'
+          AND d.next_at <= CASE WHEN w.active AND w.paused_until <= now() THEN now() ELSE '-infinity' END
           AND (d.taken_until IS NULL OR d.taken_until < now())
         ORDER BY d.next_at, d.id
         LIMIT greatest(0, CASE WHEN w.failures >= ${BREAKER} THEN 1 ELSE ${PARALLEL} END - (
@@ -43,7 +48,7 @@ export async function takeDue(database: Database, most: number): Promise<Taken[]
           WHERE taken.webhook_id = w.id AND taken.state = 'pending' AND taken.taken_until >= now()))
         FOR UPDATE SKIP LOCKED
       ) AS next
-      WHERE w.active AND w.paused_until <= now() LIMIT ${most}
+      ORDER BY turn LIMIT ${most}
     )
     UPDATE webhook_deliveries d SET taken_until = now() + make_interval(secs => ${LEASE_SECONDS}), token = d.token + 1
     FROM due, webhooks w WHERE d.id = due.id AND w.id = d.webhook_id
@@ -66,15 +71,8 @@ export async function endAttempt(database: Database, taken: Taken, outcome: Outc
   const { id, webhookId, token, attempts, kind } = taken;
   const { status, error } = outcome;
   await database.transaction().execute(async (trx) => {
-    const { rows } = await sql<{ failures: number }>`
-      UPDATE webhooks SET failures = CASE WHEN ${error === null} THEN 0 ELSE failures + 1 END,
-        active = active AND ${status !== 410},
-        last_success = CASE WHEN ${error === null} THEN now() ELSE last_success END,
-        last_error = CASE WHEN ${error === null} THEN last_error ELSE ${error}::text END,
-        paused_until = CASE WHEN ${error === null} OR failures + 1 < ${BREAKER} THEN '-infinity'
-          ELSE now() + make_interval(secs => least(${LONGEST_BREAK_SECONDS}, 5 * power(2, least(failures + 1 - ${BREAKER}, 16)))) END
-      WHERE id = ${webhookId} RETURNING failures`.execute(trx);
-    if (rows.length === 0) return;
+    // Whoever makes messages holds it, too: none of them waits for one that has just ended.
+    await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
     const pause = pauseAfter(attempts + 1);
     const ended = await sql<{ order_key: string; state: string }>`
       UPDATE webhook_deliveries SET attempts = attempts + 1, taken_until = NULL, last_status = ${status},
@@ -87,11 +85,49 @@ export async function endAttempt(database: Database, taken: Taken, outcome: Outc
         next_at = now() + make_interval(secs => ${pause})
       WHERE id = ${id} AND token = ${token} AND state = 'pending' RETURNING order_key, state`.execute(trx);
     const [delivery] = ended.rows;
-    if (delivery && delivery.state !== 'pending') {
-      await sql`UPDATE webhook_deliveries SET next_at = now() WHERE id = (
-        SELECT id FROM webhook_deliveries WHERE webhook_id = ${webhookId} AND order_key = ${delivery.order_key}
-          AND state = 'pending' ORDER BY id LIMIT 1) AND next_at = 'infinity'`.execute(trx);
+    // Another process has had it since.
+    if (!delivery) return;
+    await sql`
+      UPDATE webhooks SET failures = CASE WHEN ${error === null} THEN 0 ELSE failures + 1 END,
+        active = active AND ${status !== 410},
+        last_success = CASE WHEN ${error === null} THEN now() ELSE last_success END,
+        last_error = CASE WHEN ${error === null} THEN last_error ELSE ${error}::text END,
+        paused_until = CASE WHEN ${error === null} OR failures + 1 < ${BREAKER} THEN '-infinity'
+          ELSE now() + make_interval(secs => least(${LONGEST_BREAK_SECONDS}, 5 * power(2, least(failures + 1 - ${BREAKER}, 16)))) END
+      WHERE id = ${webhookId}`.execute(trx);
+    if (delivery.state !== 'pending') await releaseNext(trx, webhookId, [delivery.order_key]);
+  });
+}
+
+/** Of some keys the first message that waits is due. */
+async function releaseNext(trx: Transaction, webhookId: number, keys: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE webhook_deliveries d SET next_at = now() FROM (
+      SELECT min(id) AS id FROM webhook_deliveries
+      WHERE webhook_id = ${webhookId} AND order_key = ANY(${keys}) AND state = 'pending' GROUP BY order_key
+    ) AS first WHERE d.id = first.id AND d.next_at = 'infinity'`.execute(trx);
+}
+
+/**
+ * Parks what nobody came to try for a day beyond its time, because its address has failed all along: one attempt each
+ * would go on for years.
+ *
+ * @returns how many messages there were
+ */
+export async function parkHopeless(database: Database): Promise<number> {
+  return database.transaction().execute(async (trx) => {
+    await trx.selectFrom('webhooks').select('id').orderBy('id').forUpdate().execute();
+    const { rows } = await sql<{ webhook_id: number; order_key: string }>`
+      UPDATE webhook_deliveries SET state = 'parked', ended_at = now(),
+        last_error = coalesce(last_error, 'The address has failed for so long that this was never tried.')
+      WHERE id IN (SELECT id FROM webhook_deliveries WHERE state = 'pending'
+          AND created_at < now() - make_interval(secs => ${LIFETIME_SECONDS + 86_400})
+          AND (taken_until IS NULL OR taken_until < now()) ORDER BY id LIMIT 5000)
+      RETURNING webhook_id, order_key`.execute(trx);
+    for (const [webhookId, parked] of Map.groupBy(rows, ({ webhook_id }) => webhook_id)) {
+      await releaseNext(trx, webhookId, [...new Set(parked.map(({ order_key }) => order_key))]);
     }
+    return rows.length;
   });
 }
 

@@ -100,10 +100,15 @@ function orderKey({ eventId, seriesId, agentId }: Change): string {
   return seriesId === null ? `agent ${agentId}` : `series ${seriesId}`;
 }
 
-/** Of each key the first message that waits is due; the others wait for it. */
+/**
+ * Of each key the first message that waits is due; the others wait for it.
+ *
+ * @param due since when
+ */
 export async function insertMessages(
   trx: Transaction,
   messages: readonly { webhook_id: number; order_key: string; id: string; kind: string; body: string }[],
+  due: 'now' | '-infinity' = 'now',
 ): Promise<void> {
   if (messages.length === 0) return;
   const rows = JSON.stringify(messages.map((message, place) => ({ ...message, place })));
@@ -116,7 +121,7 @@ export async function insertMessages(
       SELECT webhook_id, order_key, id, kind, body,
         CASE WHEN turn = 1 AND NOT EXISTS (SELECT FROM webhook_deliveries before
           WHERE before.webhook_id = fresh.webhook_id AND before.order_key = fresh.order_key AND before.state = 'pending')
-          THEN now() ELSE 'infinity' END
+          THEN ${due}::timestamptz ELSE 'infinity' END
       FROM fresh ORDER BY place
       RETURNING id
     )

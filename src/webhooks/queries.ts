@@ -4,10 +4,14 @@ import type { Database, Queryable } from '../database/kysely.ts';
 import { formatInstant } from '../metadata/time.ts';
 import { DELIVERIES_CHANNEL, insertMessages } from './fan-out.ts';
 import { testMessage } from './message.ts';
-import type { DELIVERY_STATES, DeliveryJson, WebhookJson } from './webhook.schemas.ts';
+import {
+  type DELIVERY_STATES,
+  type DeliveryJson,
+  MOST_WEBHOOKS,
+  TOO_MANY_WEBHOOKS,
+  type WebhookJson,
+} from './webhook.schemas.ts';
 
-/** More webhooks than any site has. */
-export const MOST_WEBHOOKS = 200;
 const COUNTED = 1000;
 
 interface WebhookRow {
@@ -47,6 +51,11 @@ export async function createWebhook(
   database: Database,
   webhook: { url: string; secret: string; filter: string; by: string },
 ): Promise<number> {
+  const { count } = await database
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_WEBHOOKS) throw TOO_MANY_WEBHOOKS();
   await numberChanges(database);
   const { by, ...values } = webhook;
   const since = await lastNumber(database);
@@ -69,10 +78,14 @@ export interface WebhookEdit {
 /** @returns false when there is none of this number */
 export async function changeWebhook(database: Database, id: number, edit: WebhookEdit): Promise<boolean> {
   const given = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+  await numberChanges(database);
+  const last = sql<number>`(SELECT last FROM changes_counter)`;
   const changed = await database
     .updateTable('webhooks')
     // Whoever changes it has mended what was wrong.
     .set({ ...given, failures: 0, paused_until: sql`'-infinity'::timestamptz` })
+    // What happened while it was not active is not told.
+    .set(edit.active ? { since: sql`CASE WHEN active THEN since ELSE ${last} END` } : {})
     .where('id', '=', id)
     .executeTakeFirst();
   await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
@@ -103,9 +116,7 @@ export async function deliveriesOf(
       'created_at',
       'ended_at',
     ])
-    .select(
-      sql<Date | null>`CASE WHEN state = 'pending' AND next_at < 'infinity' THEN next_at END`.as('next'),
-    )
+    .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'))
     .where('webhook_id', '=', webhookId);
   if (state) query = query.where('state', '=', state);
   const rows = await query.orderBy('id', 'desc').limit(limit).offset(offset).execute();
@@ -140,22 +151,24 @@ function deliveryJson(row: {
 
 /** Has a message that was given up tried for three days more. @returns false when there is none */
 export async function retryDelivery(database: Database, webhookId: number, id: number): Promise<boolean> {
-  const retried = await database
-    .updateTable('webhook_deliveries')
-    .set({ state: 'pending', attempts: 0, next_at: sql`now()`, created_at: sql`now()`, ended_at: null })
-    .where('id', '=', id)
-    .where('webhook_id', '=', webhookId)
-    .where('state', '=', 'parked')
-    .executeTakeFirst();
+  const retried = await database.transaction().execute(async (trx) => {
+    await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
+    const { numAffectedRows = 0n } = await sql`
+      UPDATE webhook_deliveries d SET state = 'pending', attempts = 0, created_at = now(), ended_at = NULL,
+        next_at = CASE WHEN EXISTS (SELECT FROM webhook_deliveries other WHERE other.webhook_id = d.webhook_id
+          AND other.order_key = d.order_key AND other.state = 'pending') THEN 'infinity'::timestamptz ELSE now() END
+      WHERE id = ${id} AND webhook_id = ${webhookId} AND state = 'parked'`.execute(trx);
+    return numAffectedRows;
+  });
   await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
-  return retried.numUpdatedRows > 0n;
+  return retried > 0n;
 }
 
 /** Puts a message in line that says nothing. @returns its identifier */
 export async function insertTest(database: Database, webhookId: number): Promise<string> {
   const message = testMessage(webhookId);
   const row = { ...message, webhook_id: webhookId, order_key: message.id };
-  await database.transaction().execute((trx) => insertMessages(trx, [row]));
+  await database.transaction().execute((trx) => insertMessages(trx, [row], '-infinity'));
   return message.id;
 }
 
@@ -174,9 +187,7 @@ export async function deliveryByMessage(db: Queryable, messageId: string): Promi
       'created_at',
       'ended_at',
     ])
-    .select(
-      sql<Date | null>`CASE WHEN state = 'pending' AND next_at < 'infinity' THEN next_at END`.as('next'),
-    )
+    .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'))
     .where('message_id', '=', messageId)
     .executeTakeFirst();
   return row && deliveryJson(row);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { CHANGE_FILTERS } from '../changes/filter.ts';
+import { CHANGE_FILTERS, parseChangeFilter } from '../changes/filter.ts';
 import type { NamedHost } from '../config/kinds.ts';
 import { refusal } from '../http/endpoint/refusal.ts';
 import { Instant } from '../http/endpoint/schemas.ts';
@@ -21,6 +21,13 @@ export const INVALID_URL = refusal(
 export const INVALID_SECRET = refusal(
   400,
   "The form parameter 'secret' is none; allowed is whsec_ and 24 to 64 bytes in base64.",
+);
+/** More than any site has. */
+export const MOST_WEBHOOKS = 200;
+export const TOO_MANY_WEBHOOKS = refusal(409, `There are ${MOST_WEBHOOKS} webhooks already.`);
+export const INVALID_FILTER = refusal(
+  400,
+  "The form parameter 'filter' has a character that cannot be shown.",
 );
 export const WEBHOOK_MISSING = refusal(404, (id: string) => `There is no webhook with the number '${id}'.`, [
   '7',
@@ -118,4 +125,11 @@ export function checkedUrl(text: string, hosts: readonly NamedHost[]): string {
 export function checkedSecret(text: string): string {
   if (isSecret(text.trim())) return text.trim();
   throw INVALID_SECRET();
+}
+
+/** @throws {HttpError} 400 */
+export function checkedFilter(text: string): string {
+  if (/\p{Cc}/u.test(text) || !text.isWellFormed()) throw INVALID_FILTER();
+  parseChangeFilter(text);
+  return text.trim();
 }

@@ -1,41 +1,28 @@
 import { z } from 'zod';
 import { ADMINISTRATORS } from '../access/roles/api-roles.ts';
-import { parseChangeFilter } from '../changes/filter.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/kysely.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER, PAGE } from '../http/endpoint/query.schemas.ts';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { createdHeaders, EXAMPLE_URL, pathParameter } from '../http/endpoint/schemas.ts';
+import { createdHeaders, EXAMPLE_URL } from '../http/endpoint/schemas.ts';
 import { UNKNOWN_FILTER } from '../http/list/index.ts';
 import { versionedJson } from '../http/version.ts';
+import { foundWebhook, missingWebhook, numberIn, WEBHOOK_PARAMS } from './lookup.ts';
 import { newSecret } from './message.ts';
+import { changeWebhook, createWebhook, deleteWebhook, webhooks } from './queries.ts';
 import {
-  changeWebhook,
-  createWebhook,
-  deleteWebhook,
-  deliveriesOf,
-  retryDelivery,
-  webhooks,
-} from './queries.ts';
-import { tryOut } from './try-out.ts';
-import {
+  checkedFilter,
   checkedSecret,
   checkedUrl,
-  DELIVERY,
-  DELIVERY_MISSING,
-  DELIVERY_STATES,
-  DeliveryShape,
   FILTER_HELP,
+  INVALID_FILTER,
   INVALID_SECRET,
   INVALID_URL,
+  TOO_MANY_WEBHOOKS,
   WEBHOOK,
   WEBHOOK_MISSING,
   WebhookShape,
 } from './webhook.schemas.ts';
 
-const DEFAULT_LIMIT = 100;
-const params = { webhook_id: pathParameter('Number of the webhook.', '7') };
 const EDITABLE = {
   url: z.string().optional().describe('Where messages are sent to.'),
   secret: z
@@ -46,13 +33,6 @@ const EDITABLE = {
     ),
   filter: z.string().optional().describe(FILTER_HELP),
 };
-
-const UNKNOWN_DELIVERIES = refusal(
-  400,
-  (filter: string) =>
-    `The parameter 'filter' is ${JSON.stringify(filter)}; allowed are ${DELIVERY_STATES.map((state) => `state:${state}`).join(', ')}.`,
-  ['state:lost'],
-);
 
 interface Services {
   config: Pick<Config, 'publicUrl' | 'webhookHosts'>;
@@ -88,7 +68,7 @@ export const newWebhook = defineEndpoint({
       headers: createdHeaders(`${EXAMPLE_URL}/api/webhooks/7`),
     },
   },
-  refusals: [INVALID_URL, INVALID_SECRET, UNKNOWN_FILTER],
+  refusals: [INVALID_URL, INVALID_SECRET, INVALID_FILTER, UNKNOWN_FILTER, TOO_MANY_WEBHOOKS],
   handle: async ({ c, fields }, { config, database }: Services) => {
     const form = await fields();
     const url = checkedUrl(form.get('url') ?? '', config.webhookHosts);
@@ -99,7 +79,10 @@ export const newWebhook = defineEndpoint({
     const id = await createWebhook(database, { url, secret, filter, by });
     const [webhook] = await webhooks(database, id);
     const Location = `${config.publicUrl}/api/webhooks/${id}`;
-    return versionedJson(c, { ...webhook, ...(!given && { secret }) }, 201, { Location });
+    return versionedJson(c, { ...webhook, ...(!given && { secret }) }, 201, {
+      Location,
+      'Cache-Control': 'no-store',
+    });
   },
 });
 
@@ -109,11 +92,11 @@ export const readWebhook = defineEndpoint({
   access: ADMINISTRATORS,
   summary: 'Read a webhook',
   description: 'An addition of Inlet.',
-  params,
+  params: WEBHOOK_PARAMS,
   answers: { 200: { description: 'The webhook.', body: WebhookShape, example: WEBHOOK } },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) =>
-    versionedJson(c, await found(database, params.webhook_id)),
+    versionedJson(c, await foundWebhook(database, params.webhook_id)),
 });
 
 export const putWebhook = defineEndpoint({
@@ -123,7 +106,7 @@ export const putWebhook = defineEndpoint({
   summary: 'Change a webhook',
   description:
     'An addition of Inlet. What is not given stays. While it is not active, nothing is told or kept for it.',
-  params,
+  params: WEBHOOK_PARAMS,
   form: {
     schema: z.object({
       ...EDITABLE,
@@ -138,9 +121,9 @@ export const putWebhook = defineEndpoint({
       example: { ...WEBHOOK, active: false },
     },
   },
-  refusals: [WEBHOOK_MISSING, INVALID_URL, INVALID_SECRET, UNKNOWN_FILTER],
+  refusals: [WEBHOOK_MISSING, INVALID_URL, INVALID_SECRET, INVALID_FILTER, UNKNOWN_FILTER],
   handle: async ({ c, params, form }, { config, database }: Services) => {
-    const { identifier } = await found(database, params.webhook_id);
+    const { identifier } = await foundWebhook(database, params.webhook_id);
     const { url, secret, filter, active } = await form();
     await changeWebhook(database, identifier, {
       ...(url !== undefined && { url: checkedUrl(url, config.webhookHosts) }),
@@ -148,7 +131,7 @@ export const putWebhook = defineEndpoint({
       ...(filter !== undefined && { filter: checkedFilter(filter) }),
       ...(active !== undefined && { active: active === 'true' }),
     });
-    return versionedJson(c, await found(database, params.webhook_id));
+    return versionedJson(c, await foundWebhook(database, params.webhook_id));
   },
 });
 
@@ -158,103 +141,12 @@ export const removeWebhook = defineEndpoint({
   access: ADMINISTRATORS,
   summary: 'Delete a webhook',
   description: 'An addition of Inlet. Messages that wait for it go as well.',
-  params,
+  params: WEBHOOK_PARAMS,
   answers: { 204: { description: 'It is gone.' } },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
-    if (!(await deleteWebhook(database, numberOf(params.webhook_id)))) throw missing(params.webhook_id);
+    if (!(await deleteWebhook(database, numberIn(params.webhook_id))))
+      throw missingWebhook(params.webhook_id);
     return c.body(null, 204);
   },
 });
-
-export const testWebhook = defineEndpoint({
-  method: 'post',
-  path: '/api/webhooks/{webhook_id}/test',
-  access: ADMINISTRATORS,
-  summary: 'Try a webhook',
-  description:
-    'An addition of Inlet. Sends a message of the kind `webhook.test` once, and answers with what came of it.',
-  params,
-  answers: {
-    200: {
-      description: 'What came of it; still `pending` when no worker runs.',
-      body: DeliveryShape,
-      example: {
-        ...DELIVERY,
-        kind: 'webhook.test',
-        state: 'delivered',
-        attempts: 1,
-        status: 200,
-        error: undefined,
-      },
-    },
-  },
-  refusals: [WEBHOOK_MISSING],
-  handle: async ({ c, params }, { database }: Services) => {
-    const { identifier } = await found(database, params.webhook_id);
-    return versionedJson(c, await tryOut(database, identifier));
-  },
-});
-
-export const listDeliveries = defineEndpoint({
-  method: 'get',
-  path: '/api/webhooks/{webhook_id}/deliveries',
-  access: ADMINISTRATORS,
-  summary: 'List deliveries',
-  description: `An addition of Inlet. Messages for a webhook, the latest first; ${DEFAULT_LIMIT} unless \`limit\` says otherwise.`,
-  params,
-  query: z.object({
-    filter: z
-      .string()
-      .optional()
-      .meta({ description: 'The state of those that are wanted.', example: 'state:parked' }),
-    ...PAGE,
-  }),
-  answers: { 200: { description: 'The deliveries.', body: z.array(DeliveryShape), example: [DELIVERY] } },
-  refusals: [WEBHOOK_MISSING, UNKNOWN_DELIVERIES, NO_WHOLE_NUMBER],
-  handle: async ({ c, params, query }, { database }: Services) => {
-    const { filter = '', limit = DEFAULT_LIMIT, offset = 0 } = query();
-    const state = DELIVERY_STATES.find((each) => filter === `state:${each}`);
-    if (filter !== '' && !state) throw UNKNOWN_DELIVERIES(filter.slice(0, 100));
-    const { identifier } = await found(database, params.webhook_id);
-    const page = { limit: Math.min(limit, 1000), offset: Math.min(offset, 1_000_000) };
-    return versionedJson(c, await deliveriesOf(database, identifier, { ...page, ...(state && { state }) }));
-  },
-});
-
-export const retryParked = defineEndpoint({
-  method: 'post',
-  path: '/api/webhooks/{webhook_id}/deliveries/{delivery_id}',
-  access: ADMINISTRATORS,
-  summary: 'Send a parked message again',
-  description: 'An addition of Inlet. It is tried for three days more.',
-  params: { ...params, delivery_id: pathParameter('Number of the delivery.', '4711') },
-  form: { schema: z.object({ state: z.literal('retry') }), example: { state: 'retry' } },
-  answers: { 204: { description: 'It is on its way.' } },
-  refusals: [DELIVERY_MISSING],
-  handle: async ({ c, params, form }, { database }: Services) => {
-    await form();
-    const ids = [params.webhook_id, params.delivery_id].map(numberOf) as [number, number];
-    if (!(await retryDelivery(database, ...ids))) throw DELIVERY_MISSING(params.delivery_id.slice(0, 100));
-    return c.body(null, 204);
-  },
-});
-
-async function found(database: Database, id: string) {
-  const [webhook] = await webhooks(database, numberOf(id));
-  if (!webhook) throw missing(id);
-  return webhook;
-}
-
-const missing = (id: string) => WEBHOOK_MISSING(id.slice(0, 100));
-
-/** What is no number is that of nothing. */
-function numberOf(text: string): number {
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
-}
-
-/** @throws {HttpError} 400 */
-function checkedFilter(text: string): string {
-  parseChangeFilter(text);
-  return text.trim();
-}

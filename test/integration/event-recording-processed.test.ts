@@ -61,7 +61,7 @@ test('a recording that comes as a track ends SUCCEEDED, too, with the captions t
   ]);
 });
 
-test('a recording that is none ends FAILED, and is not replaced by another', async () => {
+test('a recording that is none ends FAILED, and may be replaced by another, which is processed', async () => {
   const id = await created(await post(app, scheduledFields({ agent_id: newAgent(), ...PAST })));
   expect((await update(app, id, [file('presenter', 'a.mp4', Buffer.from('no recording'))])).status).toBe(204);
   await processEvent(app, id).catch(() => undefined);
@@ -69,5 +69,8 @@ test('a recording that is none ends FAILED, and is not replaced by another', asy
     processing_state: 'FAILED',
     status: 'EVENTS.EVENTS.STATUS.PROCESSING_FAILURE',
   });
-  expect((await update(app, id, [file('presenter', 'b.mp4', await recording())])).status).toBe(409);
+  expect((await update(app, id, [file('presenter', 'b.mp4', await recording())])).status).toBe(204);
+  await processEvent(app, id);
+  expect(await event(id)).toMatchObject({ processing_state: 'SUCCEEDED' });
+  expect((await update(app, id, [file('presenter', 'c.mp4', await recording())])).status).toBe(409);
 });

@@ -5,6 +5,7 @@ import { recordChanges } from '../../src/changes/record.ts';
 import type { NamedHost } from '../../src/config/kinds.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { silentLogger } from '../../src/telemetry.ts';
+import { parkHopeless } from '../../src/webhooks/deliveries.ts';
 import { fanOut } from '../../src/webhooks/fan-out.ts';
 import { startWebhooks } from '../../workers/webhooks.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -101,9 +102,13 @@ describe('a webhook', () => {
     start();
     for (let n = 0; n < 4; n += 1) for (const event of ['slow', 'quick']) await tell(event, n);
     await eventually(() => expect(numbers(receiver, 'quick')).toEqual([0, 1, 2, 3]));
+    const attempts = (n: number) =>
+      eventually(async () => expect((await deliveries(id))[2]?.attempts).toBe(n));
+    await attempts(1);
     expect(numbers(receiver, 'slow')).toEqual([0, 1]);
     await hurry();
-    await eventually(() => expect(numbers(receiver, 'slow')).toEqual([0, 1, 1]));
+    await attempts(2);
+    expect(numbers(receiver, 'slow')).toEqual([0, 1, 1]);
     failing = false;
     await hurry();
     await eventually(() => expect(numbers(receiver, 'slow')).toEqual([0, 1, 1, 1, 2, 3]));
@@ -309,6 +314,40 @@ describe('the API of webhooks', () => {
     receiver.answer = (_, response) => void response.writeHead(418).end();
     const broken = await send(app, 'POST', `/api/webhooks/${id}/test`);
     expect(JSON.parse(broken.text)).toMatchObject({ state: 'parked', status: 418 });
+  });
+
+  test('tries out one that is told nothing else, at once', async () => {
+    const id = await add();
+    await send(app, 'PUT', `/api/webhooks/${id}`, { active: 'false' });
+    await app.database.updateTable('webhooks').set({ failures: 9 }).where('id', '=', id).execute();
+    start();
+    const { text } = await send(app, 'POST', `/api/webhooks/${id}/test`);
+    expect(JSON.parse(text)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('tells nothing of what happened while one was not active', async () => {
+    const id = await add();
+    await send(app, 'PUT', `/api/webhooks/${id}`, { active: 'false' });
+    await tell('event-9', 1);
+    await send(app, 'PUT', `/api/webhooks/${id}`, { active: 'true' });
+    start();
+    await tell('event-9', 2);
+    await eventually(() => expect(numbers(receiver, 'event-9')).toEqual([2]));
+  });
+
+  test('gives up in one go what waits for an address that has been dead for days', async () => {
+    const id = await add({ url: 'http://127.0.0.1:1/nobody' });
+    for (let n = 0; n < 3; n += 1) await tell('event-10', n);
+    await fanOut(app.database);
+    await sql`UPDATE webhook_deliveries SET created_at = now() - interval '5 days'
+      WHERE id < (SELECT max(id) FROM webhook_deliveries)`.execute(app.database);
+    expect(await parkHopeless(app.database)).toBe(2);
+    const rows = await deliveries(id);
+    expect(rows.map(({ state }) => state)).toEqual(['parked', 'parked', 'pending']);
+    const due = sql<{
+      due: boolean;
+    }>`SELECT next_at <= now() AS due FROM webhook_deliveries WHERE state = 'pending'`;
+    expect((await due.execute(app.database)).rows).toEqual([{ due: true }]);
   });
 
   test('is for administrators only', async () => {

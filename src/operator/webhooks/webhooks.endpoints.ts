@@ -2,11 +2,11 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
 import { rootFrom } from '../../access/sessions/addresses.ts';
-import { parseChangeFilter } from '../../changes/filter.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/kysely.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { notFound } from '../../http/errors.ts';
+import { numberIn } from '../../webhooks/lookup.ts';
 import { newSecret } from '../../webhooks/message.ts';
 import {
   changeWebhook,
@@ -17,7 +17,7 @@ import {
   webhooks,
 } from '../../webhooks/queries.ts';
 import { tryOut } from '../../webhooks/try-out.ts';
-import { checkedUrl } from '../../webhooks/webhook.schemas.ts';
+import { checkedFilter, checkedUrl } from '../../webhooks/webhook.schemas.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { webhooksContent } from './webhooks-page.ts';
 
@@ -67,12 +67,11 @@ export const operatorAddWebhook = defineEndpoint({
   },
   handle: async ({ c, form }, { config, database }: Services) => {
     const { url, filter } = await form();
-    parseChangeFilter(filter);
     const secret = newSecret();
     const by = c.var.principal.username;
     await createWebhook(database, {
       url: checkedUrl(url, config.webhookHosts),
-      filter: filter.trim(),
+      filter: checkedFilter(filter),
       secret,
       by,
     });
@@ -98,7 +97,7 @@ export const operatorChangeWebhook = defineEndpoint({
   },
   handle: async ({ c, params, form }, { database }: Services) => {
     const { action, delivery } = await form();
-    const id = /^[1-9]\d{0,14}$/.test(params.webhook_id) ? Number(params.webhook_id) : 0;
+    const id = numberIn(params.webhook_id);
     const [webhook] = await webhooks(database, id);
     if (!webhook) throw notFound();
     switch (action) {
@@ -115,7 +114,7 @@ export const operatorChangeWebhook = defineEndpoint({
         await deleteWebhook(database, id);
         return doneAt(c, PATH, 'It is deleted.');
       case 'send-again':
-        if (!(await retryDelivery(database, id, Number(delivery) || 0))) throw notFound();
+        if (!(await retryDelivery(database, id, numberIn(delivery)))) throw notFound();
         return doneAt(c, PATH, 'The message is sent again.');
     }
   },
