@@ -340,10 +340,14 @@ export interface Session {
 }
 
 export interface Staging {
+  account: string | null;
   created_at: Generated<Timestamp>;
+  expected_bytes: number | null;
   expires_at: Timestamp;
+  filename: string | null;
   object_key: string;
   owner: string | null;
+  received_bytes: Generated<number>;
 }
 
 export interface StatisticsCount {

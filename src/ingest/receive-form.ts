@@ -101,7 +101,7 @@ async function receive<T>(
 ): Promise<T> {
   const limits = { ...limitsOf(config), ...most };
   const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
-  const staged = new StagedFiles({ storage, staging });
+  const staged = new StagedFiles({ storage, staging }, request.c.var.principal.username);
   const files: ReceivedFile[] = [];
   const texts = new Map<string, string>();
   let started = 0;

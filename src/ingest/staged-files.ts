@@ -43,13 +43,16 @@ export interface IncomingFile {
 export class StagedFiles {
   readonly #storage: ObjectStorage;
   readonly #staging: StagingLedger;
+  readonly #account: string;
   readonly #keys: string[] = [];
   /** One file that is lost makes the others useless: whoever sends them is to know before the end. */
   readonly #lost = new AbortController();
 
-  constructor({ storage, staging }: { storage: ObjectStorage; staging: StagingLedger }) {
+  /** @param account the user name of whoever sends them */
+  constructor({ storage, staging }: { storage: ObjectStorage; staging: StagingLedger }, account: string) {
     this.#storage = storage;
     this.#staging = staging;
+    this.#account = account;
   }
 
   /** @throws {StagingExpired} when one of them has been swept */
@@ -71,7 +74,13 @@ export class StagedFiles {
     expectedBytes,
     detect = detectMediaType,
   }: IncomingFile): Promise<ReceivedFile> {
-    const objectKey = await this.#staging.stage('track', (reason) => this.#lost.abort(reason));
+    let received = 0;
+    const objectKey = await this.#staging.stage('track', (reason) => this.#lost.abort(reason), {
+      account: this.#account,
+      filename,
+      expectedBytes,
+      received: () => received,
+    });
     this.#keys.push(objectKey);
     const { head, ...measured } = await putMeasured(this.#storage, objectKey, stream, {
       mediatype: UNKNOWN_TYPE,
@@ -79,6 +88,9 @@ export class StagedFiles {
       headBytes: HEAD_BYTES,
       signal: this.#lost.signal,
       disposable: true,
+      onReceived: (bytes) => {
+        received = bytes;
+      },
       onDoubt: () => this.#staging.doubt(objectKey),
     });
     if (measured.size === 0) throw EMPTY_FILE(filename, field);

@@ -3,6 +3,7 @@ import { ADMINISTRATORS } from '../access/roles/api-roles.ts';
 import type { Database } from '../database/kysely.ts';
 import type { Html } from '../http/answer/page.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { type IncomingUpload, incomingUploads } from '../ingest/incoming.queries.ts';
 import { type WaitingUpload, waitingUploads } from '../ingest/uploads/waiting.ts';
 import { operatorPage } from './frame/operator-page.ts';
 import { minuteOf, sizeOf } from './frame/words.ts';
@@ -16,14 +17,19 @@ td:nth-child(2) { min-width: 7rem; }
 td:nth-child(3) { min-width: 11rem; }
 `;
 
-/** Where operators see which uploads wait: whose they are, since when, and how much of them there is. */
+/** Where operators see which uploads come in or wait: whose they are, since when, and how much of them there is. */
 export const operatorUploads = defineEndpoint({
   method: 'get',
   path: '/admin/uploads',
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: { database: Database }) => {
+    const incoming = await incomingUploads(database, MOST);
     const { count, bytes, latest } = await waitingUploads(database, MOST);
-    const content = html`<p>${summary(count, bytes, latest.length)}</p>
+    const content = html`<h2>Within a request (${incoming.count})</h2>
+<p>${incoming.count === 0 ? 'Nothing comes in at this moment.' : `${sizeOf(incoming.bytes)} of them have come, as of a quarter of a minute ago.`}${incoming.latest.length < incoming.count ? ` These are the ${incoming.latest.length} that began last.` : ''}</p>
+${incoming.latest.length > 0 ? incomingTable(incoming.latest) : ''}
+<h2>Resumable (${count})</h2>
+<p>${summary(count, bytes, latest.length)}</p>
 ${latest.length > 0 ? table(latest) : ''}`;
     return operatorPage(c, { title: 'Uploads', content, style: STYLE, current: 'admin/uploads' });
   },
@@ -47,20 +53,38 @@ ${uploads.map(row)}
 </div>`;
 }
 
+function incomingTable(uploads: readonly IncomingUpload[]): Html {
+  return html`<div class="table" tabindex="0" role="region" aria-label="Uploads within a request">
+<table>
+<thead><tr><th scope="col">File</th><th scope="col">Account</th><th scope="col">Received</th><th scope="col">Begun (UTC)</th></tr></thead>
+<tbody>
+${uploads.map(
+  ({
+    filename,
+    owner,
+    createdAt,
+    ...progress
+  }) => html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received({ ...progress, complete: false }, 'at most ')}</td><td>${time(createdAt)}</td></tr>
+`,
+)}
+</tbody>
+</table>
+</div>`;
+}
+
 function row({ filename, owner, createdAt, changedAt, expiresAt, ...progress }: WaitingUpload): Html {
   return html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received(progress)}</td><td>${time(createdAt)}</td><td>${time(changedAt)}</td><td>${time(expiresAt)}</td></tr>
 `;
 }
 
-function received({
-  received,
-  length,
-  complete,
-}: Pick<WaitingUpload, 'received' | 'length' | 'complete'>): Html {
+function received(
+  { received, length, complete }: Pick<WaitingUpload, 'received' | 'length' | 'complete'>,
+  most = '',
+): Html {
   if (complete) return html`${sizeOf(received)}, all of it`;
   if (length === undefined) return html`${sizeOf(received)} of an unknown size`;
   const percent = Math.floor((received / length) * 100);
-  return html`<progress value="${received}" max="${length}" aria-label="${percent} percent"></progress>${sizeOf(received)} of ${sizeOf(length)}`;
+  return html`<progress value="${received}" max="${length}" aria-label="${percent} percent"></progress>${sizeOf(received)} of ${most}${sizeOf(length)}`;
 }
 
 function time(date: Date): Html {

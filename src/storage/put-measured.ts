@@ -15,6 +15,7 @@ export interface Measured {
 /**
  * Stores a stream, and measures it in the same pass.
  *
+ * @param options.onReceived told how many bytes have come, as they come
  * @param options.headBytes how much of its beginning is returned, at most; nothing unless given
  * @throws as `ObjectStorage.put`
  */
@@ -22,7 +23,11 @@ export async function putMeasured(
   storage: ObjectStorage,
   key: string,
   stream: Readable,
-  { headBytes = 0, ...options }: Omit<PutOptions, 'onBytes'> & { headBytes?: number },
+  {
+    headBytes = 0,
+    onReceived,
+    ...options
+  }: Omit<PutOptions, 'onBytes'> & { headBytes?: number; onReceived?: (bytes: number) => void },
 ): Promise<Measured> {
   const sum = beginSha256();
   const head: Uint8Array[] = [];
@@ -30,6 +35,7 @@ export async function putMeasured(
   let kept = 0;
   const onBytes = (bytes: Uint8Array) => {
     size += bytes.length;
+    onReceived?.(size);
     if (kept < headBytes) {
       // A copy: they may not outlive this call, and a Buffer.slice() would be none.
       head.push(Uint8Array.from(bytes.subarray(0, headBytes - kept)));

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../database/kysely.ts';
 import type { Watched } from '../database/watch.ts';
 import type { Logger } from '../telemetry.ts';
 import { withTimeout } from '../timeout.ts';
+import type { Incoming } from './incoming.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
 import { commitOwned, requireAll, StagingExpired } from './staging-entries.ts';
@@ -31,7 +32,7 @@ export class StagingLedger {
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
   /** Entered by this process and not known to have left the ledger: whom to tell when they are lost. */
-  readonly #staged = new Map<string, (reason: StagingExpired) => void>();
+  readonly #staged = new Map<string, Staged>();
   /** Discarded while the database did not answer; must not be renewed. */
   readonly #undiscarded = new Set<string>();
   /** Those that may still be stored when nobody wants them any more. */
@@ -60,14 +61,28 @@ export class StagingLedger {
    *
    * @param onLost is told soon after the sweep has taken the key: what is being stored under it, or beside it, is in vain.
    * May be told of a key that has left the ledger in another way.
+   * @param incoming what is told of it while it is stored; how far it is, at each renewal
    */
-  async stage(kind: string, onLost: (reason: StagingExpired) => void = () => undefined): Promise<string> {
+  async stage(
+    kind: string,
+    onLost: (reason: StagingExpired) => void = () => undefined,
+    incoming?: Incoming,
+  ): Promise<string> {
     const key = objectKey(kind);
     await this.#database
       .insertInto('staging')
-      .values({ object_key: key, owner: this.#owner, expires_at: lease() })
+      .values({
+        object_key: key,
+        owner: this.#owner,
+        expires_at: lease(),
+        ...(incoming && {
+          account: incoming.account,
+          filename: incoming.filename,
+          expected_bytes: incoming.expectedBytes ?? null,
+        }),
+      })
       .execute();
-    this.#staged.set(key, onLost);
+    this.#staged.set(key, { onLost, ...(incoming && { received: incoming.received }) });
     return key;
   }
 
@@ -95,7 +110,7 @@ export class StagingLedger {
     if (keys.length === 0) return;
     const handed = await trx
       .updateTable('staging')
-      .set({ owner, expires_at: expiresAt })
+      .set({ owner, expires_at: expiresAt, account: null })
       .where('object_key', 'in', keys)
       .where('owner', '=', this.#owner)
       .returning('object_key')
@@ -151,9 +166,15 @@ export class StagingLedger {
       // Nobody here knows of an entry whose answer was lost on the way: it shall expire.
       const staged = [...this.#staged.keys()];
       if (staged.length === 0) return;
+      const received = JSON.stringify(
+        Object.fromEntries([...this.#staged].map(([key, { received }]) => [key, received?.() ?? 0])),
+      );
       await this.#vital
         .updateTable('staging')
-        .set({ expires_at: lease() })
+        .set({
+          expires_at: lease(),
+          received_bytes: sql<number>`coalesce((${received}::jsonb ->> object_key)::bigint, received_bytes)`,
+        })
         .where('object_key', 'in', (from) =>
           // An entry in a commit that takes long must not hold up the others.
           from
@@ -214,10 +235,10 @@ export class StagingLedger {
       .execute();
     const there = new Set(rows.map(({ object_key }) => object_key));
     for (const key of staged.filter((each) => !there.has(each))) {
-      const tell = this.#staged.get(key);
+      const lost = this.#staged.get(key);
       this.#staged.delete(key);
       this.#doubtful.delete(key);
-      tell?.(new StagingExpired('A staged object has been swept.'));
+      lost?.onLost(new StagingExpired('A staged object has been swept.'));
     }
   }
 
@@ -227,6 +248,14 @@ export class StagingLedger {
     await this.#disown(keys);
     for (const key of keys) this.#undiscarded.delete(key);
   }
+}
+
+/** What a process knows of an entry of its own. */
+interface Staged {
+  /** Whom to tell when it is lost. */
+  onLost: (reason: StagingExpired) => void;
+  /** How many of its bytes have come. */
+  received?: () => number;
 }
 
 function lease() {

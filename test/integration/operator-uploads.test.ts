@@ -5,7 +5,9 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
-import { eventFields, field } from '../support/form.ts';
+import { eventually } from '../support/eventually.ts';
+import { eventFields, field, file, form } from '../support/form.ts';
+import { OpenUpload } from '../support/open-upload.ts';
 import { append, begin, uploadOf } from '../support/tus.ts';
 
 const PATH = '/admin/uploads';
@@ -43,6 +45,35 @@ const insert = (number: number, values: Record<string, unknown> = {}) =>
       })),
     )
     .execute();
+
+describe('uploads within a request', () => {
+  test('are told with whose they are and how far, on the first page too, until an event has them', async () => {
+    const server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
+    try {
+      const Authorization = await app.account('bare', 'ROLE_ADMIN');
+      const client = { url: `http://127.0.0.1:${server.port}`, authorization: Authorization };
+      const { type, body } = form([...eventFields(), file('presenter', 'hall <7>.mp4', bytes(3 * 2 ** 20))]);
+      const upload = new OpenUpload(client, { type, length: body.length });
+      void upload.write(body.subarray(0, 2 ** 20 + 2 ** 19));
+      await eventually(async () => {
+        await app.context.staging.renew();
+        const [all, now] = await Promise.all([text(), text('/admin')]);
+        expect(all).toContain('Within a request (1)');
+        expect(all).toMatch(
+          /<bdi>hall &lt;7&gt;\.mp4<\/bdi><\/td><td><bdi>bare<\/bdi>.*1\.\d MiB of at most 3\.0 MiB/s,
+        );
+        expect(now).toContain('Uploads on their way (1)');
+        expect(now).toMatch(/<bdi>hall &lt;7&gt;\.mp4<\/bdi><\/div><div>1\.\d MiB of at most 3\.0 MiB/);
+      });
+      void upload.write(body.subarray(2 ** 20 + 2 ** 19));
+      expect((await upload.answer).status).toBe(201);
+      expect(await text('/admin')).toContain('Uploads on their way (0)');
+      expect(await text()).toContain('Nothing comes in at this moment.');
+    } finally {
+      server.destroy();
+    }
+  });
+});
 
 describe('the page about uploads that wait', () => {
   test('says that there are none', async () => {

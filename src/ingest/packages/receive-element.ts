@@ -118,7 +118,7 @@ async function addFetched(
   const [flavor, tags] = [flavorIn(fields.get('flavor')), tagsIn(fields.get('tags'))];
   await findDraft(services.database, draft);
   await enter();
-  const staged = new StagedFiles(services);
+  const staged = new StagedFiles(services, c.var.principal.username);
   try {
     if (isText(kind, flavor)) {
       const text = await readFetched(url, services);

@@ -118,7 +118,7 @@ function receive(
   const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
   return receiveForm(request, options, services, async ({ fields, files }, enter) => {
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
-    const staged = new StagedFiles(services);
+    const staged = new StagedFiles(services, request.c.var.principal.username);
     try {
       const fetched: NewTrack[] = [];
       if (addresses.length > 0) await enter();

@@ -65,7 +65,7 @@ function receive(
 ): Promise<Response> {
   return services.gate.pass(async (enter) => {
     await enter();
-    const staged = new StagedFiles(services);
+    const staged = new StagedFiles(services, request.c.var.principal.username);
     try {
       await requireRoom(request, services);
       const { fields, zipped } = await unpackRequest(request, staged, services);

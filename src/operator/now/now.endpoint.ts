@@ -3,6 +3,7 @@ import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
 import { rootFrom } from '../../access/sessions/addresses.ts';
 import type { Database } from '../../database/kysely.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
+import { incomingUploads } from '../../ingest/incoming.queries.ts';
 import { waitingUploads } from '../../ingest/uploads/waiting.ts';
 import { agentsAtWork } from '../../recordings/agents/at-work.queries.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
@@ -25,11 +26,12 @@ export const operatorHome = defineEndpoint({
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: { database: Database }) => {
     const setting = { now: new Date(), root: rootFrom(c) };
-    const [failed, running, waiting, paused, uploads, halls] = await Promise.all([
+    const [failed, running, waiting, paused, incoming, resumable, halls] = await Promise.all([
       failedRecordings(database),
       runningOperations(database, MOST_RUNNING),
       waitingRecordings(database, MOST_WAITING),
       pausedRecordings(database, MOST_WAITING),
+      incomingUploads(database, MOST_UPLOADS),
       waitingUploads(database, MOST_UPLOADS),
       agentsAtWork(database, { search: '' }, MOST_HALLS),
     ]);
@@ -37,7 +39,7 @@ export const operatorHome = defineEndpoint({
 ${failedSection(failed, setting.now, setting.root)}
 ${runningSection(running, setting)}
 ${waitingSection(waiting, paused, setting)}
-${uploadsSection(uploads, setting)}
+${uploadsSection(incoming, resumable, setting)}
 ${hallsSection(halls, setting)}`;
     return operatorPage(c, {
       title: 'Now',

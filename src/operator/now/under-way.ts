@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
+import type { IncomingUpload } from '../../ingest/incoming.queries.ts';
 import type { WaitingUpload, WaitingUploads } from '../../ingest/uploads/waiting.ts';
 import type { AgentsAtWork } from '../../recordings/agents/at-work.queries.ts';
 import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
@@ -89,23 +90,33 @@ function countOf(count: number): string {
 }
 
 /** Uploads that come in, and those that wait to be finished. */
-export function uploadsSection({ count, bytes, latest }: WaitingUploads, { now, root }: Setting): Html {
+export function uploadsSection(
+  incoming: { count: number; bytes: number; latest: IncomingUpload[] },
+  resumable: WaitingUploads,
+  { now, root }: Setting,
+): Html {
+  const count = incoming.count + resumable.count;
   return html`<section id="uploads" data-live aria-labelledby="uploads-heading">
 <h2 id="uploads-heading">Uploads on their way (${count})</h2>
 ${
   count === 0
-    ? html`<p>No resumable upload is under way.</p>`
+    ? html`<p>No upload is under way.</p>`
     : html`<ul class="rows">
-${latest.map((upload) => uploadRow(upload, now))}
+${incoming.latest.map((upload) => uploadRow(upload, html`begun ${age(upload.createdAt, now)} ago`, 'at most '))}
+${resumable.latest.map((upload) => uploadRow(upload, html`resumable, last heard of ${age(upload.changedAt, now)} ago`))}
 </ul>
-<p class="faint">${sizeOf(bytes)} of them have come. <a href="${root}admin/uploads">All uploads</a></p>`
+<p class="faint">${sizeOf(incoming.bytes + resumable.bytes)} of them have come. <a href="${root}admin/uploads">All uploads</a></p>`
 }
 </section>`;
 }
 
-function uploadRow({ filename, owner, received, length, changedAt }: WaitingUpload, now: Date): Html {
+function uploadRow(
+  { filename, owner, received, length }: Pick<WaitingUpload, 'filename' | 'owner' | 'received' | 'length'>,
+  since: Html,
+  most = '',
+): Html {
   const share = length === undefined ? undefined : Math.floor((received / Math.max(length, 1)) * 100);
-  return html`<li><div><bdi>${filename}</bdi></div><div>${sizeOf(received)}${length === undefined ? '' : ` of ${sizeOf(length)}`}${share === undefined ? '' : html`<progress value="${received}" max="${Math.max(length ?? 1, 1)}" aria-label="${share} percent"></progress>`}</div><div class="faint"><bdi>${owner}</bdi></div><div class="faint">${age(changedAt, now)} ago</div></li>
+  return html`<li><div><bdi>${filename}</bdi></div><div>${sizeOf(received)}${length === undefined ? '' : ` of ${most}${sizeOf(length)}`}${share === undefined ? '' : html`<progress value="${received}" max="${Math.max(length ?? 1, 1)}" aria-label="${share} percent"></progress>`}</div><div class="faint"><bdi>${owner}</bdi></div><div class="faint">${since}</div></li>
 `;
 }
 

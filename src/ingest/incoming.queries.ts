@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Queryable } from '../database/kysely.ts';
+
+/** A file that comes in within a request. Sizes in bytes. */
+export interface IncomingUpload {
+  /** The user name of whoever sends it. */
+  owner: string;
+  filename: string;
+  /** At most: that of the whole request, or what is allowed. */
+  length: number | undefined;
+  /** As of some seconds ago. */
+  received: number;
+  createdAt: Date;
+}
+
+/** Files that come in within requests, and those that wait for the end of theirs, the latest first. */
+export async function incomingUploads(
+  db: Queryable,
+  most: number,
+): Promise<{ count: number; bytes: number; latest: IncomingUpload[] }> {
+  const { rows } = await sql<IncomingUpload & { count: number; bytes: number; length: number | null }>`
+    SELECT count(*) OVER () AS count, (sum(received_bytes) OVER ())::bigint AS bytes, account AS owner, filename,
+      expected_bytes AS length, received_bytes AS received, created_at AS "createdAt"
+    FROM staging WHERE account IS NOT NULL AND expires_at > now()
+    ORDER BY created_at DESC, object_key LIMIT ${most}`.execute(db);
+  const latest = rows.map(({ count, bytes, length, ...upload }) => ({
+    ...upload,
+    length: length ?? undefined,
+  }));
+  return { count: rows[0]?.count ?? 0, bytes: rows[0]?.bytes ?? 0, latest };
+}
