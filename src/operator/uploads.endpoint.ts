@@ -25,12 +25,12 @@ export const operatorUploads = defineEndpoint({
   handle: async ({ c }, { database }: { database: Database }) => {
     const incoming = await incomingUploads(database, MOST);
     const { count, bytes, latest } = await waitingUploads(database, MOST);
-    const content = html`<h2>Within a request (${incoming.count})</h2>
+    const content = html`<section aria-labelledby="incoming"><h2 id="incoming">Within a request (${incoming.count})</h2>
 <p>${incoming.count === 0 ? 'Nothing comes in at this moment.' : `${sizeOf(incoming.bytes)} of them have come, as of a quarter of a minute ago.`}${incoming.latest.length < incoming.count ? ` These are the ${incoming.latest.length} that began last.` : ''}</p>
-${incoming.latest.length > 0 ? incomingTable(incoming.latest) : ''}
-<h2>Resumable (${count})</h2>
+${incoming.latest.length > 0 ? incomingTable(incoming.latest) : ''}</section>
+<section aria-labelledby="resumable"><h2 id="resumable">Resumable (${count})</h2>
 <p>${summary(count, bytes, latest.length)}</p>
-${latest.length > 0 ? table(latest) : ''}`;
+${latest.length > 0 ? table(latest) : ''}</section>`;
     return operatorPage(c, { title: 'Uploads', content, style: STYLE, current: 'admin/uploads' });
   },
 });

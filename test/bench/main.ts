@@ -16,6 +16,7 @@ import { measureScheduling } from './tables/scheduling.ts';
 import { measureThroughput } from './tables/throughput.ts';
 import { measureUpdates } from './tables/updates.ts';
 import { measureUpload } from './tables/upload.ts';
+import { measureWaiting } from './tables/waiting.ts';
 import { measureWorkflow } from './tables/workflow.ts';
 
 type Measure = (bench: Bench, onRound: (round: number) => void) => Promise<Table>;
@@ -25,6 +26,7 @@ const MEASURES: Record<TableName, Measure> = {
   memory: measureMemory,
   workflow: measureWorkflow,
   queue: measureQueue,
+  waiting: measureWaiting,
   poll: measurePoll,
   lists: measureLists,
   scheduling: measureScheduling,

@@ -7,6 +7,7 @@ export const TABLES = [
   'memory',
   'workflow',
   'queue',
+  'waiting',
   'poll',
   'lists',
   'scheduling',

@@ -14,6 +14,7 @@ afterAll(() => app?.close());
 const post = (path: string, fields: Record<string, string>, headers = {}) =>
   app.request(path, { method: 'POST', body: new URLSearchParams(fields), headers });
 const read = async () => (await app.request('/admin/parts')).text();
+const now = async () => (await app.request('/admin')).text();
 const facts = (name: string) => ({
   ...{ name, host: 'hall-17', pid: 42, runtime: 'Deno 2.9.6', version: '0.1.0', concurrency: 2 },
 });
@@ -24,7 +25,9 @@ const deliver = async () => {
 
 test('without a sign of life the page says that nothing is processed; then it shows who lives, and who fell silent', async () => {
   expect(await read()).toContain('nothing is processed');
+  expect(await now()).toContain('No worker takes anything');
   await signOfLife(app.database, facts('worker-a'));
+  expect(await now()).not.toContain('No worker takes anything');
   await signOfLife(app.database, facts('worker-b'));
   await app.database
     .updateTable('worker_processes')
@@ -48,6 +51,7 @@ test('of a lane that is paused nothing is delivered or begun, and all of it is d
   expect(await read()).toMatch(
     /light<\/strong> <span class="state paused">paused<\/span> [\s\S]*by <bdi>admin/,
   );
+  expect(await now()).toContain('The lane light is paused by <bdi>admin</bdi>: what belongs to it waits.');
   const after = await startTestWorkflow(app.database);
   expect(await deliver()).toEqual([]);
   const [operation] = await operationsOf(app.database, before.workflowId);

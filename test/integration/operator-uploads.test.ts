@@ -189,7 +189,7 @@ describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
     expect(await page.getByRole('row').count()).toBe(4);
     expect(await page.locator('td').first().innerText()).toBe(KEPT + 'x'.repeat(200));
     const body = await page.locator('body').boundingBox();
-    const table = await page.getByRole('region').boundingBox();
+    const table = await page.getByRole('region', { name: 'Uploads that wait' }).boundingBox();
     expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
     if (process.env.SCREENSHOTS) {
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/uploads-${colorScheme}-${width}.png` });

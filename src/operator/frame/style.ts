@@ -16,11 +16,12 @@ export const FRAME_STYLE = `${BASE_STYLE}
 .account { display: flex; align-items: center; gap: .6rem; color: var(--faint); }
 main { max-width: 76rem; padding: 1.6rem 1.25rem 3rem; }
 h1 { font-size: 1.6rem; overflow-wrap: anywhere; }
-h2 { margin: 0 0 .6rem; font-size: 1.2rem; line-height: 1.3; }
+h2 { margin: 0 0 .6rem; font-size: 1.2rem; line-height: 1.3; overflow-wrap: anywhere; }
 h3 { margin: 0; font-size: 1rem; line-height: 1.4; overflow-wrap: anywhere; }
 section { margin-top: 1.8rem; }
 section > p, .faint { color: var(--faint); }
-section > p { margin: .2rem 0 .8rem; }
+section > p.alarm { color: var(--alarm); }
+section > p { margin: .2rem 0 .8rem; overflow-wrap: anywhere; }
 .notice { padding: .6rem .9rem; border: 1px solid var(--good); border-radius: .6rem; color: var(--good); }
 .alarm { color: var(--alarm); }
 .sheet { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); padding: .8rem 1rem; }
@@ -35,6 +36,10 @@ progress { display: block; width: 100%; height: .5rem; margin: .25rem 0; accent-
 .actions { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }
 .actions form { display: inline; margin: 0; }
 .actions button, .tools button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+button { white-space: nowrap; }
+.confirm { display: inline-block; }
+.confirm form { margin-top: .3rem; }
+details summary { cursor: pointer; color: var(--faint); font-size: .92rem; }
 button.quiet { margin: 0; padding: .35rem .8rem; border: 1px solid var(--line); background: var(--sheet); color: var(--text); font-weight: 500; font-size: .92rem; }
 button.quiet:hover { border-color: var(--accent); }
 button.danger { border: 1px solid var(--alarm); background: var(--sheet); color: var(--alarm); }
@@ -48,4 +53,14 @@ pre { margin: .5rem 0 0; padding: .6rem .8rem; overflow: auto; max-height: 16rem
 .state.paused { --tone: var(--held); }
 .state.failed, .state.failing { --tone: var(--alarm); color: var(--alarm); }
 @media (max-width: 40rem) { .frame nav { flex-basis: 100%; order: 3; } main { padding-inline: .8rem; } .account { margin-left: auto; } }
+`;
+
+/** Things in a line each, with what can be done with them; below each other in a narrow window. */
+export const ROWS_STYLE = `
+.rows, .recordings { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
+.rows li, .recordings li { margin: 0; padding: .55rem .9rem; }
+.rows li + li, .recordings li + li { border-top: 1px solid var(--line); }
+.rows li { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 1.6fr) minmax(0, 1.4fr) auto; gap: .2rem 1.2rem; align-items: center; }
+.rows li > * { min-width: 0; overflow-wrap: anywhere; }
+@media (max-width: 46rem) { .rows li { grid-template-columns: minmax(0, 1fr); } }
 `;

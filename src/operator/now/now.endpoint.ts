@@ -6,6 +6,8 @@ import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { incomingUploads } from '../../ingest/incoming.queries.ts';
 import { waitingUploads } from '../../ingest/uploads/waiting.ts';
 import { agentsAtWork } from '../../recordings/agents/at-work.queries.ts';
+import { laneSettings } from '../../workflows/lane-settings.ts';
+import { workerProcesses } from '../../workflows/worker-processes.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { searchForm } from '../recordings/search-form.ts';
 import { failedRecordings } from './failed.queries.ts';
@@ -26,7 +28,7 @@ export const operatorHome = defineEndpoint({
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: { database: Database }) => {
     const setting = { now: new Date(), root: rootFrom(c) };
-    const [failed, running, waiting, paused, incoming, resumable, halls] = await Promise.all([
+    const [failed, running, waiting, paused, incoming, resumable, halls, workers, lanes] = await Promise.all([
       failedRecordings(database),
       runningOperations(database, MOST_RUNNING),
       waitingRecordings(database, MOST_WAITING),
@@ -34,11 +36,13 @@ export const operatorHome = defineEndpoint({
       incomingUploads(database, MOST_UPLOADS),
       waitingUploads(database, MOST_UPLOADS),
       agentsAtWork(database, { search: '' }, MOST_HALLS),
+      workerProcesses(database),
+      laneSettings(database),
     ]);
     const content = html`${searchForm(setting.root)}
 ${failedSection(failed, setting.now, setting.root)}
 ${runningSection(running, setting)}
-${waitingSection(waiting, paused, setting)}
+${waitingSection(waiting, paused, { workers, lanes }, setting)}
 ${uploadsSection(incoming, resumable, setting)}
 ${hallsSection(halls, setting)}`;
     return operatorPage(c, {

@@ -3,6 +3,8 @@ import type { Html } from '../../http/answer/page.ts';
 import type { IncomingUpload } from '../../ingest/incoming.queries.ts';
 import type { WaitingUpload, WaitingUploads } from '../../ingest/uploads/waiting.ts';
 import type { AgentsAtWork } from '../../recordings/agents/at-work.queries.ts';
+import type { LaneSetting } from '../../workflows/lane-settings.ts';
+import type { WorkerProcess } from '../../workflows/worker-processes.ts';
 import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
 import { sizeOf } from '../frame/words.ts';
 import { MOST_COUNTED, type RunningOperation, type WaitingRecording } from './running.queries.ts';
@@ -43,14 +45,20 @@ function runningRow(running: RunningOperation, { now, root }: Setting): Html {
 `;
 }
 
-/** What waits, and since when. */
+/** What waits, since when, and what keeps it from being begun. */
 export function waitingSection(
   waiting: { count: number; recordings: WaitingRecording[] },
   paused: { count: number; recordings: WaitingRecording[] },
+  { workers, lanes }: { workers: readonly WorkerProcess[]; lanes: readonly LaneSetting[] },
   setting: Setting,
 ): Html {
+  const { root } = setting;
+  const parts = html`<a href="${root}admin/parts">Parts</a>`;
+  const working = workers.some(({ gone, draining }) => !gone && !draining);
   return html`<section id="waiting" data-live aria-labelledby="waiting-heading">
 <h2 id="waiting-heading">Waiting (${countOf(waiting.count)})</h2>
+${working ? '' : html`<p class="alarm">No worker takes anything: none has given a sign of life, or all are drained. See ${parts}.</p>`}
+${lanes.filter(({ paused }) => paused).map(({ lane, changedBy }) => html`<p class="alarm">The lane ${lane} is paused by <bdi>${changedBy}</bdi>: what belongs to it waits. See ${parts}.</p>`)}
 ${waiting.count === 0 ? html`<p>Nothing waits for a worker.</p>` : rows(waiting.recordings, setting)}
 ${more(waiting)}
 ${

@@ -61,16 +61,16 @@ export function lanesSection(
     'lanes',
     'Lanes',
     lanes,
-    ({ loads, settings }) => html`<div class="table" tabindex="0" role="region" aria-label="Lanes"><table>
-<thead><tr><th scope="col">Lane</th><th scope="col">Ready</th><th scope="col">Running</th><th scope="col">At once, in each worker</th><th scope="col"></th></tr></thead>
-<tbody>${loads.map((load) => {
-      const setting = settings.find(({ lane }) => lane === load.lane);
-      return html`<tr><td><strong>${load.lane}</strong>${setting?.paused ? html` <span class="state paused">paused</span> <span class="faint">by <bdi>${setting.changedBy}</bdi>, ${moment(setting.changedAt)} UTC</span>` : ''}</td>
-<td>${load.ready > COUNTED ? `more than ${COUNTED}` : load.ready}${load.oldest ? html` <span class="faint">the first since ${age(load.oldest, now)}</span>` : ''}</td><td>${load.running}</td>
-<td><form class="inline" method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><input type="number" name="concurrency" min="1" max="256" value="${setting?.concurrency ?? ''}" placeholder="as started" aria-label="Operations of the lane ${load.lane} at once"><button class="quiet">Set</button></form></td>
-<td><form method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><input type="hidden" name="paused" value="${setting?.paused ? 'false' : 'true'}"><button class="${setting?.paused ? '' : 'quiet'}">${setting?.paused ? 'Resume' : 'Pause'}</button></form></td></tr>
+    ({ loads, settings }) => html`<ul class="rows">
+${loads.map((load) => {
+  const setting = settings.find(({ lane }) => lane === load.lane);
+  const { ready, running, oldest } = load;
+  return html`<li><div><strong>${load.lane}</strong>${setting?.paused ? html` <span class="state paused">paused</span> <span class="faint">by <bdi>${setting.changedBy}</bdi>, ${moment(setting.changedAt)} UTC</span>` : ''}</div>
+<div>${ready > COUNTED ? `more than ${COUNTED}` : ready} ${ready === 1 ? 'waits' : 'wait'}${oldest ? html` <span class="faint">(the first for ${age(oldest, now)})</span>` : ''}, ${running} ${running === 1 ? 'runs' : 'run'}</div>
+<form class="inline" method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><label>At once, in each worker <input type="number" name="concurrency" min="1" max="256" value="${setting?.concurrency ?? ''}" placeholder="as started"></label><button class="quiet" aria-label="Set how many operations of the lane ${load.lane} run at once">Set</button></form>
+<form method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><input type="hidden" name="paused" value="${setting?.paused ? 'false' : 'true'}"><button class="${setting?.paused ? '' : 'quiet'}" aria-label="${setting?.paused ? 'Resume' : 'Pause'} the lane ${load.lane}">${setting?.paused ? 'Resume' : 'Pause'}</button></form></li>
 `;
-    })}</tbody></table></div>`,
+})}</ul>`,
   );
 }
 

@@ -12,6 +12,7 @@ import { withTimeout } from '../../timeout.ts';
 import { laneSettings, setLane } from '../../workflows/lane-settings.ts';
 import { drain, workerProcesses } from '../../workflows/worker-processes.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { ROWS_STYLE } from '../frame/style.ts';
 import { runningOperations } from '../now/running.queries.ts';
 import { databaseFacts, laneLoads } from './parts.queries.ts';
 import { type Answer, lanesSection, otherSections, workersSection } from './parts-page.ts';
@@ -20,7 +21,7 @@ const PATH = 'admin/parts';
 const PATIENCE_MS = 3_000;
 const MOST_RUNNING = 200;
 
-const STYLE = `
+const STYLE = `${ROWS_STYLE}
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .6rem 1.4rem; margin: 0; }
 .facts dt { color: var(--faint); font-size: .85rem; }
 .facts dd { margin: 0; }
@@ -29,9 +30,10 @@ const STYLE = `
 .sheet > p { margin: .3rem 0 .6rem; }
 .plain li { margin: .3rem 0; }
 .plain a { display: inline; padding: 0; border: 0; background: none; }
-.inline { display: flex; gap: .4rem; }
+.inline { display: flex; flex-wrap: wrap; gap: .4rem; align-items: end; margin: 0; }
+.inline label { margin: 0; color: var(--faint); font-size: .85rem; font-weight: 400; }
 .inline input:not([type=hidden]) { width: 8rem; margin: 0; padding: .3rem .5rem; }
-td button, .sheet form button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+.rows button, .sheet form button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
 `;
 
 interface Services {

@@ -30,8 +30,6 @@ code { font-size: .9em; overflow-wrap: anywhere; }
 .pictures img { display: block; max-width: min(20rem, 100%); max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
 .actions select { padding: .35rem .5rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
 .actions button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
-.confirm { display: inline-block; }
 .results a { display: inline; padding: 0; border: 0; background: none; }
-details summary { cursor: pointer; color: var(--faint); font-size: .92rem; }
 @media (max-width: 46rem) { .bars > li, .story li { grid-template-columns: minmax(0, 1fr); } }
 `;

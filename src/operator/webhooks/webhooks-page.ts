@@ -28,13 +28,21 @@ function webhookHtml(webhook: ShownWebhook, root: string): Html {
 <h2 id="webhook-${identifier}"><bdi>${url}</bdi></h2>
 <p>${active ? '' : html`<strong>Not active.</strong> `}${filter === '' ? 'Is told of everything' : html`Is told of <code>${filter}</code>`}. ${pending} wait, ${parked} given up${last_success ? `, last told ${last_success.replace('T', ' ').replace('Z', ' UTC')}` : ''}.</p>
 ${failures > 0 ? html`<p class="alarm">${failures} attempts in a row have failed. ${last_error ?? ''}</p>` : ''}
-<div class="actions">${button('test', 'Send a test', 'quiet')}${active ? button('pause', 'Pause', 'quiet') : button('resume', 'Resume', 'quiet')}${button('delete', 'Delete', 'danger')}</div>
-${given.length === 0 ? '' : parkedTable(given, path)}
+<div class="actions">${button('test', 'Send a test', 'quiet')}${active ? button('pause', 'Pause', 'quiet') : button('resume', 'Resume', 'quiet')}<details class="confirm" id="delete-${identifier}"><summary>Delete …</summary>${button('delete', 'Delete it, and what waits for it', 'danger')}</details></div>
+${given.length === 0 ? '' : parkedRows(given, path)}
 </section>`;
 }
 
-function parkedTable(given: readonly DeliveryJson[], path: string): Html {
-  return html`<div class="table" tabindex="0" role="region" aria-label="Given up"><table>
-<thead><tr><th scope="col">Message</th><th scope="col">Attempts</th><th scope="col">Why</th><th scope="col"></th></tr></thead>
-<tbody>${given.map(({ identifier, message, kind, attempts, error }) => html`<tr><td>${kind} <span class="faint">${message}</span></td><td>${attempts}</td><td>${error ?? ''}</td><td><form method="post" action="${path}"><input type="hidden" name="action" value="send-again"><input type="hidden" name="delivery" value="${identifier}"><button class="quiet">Send again</button></form></td></tr>`)}</tbody></table></div>`;
+function parkedRows(given: readonly DeliveryJson[], path: string): Html {
+  return html`<h3>Given up</h3>
+<ul class="rows">${given.map(
+    ({
+      identifier,
+      message,
+      kind,
+      attempts,
+      error,
+    }) => html`<li><div>${kind} <span class="faint">${message}</span></div><div>${error ?? ''}</div><div class="faint">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}</div>
+<form method="post" action="${path}"><input type="hidden" name="action" value="send-again"><input type="hidden" name="delivery" value="${identifier}"><button class="quiet">Send again</button></form></li>`,
+  )}</ul>`;
 }

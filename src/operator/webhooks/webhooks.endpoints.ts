@@ -19,11 +19,17 @@ import {
 import { tryOut } from '../../webhooks/try-out.ts';
 import { checkedFilter, checkedUrl } from '../../webhooks/webhook.schemas.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { ROWS_STYLE } from '../frame/style.ts';
 import { webhooksContent } from './webhooks-page.ts';
 
 const PATH = 'admin/webhooks';
 /** Of each webhook; who wants more asks the API. */
 const MOST_PARKED = 20;
+
+const STYLE = `${ROWS_STYLE}
+.sheet h3 { margin: 1rem 0 .5rem; }
+.sheet label + label { margin-top: .6rem; }
+`;
 
 interface Services {
   config: Pick<Config, 'webhookHosts'>;
@@ -50,6 +56,7 @@ export const operatorWebhooks = defineEndpoint({
         all.map((webhook, i) => ({ ...webhook, given: parked[i] ?? [] })),
         rootFrom(c),
       ),
+      style: STYLE,
       current: PATH,
       notice: noticeOf(c),
     });

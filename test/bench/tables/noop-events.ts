@@ -1,16 +1,33 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../../src/database/kysely.ts';
 import type { DB } from '../../../src/database/schema.ts';
 import type { WorkflowDefinition } from '../../../src/workflows/definition.ts';
+import { parseDefinition } from '../../../src/workflows/definitions.ts';
 import { startWorkflow } from '../../../src/workflows/start.ts';
 import { type ApiAddress, postEvent } from '../support/http-client.ts';
 
 const WRITERS = 8;
 const POLL_MS = 50;
 const PATIENCE_MS = 600_000;
+
+/** Definitions `bench-N` of so many operations each that do nothing, in a folder for `WORKFLOWS_DIR`. */
+export function writeDefinitions(parent: string, lengths: number[]) {
+  const folder = join(parent, 'workflows');
+  mkdirSync(folder, { recursive: true });
+  const definitions = lengths.map((length) => {
+    const operations = Array.from({ length }, () => ({ operation: 'noop', time_limit: '1m' }));
+    const source = JSON.stringify({ id: `bench-${length}`, title: 'Benchmark', operations });
+    const file = join(folder, `bench-${length}.yaml`);
+    writeFileSync(file, source);
+    return parseDefinition(file, source);
+  });
+  return { folder, definitions };
+}
 
 /** Posts events without tracks over HTTP, several at a time. */
 export async function postEvents(api: ApiAddress, workflow: string, events: number): Promise<void> {

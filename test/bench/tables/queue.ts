@@ -1,14 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseDefinition } from '../../../src/workflows/definitions.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import { type Row, ratios, type Table } from '../support/figures.ts';
 import { startHelper } from '../support/helper-process.ts';
 import { alternate } from '../support/rounds.ts';
 import type { BareJobs } from './bare-queue.process.ts';
-import { insertEvents, postEvents, untilAllSucceeded } from './noop-events.ts';
+import { insertEvents, postEvents, untilAllSucceeded, writeDefinitions } from './noop-events.ts';
 
 const ROUNDS = 3;
 const EVENTS = 1000;
@@ -75,17 +72,4 @@ export async function measureQueue(bench: Bench, onRound: (round: number) => voi
       row('1 operation, events posted over HTTP', rates.posted, 1),
     ],
   };
-}
-
-function writeDefinitions(parent: string, lengths: number[]) {
-  const folder = join(parent, 'workflows');
-  mkdirSync(folder, { recursive: true });
-  const definitions = lengths.map((length) => {
-    const operations = Array.from({ length }, () => ({ operation: 'noop', time_limit: '1m' }));
-    const source = JSON.stringify({ id: `bench-${length}`, title: 'Benchmark', operations });
-    const file = join(folder, `bench-${length}.yaml`);
-    writeFileSync(file, source);
-    return parseDefinition(file, source);
-  });
-  return { folder, definitions };
 }
