@@ -17,6 +17,7 @@ import { type Config, ConfigError, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { VITAL } from './database/limits.ts';
 import { Locks } from './database/locks.ts';
+import { Notifications } from './database/notifications.ts';
 import { waitWhileAway } from './database/patience.ts';
 import { createPool } from './database/pool.ts';
 import { DatabaseWatch } from './database/watch.ts';
@@ -81,6 +82,8 @@ export interface Services {
   ingest: Ingest;
   /** Who writes to what, among all processes. */
   locks: Locks;
+  /** What the database tells this process of. */
+  notifications: Notifications;
   gate: UploadGate;
   digests: Digests;
   /** How long an upload of several requests lives without another byte, in milliseconds. */
@@ -148,9 +151,10 @@ export async function createContext(
   const watch = overrides.watch ?? new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
   const locks = overrides.locks ?? new Locks(databaseUrl, log);
+  const notifications = overrides.notifications ?? new Notifications(databaseUrl, log);
   const streams =
     overrides.streams ??
-    new UpdateStreams({ feed: new ChangeFeed({ database, databaseUrl, log }), database });
+    new UpdateStreams({ feed: new ChangeFeed({ database, notifications, log }), database });
   const pulse = overrides.pulse ?? new Pulse();
   return {
     config,
@@ -175,6 +179,7 @@ export async function createContext(
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
     ingest: overrides.ingest ?? new Ingest({ database, staging, definitions }),
     locks,
+    notifications,
     gate: overrides.gate ?? new UploadGate(config.maxParallelUploads),
     digests: overrides.digests ?? new Digests(),
     streams,
@@ -200,6 +205,7 @@ export async function createContext(
       ledger.close();
       staging.close();
       await locks.close();
+      await notifications.close();
       await queue.close();
       await storage.close();
       await Promise.all([pool.end(), vitalPool.end()]);

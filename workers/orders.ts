@@ -1,19 +1,20 @@
 import { hostname } from 'node:os';
 import type { Database } from '../src/database/kysely.ts';
-import { listen } from '../src/database/listen.ts';
+import type { Notifications } from '../src/database/notifications.ts';
+import { periodically } from '../src/periodically.ts';
 import type { Consumer, Lane } from '../src/queue/port.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { SETTINGS_CHANNEL } from '../src/workflows/lane-settings.ts';
 import { forgetProcess, signOfLife } from '../src/workflows/worker-processes.ts';
 import { slotsOf } from './lanes.ts';
-import { type Part, periodically } from './periodically.ts';
+import type { Part } from './part.ts';
 
 /** Between two signs of life; a setting that nobody was told of waits for so long, too. */
 const ALIVE_MS = 5_000;
 
 /** Shows that this process lives, and does with its consumers what operators want. */
 export function followOrders(options: {
-  databaseUrl: string;
+  notifications: Notifications;
   database: Database;
   name: string;
   version: string;
@@ -21,11 +22,11 @@ export function followOrders(options: {
   consumers: ReadonlyMap<Lane, Consumer>;
   log: Logger;
 }): Part {
-  const { databaseUrl, database, name, version, concurrency, consumers, log } = options;
+  const { notifications, database, name, version, concurrency, consumers, log } = options;
   const runtime = process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`;
   const facts = { name, host: hostname(), pid: process.pid, runtime, version, concurrency };
   let drained = false;
-  const loop = periodically('signs of life', ALIVE_MS, log, async () => {
+  const loop = periodically('signs of life', { pauseMs: ALIVE_MS }, log, async () => {
     const orders = await signOfLife(database, facts);
     if (orders.draining !== drained) log.info({ draining: orders.draining }, 'draining was changed');
     drained = orders.draining;
@@ -35,11 +36,11 @@ export function followOrders(options: {
       else consumer.release();
     }
   });
-  const listener = listen(databaseUrl, SETTINGS_CHANNEL, log, loop.wake);
+  const listener = notifications.listen(SETTINGS_CHANNEL, loop.wake);
   return {
     loops: [loop],
     close: async () => {
-      await listener.close();
+      listener.close();
       await loop.close();
       await forgetProcess(database, name).catch(() => undefined);
     },

@@ -8,6 +8,7 @@ import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import { finishDirectUploads } from '../src/ingest/direct/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
 import { expireUploads } from '../src/ingest/uploads/expire.ts';
+import { periodically } from '../src/periodically.ts';
 import { markMissedRecordings } from '../src/recordings/state.ts';
 import { countChanges } from '../src/statistics/count.ts';
 import { measureStorage } from '../src/statistics/storage.ts';
@@ -16,7 +17,7 @@ import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { parkHopeless, sweepDeliveries } from '../src/webhooks/deliveries.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
-import { type Part, periodically } from './periodically.ts';
+import type { Part } from './part.ts';
 import { removeAbandonedFolders } from './work-folders.ts';
 
 const LOST_CHECK_MS = 3_000;
@@ -51,47 +52,47 @@ export function startReconciler(options: {
 }): Part {
   const { database, watch, staging, workDir, recordingGraceMs, changesDays, direct, log } = options;
   const loops = [
-    periodically('recovery of lost operations', LOST_CHECK_MS, log, async () => {
+    periodically('recovery of lost operations', { pauseMs: LOST_CHECK_MS }, log, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
       if (recovered.length > 0)
         log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
     }),
-    periodically('sweep of staged objects', SWEEP_MS, log, async () => {
+    periodically('sweep of staged objects', { pauseMs: SWEEP_MS }, log, async () => {
       const swept = await staging.sweep(watch.seen);
       if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
       await removeAbandonedFolders(workDir);
     }),
-    periodically('sweep of idempotency keys', KEYS_SWEEP_MS, log, () =>
+    periodically('sweep of idempotency keys', { pauseMs: KEYS_SWEEP_MS }, log, () =>
       sweepIdempotencyKeys(database, watch.seen),
     ),
-    periodically('sweep of sessions', SESSIONS_SWEEP_MS, log, () => sweepSessions(database)),
-    periodically('sweep of drafts', DRAFTS_SWEEP_MS, log, async () => {
+    periodically('sweep of sessions', { pauseMs: SESSIONS_SWEEP_MS }, log, () => sweepSessions(database)),
+    periodically('sweep of drafts', { pauseMs: DRAFTS_SWEEP_MS }, log, async () => {
       const expired = await expireDrafts(database);
       if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');
     }),
-    periodically('completion of direct uploads', DIRECT_UPLOADS_MS, log, async () => {
+    periodically('completion of direct uploads', { pauseMs: DIRECT_UPLOADS_MS }, log, async () => {
       const finished = await finishDirectUploads({ ...direct, log });
       if (finished > 0)
         log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
       await forgetDirectUploads(database);
     }),
-    periodically('sweep of uploads', UPLOADS_SWEEP_MS, log, async () => {
+    periodically('sweep of uploads', { pauseMs: UPLOADS_SWEEP_MS }, log, async () => {
       const expired = await expireUploads(database);
       if (expired > 0) log.info({ uploads: expired }, 'uploads expired');
     }),
-    periodically('sweep of changes', CHANGES_SWEEP_MS, log, async () => {
+    periodically('sweep of changes', { pauseMs: CHANGES_SWEEP_MS }, log, async () => {
       const swept = await sweepChanges(database, changesDays);
       const parked = await parkHopeless(database);
       if (parked > 0) log.warn({ messages: parked }, 'messages for webhooks were given up');
       const messages = await sweepDeliveries(database, changesDays);
       if (swept + messages > 0) log.info({ changes: swept, messages }, 'changes were forgotten');
     }),
-    periodically('search for missed recordings', MISSED_CHECK_MS, log, async () => {
+    periodically('search for missed recordings', { pauseMs: MISSED_CHECK_MS }, log, async () => {
       const missed = await markMissedRecordings(database, recordingGraceMs);
       if (missed > 0) log.warn({ events: missed }, 'recordings of scheduled events never came');
     }),
-    periodically('counting of changes', COUNTING_MS, log, () => countChanges(database)),
-    periodically('measuring of storage', STORAGE_CHECK_MS, log, async () => {
+    periodically('counting of changes', { pauseMs: COUNTING_MS }, log, () => countChanges(database)),
+    periodically('measuring of storage', { pauseMs: STORAGE_CHECK_MS }, log, async () => {
       await measureStorage(database);
       await sweepStatistics(database);
     }),

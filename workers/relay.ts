@@ -1,5 +1,6 @@
 import type { Database } from '../src/database/kysely.ts';
-import { listen } from '../src/database/listen.ts';
+import type { Notifications } from '../src/database/notifications.ts';
+import { periodically } from '../src/periodically.ts';
 import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { withTimeout } from '../src/timeout.ts';
@@ -13,13 +14,15 @@ import {
   undeliver,
 } from '../src/workflows/outbox.ts';
 import type { LaneChoice } from './lanes.ts';
-import { type Part, periodically } from './periodically.ts';
+import type { Part } from './part.ts';
 
 /** Notifications are a hint; this is how long an operation waits when one was missed, or when it is tried again. */
 const POLL_MS = 1_000;
+/** While much ends and becomes ready, it is looked after together. */
+const REST_MS = 50;
 
 export interface RelayOptions {
-  databaseUrl: string;
+  notifications: Notifications;
   database: Database;
   queue: WorkQueue;
   lanes: LaneChoice;
@@ -51,13 +54,15 @@ export interface Relay extends Part {
  * Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const loop = periodically('relay', POLL_MS, options.log, () => deliverReady(options));
-  const listener = listen(options.databaseUrl, READY_CHANNEL, options.log, loop.wake);
+  const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, options.log, () =>
+    deliverReady(options),
+  );
+  const listener = options.notifications.listen(READY_CHANNEL, loop.wake);
   return {
     loops: [loop],
     wake: loop.wake,
     close: async () => {
-      await listener.close();
+      listener.close();
       await loop.close();
     },
   };

@@ -1,27 +1,30 @@
 import { CHANGES_CHANNEL } from '../src/changes/record.ts';
 import type { NamedHost } from '../src/config/kinds.ts';
 import type { Database } from '../src/database/kysely.ts';
-import { listen } from '../src/database/listen.ts';
+import type { Notifications } from '../src/database/notifications.ts';
+import { periodically } from '../src/periodically.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { endAttempt, type Taken, takeDue } from '../src/webhooks/deliveries.ts';
 import { DELIVERIES_CHANNEL, fanOut } from '../src/webhooks/fan-out.ts';
 import { send } from '../src/webhooks/send.ts';
-import { type Part, periodically } from './periodically.ts';
+import type { Part } from './part.ts';
 
 /** Notifications are a hint; this is how long a change, or a message that is due again, waits without one. */
 const POLL_MS = 5_000;
+/** The log is read for many changes together where there are many. */
+const REST_MS = 200;
 /** Messages on their way from one process. */
 const AT_ONCE = 32;
 
 /** Tells webhooks of changes. */
 export function startWebhooks(options: {
-  databaseUrl: string;
+  notifications: Notifications;
   database: Database;
   /** Hosts that may have private addresses. */
   hosts: readonly NamedHost[];
   log: Logger;
 }): Part {
-  const { databaseUrl, database, hosts, log } = options;
+  const { notifications, database, hosts, log } = options;
   const underWay = new Set<Promise<void>>();
   const deliver = async () => {
     for (;;) {
@@ -47,16 +50,18 @@ export function startWebhooks(options: {
       log.warn({ ...facts, err: error }, 'what came of a delivery could not be written down'),
     );
   };
-  const telling = periodically('messages for webhooks', POLL_MS, log, () => fanOut(database));
-  const delivery = periodically('delivery to webhooks', POLL_MS, log, deliver);
+  const telling = periodically('messages for webhooks', { pauseMs: POLL_MS, restMs: REST_MS }, log, () =>
+    fanOut(database),
+  );
+  const delivery = periodically('delivery to webhooks', { pauseMs: POLL_MS }, log, deliver);
   const listeners = [
-    listen(databaseUrl, CHANGES_CHANNEL, log, telling.wake),
-    listen(databaseUrl, DELIVERIES_CHANNEL, log, delivery.wake),
+    notifications.listen(CHANGES_CHANNEL, telling.wake),
+    notifications.listen(DELIVERIES_CHANNEL, delivery.wake),
   ];
   return {
     loops: [telling, delivery],
     close: async () => {
-      await Promise.all(listeners.map((listener) => listener.close()));
+      for (const listener of listeners) listener.close();
       await Promise.all([telling.close(), delivery.close()]);
       await Promise.all(underWay);
     },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { NamedHost } from '../src/config/kinds.ts';
 import type { Database } from '../src/database/kysely.ts';
-import { listen } from '../src/database/listen.ts';
+import type { Notifications } from '../src/database/notifications.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import type { MediaTools } from '../src/media/tools.ts';
@@ -23,7 +23,7 @@ import { startWebhooks } from './webhooks.ts';
 export interface WorkerOptions {
   /** Unique to this process. */
   name: string;
-  databaseUrl: string;
+  notifications: Notifications;
   database: Database;
   /** For signs of life. */
   vital: Database;
@@ -63,7 +63,7 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   const workDir = join(options.dataDir, 'work');
   const runner = new Runner({ ...options, worker: options.name, workDir, operations });
   // Whoever stops a workflow waits for its tools to end, too.
-  const taken = listen(options.databaseUrl, TAKEN_CHANNEL, log, (id) =>
+  const taken = options.notifications.listen(TAKEN_CHANNEL, (id) =>
     runner.lookAfter(id === undefined ? undefined : Number(id)),
   );
   const relay = startRelay({

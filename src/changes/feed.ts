@@ -1,5 +1,6 @@
 import type { Database } from '../database/kysely.ts';
-import { type Listener, listen } from '../database/listen.ts';
+import type { Listener, Notifications } from '../database/notifications.ts';
+import { type Loop, periodically } from '../periodically.ts';
 import type { Logger } from '../telemetry.ts';
 import type { Change } from './change.ts';
 import { lastNumber, numberChanges, READ_AT_ONCE, readChanges } from './read.ts';
@@ -7,8 +8,16 @@ import { CHANGES_CHANNEL } from './record.ts';
 
 /** Notifications are a hint; this is how long a change waits when one was missed. */
 const POLL_MS = 5_000;
+/** Where there are many changes they are read many at a time. */
+const REST_MS = 100;
 /** What has been read lately is kept for those who come back after a moment. */
 const KEPT = 2_000;
+
+interface FeedOptions {
+  database: Database;
+  notifications: Notifications;
+  log: Logger;
+}
 
 /** Is told of changes as they come, in order. */
 export type Follower = (changes: readonly Change[]) => void;
@@ -18,18 +27,16 @@ export type Follower = (changes: readonly Change[]) => void;
  * with the first of them.
  */
 export class ChangeFeed {
-  readonly #options: { database: Database; databaseUrl: string; log: Logger };
+  readonly #options: FeedOptions;
   readonly #followers = new Set<Follower>();
   #recent: Change[] = [];
   #position = 0;
   #started: Promise<void> | undefined;
   #listener: Listener | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #reading = false;
-  #again = false;
+  #loop: Loop | undefined;
   #closed = false;
 
-  constructor(options: { database: Database; databaseUrl: string; log: Logger }) {
+  constructor(options: FeedOptions) {
     this.#options = options;
   }
 
@@ -62,35 +69,19 @@ export class ChangeFeed {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
     this.#followers.clear();
-    await this.#listener?.close();
+    this.#listener?.close();
+    await this.#loop?.close();
   }
 
   async #begin(): Promise<void> {
-    const { database, databaseUrl, log } = this.#options;
+    const { database, notifications, log } = this.#options;
     await numberChanges(database);
     this.#position = await lastNumber(database);
     if (this.#closed) return;
-    this.#listener = listen(databaseUrl, CHANGES_CHANNEL, log, () => void this.#read());
-    this.#timer = setInterval(() => void this.#read(), POLL_MS);
-    this.#timer.unref();
-  }
-
-  async #read(): Promise<void> {
-    this.#again = true;
-    if (this.#reading) return;
-    this.#reading = true;
-    try {
-      while (this.#again && !this.#closed) {
-        this.#again = false;
-        await this.#readOn();
-      }
-    } catch (error) {
-      this.#options.log.warn({ err: error }, 'the log of changes could not be read; trying again');
-    } finally {
-      this.#reading = false;
-    }
+    const pace = { pauseMs: POLL_MS, restMs: REST_MS };
+    this.#loop = periodically('reading of changes', pace, log, () => this.#readOn());
+    this.#listener = notifications.listen(CHANGES_CHANNEL, this.#loop.wake);
   }
 
   async #readOn(): Promise<void> {

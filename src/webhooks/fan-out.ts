@@ -26,6 +26,7 @@ interface Receiver {
  * @returns how many messages were made
  */
 export async function fanOut(database: Database): Promise<number> {
+  if (!(await isAnybodyListening(database))) return 0;
   await numberChanges(database);
   if (!(await isBehind(database))) return 0;
   let made = 0;
@@ -34,6 +35,17 @@ export async function fanOut(database: Database): Promise<number> {
     made += messages;
     if (!more) return made;
   }
+}
+
+/** While nobody listens, the log is not to be kept for them; but each change is no reason to write. */
+async function isAnybodyListening(database: Database): Promise<boolean> {
+  const { rows } = await sql<{ listening: boolean }>`
+    WITH receivers AS (SELECT id FROM webhooks WHERE active LIMIT 1), skipped AS (
+      UPDATE changes_readers SET position = last FROM changes_counter
+      WHERE name = ${READER} AND position < last - ${UNHEARD} AND NOT EXISTS (SELECT FROM receivers)
+    )
+    SELECT EXISTS (SELECT FROM receivers) AS listening`.execute(database);
+  return rows[0]?.listening ?? true;
 }
 
 /** Whether there is anything to read; to be asked before anything is locked. */
@@ -53,10 +65,7 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
     .orderBy('id')
     .forUpdate()
     .execute();
-  if (rows.length === 0) {
-    await skipUnheard(trx);
-    return { messages: 0, more: false };
-  }
+  if (rows.length === 0) return { messages: 0, more: false };
   const receivers = rows.map(({ id, since, filter }) => ({ id, since, wants: parseChangeFilter(filter) }));
   const position = await lockPosition(trx);
   const from = Math.max(position, Math.min(...receivers.map(({ since }) => since)));
@@ -67,12 +76,6 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
   const messages = receivers.flatMap((receiver) => messagesFor(receiver, changes));
   await insertMessages(trx, messages);
   return { messages: messages.length, more: changes.length === READ_AT_ONCE };
-}
-
-/** While nobody listens, the log is not to be kept for them; but each change is no reason to write. */
-async function skipUnheard(trx: Transaction): Promise<void> {
-  await sql`UPDATE changes_readers SET position = last FROM changes_counter
-    WHERE name = ${READER} AND position < last - ${UNHEARD}`.execute(trx);
 }
 
 async function lockPosition(trx: Transaction): Promise<number> {

@@ -42,7 +42,8 @@ export async function assignLanes(
 
 /**
  * Takes operations that are ready and not on their way to a worker, the longest waiting first, as far as there is room
- * in the window of their lane. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
+ * in the window of their lane. A window is filled again when half of it is empty: a queue takes many jobs at a time for
+ * little more than one. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
  */
 export async function takeDeliveries(
   database: Database,
@@ -50,16 +51,18 @@ export async function takeDeliveries(
   window = WINDOW,
 ): Promise<Delivery[]> {
   const { rows } = await sql<Delivery & { place: number }>`
-    WITH rooms AS (
-      SELECT lane, ${window} - (SELECT count(*) FROM workflow_operations o
-        WHERE o.state = 'ready' AND o.delivered_at IS NOT NULL AND o.lane = given.lane) AS room
+    WITH filled AS (
+      SELECT lane, (SELECT count(*) FROM workflow_operations o
+        WHERE o.state = 'ready' AND o.delivered_at IS NOT NULL AND o.lane = given.lane) AS jobs
       FROM unnest(${lanes}::text[]) AS given (lane) WHERE NOT ${isPaused(sql.ref('given.lane'))}
+    ), rooms AS (
+      SELECT lane, ${window} - jobs AS room FROM filled WHERE jobs <= ${Math.floor(window / 2)}
     ), due AS (
       SELECT next.id, row_number() OVER (ORDER BY next.not_before, next.id) AS place
       FROM rooms CROSS JOIN LATERAL (
         SELECT id, not_before FROM workflow_operations o
         WHERE state = 'ready' AND delivered_at IS NULL AND o.lane = rooms.lane AND not_before <= now()
-        ORDER BY not_before, id LIMIT greatest(rooms.room, 0)
+        ORDER BY not_before, id LIMIT rooms.room
         FOR UPDATE SKIP LOCKED
       ) next
     )

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ChangeFeed } from '../../src/changes/feed.ts';
 import { lastNumber, numberChanges, readChanges } from '../../src/changes/read.ts';
 import { recordChanges } from '../../src/changes/record.ts';
+import { Notifications } from '../../src/database/notifications.ts';
 import { silentLogger } from '../../src/telemetry.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -111,7 +112,8 @@ describe('the log of changes', () => {
   });
 
   test('a feed tells followers of each change once and in order, also what was committed before it listened', async () => {
-    const feed = new ChangeFeed({ database: db.database, databaseUrl: db.url, log: silentLogger });
+    const notifications = new Notifications(db.url, silentLogger);
+    const feed = new ChangeFeed({ database: db.database, notifications, log: silentLogger });
     try {
       const seen: unknown[] = [];
       await feed.start();
@@ -122,6 +124,7 @@ describe('the log of changes', () => {
       expect(feed.recentAfter(feed.position - 51)).toBeUndefined();
     } finally {
       await feed.close();
+      await notifications.close();
     }
   });
 });

@@ -201,7 +201,11 @@ describe('GET /api/updates', () => {
 
 describe('streams', () => {
   const parts = () => ({
-    feed: new ChangeFeed({ database: app.database, databaseUrl: app.context.databaseUrl, log: silentLogger }),
+    feed: new ChangeFeed({
+      database: app.database,
+      notifications: app.context.notifications,
+      log: silentLogger,
+    }),
     database: app.database,
   });
   const everything = () => ({ principal: ADMINISTRATOR, wants: () => true });

@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const start = (hosts: NamedHost[] = [{ host: '127.0.0.1', port: Number(new URL(receiver.url).port) }]) => {
   const { database } = app;
-  part = startWebhooks({ databaseUrl: app.context.databaseUrl, database, hosts, log: silentLogger });
+  part = startWebhooks({ notifications: app.context.notifications, database, hosts, log: silentLogger });
 };
 
 async function add(fields: Record<string, string> = {}) {

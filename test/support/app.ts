@@ -7,6 +7,7 @@ import { ChangeFeed } from '../../src/changes/feed.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Context, createContext } from '../../src/context.ts';
 import type { Database } from '../../src/database/kysely.ts';
+import { Notifications } from '../../src/database/notifications.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { UpdateStreams } from '../../src/stream/update-streams.ts';
@@ -55,10 +56,12 @@ export async function createTestApp(
     ...environment,
   });
   const storage = await createStorage(config);
-  const feed = new ChangeFeed({ database, databaseUrl: url, log: silentLogger });
+  const notifications = new Notifications(url, silentLogger);
+  const feed = new ChangeFeed({ database, notifications, log: silentLogger });
   const context = await createContext(config, 'api', {
     log: silentLogger,
     storage: wrap(storage),
+    notifications,
     watch: { seen: FOR_AGES, close: () => undefined },
     streams: new UpdateStreams({ feed, database }, { lifetimeMs: streamMs }),
   });

@@ -15,7 +15,9 @@ import { insertEvents, writeDefinitions } from './noop-events.ts';
 const WAITING = 10_000;
 const QUICK_WAITING = 400;
 const NOOP_WORKERS = [1, 2, 4];
-const NOOP_SECONDS = 4;
+const NOOP_SECONDS = 10;
+/** A process that has just begun is still being compiled. */
+const WARM_UP_SECONDS = 5;
 /** Of one worker; few enough that the database is not busy with one of them. */
 const NOOP_AT_ONCE = '2';
 const RECORDINGS_EACH = 12;
@@ -57,6 +59,7 @@ async function measureNoop(bench: Bench): Promise<Row[]> {
         await startInlet(bench, 'worker', { WORKFLOWS_DIR: folder, WORKER_CONCURRENCY: NOOP_AT_ONCE }),
       );
     }
+    if (!quick) await sleep(WARM_UP_SECONDS * 1000);
     rates.push(await rateOver(bench.database, quick ? 1 : NOOP_SECONDS));
   }
   await untilNothingWaits(bench.database);

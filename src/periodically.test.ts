@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { Pulse } from '../src/pulse.ts';
-import { silentLogger } from '../src/telemetry.ts';
 import { periodically } from './periodically.ts';
+import { Pulse } from './pulse.ts';
+import { silentLogger } from './telemetry.ts';
 
 test('a run that hangs shows, one that fails or has ended does not', async () => {
   const runs: { end(): void; fail(error: Error): void }[] = [];
   const loop = periodically(
     'loop',
-    0,
+    { pauseMs: 0 },
     silentLogger,
     () => new Promise<void>((end, fail) => runs.push({ end, fail })),
   );
@@ -22,4 +22,19 @@ test('a run that hangs shows, one that fails or has ended does not', async () =>
   await closed;
   expect(loop.runningMs()).toBe(0);
   expect(pulse.stuck(0)).toEqual([]);
+});
+
+test('many wakes make one run, after a rest', async () => {
+  const times: number[] = [];
+  const pace = { pauseMs: 60_000, restMs: 50 };
+  const loop = periodically('loop', pace, silentLogger, async () => times.push(performance.now()));
+  for (let i = 0; i < 20; i += 1) {
+    loop.wake();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await vi.waitFor(() => expect(times.length).toBeGreaterThanOrEqual(2));
+  await loop.close();
+  loop.wake();
+  const gaps = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(49);
 });

@@ -1,30 +1,38 @@
-import type { Round } from '../src/pulse.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Round } from './pulse.ts';
+import type { Logger } from './telemetry.ts';
 
 const COMPLAIN_MS = 10_000;
 
 /** Work done again and again, never twice at a time. */
 export interface Loop extends Round {
-  /** Runs it now, or once more right after the run under way. */
+  /** Runs it now, or once more after the run under way. */
   wake(): void;
   /** Runs it no more; resolves when the run under way has ended. */
   close(): Promise<void>;
 }
 
-/** A part of a worker process that lives by loops. */
-export interface Part {
-  readonly loops: readonly Loop[];
-  close(): Promise<void>;
+/** When work is done again, in milliseconds. */
+export interface Pace {
+  /** After a run that nobody asks for another of. */
+  pauseMs: number;
+  /** Between two runs, however often it is woken: what is done for many wakes together is done once for them. */
+  restMs?: number;
 }
 
 /** Starts at once, then with a pause after each run. A failed run is logged, at most every ten seconds. */
-export function periodically(name: string, pauseMs: number, log: Logger, run: () => Promise<unknown>): Loop {
+export function periodically(
+  name: string,
+  { pauseMs, restMs = 0 }: Pace,
+  log: Logger,
+  run: () => Promise<unknown>,
+): Loop {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let again = false;
   let closed = false;
   let complained = 0;
   let startedAt = 0;
+  let endedAt = Number.NEGATIVE_INFINITY;
 
   const start = () => {
     clearTimeout(timer);
@@ -41,10 +49,17 @@ export function periodically(name: string, pauseMs: number, log: Logger, run: ()
         }
       }
       running = undefined;
+      endedAt = performance.now();
       if (closed) return;
-      if (again) start();
+      if (again) soon();
       else timer = setTimeout(start, pauseMs);
     })();
+  };
+  const soon = () => {
+    const restLeft = restMs - (performance.now() - endedAt);
+    clearTimeout(timer);
+    if (restLeft <= 0) start();
+    else timer = setTimeout(start, restLeft);
   };
   start();
 
@@ -54,7 +69,7 @@ export function periodically(name: string, pauseMs: number, log: Logger, run: ()
     wake: () => {
       if (closed) return;
       if (running) again = true;
-      else start();
+      else soon();
     },
     close: async () => {
       closed = true;

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { startProxyTo } from '../../test/support/proxy.ts';
+import { silentLogger } from '../telemetry.ts';
+import { VITAL } from './limits.ts';
+import { Notifications } from './notifications.ts';
+
+test('what was notified while the connection was silent is made up for, and later notifications are heard', async () => {
+  const db = await createTestDatabase();
+  onTestFinished(db.close);
+  const { proxy, url } = await startProxyTo(db.url);
+  onTestFinished(proxy.stop);
+  const heard = vi.fn();
+  const notify = () => sql`NOTIFY something`.execute(db.database);
+  const limits = { ...VITAL, silenceMs: 200 };
+  const notifications = new Notifications(url, silentLogger, { probeMs: 50, limits });
+  onTestFinished(() => notifications.close());
+  notifications.listen('something', heard);
+  await eventually(() => expect(heard).toHaveBeenCalledOnce());
+  await notify();
+  await eventually(() => expect(heard).toHaveBeenCalledTimes(2));
+  // For good: nothing that was sent on this connection arrives any more.
+  proxy.lose();
+  await notify();
+  await eventually(() => expect(heard).toHaveBeenCalledTimes(3));
+  await notify();
+  await eventually(() => expect(heard).toHaveBeenCalledTimes(4));
+});
+
+test('listeners share a connection, each hears its own channel, and none does that is closed', async () => {
+  const db = await createTestDatabase();
+  onTestFinished(db.close);
+  const notifications = new Notifications(db.url, silentLogger);
+  onTestFinished(() => notifications.close());
+  const [first, second, late] = [vi.fn(), vi.fn(), vi.fn()];
+  const listener = notifications.listen('first', first);
+  notifications.listen('second', second);
+  await eventually(() => expect([first.mock.calls, second.mock.calls]).toEqual([[[]], [[]]]));
+  notifications.listen('first', late);
+  await eventually(() => expect(late.mock.calls).toEqual([[]]));
+  listener.close();
+  await sql`SELECT pg_notify('first', 'one'), pg_notify('second', 'two')`.execute(db.database);
+  await eventually(() =>
+    expect([late.mock.calls, second.mock.calls]).toEqual([
+      [[], ['one']],
+      [[], ['two']],
+    ]),
+  );
+  expect(first.mock.calls).toEqual([[]]);
+  const { rows } = await sql`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'inlet listener'`.execute(db.database);
+  expect(rows).toHaveLength(1);
+});

@@ -1,0 +1,97 @@
+import pg from 'pg';
+import type { Logger } from '../telemetry.ts';
+import { VITAL } from './limits.ts';
+import { WatchedClient } from './watched-client.ts';
+
+const RECONNECT_MS = 1_000;
+const PROBE_MS = 10_000;
+
+/** Hears what is notified on a channel; without a payload when some of it may have been missed. */
+export type Hear = (payload?: string) => void;
+
+/** Somebody who hears a channel, until it is closed. */
+export interface Listener {
+  close(): void;
+}
+
+/**
+ * What the database notifies this process of, on as many channels as are listened to. The database wakes every connection
+ * that listens to anything for each notification, so a process has one for all of them. It is opened for the first
+ * listener, and again whenever it is lost.
+ */
+export class Notifications {
+  readonly #databaseUrl: string;
+  readonly #log: Logger;
+  readonly #probeMs: number;
+  readonly #limits: typeof VITAL;
+  readonly #channels = new Map<string, Set<Hear>>();
+  #client: WatchedClient | undefined;
+  #open = false;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** @param options.probeMs nobody asks anything on such a connection: so often it is found out whether it still lives */
+  constructor(databaseUrl: string, log: Logger, { probeMs = PROBE_MS, limits = VITAL } = {}) {
+    this.#databaseUrl = databaseUrl;
+    this.#log = log;
+    this.#probeMs = probeMs;
+    this.#limits = limits;
+  }
+
+  /** Calls back for each notification of a channel, and once without a payload whenever listening to it has begun. */
+  listen(channel: string, hear: Hear): Listener {
+    const known = this.#channels.get(channel);
+    const hearing = known ?? new Set<Hear>();
+    this.#channels.set(channel, hearing.add(hear));
+    if (!this.#client) this.#connect();
+    else if (this.#open) void this.#begin(this.#client, [channel], [hear]);
+    return { close: () => void hearing.delete(hear) };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    await this.#client?.close();
+  }
+
+  #connect(): void {
+    if (this.#closed) return;
+    this.#open = false;
+    const client = new WatchedClient(this.#databaseUrl, 'inlet listener', {
+      limits: this.#limits,
+      probeMs: this.#probeMs,
+      onNotification: ({ channel, payload }) => {
+        for (const hear of this.#channels.get(channel) ?? []) hear(payload);
+      },
+      onLost: (error) => {
+        this.#open = false;
+        if (this.#closed) return;
+        this.#log.warn({ reason: error.message }, 'not listening to the database; trying again');
+        this.#retry = setTimeout(() => this.#connect(), RECONNECT_MS);
+      },
+    });
+    this.#client = client;
+    client.open('SELECT 1').then(
+      () => {
+        this.#open = true;
+        void this.#begin(
+          client,
+          [...this.#channels.keys()],
+          [...this.#channels.values()].flatMap((hearing) => [...hearing]),
+        );
+      },
+      () => undefined,
+    );
+  }
+
+  /** A connection on which this fails is given up, for another one. */
+  async #begin(client: WatchedClient, channels: readonly string[], hearing: readonly Hear[]): Promise<void> {
+    const statements = channels.map((channel) => `LISTEN ${pg.escapeIdentifier(channel)}`);
+    try {
+      await client.ask(statements.join('; '));
+      for (const hear of hearing) hear();
+    } catch {
+      void client.close();
+    }
+  }
+}
