@@ -103,7 +103,14 @@ export async function deliveriesOf(
   webhookId: number,
   { state, limit, offset }: { state?: (typeof DELIVERY_STATES)[number]; limit: number; offset: number },
 ): Promise<DeliveryJson[]> {
-  let query = db
+  let query = selectDeliveries(db).where('webhook_id', '=', webhookId);
+  if (state) query = query.where('state', '=', state);
+  const rows = await query.orderBy('id', 'desc').limit(limit).offset(offset).execute();
+  return rows.map(deliveryJson);
+}
+
+function selectDeliveries(db: Queryable) {
+  return db
     .selectFrom('webhook_deliveries')
     .select([
       'id',
@@ -116,25 +123,12 @@ export async function deliveriesOf(
       'created_at',
       'ended_at',
     ])
-    .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'))
-    .where('webhook_id', '=', webhookId);
-  if (state) query = query.where('state', '=', state);
-  const rows = await query.orderBy('id', 'desc').limit(limit).offset(offset).execute();
-  return rows.map(deliveryJson);
+    .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'));
 }
 
-function deliveryJson(row: {
-  id: number;
-  message_id: string;
-  kind: string;
-  state: string;
-  attempts: number;
-  last_status: number | null;
-  last_error: string | null;
-  created_at: Date;
-  ended_at: Date | null;
-  next: Date | null;
-}): DeliveryJson {
+type DeliveryRow = Awaited<ReturnType<ReturnType<typeof selectDeliveries>['execute']>>[number];
+
+function deliveryJson(row: DeliveryRow): DeliveryJson {
   return {
     identifier: row.id,
     message: row.message_id,
@@ -174,21 +168,6 @@ export async function insertTest(database: Database, webhookId: number): Promise
 
 /** A message by its identifier. */
 export async function deliveryByMessage(db: Queryable, messageId: string): Promise<DeliveryJson | undefined> {
-  const row = await db
-    .selectFrom('webhook_deliveries')
-    .select([
-      'id',
-      'message_id',
-      'kind',
-      'state',
-      'attempts',
-      'last_status',
-      'last_error',
-      'created_at',
-      'ended_at',
-    ])
-    .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'))
-    .where('message_id', '=', messageId)
-    .executeTakeFirst();
+  const row = await selectDeliveries(db).where('message_id', '=', messageId).executeTakeFirst();
   return row && deliveryJson(row);
 }

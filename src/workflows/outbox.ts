@@ -7,6 +7,11 @@ import { isPaused } from './lane-settings.ts';
  * The others wait in order in the table, where they cost nothing.
  */
 const WINDOW = 200;
+/**
+ * A window is filled again when this part of it is empty: a queue takes several jobs for little more than one. Not a
+ * larger part: what several processes hand over at once has no order.
+ */
+const REFILLED = 8;
 const ASSIGNED_AT_ONCE = 1000;
 
 /** An operation that is ready to run. */
@@ -42,8 +47,7 @@ export async function assignLanes(
 
 /**
  * Takes operations that are ready and not on their way to a worker, the longest waiting first, as far as there is room
- * in the window of their lane. A window is filled again when half of it is empty: a queue takes many jobs at a time for
- * little more than one. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
+ * in the window of their lane. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
  */
 export async function takeDeliveries(
   database: Database,
@@ -56,7 +60,7 @@ export async function takeDeliveries(
         WHERE o.state = 'ready' AND o.delivered_at IS NOT NULL AND o.lane = given.lane) AS jobs
       FROM unnest(${lanes}::text[]) AS given (lane) WHERE NOT ${isPaused(sql.ref('given.lane'))}
     ), rooms AS (
-      SELECT lane, ${window} - jobs AS room FROM filled WHERE jobs <= ${Math.floor(window / 2)}
+      SELECT lane, ${window} - jobs AS room FROM filled WHERE jobs <= ${window - Math.floor(window / REFILLED)}
     ), due AS (
       SELECT next.id, row_number() OVER (ORDER BY next.not_before, next.id) AS place
       FROM rooms CROSS JOIN LATERAL (

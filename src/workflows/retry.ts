@@ -32,6 +32,13 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (isActive(workflow.state) || workflow.state === 'SUCCEEDED') {
     throw new IllegalMove(workflow.state, 'RUNNING');
   }
+  // Whoever starts another one holds it: what is uncommitted yet shows afterwards.
+  await workflow.trx
+    .selectFrom('events')
+    .select('id')
+    .where('id', '=', workflow.eventId)
+    .forUpdate()
+    .execute();
   if (await hasSuccessor(workflow)) {
     throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
   }

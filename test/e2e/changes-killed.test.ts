@@ -9,7 +9,7 @@ import { SseReader, type StreamMessage } from '../support/sse.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const RECORDINGS = 4;
-const KILLS = 8;
+const KILLS = 6;
 
 /** Follows everything and comes back whenever the server goes, as browsers do. */
 class Follower {

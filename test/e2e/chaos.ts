@@ -9,9 +9,9 @@ import { expectNoOrphans, expectNothingLeftOver } from '../support/leftovers.ts'
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 import { available, SERVICES, type Services } from './services.ts';
 
-const UPLOADS = 12;
+const UPLOADS = 8;
 const AT_ONCE = 4;
-const KILLS = 5;
+const KILLS = 4;
 const BETWEEN_KILLS_MS = 3_000;
 const PROCESSED_MS = 200_000;
 /** What a dead worker has staged is its own for a minute. */

@@ -4,7 +4,7 @@ import { open, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import * as tus from 'tus-js-client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { clipFolder, recording } from '../support/clips.ts';
@@ -113,107 +113,108 @@ async function handOut(admin: Client): Promise<{ id: string; url: string }> {
   return { id: identifier, url: files[0]?.url ?? '' };
 }
 
-describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
-  test.for(['folder', 'S3'])(
-    `uploads to %s end as if the API had not been killed ${KILLS} times`,
-    { timeout: 5 * PATIENCE_MS },
-    async (storage, context) => {
-      const line = await startSlowLine(LINE_BYTES_PER_SECOND);
-      onTestFinished(() => line.stop());
-      const server = await startServerFor(context, {
-        runtime,
-        roles: ['api', 'worker'],
-        s3: storage === 'S3',
-        env: { PUBLIC_URL: line.url },
-      });
-      line.to(server.url);
-      const admin = new Client(server.url);
-      const asked = new Resumable(admin);
+test.for([
+  ['deno', 'S3'],
+  ['node', 'folder'],
+] as const)(
+  `on %s, uploads to %s end as if the API had not been killed ${KILLS} times`,
+  { timeout: 5 * PATIENCE_MS },
+  async ([runtime, storage], context) => {
+    const line = await startSlowLine(LINE_BYTES_PER_SECOND);
+    onTestFinished(() => line.stop());
+    const server = await startServerFor(context, {
+      runtime,
+      roles: ['api', 'worker'],
+      s3: storage === 'S3',
+      env: { PUBLIC_URL: line.url },
+    });
+    line.to(server.url);
+    const admin = new Client(server.url);
+    const asked = new Resumable(admin);
 
-      const [presenter, presentation] = await Promise.all([
-        largeRecording('presenter', 1),
-        largeRecording('presentation', 2),
-      ]);
-      onTestFinished(async () => {
-        for (const path of [presenter, presentation]) await rm(path, { force: true });
-      });
-      const direct = await handOut(admin);
-      const endpoint = `${line.url}/uploads`;
-      const sendings = [
-        new Sending(endpoint, admin.authorization, presenter, CHUNK),
-        new Sending(endpoint, admin.authorization, presentation, Number.POSITIVE_INFINITY),
-        new Sending(direct.url, undefined, presenter, CHUNK),
-      ];
-      await eventually(() => expect(sendings.every(({ begun }) => begun)).toBe(true), PATIENCE_MS);
+    const [presenter, presentation] = await Promise.all([
+      largeRecording('presenter', 1),
+      largeRecording('presentation', 2),
+    ]);
+    onTestFinished(async () => {
+      for (const path of [presenter, presentation]) await rm(path, { force: true });
+    });
+    const direct = await handOut(admin);
+    const endpoint = `${line.url}/uploads`;
+    const sendings = [
+      new Sending(endpoint, admin.authorization, presenter, CHUNK),
+      new Sending(endpoint, admin.authorization, presentation, Number.POSITIVE_INFINITY),
+      new Sending(direct.url, undefined, presenter, CHUNK),
+    ];
+    await eventually(() => expect(sendings.every(({ begun }) => begun)).toBe(true), PATIENCE_MS);
 
-      const allNoted = () => Promise.all(sendings.map((sending) => noted(server, sending)));
-      let durable = sendings.map(() => 0);
-      for (let kill = 1; kill <= KILLS; kill += 1) {
-        // The one in chunks takes longer; both have moved on, and none is at its end.
-        const middle = (SIZE * kill) / (KILLS + 2);
-        await eventually(
-          async () => {
-            const now = await allNoted();
-            expect(Math.max(...now)).toBeGreaterThan(middle);
-            for (const [i, bytes] of now.entries()) expect(bytes).toBeGreaterThan(durable[i] ?? 0);
-          },
-          PATIENCE_MS,
-          10,
-        );
-        await server.api.kill();
-        durable = await allNoted();
-        for (const [i, sending] of sendings.entries()) {
-          expect(durable[i]).toBeLessThan(SIZE);
-          expect(durable[i]).toBeGreaterThanOrEqual(sending.acknowledged);
-        }
-        line.pause();
-        server.api.start();
-        await server.ready();
-        expect(await Promise.all(sendings.map(({ path }) => asked.offset(path)))).toEqual(durable);
-        line.resume();
+    const allNoted = () => Promise.all(sendings.map((sending) => noted(server, sending)));
+    let durable = sendings.map(() => 0);
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      // The one in chunks takes longer; both have moved on, and none is at its end.
+      const middle = (SIZE * kill) / (KILLS + 2);
+      await eventually(
+        async () => {
+          const now = await allNoted();
+          expect(Math.max(...now)).toBeGreaterThan(middle);
+          for (const [i, bytes] of now.entries()) expect(bytes).toBeGreaterThan(durable[i] ?? 0);
+        },
+        PATIENCE_MS,
+        10,
+      );
+      await server.api.kill();
+      durable = await allNoted();
+      for (const [i, sending] of sendings.entries()) {
+        expect(durable[i]).toBeLessThan(SIZE);
+        expect(durable[i]).toBeGreaterThanOrEqual(sending.acknowledged);
       }
-      await Promise.all(sendings.map(({ done }) => done));
+      line.pause();
+      server.api.start();
+      await server.ready();
+      expect(await Promise.all(sendings.map(({ path }) => asked.offset(path)))).toEqual(durable);
+      line.resume();
+    }
+    await Promise.all(sendings.map(({ done }) => done));
 
-      const [first, second] = sendings.map(({ id }) => id);
-      const uploads = JSON.stringify([
-        { id: first, field: 'presenter' },
-        { id: second, flavor: 'presentation/source' },
-      ]);
-      const id = await admin.create([...eventFields(), field('uploads', uploads)]);
-      expect((await admin.processed(id, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
-      const state = await (await admin.fetch(`/api/uploads/${direct.id}`)).json();
-      expect(state).toMatchObject({ state: 'finished' });
-      const made = state.event_identifier;
-      expect((await admin.processed(made, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
-      const tracksOf = (event: string) =>
-        server.database
-          .selectFrom('tracks')
-          .select(['flavor', 'object_key', 'sha256'])
-          .where('event_id', '=', event)
-          .orderBy('flavor', 'desc')
-          .execute();
-      const tracks = [...(await tracksOf(id)), ...(await tracksOf(made))];
-      expect(tracks.map(({ flavor }) => flavor)).toEqual([
-        ...['presenter/source', 'presentation/source'],
-        'presenter/source',
-      ]);
-      for (const [i, path] of [presenter, presentation, presenter].entries()) {
-        const expected = await digest(createReadStream(path));
-        const { object_key = '', sha256 } = tracks[i] ?? {};
-        expect(await digest(await server.storage.get(object_key))).toBe(expected);
-        expect(sha256).toBe(expected);
-      }
+    const [first, second] = sendings.map(({ id }) => id);
+    const uploads = JSON.stringify([
+      { id: first, field: 'presenter' },
+      { id: second, flavor: 'presentation/source' },
+    ]);
+    const id = await admin.create([...eventFields(), field('uploads', uploads)]);
+    expect((await admin.processed(id, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
+    const state = await (await admin.fetch(`/api/uploads/${direct.id}`)).json();
+    expect(state).toMatchObject({ state: 'finished' });
+    const made = state.event_identifier;
+    expect((await admin.processed(made, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
+    const tracksOf = (event: string) =>
+      server.database
+        .selectFrom('tracks')
+        .select(['flavor', 'object_key', 'sha256'])
+        .where('event_id', '=', event)
+        .orderBy('flavor', 'desc')
+        .execute();
+    const tracks = [...(await tracksOf(id)), ...(await tracksOf(made))];
+    expect(tracks.map(({ flavor }) => flavor)).toEqual([
+      ...['presenter/source', 'presentation/source'],
+      'presenter/source',
+    ]);
+    for (const [i, path] of [presenter, presentation, presenter].entries()) {
+      const expected = await digest(createReadStream(path));
+      const { object_key = '', sha256 } = tracks[i] ?? {};
+      expect(await digest(await server.storage.get(object_key))).toBe(expected);
+      expect(sha256).toBe(expected);
+    }
 
-      const given = await asked.create(SIZE);
-      await asked.patch(given, 0, bytes(9 * MIB));
-      await expireAll(server);
-      expect((await asked.head(given)).status).toBe(404);
-      const rows = () => server.database.selectFrom('uploads').select('id').execute();
-      await eventually(async () => expect(await rows()).toEqual([]), PATIENCE_MS);
-      await expectNothingLeftOver(server, { timeoutMs: PATIENCE_MS, atOnce: true });
-    },
-  );
-});
+    const given = await asked.create(SIZE);
+    await asked.patch(given, 0, bytes(9 * MIB));
+    await expireAll(server);
+    expect((await asked.head(given)).status).toBe(404);
+    const rows = () => server.database.selectFrom('uploads').select('id').execute();
+    await eventually(async () => expect(await rows()).toEqual([]), PATIENCE_MS);
+    await expectNothingLeftOver(server, { timeoutMs: PATIENCE_MS, atOnce: true });
+  },
+);
 
 /** As if nothing had come for days. */
 async function expireAll({ database, process }: TestServer): Promise<void> {

@@ -4,6 +4,7 @@ import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { LOOKS, openLook } from '../support/looks.ts';
 import { signIn } from '../support/upload-page.ts';
 
 describe.skipIf(!browserAvailable())('the page about capture agents in a browser without scripts', () => {
@@ -24,40 +25,12 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
     await app?.close();
   });
 
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
-    ['dark', 360],
-  ] as const)(
+  test.each(LOOKS)(
     'is found from the home, fits and asks no other host, in %s and %i pixels wide',
-    async (colorScheme, width) => {
-      const context = await browser.newContext({
+    async (...how) => {
+      const { page, faults, look, close } = await openLook(browser, origin, how, {
         javaScriptEnabled: false,
-        colorScheme,
-        viewport: { width, height: 900 },
       });
-      const page = await context.newPage();
-      const faults: string[] = [];
-      page.on('console', (message) => faults.push(message.text()));
-      page.on('pageerror', ({ message }) => faults.push(message));
-      page.on('request', (request) => {
-        const { protocol, origin: asked } = new URL(request.url());
-        if (protocol !== 'data:' && asked !== origin) faults.push(`request to ${asked}`);
-      });
-      const look = async (name: string) => {
-        // Nothing sticks out at the side.
-        expect(
-          await page
-            .locator('body')
-            .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth),
-        ).toBe(0);
-        if (!process.env.SCREENSHOTS) return;
-        await page.screenshot({
-          path: `${process.env.SCREENSHOTS}/${name}-${colorScheme}-${width}.png`,
-          fullPage: true,
-        });
-      };
       await page.goto(`${origin}/admin`);
       await signIn(page, 'admin', 'opencast');
       await page.getByRole('link', { name: /^Capture agents/ }).click();
@@ -68,7 +41,7 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
       // An hour and a half of a plan in which an hour has three times the size of its letters; on a phone, a line of a list.
       const block = page.locator('.block.recording');
       const { height = 0 } = (await block.boundingBox()) ?? {};
-      if (width > 800) expect(Math.abs(height - 72)).toBeLessThan(3);
+      if (how[1] > 800) expect(Math.abs(height - 72)).toBeLessThan(3);
       else expect(height).toBeLessThan(50);
       await look('week');
       await page.getByRole('link', { name: 'Week before' }).click();
@@ -76,7 +49,7 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
       await page.getByRole('link', { name: 'Now', exact: true }).click();
       expect(page.url()).toBe(`${origin}/admin`);
       expect(faults).toEqual([]);
-      await context.close();
+      await close();
     },
   );
 });

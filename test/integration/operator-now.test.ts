@@ -7,6 +7,7 @@ import { insertManyStates } from '../support/agents-page.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
+import { LOOKS, openLook } from '../support/looks.ts';
 import { operatorScene, REASONS } from '../support/operator-scene.ts';
 import { signIn } from '../support/upload-page.ts';
 import { processingState } from '../support/workflows.ts';
@@ -142,30 +143,8 @@ describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
     await page.getByRole('heading', { name: 'Now' }).waitFor();
   };
 
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
-    ['dark', 360],
-  ] as const)('fits and asks no other host, in %s and %i pixels wide', async (colorScheme, width) => {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('console', (message) => faults.push(message.text()));
-    page.on('pageerror', ({ message }) => faults.push(message));
-    page.on('request', (request) => {
-      const { protocol, origin: asked } = new URL(request.url());
-      if (protocol !== 'data:' && asked !== origin) faults.push(`request to ${asked}`);
-    });
-    const look = async (name: string) => {
-      const wide = await page
-        .locator('body')
-        .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
-      expect(wide).toBe(0);
-      if (!process.env.SCREENSHOTS) return;
-      const path = `${process.env.SCREENSHOTS}/${name}-${colorScheme}-${width}.png`;
-      await page.screenshot({ path, fullPage: true });
-    };
+  test.each(LOOKS)('fits and asks no other host, in %s and %i pixels wide', async (...how) => {
+    const { page, faults, look, close } = await openLook(browser, origin, how);
     await open(page);
     expect(await page.getByRole('heading', { name: REASONS[1][0] }).isVisible()).toBe(true);
     await look('now');
@@ -175,7 +154,7 @@ describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
     await page.goto(`${origin}/admin/recordings?q=lecture`);
     await look('search');
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test('progress moves and what is tried again leaves the failed ones, without loading the page anew', async () => {

@@ -5,6 +5,7 @@ import { signOfLife } from '../../src/workflows/worker-processes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { LOOKS, openLook } from '../support/looks.ts';
 import { claimReady, startRecording } from '../support/operator-scene.ts';
 import { fillStatistics, fillStorageSizes } from '../support/statistics.ts';
 import { uploadOf } from '../support/tus.ts';
@@ -64,39 +65,20 @@ describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
     server?.destroy();
   });
 
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
-    ['dark', 360],
-  ] as const)(
+  test.each(LOOKS)(
     'fit whatever is in them, and ask no other host, in %s and %i pixels wide',
-    async (colorScheme, width) => {
+    async (...how) => {
       const origin = `http://127.0.0.1:${server.port}`;
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-      const page = await context.newPage();
-      const faults: string[] = [];
-      page.on('console', (message) => faults.push(message.text()));
-      page.on('pageerror', ({ message }) => faults.push(message));
-      page.on('request', (request) => {
-        const { protocol, origin: asked } = new URL(request.url());
-        if (protocol !== 'data:' && asked !== origin) faults.push(`request to ${asked}`);
-      });
+      const { page, faults, look, close } = await openLook(browser, origin, how);
       await page.goto(`${origin}/admin`);
       await signIn(page, 'admin', 'opencast');
       await page.getByRole('heading', { name: 'Now' }).waitFor();
       for (const name of ['', '/uploads', '/trends', '/parts', '/webhooks', '/agents', '/recordings?q=x']) {
         await page.goto(`${origin}/admin${name}`);
-        const wide = await page
-          .locator('body')
-          .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
-        if (wide !== 0) faults.push(`${name} is ${wide} pixels too wide`);
-        if (!process.env.SCREENSHOTS) continue;
-        const file = `pages${name.replaceAll(/\W+/g, '-')}-${colorScheme}-${width}.png`;
-        await page.screenshot({ path: `${process.env.SCREENSHOTS}/${file}`, fullPage: true });
+        await look(`pages${name.replaceAll(/\W+/g, '-')}`);
       }
       expect(faults).toEqual([]);
-      await context.close();
+      await close();
     },
   );
 });

@@ -12,6 +12,7 @@ import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { sendForm } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file } from '../support/form.ts';
+import { LOOKS, openLook } from '../support/looks.ts';
 import { claimReady, endOperation } from '../support/operator-scene.ts';
 import { insertElement } from '../support/publication.ts';
 import { fillStatistics, fillStorageSizes } from '../support/statistics.ts';
@@ -149,30 +150,8 @@ describe.skipIf(!browserAvailable())('the page about how it goes, in a browser',
     await app?.close();
   });
 
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
-    ['dark', 360],
-  ] as const)('fits and asks no other host, in %s and %i pixels wide', async (colorScheme, width) => {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('console', (message) => faults.push(message.text()));
-    page.on('pageerror', ({ message }) => faults.push(message));
-    page.on('request', (request) => {
-      const { protocol, origin: asked } = new URL(request.url());
-      if (protocol !== 'data:' && asked !== origin) faults.push(`request to ${asked}`);
-    });
-    const look = async (name: string) => {
-      const wide = await page
-        .locator('body')
-        .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
-      expect(wide).toBe(0);
-      if (!process.env.SCREENSHOTS) return;
-      const path = `${process.env.SCREENSHOTS}/${name}-${colorScheme}-${width}.png`;
-      await page.screenshot({ path, fullPage: true });
-    };
+  test.each(LOOKS)('fits and asks no other host, in %s and %i pixels wide', async (...how) => {
+    const { page, faults, look, close } = await openLook(browser, origin, how);
     await page.goto(`${origin}/admin/trends`);
     await signIn(page, 'admin', 'opencast');
     await page.getByRole('heading', { name: 'How it goes' }).waitFor();
@@ -185,6 +164,6 @@ describe.skipIf(!browserAvailable())('the page about how it goes, in a browser',
     expect(await page.locator('#waiting tbody tr').count()).toBe(30);
     await look('trends-table');
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 });

@@ -103,8 +103,11 @@ describe.each(['folder', 'S3'])('on %s', (kind) => {
   test('whoever asks how far an upload is that is being sent hears what has come, and may go on', async () => {
     const durable = kind === 'S3' ? 40 * MIB : 32 * MIB;
     const { path, sending } = await halfway(here, 40 * MIB, durable);
-    expect(await here.admin.offset(path)).toBe(40 * MIB);
-    expect((await sending.answer).headers['upload-offset']).toBe(String(40 * MIB));
+    const offset = await here.admin.offset(path);
+    // The rest may be on its way still.
+    expect(offset).toBeGreaterThanOrEqual(durable);
+    expect(offset).toBeLessThanOrEqual(40 * MIB);
+    expect((await sending.answer).headers['upload-offset']).toBe(String(offset));
     expect((await here.admin.finish(path, data)).status).toBe(204);
     await expectStored(here.app, path, data);
   });

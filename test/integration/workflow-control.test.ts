@@ -1,5 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { heartbeat } from '../../src/workflows/claims.ts';
+import { parseDefinition } from '../../src/workflows/definitions.ts';
+import { startWorkflow } from '../../src/workflows/start.ts';
 import { toldWorkflowsForThisFile } from '../support/told-workflows.ts';
 import { operationsOf, processingState } from '../support/workflows.ts';
 
@@ -152,6 +155,24 @@ describe('stopping and trying again', () => {
       'Another workflow of the event was started later; it is the one to be tried again.',
     ]);
     expect((await put(second.id, { state: 'retry' })).status).toBe(200);
+  });
+
+  test('one that is to be tried again while another workflow is being started gives way to it', async () => {
+    const { id, event } = await start({ operations: ['noop'] });
+    await work(id, 'failed');
+    const definition = parseDefinition(
+      'told.yaml',
+      '{ id: told, title: Told, operations: [{ operation: noop }] }',
+    );
+    const facts = { eventId: event, definition, configuration: {}, creator: 'ada', requestId: 'request' };
+    let answer: ReturnType<typeof put> | undefined;
+    await app.database.transaction().execute(async (trx) => {
+      await startWorkflow(trx, facts);
+      answer = put(id, { state: 'retry' });
+      await setTimeout(300);
+    });
+    expect((await answer)?.status).toBe(409);
+    expect(await states(id)).toEqual(['failed']);
   });
 
   test('of ten who want it tried again at once, one succeeds, and the others are told why not', async () => {

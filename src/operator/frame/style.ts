@@ -44,7 +44,7 @@ button.quiet { margin: 0; padding: .35rem .8rem; border: 1px solid var(--line); 
 button.quiet:hover { border-color: var(--accent); }
 button.danger { border: 1px solid var(--alarm); background: var(--sheet); color: var(--alarm); }
 .tools { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 1rem 0; }
-.tools input:not([type=hidden]), .tools select { margin: 0; width: auto; min-width: 0; }
+.tools input:not([type=hidden]), .tools select { margin: 0; padding: .3rem .75rem; width: auto; min-width: 0; }
 pre { margin: .5rem 0 0; padding: .6rem .8rem; overflow: auto; max-height: 16rem; border-radius: .4rem; background: var(--ground); font-size: .82rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .state { font-weight: 600; white-space: nowrap; }
 .state::before { content: ""; display: inline-block; width: .62rem; height: .62rem; margin-right: .4rem; border-radius: 50%; background: var(--tone, var(--faint)); }

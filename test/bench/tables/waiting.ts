@@ -13,13 +13,13 @@ import { postEvent } from '../support/http-client.ts';
 import { insertEvents, writeDefinitions } from './noop-events.ts';
 
 const WAITING = 10_000;
-const QUICK_WAITING = 400;
+const QUICK_WAITING = 1_500;
 const NOOP_WORKERS = [1, 2, 4];
 const NOOP_SECONDS = 10;
 /** A process that has just begun is still being compiled. */
 const WARM_UP_SECONDS = 5;
 /** Of one worker; few enough that the database is not busy with one of them. */
-const NOOP_AT_ONCE = '2';
+const NOOP_AT_ONCE = '1';
 const RECORDINGS_EACH = 12;
 const CLIP_SECONDS = 8;
 const PATIENCE_MS = 600_000;

@@ -1,0 +1,43 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** In which colours and how wide, in pixels, pages are looked at. */
+export const LOOKS = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+  ['dark', 360],
+] as const;
+
+/**
+ * A page that collects what must not happen: messages on the console and requests to other hosts.
+ *
+ * @returns `look` checks that nothing sticks out at the side, and with `SCREENSHOTS` set to a folder keeps a picture there
+ */
+export async function openLook(
+  browser: Browser,
+  origin: string,
+  [colorScheme, width]: (typeof LOOKS)[number],
+  options: BrowserContextOptions = {},
+) {
+  const viewport = { width, height: 900 };
+  const context = await browser.newContext({ ...options, colorScheme, viewport });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => faults.push(message.text()));
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('request', (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== 'data:' && asked !== origin) faults.push(`request to ${asked}`);
+  });
+  const look = async (name: string) => {
+    const wide = await page
+      .locator('body')
+      .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
+    expect(wide, `pixels that ${name} is too wide`).toBe(0);
+    if (!process.env.SCREENSHOTS) return;
+    const path = `${process.env.SCREENSHOTS}/${name}-${colorScheme}-${width}.png`;
+    await page.screenshot({ path, fullPage: true });
+  };
+  return { page, faults, look, close: () => context.close() };
+}
