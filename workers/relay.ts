@@ -8,6 +8,7 @@ import { READY_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import {
   assignLanes,
   type Delivery,
+  isAnythingDue,
   stillOverdue,
   takeDeliveries,
   takeOverdue,
@@ -75,6 +76,7 @@ export function startRelay(options: RelayOptions): Relay {
  */
 export async function deliverReady(options: Delivering): Promise<number> {
   const { database, queue, lanes, limits = LIMITS } = options;
+  if (!(await isAnythingDue(database, limits.overdueMs))) return 0;
   await assignLanes(database, lanes);
   const overdue = await takeOverdue(database, limits.overdueMs);
   await byLane(options, overdue, stillOverdue, async (lane, deliveries) => {

@@ -4,15 +4,20 @@ import { ADMINISTRATORS } from '../access/roles/api-roles.ts';
 import type { Database } from '../database/kysely.ts';
 import { deleteEvent } from '../events/delete-event.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
+import { refusal } from '../http/endpoint/refusal.ts';
 import { conflict, HttpError } from '../http/errors.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { controlWorkflow } from '../workflows/control.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
+import { findWorkflow } from '../workflows/queries.ts';
 import { reasonKey } from '../workflows/reason-key.ts';
+import { WORKFLOW_MISSING } from '../workflows/refusals.ts';
 import { NotNow, startOnRequest } from '../workflows/start-on-request.ts';
 import { WantedState } from '../workflows/workflow.schemas.ts';
 import { doneAt } from './frame/operator-page.ts';
 import { failedRecordings } from './now/failed.queries.ts';
+
+const GONE = refusal(404, 'The recording has been deleted already.');
 
 interface Services {
   database: Database;
@@ -27,6 +32,11 @@ const DONE: Readonly<Record<WantedState, string>> = {
   retry: 'It is tried again.',
 };
 
+const WorkflowNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, { error: "The form parameter 'workflow' is not the number of a workflow." })
+  .transform(Number);
+
 /** Where the button was. */
 const back = z.enum(['now', 'recording']).default('recording');
 
@@ -40,11 +50,13 @@ export const operatorControl = defineEndpoint({
   path: '/admin/recordings/{event_id}/workflow',
   access: ADMINISTRATORS,
   form: {
-    schema: z.object({ workflow: z.coerce.number().int().min(1), state: WantedState, back }),
+    schema: z.object({ workflow: WorkflowNumber, state: WantedState, back }),
     example: { workflow: '42', state: 'retry' },
   },
   handle: async ({ c, params, form }, { database }: Services) => {
     const { workflow, state, back } = await form();
+    const found = await findWorkflow(database, workflow);
+    if (found?.event_id !== params.event_id) throw WORKFLOW_MISSING(String(workflow));
     await controlWorkflow(database, workflow, { wanted: state, by: c.var.principal.username });
     return leadBack(c, back, params.event_id, DONE[state]);
   },
@@ -74,7 +86,9 @@ export const operatorDelete = defineEndpoint({
   form: { schema: z.object({ back }), example: { back: 'now' } },
   handle: async ({ c, params, form }, services: Services) => {
     const { back } = await form();
-    await deleteEvent(params.event_id, c.var.principal, services);
+    await deleteEvent(params.event_id, c.var.principal, services).catch((error) => {
+      throw error instanceof HttpError && error.status === 404 ? GONE() : error;
+    });
     return leadBack(c, back, params.event_id, 'The recording has been deleted.');
   },
 });
@@ -86,7 +100,9 @@ export const operatorRetryAll = defineEndpoint({
   access: ADMINISTRATORS,
   form: { schema: z.object({ reason: z.string() }), example: { reason: 'The file is no recording.' } },
   handle: async ({ c, form }, { database }: Services) => {
-    const { reason } = await form();
+    const { reason: sent } = await form();
+    // As forms send what has lines.
+    const reason = sent.replaceAll('\r\n', '\n');
     const meant = (await failedRecordings(database)).filter((each) => reasonKey(each.reason) === reason);
     let retried = 0;
     for (const { workflowId } of meant) {

@@ -27,6 +27,15 @@ export interface Delivery extends Ready {
   delivery: number;
 }
 
+/** Whether any operation may have to be looked after: assigned to a lane, delivered, or looked into after so long. */
+export async function isAnythingDue(database: Database, overdueMs: number): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    SELECT EXISTS (SELECT FROM workflow_operations WHERE state = 'ready' AND (lane IS NULL
+      OR (delivered_at IS NULL AND not_before <= now())
+      OR delivered_at < now() - make_interval(secs => ${overdueMs / 1000}))) AS due`.execute(database);
+  return rows[0]?.due ?? true;
+}
+
 /** Says once for each operation that has become ready in which lane of the queue it is to wait. */
 export async function assignLanes(
   database: Database,

@@ -8,7 +8,13 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
 import { LOOKS, openLook } from '../support/looks.ts';
-import { operatorScene, REASONS } from '../support/operator-scene.ts';
+import {
+  claimReady,
+  endOperation,
+  operatorScene,
+  REASONS,
+  startRecording,
+} from '../support/operator-scene.ts';
 import { signIn } from '../support/upload-page.ts';
 import { processingState } from '../support/workflows.ts';
 
@@ -72,6 +78,40 @@ describe("the operator's page", () => {
     );
     expect(states).toEqual([...Array(4).fill('RUNNING'), ...Array(3).fill('FAILED')]);
     expect(await read('/admin')).not.toContain('breaks off');
+  });
+
+  test('of many that failed for one reason all are shown where they are asked for', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 7 }, async (_, i) => {
+        const { workflowId } = await startRecording(app.database, `One of many ${i}`);
+        await endOperation(app.database, await claimReady(app.database, workflowId), 'Much is wrong.');
+        return workflowId;
+      }),
+    );
+    const shown = async (path: string) => {
+      const text = await read(path);
+      return ids.filter((id) => text.includes(`id="failed-${id}"`)).length;
+    };
+    expect(await shown('/admin')).toBe(5);
+    const link = /href="([^"]*)"[^>]*>And 2 more/.exec(await read('/admin'))?.[1] ?? '';
+    expect(
+      await shown(new URL(link, 'http://x/admin').pathname + new URL(link, 'http://x/admin').search),
+    ).toBe(7);
+    await post('/admin/failed/retry', { reason: 'Much is wrong.' });
+  });
+
+  test('a button of one recording does nothing to a workflow of another', async () => {
+    const { workflowId } = await startRecording(app.database, 'Not this one');
+    const answer = await post(`/admin/recordings/${scene.failed[0]?.eventId}/workflow`, {
+      ...{ workflow: String(workflowId), state: 'stopped' },
+    });
+    expect([answer.status, await answer.text()]).toEqual([
+      404,
+      `Cannot find workflow instance with id '${workflowId}'.`,
+    ]);
+    await app.request(`/api/workflows/${workflowId}`, {
+      ...{ method: 'PUT', body: new URLSearchParams({ state: 'stopped' }) },
+    });
   });
 
   test('what a state does not allow, and what nobody knows, is refused in a sentence', async () => {

@@ -92,3 +92,18 @@ test('the dashboard of the queues names no other host', async () => {
   expect(text).toContain('<div id="root"');
   expect(text).not.toMatch(/(href|src)="(https?:)?\/\//);
 });
+
+test('a queue that was paused itself, past the lanes, is told of where its work waits', async () => {
+  const [light] = app.context.queue.queues();
+  await light?.pause();
+  try {
+    for (const path of ['/admin', '/admin/parts']) {
+      expect(await (await app.request(path)).text()).toContain(
+        'The queue of the lane light itself is paused',
+      );
+    }
+  } finally {
+    await light?.resume();
+  }
+  expect(await (await app.request('/admin')).text()).not.toContain('itself is paused');
+});

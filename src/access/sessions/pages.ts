@@ -9,6 +9,16 @@ function wantsPage(c: Context): boolean {
   return /\btext\/html\b/i.test(c.req.header('Accept') ?? '');
 }
 
+/** The page of ours whose form was sent, as its browser calls it. */
+function cameFrom(c: Context): string | undefined {
+  const referrer = c.req.header('Referer');
+  if (c.req.method !== 'POST' || c.req.header('Sec-Fetch-Site') !== 'same-origin') return undefined;
+  if (!referrer || !URL.canParse(referrer)) return undefined;
+  const { pathname, search } = new URL(referrer);
+  // Two slashes would be another host.
+  return `${pathname.replace(/^\/+/, '/')}${search}`;
+}
+
 /** Shows sentences as pages to whoever wants one, and leaves no page behind in the browser after signing out. */
 export function forPeople(): MiddlewareHandler {
   return async (c, next) => {
@@ -18,8 +28,14 @@ export function forPeople(): MiddlewareHandler {
       const page = refusalPage(await c.res.text(), {
         username: c.get('inSession') ? c.get('account') : undefined,
         signOut: relativeTo(c, '/sign-out'),
+        back: cameFrom(c),
       });
-      c.res = await c.html(page, status as ContentfulStatusCode, PAGE_HEADERS);
+      // Whoever waits before it sees when it is over.
+      const isAwaited = status === 503 && c.req.method === 'GET';
+      c.res = await c.html(page, status as ContentfulStatusCode, {
+        ...PAGE_HEADERS,
+        ...(isAwaited && { Refresh: '15' }),
+      });
     }
     const isPage = c.res.headers.get('Content-Type')?.startsWith('text/html');
     if (isPage && !c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');

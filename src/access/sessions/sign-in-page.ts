@@ -55,14 +55,18 @@ export function signInPage({ action, next, username = '', fault }: SignInForm): 
   );
 }
 
-/** Why something is not shown, and a way out for whoever signed in with the wrong account. */
+/**
+ * Why something is not shown or was not done, the way back to where it was asked for, and a way out for whoever signed in
+ * with the wrong account.
+ */
 export function refusalPage(
   sentence: string,
-  { username, signOut }: { username: string | undefined; signOut: string },
+  { username, signOut, back }: { username: string | undefined; signOut: string; back: string | undefined },
 ): Html {
   return frame(
     'This did not work',
     html`<p>${sentence}</p>
+${back === undefined ? '' : html`<p><a href="${back}">Back</a></p>`}
 ${username === undefined ? '' : signOutForm(username, signOut)}`,
   );
 }

@@ -10,7 +10,7 @@ import { runningPostmaster } from './postmaster.ts';
 import { registered } from './processes.ts';
 import { endUnused, startServer } from './server.ts';
 
-const POLL_MS = 200;
+const POLL_MS = 500;
 /** Commands that follow each other closely find the server still running. */
 const LINGER_MS = 1_000;
 

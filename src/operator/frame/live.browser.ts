@@ -1,33 +1,46 @@
+import type { Idiomorph } from 'idiomorph';
+
 /**
- * Keeps the sections of a page that say so up to date: follows the updates, and asks for the page anew after some came,
- * and now and then without one. What somebody works in, has opened or marked stays as it is.
+ * Keeps the sections of a page that say so up to date: follows the updates while somebody sees it, and asks for the page
+ * anew after some came, and now and then without one. What somebody has opened, marked, focused or typed stays as it is;
+ * that the page could not be brought up to date is said on it.
  *
  * Sent to the browser as its own source text: it refers to nothing outside itself.
  */
-export function followUpdates(): void {
+export function followUpdates({ morph }: typeof Idiomorph): void {
   const SOON_MS = 700;
   const ANYWAY_MS = 15_000;
+  const PATIENCE_MS = 20_000;
   const main = document.querySelector<HTMLElement>('main[data-updates]');
+  const stale = document.getElementById('stale');
   const address = main?.dataset.updates;
-  if (!main || address === undefined) return;
+  if (!main || !stale || address === undefined) return;
+  let updates: EventSource | undefined;
   let timer: number | undefined;
   let asking = false;
   let again = false;
+  let upToDate = new Date();
 
-  const isBusy = (section: Element) => {
-    const selection = document.getSelection();
-    const marked = selection !== null && !selection.isCollapsed && section.contains(selection.anchorNode);
-    const active = document.activeElement;
-    const typing = active instanceof HTMLInputElement || active instanceof HTMLSelectElement;
-    return marked || (typing && section.contains(active));
+  const isChanged = (node: Node) =>
+    (node instanceof HTMLInputElement && node.value !== node.defaultValue) ||
+    (node instanceof HTMLSelectElement && node === document.activeElement);
+  const show = (fresh: Document) => {
+    for (const section of document.querySelectorAll<HTMLElement>('[data-live]')) {
+      const other = fresh.getElementById(section.id);
+      if (!other) section.replaceChildren();
+      else
+        morph(section, other, {
+          callbacks: {
+            beforeNodeMorphed: (node: Node) => !isChanged(node),
+            beforeAttributeUpdated: (name: string, node: Element) =>
+              !(name === 'open' && node instanceof HTMLDetailsElement),
+          },
+        });
+    }
   };
-  const replace = (section: HTMLElement, fresh: HTMLElement) => {
-    if (section.innerHTML === fresh.innerHTML || isBusy(section)) return;
-    const opened = [...section.querySelectorAll('details[open]')].map(({ id }) => id);
-    const focused = section.contains(document.activeElement) ? document.activeElement?.id : undefined;
-    section.innerHTML = fresh.innerHTML;
-    for (const id of opened) if (id) section.querySelector(`#${CSS.escape(id)}`)?.setAttribute('open', '');
-    if (focused) document.getElementById(focused)?.focus();
+  const complain = (reason: string) => {
+    stale.textContent = `Not up to date since ${upToDate.toISOString().slice(11, 19)} UTC: ${reason}.`;
+    stale.hidden = false;
   };
   const refresh = async () => {
     if (asking) {
@@ -39,16 +52,20 @@ export function followUpdates(): void {
     try {
       const shown = new URL(location.href);
       shown.searchParams.delete('done');
-      const answer = await fetch(shown, { headers: { Accept: 'text/html' } });
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const answer = await fetch(shown, { headers: { Accept: 'text/html' }, signal });
       if (answer.redirected) return location.reload();
-      if (!answer.ok) return;
-      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      for (const section of document.querySelectorAll<HTMLElement>('[data-live]')) {
-        const other = fresh.getElementById(section.id);
-        if (other) replace(section, other);
+      const text = await answer.text();
+      const fresh = new DOMParser().parseFromString(text, 'text/html');
+      if (!answer.ok || !fresh.querySelector('main[data-updates]')) {
+        return complain(`the server answered with the status ${answer.status}`);
       }
+      show(fresh);
+      upToDate = new Date();
+      stale.hidden = true;
+      if (document.visibilityState === 'visible') listen();
     } catch {
-      // The next one may get through.
+      complain('the server does not answer');
     } finally {
       asking = false;
       later(again ? SOON_MS : ANYWAY_MS);
@@ -74,15 +91,29 @@ export function followUpdates(): void {
     'event.created',
   ];
   const more = ['event.changed', 'event.recording', 'event.deleted', 'publication.published', 'agent.state'];
-  const updates = new EventSource(address);
-  for (const kind of [...kinds, ...more]) updates.addEventListener(kind, soon);
-  updates.addEventListener('operation.progress', (message) => {
-    const { workflow, progress } = JSON.parse((message as MessageEvent<string>).data);
-    const bar = document.querySelector<HTMLProgressElement>(`progress[data-workflow="${Number(workflow)}"]`);
-    if (bar) bar.value = Number(progress);
-  });
+  const listen = () => {
+    // One that was refused has ended for good.
+    if (updates && updates.readyState !== EventSource.CLOSED) return;
+    updates = new EventSource(address);
+    for (const kind of [...kinds, ...more]) updates.addEventListener(kind, soon);
+    updates.addEventListener('operation.progress', (message) => {
+      const { workflow, progress } = JSON.parse((message as MessageEvent<string>).data);
+      const bar = document.querySelector<HTMLProgressElement>(
+        `progress[data-workflow="${Number(workflow)}"]`,
+      );
+      if (bar) bar.value = Number(progress);
+    });
+  };
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') soon();
+    if (document.visibilityState === 'visible') {
+      listen();
+      soon();
+    } else {
+      // A browser opens few connections to one server, whichever of its windows they are for.
+      updates?.close();
+      updates = undefined;
+    }
   });
+  if (document.visibilityState === 'visible') listen();
   later(ANYWAY_MS);
 }

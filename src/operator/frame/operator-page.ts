@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { rootFrom } from '../../access/sessions/addresses.ts';
 import { type Html, ICON, page, pagePolicy } from '../../http/answer/page.ts';
-import { LIVE_SCRIPT } from './live.ts';
+import { liveScript } from './live.ts';
 import { FRAME_STYLE } from './style.ts';
 
 /** The pages for operators, in the order in which they are offered. */
@@ -22,7 +22,7 @@ export interface OperatorPage {
   title: string | Html;
   /** The title as the window shows it, if that is not just text. */
   name?: string;
-  /** Sections with an `id` and the attribute `data-live` are replaced as things change, while nobody works in them. */
+  /** Sections with an `id` and the attribute `data-live` are brought up to date as things change. */
   content: Html;
   /** Rules beside those that all of them share. */
   style?: string;
@@ -45,7 +45,7 @@ export function operatorPage(
   { title, name, content, style = '', current, notice, follows, refresh }: OperatorPage,
 ): Response | Promise<Response> {
   const root = rootFrom(c);
-  const parts = { style: FRAME_STYLE + style, ...(follows !== undefined && { script: LIVE_SCRIPT }) };
+  const parts = { style: FRAME_STYLE + style, ...(follows !== undefined && { script: liveScript() }) };
   const whole = html`<a class="skip" href="#content">To the content</a>
 <header class="frame"><a class="brand" href="${root}admin"><img src="${raw(ICON)}" alt=""><span>Inlet</span></a>
 <nav aria-label="Pages for operators">${PAGES.map(
@@ -55,6 +55,7 @@ export function operatorPage(
 ${signedIn(c, root)}</header>
 <main id="content"${follows === undefined ? '' : html` data-updates="${root}api/updates?filter=${follows}"`}>
 <h1>${title}</h1>
+${follows === undefined ? '' : html`<p class="alarm" id="stale" role="status" hidden></p>`}
 ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
 ${content}
 </main>`;
@@ -81,8 +82,9 @@ export function doneAt(c: Context, to: string, notice: string): Response {
   return c.redirect(`${rootFrom(c)}${path}?${parameters}`, 303);
 }
 
-/** What `doneAt` told, as a page is to show it. */
+/** What `doneAt` told, as a page is to show it; links of others tell nothing. */
 export function noticeOf(c: Context): string | undefined {
+  if ((c.req.header('Sec-Fetch-Site') ?? 'same-origin') !== 'same-origin') return undefined;
   return c.req.query('done')?.slice(0, 300) || undefined;
 }
 

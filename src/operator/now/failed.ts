@@ -4,20 +4,29 @@ import { age, recordingLink } from '../frame/parts.ts';
 import { clockOf, sizeOf } from '../frame/words.ts';
 import { byReason, type FailedRecording, type FailureGroup, MOST_FAILED } from './failed.queries.ts';
 
-/** Of one reason; who wants more looks at the recordings. */
+/** Of one reason, unless all of it are asked for. */
 const SHOWN_OF_REASON = 5;
 
-/** What failed and why, and what can be done about it. @param root where the server's paths begin */
-export function failedSection(failed: readonly FailedRecording[], now: Date, root: string): Html {
+interface FailedSetting {
+  now: Date;
+  /** Where the server's paths begin. */
+  root: string;
+  /** The key of the reason of which all are shown. */
+  reason: string | undefined;
+}
+
+/** What failed and why, and what can be done about it. */
+export function failedSection(failed: readonly FailedRecording[], setting: FailedSetting): Html {
   const groups = byReason(failed);
   return html`<section id="failed" data-live aria-labelledby="failed-heading">
 <h2 id="failed-heading">Failed${failed.length > 0 ? html` <span class="alarm">(${failed.length}${failed.length === MOST_FAILED ? ' or more' : ''})</span>` : ''}</h2>
-${failed.length === 0 ? html`<p>Nothing has failed.</p>` : groups.map((group) => groupHtml(group, now, root))}
+${failed.length === 0 ? html`<p>Nothing has failed.</p>` : groups.map((group) => groupHtml(group, setting))}
 </section>`;
 }
 
-function groupHtml({ key, reason, recordings }: FailureGroup, now: Date, root: string): Html {
-  const shown = recordings.slice(0, SHOWN_OF_REASON);
+function groupHtml({ key, reason, recordings }: FailureGroup, setting: FailedSetting): Html {
+  const { now, root } = setting;
+  const shown = key === setting.reason ? recordings : recordings.slice(0, SHOWN_OF_REASON);
   const rest = recordings.length - shown.length;
   return html`<article class="sheet failure">
 <div class="heading"><h3 class="alarm">${reason}</h3>
@@ -30,7 +39,7 @@ function groupHtml({ key, reason, recordings }: FailureGroup, now: Date, root: s
 <ul class="recordings">
 ${shown.map((recording, i) => recordingHtml(recording, { now, root, open: i === 0 }))}
 </ul>
-${rest > 0 ? html`<p class="faint">And ${rest} more.</p>` : ''}
+${rest > 0 ? html`<p class="faint"><a href="${root}admin?reason=${encodeURIComponent(key)}#failed">And ${rest} more</a></p>` : ''}
 </article>`;
 }
 
@@ -41,19 +50,23 @@ function recordingHtml(
 ): Html {
   const { eventId, workflowId, operation, attempts, log, failedAt } = recording;
   const tries = attempts > 1 ? `, ${attempts} attempts` : '';
-  return html`<li><div class="heading"><div>${recordingLink(recording, root)}
+  return html`<li id="failed-${workflowId}"><div class="heading"><div>${recordingLink(recording, root)}
 <span class="faint">${operation}${tries}, ${age(failedAt, now)} ago · ${factsOf(recording)}</span></div>
 <div class="actions">
-<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="retry"><input type="hidden" name="back" value="now"><button id="retry-${workflowId}">Retry</button></form>
-${deleteForm(eventId, root, `delete-${workflowId}`)}
+<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="retry"><input type="hidden" name="back" value="now"><button id="retry-${workflowId}" aria-label="Retry ${recording.title}">Retry</button></form>
+${deleteForm(recording, root, `delete-${workflowId}`)}
 </div></div>
 ${log === '' ? '' : html`<details id="log-${workflowId}"${open ? raw(' open') : ''}><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>`}
 </li>`;
 }
 
 /** Asks once more before anything is deleted, without a script. */
-export function deleteForm(eventId: string, root: string, id: string): Html {
-  return html`<details class="confirm" id="${id}"><summary>Delete …</summary><form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete the recording for good</button></form></details>`;
+export function deleteForm(
+  { eventId, title }: { eventId: string; title: string },
+  root: string,
+  id: string,
+): Html {
+  return html`<details class="confirm" id="${id}"><summary aria-label="Delete ${title} …">Delete …</summary><form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete the recording for good</button></form></details>`;
 }
 
 function factsOf({ tracks, bytes, duration, seriesTitle }: FailedRecording): string {

@@ -1,14 +1,18 @@
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
 import { rootFrom } from '../../access/sessions/addresses.ts';
 import type { Database } from '../../database/kysely.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { incomingUploads } from '../../ingest/incoming.queries.ts';
 import { waitingUploads } from '../../ingest/uploads/waiting.ts';
+import type { WorkQueue } from '../../queue/port.ts';
 import { agentsAtWork } from '../../recordings/agents/at-work.queries.ts';
 import { laneSettings } from '../../workflows/lane-settings.ts';
 import { workerProcesses } from '../../workflows/worker-processes.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { answerOf } from '../parts/answer-of.ts';
+import { pausedQueues } from '../parts/queue-facts.ts';
 import { searchForm } from '../recordings/search-form.ts';
 import { failedRecordings } from './failed.queries.ts';
 import { failedSection } from './failed.ts';
@@ -26,23 +30,26 @@ export const operatorHome = defineEndpoint({
   method: 'get',
   path: '/admin',
   access: ADMINISTRATORS,
-  handle: async ({ c }, { database }: { database: Database }) => {
+  query: z.object({ reason: z.string().optional() }),
+  handle: async ({ c, query }, { database, queue }: { database: Database; queue: WorkQueue }) => {
     const setting = { now: new Date(), root: rootFrom(c) };
-    const [failed, running, waiting, paused, incoming, resumable, halls, workers, lanes] = await Promise.all([
-      failedRecordings(database),
-      runningOperations(database, MOST_RUNNING),
-      waitingRecordings(database, MOST_WAITING),
-      pausedRecordings(database, MOST_WAITING),
-      incomingUploads(database, MOST_UPLOADS),
-      waitingUploads(database, MOST_UPLOADS),
-      agentsAtWork(database, { search: '' }, MOST_HALLS),
-      workerProcesses(database),
-      laneSettings(database),
-    ]);
+    const [failed, running, waiting, paused, incoming, resumable, halls, workers, lanes, held] =
+      await Promise.all([
+        failedRecordings(database),
+        runningOperations(database, MOST_RUNNING),
+        waitingRecordings(database, MOST_WAITING),
+        pausedRecordings(database, MOST_WAITING),
+        incomingUploads(database, MOST_UPLOADS),
+        waitingUploads(database, MOST_UPLOADS),
+        agentsAtWork(database, { search: '' }, MOST_HALLS),
+        workerProcesses(database),
+        laneSettings(database),
+        answerOf('The queue', pausedQueues(queue)),
+      ]);
     const content = html`${searchForm(setting.root)}
-${failedSection(failed, setting.now, setting.root)}
+${failedSection(failed, { ...setting, reason: query().reason })}
 ${runningSection(running, setting)}
-${waitingSection(waiting, paused, { workers, lanes }, setting)}
+${waitingSection(waiting, paused, { workers, lanes, held }, setting)}
 ${uploadsSection(incoming, resumable, setting)}
 ${hallsSection(halls, setting)}`;
     return operatorPage(c, {

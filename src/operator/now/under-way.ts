@@ -7,6 +7,8 @@ import type { LaneSetting } from '../../workflows/lane-settings.ts';
 import type { WorkerProcess } from '../../workflows/worker-processes.ts';
 import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
 import { sizeOf } from '../frame/words.ts';
+import type { Answer } from '../parts/answer-of.ts';
+import { pausedAlarm } from '../parts/parts-page.ts';
 import { MOST_COUNTED, type RunningOperation, type WaitingRecording } from './running.queries.ts';
 
 interface Setting {
@@ -37,19 +39,27 @@ function runningRow(running: RunningOperation, { now, root }: Setting): Html {
   const percent = Math.round(progress * 100);
   const facts = [state === 'PAUSED' ? 'ends, then paused' : '', attempt > 1 ? `attempt ${attempt}` : ''];
   const wish = (wanted: string, name: string, kind: string) =>
-    html`<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="now"><button class="${kind}" id="${wanted}-${workflowId}">${name}</button></form>`;
-  return html`<li><div>${recordingLink(running, root)} <span class="faint">${facts.filter(Boolean).join(', ')}</span></div>
+    html`<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="now"><button class="${kind}" id="${wanted}-${workflowId}" aria-label="${name} ${running.title}">${name}</button></form>`;
+  return html`<li id="run-${workflowId}"><div>${recordingLink(running, root)} <span class="faint">${facts.filter(Boolean).join(', ')}</span></div>
 <div><span>${operation} <span class="faint">for ${age(since, now)}</span></span><progress data-workflow="${workflowId}" value="${progress}" max="1" aria-label="${operation}: ${percent} percent"></progress></div>
 <div class="faint worker"><bdi>${worker}</bdi></div>
 <div class="actions">${state === 'PAUSED' ? wish('running', 'Resume', 'quiet') : wish('paused', 'Pause', 'quiet')}${wish('stopped', 'Stop', 'danger')}</div></li>
 `;
 }
 
+/** What may keep operations from being begun. */
+interface WhatHolds {
+  workers: readonly WorkerProcess[];
+  lanes: readonly LaneSetting[];
+  /** Lanes whose queue is paused itself. */
+  held: Answer<readonly string[]>;
+}
+
 /** What waits, since when, and what keeps it from being begun. */
 export function waitingSection(
   waiting: { count: number; recordings: WaitingRecording[] },
   paused: { count: number; recordings: WaitingRecording[] },
-  { workers, lanes }: { workers: readonly WorkerProcess[]; lanes: readonly LaneSetting[] },
+  { workers, lanes, held }: WhatHolds,
   setting: Setting,
 ): Html {
   const { root } = setting;
@@ -59,6 +69,7 @@ export function waitingSection(
 <h2 id="waiting-heading">Waiting (${countOf(waiting.count)})</h2>
 ${working ? '' : html`<p class="alarm">No worker takes anything: none has given a sign of life, or all are drained. See ${parts}.</p>`}
 ${lanes.filter(({ paused }) => paused).map(({ lane, changedBy }) => html`<p class="alarm">The lane ${lane} is paused by <bdi>${changedBy}</bdi>: what belongs to it waits. See ${parts}.</p>`)}
+${'value' in held ? pausedAlarm(held.value, root) : html`<p class="alarm">${held.fault} What becomes ready waits until it does.</p>`}
 ${waiting.count === 0 ? html`<p>Nothing waits for a worker.</p>` : rows(waiting.recordings, setting)}
 ${more(waiting)}
 ${
@@ -79,7 +90,7 @@ ${recordings.map(
 <div class="faint">${each.notBefore === null ? '' : html`tried again at ${moment(each.notBefore)} UTC: `}${each.reason ?? ''}</div>
 ${
   paused
-    ? html`<div class="actions"><form method="post" action="${root}admin/recordings/${encodeURIComponent(each.eventId)}/workflow"><input type="hidden" name="workflow" value="${each.workflowId}"><input type="hidden" name="state" value="running"><input type="hidden" name="back" value="now"><button class="quiet" id="running-${each.workflowId}">Resume</button></form></div>`
+    ? html`<div class="actions"><form method="post" action="${root}admin/recordings/${encodeURIComponent(each.eventId)}/workflow"><input type="hidden" name="workflow" value="${each.workflowId}"><input type="hidden" name="state" value="running"><input type="hidden" name="back" value="now"><button class="quiet" id="running-${each.workflowId}" aria-label="Resume ${each.title}">Resume</button></form></div>`
     : html`<div></div>`
 }</li>
 `,
@@ -145,7 +156,7 @@ ${agents.map(
   }) => html`<li><div><a href="${root}admin/agents?agent=${encodeURIComponent(id)}"><bdi>${id}</bdi></a></div>
 <div class="${isInTrouble ? 'alarm' : ''}">${state} <span class="faint">for ${age(since, now)}</span></div>
 <div>${current ? html`${titleOf(current)}${current.trouble === null ? '' : html` <span class="alarm">${current.trouble === 'lost' ? 'silent since it began' : 'has not begun'}</span>`}` : html`<span class="faint">free</span>`}</div>
-<div class="faint">${next ? html`next: ${moment(next.start)} ${titleOf(next)}` : ''}</div></li>
+<div class="faint">${next ? html`next: ${moment(next.start)} UTC ${titleOf(next)}` : ''}</div></li>
 `,
 )}
 </ul>

@@ -5,6 +5,7 @@ import type { WorkerProcess } from '../../workflows/worker-processes.ts';
 import { age, moment, recordingLink } from '../frame/parts.ts';
 import { sizeOf } from '../frame/words.ts';
 import type { RunningOperation } from '../now/running.queries.ts';
+import type { Answer } from './answer-of.ts';
 import { COUNTED, type DatabaseFacts, type LaneLoad } from './parts.queries.ts';
 
 interface Setting {
@@ -12,9 +13,6 @@ interface Setting {
   /** Where the server's paths begin. */
   root: string;
 }
-
-/** What was asked of a part, or why it has not answered. */
-export type Answer<T> = { value: T } | { fault: string };
 
 /** The processes with workers and what each of them does. */
 export function workersSection(
@@ -45,7 +43,7 @@ function workerHtml(
       : busy > 0
         ? 'running'
         : 'idle';
-  return html`<article class="sheet"><div class="heading"><h3><bdi>${name}</bdi></h3><span class="state ${state === 'gone' ? 'failed' : state === 'drained' || state === 'draining' ? 'paused' : state === 'running' ? 'running' : 'succeeded'}">${state}</span></div>
+  return html`<article class="sheet" id="worker-${name}"><div class="heading"><h3><bdi>${name}</bdi></h3><span class="state ${state === 'gone' ? 'failed' : state === 'drained' || state === 'draining' ? 'paused' : state === 'running' ? 'running' : 'succeeded'}">${state}</span></div>
 <p class="faint">${host}, process ${pid} · ${runtime}, Inlet ${version} · up for ${age(startedAt, now)}, seen ${age(seenAt, now)} ago</p>
 ${own.length === 0 ? '' : html`<ul class="plain">${own.map((operation) => html`<li>${operation.operation}: ${recordingLink(operation, root)} <span class="faint">for ${age(operation.since, now)}</span><progress data-workflow="${operation.workflowId}" value="${operation.progress}" max="1" aria-label="${Math.round(operation.progress * 100)} percent"></progress></li>`)}</ul>`}
 ${gone ? '' : html`<form method="post" action="${root}admin/parts/workers"><input type="hidden" name="worker" value="${name}"><input type="hidden" name="draining" value="${draining ? 'false' : 'true'}"><button class="quiet">${draining ? 'Let it work again' : 'Drain'}</button></form>`}
@@ -65,7 +63,7 @@ export function lanesSection(
 ${loads.map((load) => {
   const setting = settings.find(({ lane }) => lane === load.lane);
   const { ready, running, oldest } = load;
-  return html`<li><div><strong>${load.lane}</strong>${setting?.paused ? html` <span class="state paused">paused</span> <span class="faint">by <bdi>${setting.changedBy}</bdi>, ${moment(setting.changedAt)} UTC</span>` : ''}</div>
+  return html`<li id="lane-${load.lane}"><div><strong>${load.lane}</strong>${setting?.paused ? html` <span class="state paused">paused</span> <span class="faint">by <bdi>${setting.changedBy}</bdi>, ${moment(setting.changedAt)} UTC</span>` : ''}</div>
 <div>${ready > COUNTED ? `more than ${COUNTED}` : ready} ${ready === 1 ? 'waits' : 'wait'}${oldest ? html` <span class="faint">(the first for ${age(oldest, now)})</span>` : ''}, ${running} ${running === 1 ? 'runs' : 'run'}</div>
 <form class="inline" method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><label>At once, in each worker <input type="number" name="concurrency" min="1" max="256" value="${setting?.concurrency ?? ''}" placeholder="as started"></label><button class="quiet" aria-label="Set how many operations of the lane ${load.lane} run at once">Set</button></form>
 <form method="post" action="${root}admin/parts/lanes"><input type="hidden" name="lane" value="${load.lane}"><input type="hidden" name="paused" value="${setting?.paused ? 'false' : 'true'}"><button class="${setting?.paused ? '' : 'quiet'}" aria-label="${setting?.paused ? 'Resume' : 'Pause'} the lane ${load.lane}">${setting?.paused ? 'Resume' : 'Pause'}</button></form></li>
@@ -77,12 +75,12 @@ ${loads.map((load) => {
 /** What the other parts say of themselves. */
 export interface OtherParts {
   database: Answer<DatabaseFacts>;
-  queue: Answer<{ kind: string; jobs: Record<string, number> }>;
+  queue: Answer<{ kind: string; jobs: Record<string, number>; paused: readonly string[] }>;
   storage: Answer<string>;
   process: { runtime: string; rss: number; upSeconds: number; streams: number };
 }
 
-export function otherSections({ database, queue, storage, process }: OtherParts): Html {
+export function otherSections({ database, queue, storage, process }: OtherParts, root: string): Html {
   return html`${section(
     'database',
     'Database',
@@ -95,11 +93,15 @@ export function otherSections({ database, queue, storage, process }: OtherParts)
         ['Oldest transaction', oldestTransaction === null ? 'none' : `${Math.round(oldestTransaction)} s`],
       ]),
   )}
-${section('queue', 'Queue', queue, ({ kind, jobs }) =>
-  facts([
-    ['Over', kind === 'redis' ? 'Redis' : 'PostgreSQL'],
-    ...Object.entries(jobs).map(([lane, count]): [string, string] => [`Waiting in ${lane}`, String(count)]),
-  ]),
+${section(
+  'queue',
+  'Queue',
+  queue,
+  ({ kind, jobs, paused }) =>
+    html`${pausedAlarm(paused, root)}${facts([
+      ['Over', kind === 'redis' ? 'Redis' : 'PostgreSQL'],
+      ...Object.entries(jobs).map(([lane, count]): [string, string] => [`Waiting in ${lane}`, String(count)]),
+    ])}`,
 )}
 ${section('storage', 'Object storage', storage, (kind) =>
   facts([
@@ -119,6 +121,11 @@ ${facts([
 function section<T>(id: string, name: string, answer: Answer<T>, show: (value: T) => Html): Html {
   return html`<section id="${id}" data-live aria-labelledby="${id}-heading"><h2 id="${id}-heading">${name}</h2>
 ${'value' in answer ? show(answer.value) : html`<p class="alarm">${answer.fault}</p>`}</section>`;
+}
+
+/** Says that somebody has paused queues themselves. @param root where the server's paths begin */
+export function pausedAlarm(lanes: readonly string[], root: string): Html {
+  return html`${lanes.map((lane) => html`<p class="alarm">The queue of the lane ${lane} itself is paused: what belongs to it waits. It can be resumed among the <a href="${root}admin/queues/">queues</a>.</p>`)}`;
 }
 
 function facts(rows: readonly (readonly [string, string])[]): Html {

@@ -8,17 +8,17 @@ import { notFound } from '../../http/errors.ts';
 import { LANES, type WorkQueue } from '../../queue/port.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { UpdateStreams } from '../../stream/update-streams.ts';
-import { withTimeout } from '../../timeout.ts';
 import { laneSettings, setLane } from '../../workflows/lane-settings.ts';
 import { drain, workerProcesses } from '../../workflows/worker-processes.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/style.ts';
 import { runningOperations } from '../now/running.queries.ts';
+import { answerOf } from './answer-of.ts';
 import { databaseFacts, laneLoads } from './parts.queries.ts';
-import { type Answer, lanesSection, otherSections, workersSection } from './parts-page.ts';
+import { lanesSection, otherSections, workersSection } from './parts-page.ts';
+import { queueFacts } from './queue-facts.ts';
 
 const PATH = 'admin/parts';
-const PATIENCE_MS = 3_000;
 const MOST_RUNNING = 200;
 
 const STYLE = `${ROWS_STYLE}
@@ -57,7 +57,7 @@ export const operatorParts = defineEndpoint({
       answerOf('The database', runningOperations(database, MOST_RUNNING)),
       answerOf('The database', lanesOf(database)),
       answerOf('The database', databaseFacts(database)),
-      answerOf('The queue', jobsOf(queue)),
+      answerOf('The queue', queueFacts(queue)),
       answerOf('The object storage', storage.check()),
     ]);
     const process_ = process.versions.deno
@@ -65,17 +65,20 @@ export const operatorParts = defineEndpoint({
       : `Node ${process.versions.node}`;
     const content = html`${workersSection(workers, 'value' in running ? running.value.operations : [], setting)}
 ${lanesSection(lanes, setting)}
-${otherSections({
-  database: facts,
-  queue: jobs,
-  storage: 'value' in stored ? { value: config.s3 ? 'a bucket (S3)' : 'a folder' } : stored,
-  process: {
-    runtime: process_,
-    rss: process.memoryUsage().rss,
-    upSeconds: process.uptime(),
-    streams: streams.count,
+${otherSections(
+  {
+    database: facts,
+    queue: jobs,
+    storage: 'value' in stored ? { value: config.s3 ? 'a bucket (S3)' : 'a folder' } : stored,
+    process: {
+      runtime: process_,
+      rss: process.memoryUsage().rss,
+      upSeconds: process.uptime(),
+      streams: streams.count,
+    },
   },
-})}`;
+  setting.root,
+)}`;
     return operatorPage(c, {
       title: 'Parts',
       content,
@@ -112,8 +115,13 @@ export const operatorLanes = defineEndpoint({
       ...(concurrency !== undefined && { concurrency: concurrency === '' ? null : Number(concurrency) }),
       by: c.var.principal.username,
     });
-    const what = paused === undefined ? 'is set' : paused === 'true' ? 'is paused' : 'goes on';
-    return doneAt(c, PATH, `The lane ${lane} ${what}.`);
+    const notices = [
+      paused === 'true' ? 'is paused' : '',
+      paused === 'false' ? 'goes on' : '',
+      concurrency === '' ? 'does as many at once as each worker was started with' : '',
+      concurrency ? `does ${concurrency} at once in each worker` : '',
+    ].filter(Boolean);
+    return doneAt(c, PATH, `The lane ${lane} ${notices.join(', and ') || 'stays as it is'}.`);
   },
 });
 
@@ -136,19 +144,4 @@ export const operatorWorkers = defineEndpoint({
 async function lanesOf(database: Database) {
   const [loads, settings] = await Promise.all([laneLoads(database, LANES), laneSettings(database)]);
   return { loads, settings };
-}
-
-async function jobsOf(queue: WorkQueue) {
-  await queue.check();
-  const counts = await Promise.all(queue.queues().map((each) => each.getWaitingCount()));
-  return { kind: queue.kind, jobs: Object.fromEntries(LANES.map((lane, i) => [lane, counts[i] ?? 0])) };
-}
-
-/** A part that hangs does not hang the page. */
-async function answerOf<T>(part: string, asked: Promise<T>): Promise<Answer<T>> {
-  try {
-    return { value: await withTimeout(asked, PATIENCE_MS, '') };
-  } catch {
-    return { fault: `${part} does not answer.` };
-  }
 }

@@ -27,8 +27,8 @@ function row(operation: OperationStory, x: (at: Date) => number): Html {
 <div>${stateOf(operation.state)}${attempts.length > 0 ? html` <span class="faint">${spanOf(spent)}${attempts.length > 1 ? `, ${count(attempts)} attempts` : ''}</span>` : ''}</div>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${attempts.map(words).join('; ') || 'not begun'}"><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="3"/>${attempts.map((attempt) => bar(attempt, x))}</svg>
 ${reason === null ? '' : html`<p class="${operation.state === 'failed' ? 'alarm' : 'faint'}">${reason}</p>`}
-${ended(attempts)}
-${log ? html`<details><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>` : ''}</li>
+${ended(operation.id, attempts)}
+${log ? html`<details id="log-${operation.id}"><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>` : ''}</li>
 `;
 }
 
@@ -39,10 +39,10 @@ function bar(attempt: Attempt, x: (at: Date) => number): Html {
 }
 
 /** The attempts that did not succeed, in words. */
-function ended(attempts: readonly Attempt[]): Html | '' {
+function ended(id: number, attempts: readonly Attempt[]): Html | '' {
   const failed = attempts.filter(({ outcome }) => outcome !== 'succeeded' && outcome !== 'running');
   if (failed.length === 0) return '';
-  return html`<details><summary>${count(failed) === 1 ? '1 attempt' : `${count(failed)} attempts`} without success</summary><ul class="attempts">${failed.map((attempt) => html`<li>${words(attempt)}</li>`)}</ul></details>`;
+  return html`<details id="attempts-${id}"><summary>${count(failed) === 1 ? '1 attempt' : `${count(failed)} attempts`} without success</summary><ul class="attempts">${failed.map((attempt) => html`<li>${words(attempt)}</li>`)}</ul></details>`;
 }
 
 function count(attempts: readonly Attempt[]): number {

@@ -26,12 +26,12 @@ export interface RecordingSetting {
 /** A recording's whole story, what there is of it, and what can be done with it. */
 export function recordingContent(story: RecordingStory, setting: RecordingSetting): Html {
   const { event, workflows, publications, tracks } = story;
-  return html`${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. This is what is remembered of it.</p>`}
-${event ? actionsOf(story, setting) : ''}
+  return html`<div id="facts" data-live>${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. This is what is remembered of it.</p>`}</div>
+<div class="actions" id="actions" data-live>${event ? actionsOf(event, story, setting) : ''}</div>
 <section id="workflows" data-live aria-labelledby="workflows-heading"><h2 id="workflows-heading">Processing</h2>
 ${workflows.length === 0 ? html`<p>It has not been processed${event ? '' : ', or that is forgotten'}.</p>` : workflows.map(workflowOf)}
 </section>
-<section id="story" data-live aria-labelledby="story-heading"><h2 id="story-heading">What happened</h2>
+<section id="story" data-live aria-labelledby="story-heading"><h2 id="story-heading">What happened <span class="faint">(UTC)</span></h2>
 <ol class="story">${entriesOf(story).map(entryOf)}</ol>
 </section>
 ${
@@ -61,10 +61,14 @@ function factsOf(event: NonNullable<RecordingStory['event']>, { root }: Recordin
         : html`<a href="${root}admin/agents?agent=${encodeURIComponent(event.agent_id)}">${event.agent_id}</a> ${event.recording_state.replaceAll('_', ' ')}`,
     ],
   ];
-  return html`<dl class="facts" id="facts" data-live>${facts.map(([name, value]) => (value === '' ? '' : html`<div><dt>${name}</dt><dd>${value}</dd></div>`))}</dl>`;
+  return html`<dl class="facts">${facts.map(([name, value]) => (value === '' ? '' : html`<div><dt>${name}</dt><dd>${value}</dd></div>`))}</dl>`;
 }
 
-function actionsOf({ event, workflows }: RecordingStory, { id, root, definitions }: RecordingSetting): Html {
+function actionsOf(
+  event: NonNullable<RecordingStory['event']>,
+  { workflows, tracks }: RecordingStory,
+  { id, root, definitions }: RecordingSetting,
+): Html {
   const [latest] = workflows;
   const path = `${root}admin/recordings/${encodeURIComponent(id)}`;
   const wish = (state: string, name: string, kind = '') =>
@@ -77,10 +81,12 @@ function actionsOf({ event, workflows }: RecordingStory, { id, root, definitions
     FAILED: [wish('retry', 'Retry')],
     STOPPED: [wish('retry', 'Retry')],
   };
-  const start = isActive(event?.processing_state ?? '')
-    ? ''
-    : html`<form method="post" action="${path}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
-  return html`<div class="actions" id="actions" data-live>${wishes[latest?.state ?? ''] ?? ''}${start}${deleteForm(id, root, 'delete')}</div>`;
+  const awaited = event.agent_id !== '' && event.processing_state === '' && tracks.length === 0;
+  const start =
+    awaited || isActive(event.processing_state)
+      ? ''
+      : html`<form method="post" action="${path}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
+  return html`${wishes[latest?.state ?? ''] ?? ''}${start}${deleteForm({ eventId: id, title: event.title }, root, 'delete')}`;
 }
 
 function workflowOf(workflow: WorkflowStory): Html {

@@ -23,6 +23,7 @@ export interface Attempt {
 
 /** An operation with its attempts in order. */
 export interface OperationStory {
+  id: number;
   operation: string;
   description: string;
   state: string;
@@ -92,7 +93,7 @@ async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> 
   const { rows } = await sql<WorkflowRow>`
     SELECT w.id, w.title, w.definition, w.state, w.creator, w.request_id AS "requestId", w.created_at AS start,
       w.finished_at AS "end", w.reason,
-      (SELECT coalesce(jsonb_agg(jsonb_build_object('operation', o.operation, 'description', o.description,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'operation', o.operation, 'description', o.description,
           'state', o.state, 'progress', o.progress, 'reason', o.reason, 'log', o.log, 'onFailure', o.on_failure,
           'worker', o.worker, 'start', o.claimed_at, 'end', o.finished_at,
           'ended', (SELECT coalesce(jsonb_agg(jsonb_build_object('outcome', a.outcome, 'times', a.times,

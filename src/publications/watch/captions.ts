@@ -16,21 +16,23 @@ export function captionChoices(
 ): CaptionsChoice[] {
   const taken = new Map<string, number>();
   return captionsOf(recording).map((element) => {
-    const language = languageOf(element.tags);
+    const { language, name: own } = languageOf(element.tags) ?? { language: undefined, name: 'Captions' };
     const automatic = element.tags.includes('generator-type:auto') ? ' (automatic)' : '';
-    const name = `${language ? nameOf(language) : 'Captions'}${automatic}`;
+    const name = `${own}${automatic}`;
     const count = (taken.get(name) ?? 0) + 1;
     taken.set(name, count);
     return { url: addressOf(element), language, label: count > 1 ? `${name} ${count}` : name };
   });
 }
 
-/** Undefined where the tag is missing or is no language. */
-function languageOf(tags: readonly string[]): string | undefined {
+/** The language of a tag and its name; undefined where the tag is missing or is no language. */
+function languageOf(tags: readonly string[]): { language: string; name: string } | undefined {
   const tag = tags.find((each) => each.startsWith('lang:'))?.slice('lang:'.length);
   if (!tag) return undefined;
   try {
-    return Intl.getCanonicalLocales(tag.replaceAll('_', '-'))[0];
+    // What follows the language, script and region (extensions, private use) has no name.
+    const language = new Intl.Locale(tag.replaceAll('_', '-')).baseName;
+    return { language, name: nameOf(language) };
   } catch {
     return undefined;
   }

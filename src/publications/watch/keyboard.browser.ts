@@ -39,7 +39,10 @@ export function keyboard(player: HTMLElement, clock: (seconds: number) => string
   const once: Record<string, () => void> = {
     ' ': press('play'),
     k: press('play'),
-    m: press('mute'),
+    m: () => {
+      press('mute')();
+      status.textContent = leader.muted ? 'Muted' : 'Sound on';
+    },
     f: press('fullscreen'),
     c: press('captions'),
   };
