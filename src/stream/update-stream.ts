@@ -110,13 +110,16 @@ export class UpdateStream {
 
   async #catchUp(): Promise<void> {
     const { feed } = this.#parts;
+    const { principal } = this.#request;
     while (this.#controller) {
       const upTo = feed.position;
       if (this.#position >= upTo) {
         this.#live = true;
         return;
       }
-      const changes = feed.recentAfter(this.#position) ?? (await this.#read());
+      // What the feed keeps was readable by whom it was when it came.
+      const kept = principal.isAdmin() ? feed.recentAfter(this.#position) : undefined;
+      const changes = kept ?? (await this.#read());
       for (const change of changes) {
         if (change.number <= upTo) this.#tell(change, () => messageOf(change));
       }

@@ -158,12 +158,21 @@ export async function retryDelivery(database: Database, webhookId: number, id: n
   return retried > 0n;
 }
 
-/** Puts a message in line that says nothing. @returns its identifier */
-export async function insertTest(database: Database, webhookId: number): Promise<string> {
+/** Puts a message in line that says nothing. @returns its identifier; undefined when there is no webhook of this number */
+export async function insertTest(database: Database, webhookId: number): Promise<string | undefined> {
   const message = testMessage(webhookId);
   const row = { ...message, webhook_id: webhookId, order_key: message.id };
-  await database.transaction().execute((trx) => insertMessages(trx, [row], '-infinity'));
-  return message.id;
+  return database.transaction().execute(async (trx) => {
+    const found = await trx
+      .selectFrom('webhooks')
+      .select('id')
+      .where('id', '=', webhookId)
+      .forUpdate()
+      .execute();
+    if (found.length === 0) return undefined;
+    await insertMessages(trx, [row], '-infinity');
+    return message.id;
+  });
 }
 
 /** A message by its identifier. */

@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/kysely.ts';
 import { deliveryByMessage, insertTest } from './queries.ts';
-import type { DeliveryJson } from './webhook.schemas.ts';
+import { type DeliveryJson, WEBHOOK_MISSING } from './webhook.schemas.ts';
 
 const LOOK_MS = 150;
 /** An attempt ends before. */
 const PATIENCE_MS = 20_000;
 
-/** Sends a message that says nothing, by the way that all take, and waits for what comes of it; it is tried once. */
+/** Sends a message that says nothing, by the way that all take, and waits for what comes of it; it is tried once. @throws {HttpError} 404 */
 export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson> {
   const message = await insertTest(database, webhookId);
+  if (message === undefined) throw WEBHOOK_MISSING(String(webhookId));
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const delivery = await deliveryByMessage(database, message);
-    if (delivery && (delivery.state !== 'pending' || performance.now() > until)) return delivery;
+    // Whoever deletes the webhook deletes this with it.
+    if (!delivery) throw WEBHOOK_MISSING(String(webhookId));
+    if (delivery.state !== 'pending' || performance.now() > until) return delivery;
     await sleep(LOOK_MS);
   }
 }

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { recordChanges } from '../changes/record.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { type Outcome, recordAttempts } from './attempts.ts';
-import { configure } from './configure.ts';
+import { configure, decide } from './configure.ts';
 import { PAUSE } from './definition.ts';
 import { LockedWorkflow, tellTaken } from './locked-workflow.ts';
 import { prepareRetry } from './retry.ts';
-import { IllegalMove, type WorkflowState } from './states.ts';
+import { IllegalMove, isActive, type WorkflowState } from './states.ts';
 
 /** What a worker says of an operation that it holds. */
 interface Held {
@@ -114,6 +114,9 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
       return tryAgain(workflow, change.configuration);
     case 'configured':
       await configure(workflow, change.configuration);
+      // Of one that has ended it counts when it is tried again.
+      if (!isActive(workflow.state)) return;
+      await decide(workflow);
       return holdAgain(workflow);
   }
 }
@@ -195,6 +198,7 @@ async function tryAgain(
 ): Promise<void> {
   await prepareRetry(workflow);
   if (configuration) await configure(workflow, configuration);
+  await decide(workflow);
   await workflow.move('RUNNING');
   return goOn(workflow);
 }

@@ -4,22 +4,30 @@ import { PAUSE } from './definition.ts';
 import type { LockedWorkflow } from './locked-workflow.ts';
 import { assertMove, OPERATION_MOVES, type OperationState } from './states.ts';
 
-/**
- * Gives a workflow other values of its configuration; keys that are not named stay as they are. Operations that have not
- * begun, and whose turn has not passed, take part or not by the new values. What was held goes back to its place.
- */
+/** Gives a workflow other values of its configuration; keys that are not named stay as they are. */
 export async function configure(
-  workflow: LockedWorkflow,
+  { trx, id }: LockedWorkflow,
   configuration: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { trx, id } = workflow;
-  const changed = await trx
+  await trx
     .updateTable('workflows')
     .set({ configuration: sql`configuration || ${JSON.stringify(configuration)}::jsonb` })
     .where('id', '=', id)
-    .returning('configuration')
+    .execute();
+}
+
+/**
+ * Decides anew by the configuration which operations take part that have not begun and whose turn has not passed. What
+ * was held goes back to its place.
+ */
+export async function decide(workflow: LockedWorkflow): Promise<void> {
+  const { trx, id } = workflow;
+  const { configuration } = await trx
+    .selectFrom('workflows')
+    .select('configuration')
+    .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  const values = changed.configuration as Record<string, string>;
+  const values = configuration as Record<string, string>;
   await release(workflow);
   for (const { id: operationId, condition, state } of await undecided(workflow)) {
     const to: OperationState = compileCondition(condition).test(values) ? 'waiting' : 'skipped';
@@ -43,10 +51,10 @@ async function release({ trx, id }: LockedWorkflow): Promise<void> {
 
 async function undecided({ trx, id }: LockedWorkflow) {
   const { rows } = await sql<{ id: number; condition: string; state: 'waiting' | 'skipped' }>`
-    SELECT id, condition, state FROM workflow_operations
+    SELECT id, condition, state FROM workflow_operations o
     WHERE workflow_id = ${id} AND condition IS NOT NULL AND state IN ('waiting', 'skipped')
-      AND (on_failure OR position > coalesce((SELECT max(begun.position) FROM workflow_operations begun
-        WHERE begun.workflow_id = ${id} AND NOT begun.on_failure AND begun.state NOT IN ('waiting', 'skipped')), -1))
+      AND position > coalesce((SELECT max(begun.position) FROM workflow_operations begun WHERE begun.workflow_id = ${id}
+        AND begun.on_failure = o.on_failure AND begun.state NOT IN ('waiting', 'skipped')), -1)
     ORDER BY position`.execute(trx);
   return rows;
 }

@@ -176,6 +176,25 @@ describe('GET /api/updates', () => {
     expect(streams.other.messages.map(words)).toEqual([COURSE[3]]);
   });
 
+  test('tells nothing of the past to who may no longer read it, and all to who may by now', async () => {
+    const live = await follow('/api/updates');
+    const [closed, opened] = [await insertEvent(app.database), await insertEvent(app.database)];
+    await giveAcl(app, closed, [ace('ROLE_READER')]);
+    await app.database.transaction().execute((trx) =>
+      recordChanges(
+        trx,
+        [closed, opened].map((eventId) => ({ kind: 'event.changed', eventId, data: { told: 'once' } })),
+      ),
+    );
+    const past = () => live.messages.filter(({ data }) => data.told === 'once');
+    await eventually(() => expect(past()).toHaveLength(2));
+    await giveAcl(app, closed, []);
+    await giveAcl(app, opened, [ace('ROLE_READER')]);
+    const late = await follow('/api/updates', { ...reader, ...since((past()[0]?.id ?? 1) - 1) });
+    await eventually(() => expect(late.messages.map(({ data }) => data.event)).toContain(opened));
+    expect(late.messages.filter(({ data }) => data.event === closed)).toEqual([]);
+  });
+
   test('refuses a filter that it does not know, and a kind that there is none of', async () => {
     const ask = async (filter: string) => {
       const answer = await app.request(`/api/updates?filter=${filter}`);

@@ -95,6 +95,34 @@ describe('another configuration', () => {
     expect(await states(id)).toEqual(['succeeded', 'skipped']);
   });
 
+  test('brings back nothing whose turn has passed while a failure is dealt with', async () => {
+    const { id } = await start({
+      configuration: { first: false },
+      operations: ['noop'],
+      on_failure: [{ operation: 'noop', if: 'first' }, 'noop', 'noop'],
+    });
+    await work(id, 'failed');
+    await work(id);
+    await put(id, { configuration: '{"first":"true"}' });
+    expect(await states(id)).toEqual(['failed', 'skipped', 'succeeded', 'ready']);
+  });
+
+  test('of a workflow that has ended counts when it is tried again', async () => {
+    const definition = {
+      configuration: { more: false },
+      operations: ['noop', { operation: 'noop', if: 'more' }],
+    };
+    const done = await start(definition);
+    await work(done.id);
+    expect((await put(done.id, { configuration: '{"more":"true"}' })).json.state).toBe('succeeded');
+    expect(await states(done.id)).toEqual(['succeeded', 'skipped']);
+    const failed = await start(definition);
+    await work(failed.id, 'failed');
+    await put(failed.id, { configuration: '{"more":"true"}' });
+    await put(failed.id, { state: 'retry' });
+    expect(await states(failed.id)).toEqual(['ready', 'waiting']);
+  });
+
   test.each(['{', '[]', '"x"', '7'])('that is %s is refused with 400', async (configuration) => {
     const { id } = await start({ operations: ['noop'] });
     const { status, text } = await put(id, { configuration });
