@@ -8,7 +8,7 @@ import type { Table } from '../bench/support/figures.ts';
 import { run } from '../support/run.ts';
 
 /** All of them take minutes; the others are measured alike. */
-const MEASURED: readonly TableName[] = ['upload', 'lists', 'agents'];
+const MEASURED: readonly TableName[] = ['upload', 'lists'];
 /** As little as shows that a table can be measured. */
 const SMALLEST = ['--quick', '--rounds', '1', '--events', '1000', '--size', '4MiB'];
 

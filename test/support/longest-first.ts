@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes tens of seconds, the longest first. The size of these files tells nothing of that. */
 const LONGEST = [
+  'test/e2e/changes-killed.test.ts',
   'test/e2e/uploads-killed.test.ts',
   'test/e2e/chaos-services.test.ts',
   'test/e2e/chaos-embedded.test.ts',
