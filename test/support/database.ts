@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/kysely.ts';
+import { MIGRATION } from '../../src/database/limits.ts';
 import { createPool } from '../../src/database/pool.ts';
 
 /** A database of its own for one test file, cloned from the migrated template; dropped by `close`. */
@@ -13,7 +14,8 @@ export interface TestDatabase {
 
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await cloneDatabase(inject('postgres').template);
-  const pool = createPool(url, { onError: () => undefined });
+  // What fills tables takes as long as it takes beside other tests.
+  const pool = createPool(url, { limits: MIGRATION, onError: () => undefined });
   return {
     url,
     database: createDatabase(pool),

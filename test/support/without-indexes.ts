@@ -19,8 +19,6 @@ export async function withoutIndexes(
     SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
     WHERE indrelid = ANY(${tables}::regclass[]) AND NOT indisunique AND NOT indisexclusion`.execute(database);
   const run = (statement: string) => sql.raw(statement).execute(database);
-  // As long as it takes: other tests may run beside this one.
-  await run('SET statement_timeout = 0');
   for (const { table, name } of constraints) await run(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
   for (const { name } of indexes) await run(`DROP INDEX ${name}`);
   await work();
@@ -28,5 +26,4 @@ export async function withoutIndexes(
   for (const { table, name, definition } of constraints) {
     await run(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`);
   }
-  await run('RESET statement_timeout');
 }
