@@ -35,6 +35,8 @@ describe.skipIf(!browserAvailable())('the controls of the watch page', () => {
     const status = page.getByRole('status');
     const press = (...keys: string[]) =>
       keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+    // What is not loaded yet takes every place for its own.
+    await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.readyState >= 2));
     await press('l');
     await stillAt(page, 10);
     expect(await status.textContent()).toBe('0:10');
