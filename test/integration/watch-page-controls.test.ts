@@ -52,7 +52,10 @@ describe.skipIf(!browserAvailable())('the controls of the watch page', () => {
     await played(page, 0.3);
     await press('m');
     expect((await states(page)).map(({ muted }) => muted)).toEqual([true, true]);
-    await press('m', '>', '>', '<');
+    expect(await status.textContent()).toBe('Sound off');
+    await press('m');
+    expect(await status.textContent()).toBe('Sound on');
+    await press('>', '>', '<');
     expect(await page.getByLabel('Speed').inputValue()).toBe('1.25');
     expect(await status.textContent()).toBe('Speed 1.25×');
     await press('c');

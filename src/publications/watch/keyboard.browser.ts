@@ -9,6 +9,7 @@
 export function keyboard(player: HTMLElement, clock: (seconds: number) => string): void {
   const find = <T extends HTMLElement>(name: string) => player.querySelector<T>(`[data-part="${name}"]`);
   const leader = player.querySelector<HTMLMediaElement>('[data-leader]');
+  const sound = player.querySelector<HTMLMediaElement>('[data-sound]');
   const [seek, rate, status] = [
     find<HTMLInputElement>('seek'),
     find<HTMLSelectElement>('rate'),
@@ -40,8 +41,9 @@ export function keyboard(player: HTMLElement, clock: (seconds: number) => string
     ' ': press('play'),
     k: press('play'),
     m: () => {
+      if (!sound) return;
       press('mute')();
-      status.textContent = leader.muted ? 'Muted' : 'Sound on';
+      status.textContent = sound.muted ? 'Sound off' : 'Sound on';
     },
     f: press('fullscreen'),
     c: press('captions'),
