@@ -26,7 +26,7 @@ interface Receiver {
  * @returns how many messages were made
  */
 export async function fanOut(database: Database): Promise<number> {
-  if (!(await isAnybodyListening(database))) return 0;
+  if (await skipUnheard(database)) return 0;
   await numberChanges(database);
   if (!(await isBehind(database))) return 0;
   let made = 0;
@@ -37,15 +37,19 @@ export async function fanOut(database: Database): Promise<number> {
   }
 }
 
-/** While nobody listens, the log is not to be kept for them; but each change is no reason to write. */
-async function isAnybodyListening(database: Database): Promise<boolean> {
-  const { rows } = await sql<{ listening: boolean }>`
+/**
+ * While nobody listens, the log is not to be kept for them; but each change is no reason to write.
+ *
+ * @returns whether nobody listens
+ */
+async function skipUnheard(database: Database): Promise<boolean> {
+  const { rows } = await sql<{ unheard: boolean }>`
     WITH receivers AS (SELECT id FROM webhooks WHERE active LIMIT 1), skipped AS (
       UPDATE changes_readers SET position = last FROM changes_counter
       WHERE name = ${READER} AND position < last - ${UNHEARD} AND NOT EXISTS (SELECT FROM receivers)
     )
-    SELECT EXISTS (SELECT FROM receivers) AS listening`.execute(database);
-  return rows[0]?.listening ?? true;
+    SELECT NOT EXISTS (SELECT FROM receivers) AS unheard`.execute(database);
+  return rows[0]?.unheard ?? false;
 }
 
 /** Whether there is anything to read; to be asked before anything is locked. */

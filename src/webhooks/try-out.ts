@@ -7,7 +7,11 @@ const LOOK_MS = 150;
 /** An attempt ends before. */
 const PATIENCE_MS = 20_000;
 
-/** Sends a message that says nothing, by the way that all take, and waits for what comes of it; it is tried once. @throws {HttpError} 404 */
+/**
+ * Sends a message that says nothing, by the way that all take, and waits for what comes of it; it is tried once.
+ *
+ * @throws {HttpError} 404 when there is no such webhook, or no longer
+ */
 export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson> {
   const message = await insertTest(database, webhookId);
   if (message === undefined) throw WEBHOOK_MISSING(String(webhookId));
