@@ -1,40 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { browserAvailable } from '../support/chromium.ts';
+import { inBrowser } from '../support/in-browser.ts';
 import { LOOKS, openLook } from '../support/looks.ts';
 import { signIn } from '../support/upload-page.ts';
 
 describe.skipIf(!browserAvailable())('the page about capture agents in a browser without scripts', () => {
   let app: TestApp;
-  let browser: Awaited<ReturnType<typeof launchBrowser>>;
-  let server: RunningServer;
-  let origin: string;
   beforeAll(async () => {
     app = await createTestApp();
     await insertManyStates(app.database);
-    browser = await launchBrowser();
-    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
   });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-    await app?.close();
-  });
+  afterAll(() => app?.close());
+  const served = inBrowser(() => app);
 
   test.each(LOOKS)(
     'is found from the home, fits and asks no other host, in %s and %i pixels wide',
     async (...how) => {
-      const { page, faults, look, close } = await openLook(browser, origin, how, {
+      const { page, faults, look, close } = await openLook(served, how, {
         javaScriptEnabled: false,
       });
-      await page.goto(`${origin}/admin`);
+      await page.goto(`${served.origin}/admin`);
       await signIn(page, 'admin', 'opencast');
       await page.getByRole('link', { name: /^Capture agents/ }).click();
-      expect(page.url()).toBe(`${origin}/admin/agents`);
+      expect(page.url()).toBe(`${served.origin}/admin/agents`);
       await look('all');
       await page.getByRole('link', { name: 'Hall 1', exact: true }).first().click();
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Hall 1');
@@ -47,7 +37,7 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
       await page.getByRole('link', { name: 'Week before' }).click();
       await page.getByRole('link', { name: 'Analysis I' }).first().waitFor();
       await page.getByRole('link', { name: 'Now', exact: true }).click();
-      expect(page.url()).toBe(`${origin}/admin`);
+      expect(page.url()).toBe(`${served.origin}/admin`);
       expect(faults).toEqual([]);
       await close();
     },

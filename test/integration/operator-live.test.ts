@@ -1,36 +1,25 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { browserAvailable } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
+import { inBrowser } from '../support/in-browser.ts';
 import { claimReady, endOperation, startRecording } from '../support/operator-scene.ts';
 import { signIn } from '../support/upload-page.ts';
 
 describe.skipIf(!browserAvailable())("an operator's page that stays open", () => {
   let app: TestApp;
-  let browser: Browser;
-  let server: RunningServer;
-  let origin: string;
   beforeAll(async () => {
     app = await createTestApp(undefined, {}, { streamMs: 600_000 });
-    browser = await launchBrowser();
-    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
   });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-    await app?.close();
-  });
+  afterAll(() => app?.close());
+  const served = inBrowser(() => app);
 
   async function open(path: string) {
-    const context = await browser.newContext();
+    const context = await served.browser.newContext();
     const page = await context.newPage();
-    await page.goto(`${origin}${path}`);
+    await page.goto(`${served.origin}${path}`);
     await signIn(page, 'admin', 'opencast');
-    await page.waitForURL(`${origin}${path}`);
+    await page.waitForURL(`${served.origin}${path}`);
     return { context, page };
   }
   test('leaves room for the others of the browser, which opens six connections to a server', async () => {
@@ -43,7 +32,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     });
     for (let i = 0; i < 7; i += 1) {
       const other = await context.newPage();
-      await other.goto(`${origin}/admin`, { timeout: 10_000 });
+      await other.goto(`${served.origin}/admin`, { timeout: 10_000 });
       await other.evaluate(() => {
         document.documentElement.title = 'hidden';
         document.dispatchEvent(new Event('visibilitychange'));
@@ -78,7 +67,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await lane.getByRole('spinbutton').fill('7');
     await page.keyboard.press('Tab');
     const { workflowId } = await startRecording(app.database, 'Begun');
-    const fresh = page.waitForResponse(`${origin}/admin/parts`);
+    const fresh = page.waitForResponse(`${served.origin}/admin/parts`);
     await claimReady(app.database, workflowId);
     await fresh;
     await page.waitForTimeout(200);
@@ -103,7 +92,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     expect(await page.locator(`#delete-${workflowId}`).getAttribute('open')).not.toBeNull();
     expect(await remove.evaluate((summary) => document.activeElement === summary)).toBe(true);
 
-    await page.goto(`${origin}/admin/recordings/${eventId}`);
+    await page.goto(`${served.origin}/admin/recordings/${eventId}`);
     const details = page.locator('#workflows details').first();
     await details.locator('summary').click();
     await app.request('/api/workflows', {
@@ -120,9 +109,6 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await endOperation(app.database, await claimReady(app.database, workflowId), 'It broke.');
     const { context, page } = await open(`/admin/recordings/${eventId}`);
     expect(await page.locator('#actions').getByRole('button', { name: 'Retry' }).count()).toBe(1);
-    const second = await context.newPage();
-    await second.goto(`${origin}/admin/recordings/${eventId}`);
-    await second.route('**/updates*', (route) => route.abort());
     await app.request(`/api/events/${eventId}`, { method: 'DELETE' });
     await page.getByText('The recording has been deleted.').waitFor();
     expect(await page.locator('#actions').getByRole('button').count()).toBe(0);
@@ -139,13 +125,13 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.getByRole('button', { name: 'Delete the recording for good' }).click();
     await page.getByText('The recording has been deleted already.').waitFor();
     await page.getByRole('link', { name: 'Back' }).click();
-    await page.waitForURL(`${origin}/admin/recordings/${eventId}`);
+    await page.waitForURL(`${served.origin}/admin/recordings/${eventId}`);
     await context.close();
   });
 
   test('shows nothing as done that only a link of another site says', async () => {
     const { context, page } = await open('/admin');
-    await page.goto(`${origin}/admin?done=All+is+lost`);
+    await page.goto(`${served.origin}/admin?done=All+is+lost`);
     expect(await page.getByText('All is lost').count()).toBe(0);
     await context.close();
   });

@@ -1,12 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { heartbeat } from '../../src/workflows/claims.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { browserAvailable } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
+import { inBrowser } from '../support/in-browser.ts';
 import { LOOKS, openLook } from '../support/looks.ts';
 import {
   claimReady,
@@ -164,41 +163,29 @@ describe("the operator's page", () => {
 });
 
 describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
-  let browser: Awaited<ReturnType<typeof launchBrowser>>;
-  let server: RunningServer;
-  let origin: string;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-  });
-
+  const served = inBrowser(() => app);
   const open = async (page: Page) => {
-    await page.goto(`${origin}/admin`);
+    await page.goto(`${served.origin}/admin`);
     await signIn(page, 'admin', 'opencast');
     await page.getByRole('heading', { name: 'Now' }).waitFor();
   };
 
   test.each(LOOKS)('fits and asks no other host, in %s and %i pixels wide', async (...how) => {
-    const { page, faults, look, close } = await openLook(browser, origin, how);
+    const { page, faults, look, close } = await openLook(served, how);
     await open(page);
     expect(await page.getByRole('heading', { name: REASONS[1][0] }).isVisible()).toBe(true);
     await look('now');
     await page.getByRole('link', { name: 'Broken lecture 7' }).click();
     await page.getByRole('heading', { level: 1, name: 'Broken lecture 7' }).waitFor();
     await look('recording');
-    await page.goto(`${origin}/admin/recordings?q=lecture`);
+    await page.goto(`${served.origin}/admin/recordings?q=lecture`);
     await look('search');
     expect(faults).toEqual([]);
     await close();
   });
 
   test('progress moves and what is tried again leaves the failed ones, without loading the page anew', async () => {
-    const context = await browser.newContext();
+    const context = await served.browser.newContext();
     const page = await context.newPage();
     await open(page);
     await page.evaluate(() => document.body.setAttribute('data-same', 'yes'));
@@ -218,7 +205,7 @@ describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
   });
 
   test('retry works with a key of the keyboard and the session of a person', async () => {
-    const context = await browser.newContext();
+    const context = await served.browser.newContext();
     const page = await context.newPage();
     await open(page);
     const failed = scene.failed.at(-2);

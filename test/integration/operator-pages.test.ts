@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { signOfLife } from '../../src/workflows/worker-processes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { browserAvailable } from '../support/chromium.ts';
+import { inBrowser } from '../support/in-browser.ts';
 import { LOOKS, openLook } from '../support/looks.ts';
 import { claimReady, startRecording } from '../support/operator-scene.ts';
 import { fillStatistics, fillStorageSizes } from '../support/statistics.ts';
@@ -54,27 +53,16 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
-  let browser: Awaited<ReturnType<typeof launchBrowser>>;
-  let server: RunningServer;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-  });
-
+  const served = inBrowser(() => app);
   test.each(LOOKS)(
     'fit whatever is in them, and ask no other host, in %s and %i pixels wide',
     async (...how) => {
-      const origin = `http://127.0.0.1:${server.port}`;
-      const { page, faults, look, close } = await openLook(browser, origin, how);
-      await page.goto(`${origin}/admin`);
+      const { page, faults, look, close } = await openLook(served, how);
+      await page.goto(`${served.origin}/admin`);
       await signIn(page, 'admin', 'opencast');
       await page.getByRole('heading', { name: 'Now' }).waitFor();
       for (const name of ['', '/uploads', '/trends', '/parts', '/webhooks', '/agents', '/recordings?q=x']) {
-        await page.goto(`${origin}/admin${name}`);
+        await page.goto(`${served.origin}/admin${name}`);
         await look(`pages${name.replaceAll(/\W+/g, '-')}`);
       }
       expect(faults).toEqual([]);

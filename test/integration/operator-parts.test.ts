@@ -107,3 +107,19 @@ test('a queue that was paused itself, past the lanes, is told of where its work 
   }
   expect(await (await app.request('/admin')).text()).not.toContain('itself is paused');
 });
+
+test('while the queue is away the page says so, and those of the queue itself load anew', async () => {
+  const other = await createTestApp(undefined, { REDIS_URL: 'redis://127.0.0.1:1' });
+  try {
+    const home = await other.request('/admin');
+    expect([home.status, await home.text()]).toEqual([
+      200,
+      expect.stringContaining('The queue does not answer. What becomes ready waits until it does.'),
+    ]);
+    const queues = await other.request('/admin/queues/', { headers: { Accept: 'text/html' } });
+    expect([queues.status, queues.headers.get('Refresh')]).toEqual([503, '15']);
+    expect((await other.request('/admin/queues/')).headers.get('Refresh')).toBeNull();
+  } finally {
+    await other.close();
+  }
+});

@@ -1,17 +1,15 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { publishElements } from '../../src/publications/publishing.ts';
 import { startReconciler } from '../../workers/reconciler.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { browserAvailable } from '../support/chromium.ts';
 import { sendForm } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file } from '../support/form.ts';
+import { inBrowser } from '../support/in-browser.ts';
 import { LOOKS, openLook } from '../support/looks.ts';
 import { claimReady, endOperation } from '../support/operator-scene.ts';
 import { insertElement } from '../support/publication.ts';
@@ -133,32 +131,23 @@ describe('the page about how it goes', () => {
 
 describe.skipIf(!browserAvailable())('the page about how it goes, in a browser', () => {
   let app: TestApp;
-  let browser: Browser;
-  let server: RunningServer;
-  let origin: string;
   beforeAll(async () => {
     app = await createTestApp();
     await fillStatistics(app.database, { days: 40, events: 9_000 });
     await fillStorageSizes(app.database, { days: 40 });
-    browser = await launchBrowser();
-    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
   });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-    await app?.close();
-  });
+  afterAll(() => app?.close());
+  const served = inBrowser(() => app);
 
   test.each(LOOKS)('fits and asks no other host, in %s and %i pixels wide', async (...how) => {
-    const { page, faults, look, close } = await openLook(browser, origin, how);
-    await page.goto(`${origin}/admin/trends`);
+    const { page, faults, look, close } = await openLook(served, how);
+    await page.goto(`${served.origin}/admin/trends`);
     await signIn(page, 'admin', 'opencast');
     await page.getByRole('heading', { name: 'How it goes' }).waitFor();
     expect(await page.getByRole('img', { name: /^Bars: how many recordings came/ }).isVisible()).toBe(true);
     await look('trends-day');
     await page.getByRole('link', { name: 'Last month' }).click();
-    await page.waitForURL(`${origin}/admin/trends?period=month`);
+    await page.waitForURL(`${served.origin}/admin/trends?period=month`);
     await look('trends-month');
     await page.locator('#waiting summary').click();
     expect(await page.locator('#waiting tbody tr').count()).toBe(30);

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
+import { serve } from '../../src/http/server/serve.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
-import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { browserAvailable } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, field, file, form } from '../support/form.ts';
+import { inBrowser } from '../support/in-browser.ts';
 import { OpenUpload } from '../support/open-upload.ts';
 import { append, begin, uploadOf } from '../support/tus.ts';
 
@@ -152,26 +153,14 @@ describe('the page about uploads that wait', () => {
 });
 
 describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
-  let browser: Awaited<ReturnType<typeof launchBrowser>>;
-  let server: RunningServer;
-  let origin: string;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-    server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    server?.destroy();
-  });
-
+  const served = inBrowser(() => app);
   test.each([
     ['light', 1280],
     ['dark', 1280],
     ['light', 360],
   ] as const)('it is found from the home and fits, in %s and %i pixels wide', async (colorScheme, width) => {
     await insert(3, { owner: 'a'.repeat(200), filename: KEPT + 'x'.repeat(200) });
-    const context = await browser.newContext({
+    const context = await served.browser.newContext({
       javaScriptEnabled: false,
       colorScheme,
       viewport: { width, height: 800 },
@@ -180,12 +169,12 @@ describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
     const faults: string[] = [];
     page.on('pageerror', ({ message }) => faults.push(message));
     page.on('dialog', (dialog) => faults.push(dialog.message()));
-    await page.goto(`${origin}/admin`);
+    await page.goto(`${served.origin}/admin`);
     await page.getByLabel('User name').fill('admin');
     await page.getByLabel('Password').fill('opencast');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: /^Uploads/ }).click();
-    expect(page.url()).toBe(`${origin}${PATH}`);
+    expect(page.url()).toBe(`${served.origin}${PATH}`);
     expect(await page.getByRole('row').count()).toBe(4);
     expect(await page.locator('td').first().innerText()).toBe(KEPT + 'x'.repeat(200));
     const body = await page.locator('body').boundingBox();
@@ -195,7 +184,7 @@ describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/uploads-${colorScheme}-${width}.png` });
     }
     await page.getByRole('link', { name: 'Now', exact: true }).click();
-    expect(page.url()).toBe(`${origin}/admin`);
+    expect(page.url()).toBe(`${served.origin}/admin`);
     if (process.env.SCREENSHOTS) {
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/home-${colorScheme}-${width}.png` });
     }

@@ -15,8 +15,7 @@ export const LOOKS = [
  * @returns `look` checks that nothing sticks out at the side, and with `SCREENSHOTS` set to a folder keeps a picture there
  */
 export async function openLook(
-  browser: Browser,
-  origin: string,
+  { browser, origin }: { browser: Browser; origin: string },
   [colorScheme, width]: (typeof LOOKS)[number],
   options: BrowserContextOptions = {},
 ) {

@@ -42,11 +42,15 @@ export const played = (page: Page, seconds: number) =>
   );
 
 /** Waits until all are paused at the same place, give or take a frame. */
-export const stillAt = (page: Page, seconds: number) =>
-  page.waitForFunction(
+export const stillAt = async (page: Page, seconds: number) => {
+  const still = page.waitForFunction(
     (place) =>
       [...document.querySelectorAll('video')].every(
         (m) => m.paused && !m.seeking && Math.abs(m.currentTime - place) < 0.06,
       ),
     seconds,
   );
+  await still.catch(async (cause) => {
+    throw new Error(`They are not still at ${seconds}: ${JSON.stringify(await states(page))}`, { cause });
+  });
+};

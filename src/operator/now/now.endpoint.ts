@@ -10,12 +10,12 @@ import type { WorkQueue } from '../../queue/port.ts';
 import { agentsAtWork } from '../../recordings/agents/at-work.queries.ts';
 import { laneSettings } from '../../workflows/lane-settings.ts';
 import { workerProcesses } from '../../workflows/worker-processes.ts';
+import { answerOf } from '../frame/answer-of.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
-import { answerOf } from '../parts/answer-of.ts';
-import { pausedQueues } from '../parts/queue-facts.ts';
 import { searchForm } from '../recordings/search-form.ts';
 import { failedRecordings } from './failed.queries.ts';
 import { failedSection } from './failed.ts';
+import { heldQueues } from './held-queues.ts';
 import { pausedRecordings, runningOperations, waitingRecordings } from './running.queries.ts';
 import { NOW_STYLE } from './style.ts';
 import { hallsSection, runningSection, uploadsSection, waitingSection } from './under-way.ts';
@@ -44,7 +44,7 @@ export const operatorHome = defineEndpoint({
         agentsAtWork(database, { search: '' }, MOST_HALLS),
         workerProcesses(database),
         laneSettings(database),
-        answerOf('The queue', pausedQueues(queue)),
+        answerOf('The queue', heldQueues(queue)),
       ]);
     const content = html`${searchForm(setting.root)}
 ${failedSection(failed, { ...setting, reason: query().reason })}

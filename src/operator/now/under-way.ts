@@ -2,13 +2,14 @@ import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import type { IncomingUpload } from '../../ingest/incoming.queries.ts';
 import type { WaitingUpload, WaitingUploads } from '../../ingest/uploads/waiting.ts';
+import type { Lane } from '../../queue/port.ts';
 import type { AgentsAtWork } from '../../recordings/agents/at-work.queries.ts';
 import type { LaneSetting } from '../../workflows/lane-settings.ts';
 import type { WorkerProcess } from '../../workflows/worker-processes.ts';
+import type { Answer } from '../frame/answer-of.ts';
 import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
 import { sizeOf } from '../frame/words.ts';
-import type { Answer } from '../parts/answer-of.ts';
-import { pausedAlarm } from '../parts/parts-page.ts';
+import { heldQueuesAlarm } from './held-queues.ts';
 import { MOST_COUNTED, type RunningOperation, type WaitingRecording } from './running.queries.ts';
 
 interface Setting {
@@ -52,7 +53,7 @@ interface WhatHolds {
   workers: readonly WorkerProcess[];
   lanes: readonly LaneSetting[];
   /** Lanes whose queue is paused itself. */
-  held: Answer<readonly string[]>;
+  held: Answer<readonly Lane[]>;
 }
 
 /** What waits, since when, and what keeps it from being begun. */
@@ -69,7 +70,7 @@ export function waitingSection(
 <h2 id="waiting-heading">Waiting (${countOf(waiting.count)})</h2>
 ${working ? '' : html`<p class="alarm">No worker takes anything: none has given a sign of life, or all are drained. See ${parts}.</p>`}
 ${lanes.filter(({ paused }) => paused).map(({ lane, changedBy }) => html`<p class="alarm">The lane ${lane} is paused by <bdi>${changedBy}</bdi>: what belongs to it waits. See ${parts}.</p>`)}
-${'value' in held ? pausedAlarm(held.value, root) : html`<p class="alarm">${held.fault} What becomes ready waits until it does.</p>`}
+${'value' in held ? heldQueuesAlarm(held.value, root) : html`<p class="alarm">${held.fault} What becomes ready waits until it does.</p>`}
 ${waiting.count === 0 ? html`<p>Nothing waits for a worker.</p>` : rows(waiting.recordings, setting)}
 ${more(waiting)}
 ${

@@ -1,11 +1,13 @@
 import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
+import type { Lane } from '../../queue/port.ts';
 import type { LaneSetting } from '../../workflows/lane-settings.ts';
 import type { WorkerProcess } from '../../workflows/worker-processes.ts';
+import type { Answer } from '../frame/answer-of.ts';
 import { age, moment, recordingLink } from '../frame/parts.ts';
 import { sizeOf } from '../frame/words.ts';
+import { heldQueuesAlarm } from '../now/held-queues.ts';
 import type { RunningOperation } from '../now/running.queries.ts';
-import type { Answer } from './answer-of.ts';
 import { COUNTED, type DatabaseFacts, type LaneLoad } from './parts.queries.ts';
 
 interface Setting {
@@ -75,7 +77,7 @@ ${loads.map((load) => {
 /** What the other parts say of themselves. */
 export interface OtherParts {
   database: Answer<DatabaseFacts>;
-  queue: Answer<{ kind: string; jobs: Record<string, number>; paused: readonly string[] }>;
+  queue: Answer<{ kind: string; jobs: Record<string, number>; held: readonly Lane[] }>;
   storage: Answer<string>;
   process: { runtime: string; rss: number; upSeconds: number; streams: number };
 }
@@ -97,8 +99,8 @@ ${section(
   'queue',
   'Queue',
   queue,
-  ({ kind, jobs, paused }) =>
-    html`${pausedAlarm(paused, root)}${facts([
+  ({ kind, jobs, held }) =>
+    html`${heldQueuesAlarm(held, root)}${facts([
       ['Over', kind === 'redis' ? 'Redis' : 'PostgreSQL'],
       ...Object.entries(jobs).map(([lane, count]): [string, string] => [`Waiting in ${lane}`, String(count)]),
     ])}`,
@@ -121,11 +123,6 @@ ${facts([
 function section<T>(id: string, name: string, answer: Answer<T>, show: (value: T) => Html): Html {
   return html`<section id="${id}" data-live aria-labelledby="${id}-heading"><h2 id="${id}-heading">${name}</h2>
 ${'value' in answer ? show(answer.value) : html`<p class="alarm">${answer.fault}</p>`}</section>`;
-}
-
-/** Says that somebody has paused queues themselves. @param root where the server's paths begin */
-export function pausedAlarm(lanes: readonly string[], root: string): Html {
-  return html`${lanes.map((lane) => html`<p class="alarm">The queue of the lane ${lane} itself is paused: what belongs to it waits. It can be resumed among the <a href="${root}admin/queues/">queues</a>.</p>`)}`;
 }
 
 function facts(rows: readonly (readonly [string, string])[]): Html {

@@ -10,13 +10,13 @@ import type { ObjectStorage } from '../../storage/port.ts';
 import type { UpdateStreams } from '../../stream/update-streams.ts';
 import { laneSettings, setLane } from '../../workflows/lane-settings.ts';
 import { drain, workerProcesses } from '../../workflows/worker-processes.ts';
+import { answerOf } from '../frame/answer-of.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/style.ts';
+import { heldQueues } from '../now/held-queues.ts';
 import { runningOperations } from '../now/running.queries.ts';
-import { answerOf } from './answer-of.ts';
 import { databaseFacts, laneLoads } from './parts.queries.ts';
 import { lanesSection, otherSections, workersSection } from './parts-page.ts';
-import { queueFacts } from './queue-facts.ts';
 
 const PATH = 'admin/parts';
 const MOST_RUNNING = 200;
@@ -144,4 +144,14 @@ export const operatorWorkers = defineEndpoint({
 async function lanesOf(database: Database) {
   const [loads, settings] = await Promise.all([laneLoads(database, LANES), laneSettings(database)]);
   return { loads, settings };
+}
+
+/** What waits in the queue of each lane, and which of them do not go on. */
+async function queueFacts(queue: WorkQueue) {
+  const [held, counts] = await Promise.all([
+    heldQueues(queue),
+    Promise.all(queue.queues().map((each) => each.getWaitingCount())),
+  ]);
+  const jobs = Object.fromEntries(LANES.map((lane, i) => [lane, counts[i] ?? 0]));
+  return { kind: queue.kind, jobs, held };
 }
