@@ -70,6 +70,26 @@ describe.skipIf(!browserAvailable())('the controls of the watch page', () => {
     await page.close();
   });
 
+  test('of places asked for while it is on its way to one, it goes to the last', async () => {
+    const { page } = await open(lecture);
+    await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.readyState >= 2));
+    const sought = page.evaluate(() => {
+      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
+      const places: number[] = [];
+      return new Promise<number[]>((resolve) => {
+        leader?.addEventListener('seeking', () => {
+          places.push(leader.currentTime);
+          if (leader.currentTime === 8) resolve(places);
+        });
+        for (const key of '1234') document.dispatchEvent(new KeyboardEvent('keydown', { key }));
+      });
+    });
+    expect(await sought).toEqual([2, 8]);
+    expect(await page.getByLabel('Position').inputValue()).toBe('8');
+    await stillAt(page, 8);
+    await page.close();
+  });
+
   test('a control with the focus keeps the keys it knows, and browser shortcuts theirs', async () => {
     const { page } = await open(lecture);
     await page.getByRole('button', { name: 'Captions' }).focus();

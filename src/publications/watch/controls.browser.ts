@@ -1,3 +1,5 @@
+import type { Seeker } from './seeker.browser.ts';
+
 /**
  * Replaces the browser's own controls by one bar that drives the leader of a player; without this script each
  * recording keeps its own.
@@ -5,8 +7,13 @@
  * Sent to the browser as its own source text: it refers to nothing outside itself.
  *
  * @param clock writes seconds as a time
+ * @param seeker takes a medium to places
  */
-export function controlBar(player: HTMLElement, clock: (seconds: number) => string): void {
+export function controlBar(
+  player: HTMLElement,
+  clock: (seconds: number) => string,
+  seeker: (media: HTMLMediaElement) => Seeker,
+): void {
   const STEP_SECONDS = 5;
   const find = <T extends HTMLElement>(name: string) => player.querySelector<T>(`[data-part="${name}"]`);
   const leader = player.querySelector<HTMLMediaElement>('[data-leader]');
@@ -18,6 +25,7 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
   if (!leader || !bar || !screens || !notice || !time || !fullscreen) return;
   if (!start || !play || !mute || !seek || !volume || !rate) return;
 
+  const { place, goTo } = seeker(leader);
   const fill = (range: HTMLInputElement) => {
     const share = Number(range.max) > 0 ? Number(range.value) / Number(range.max) : 0;
     range.style.setProperty('--share', String(share));
@@ -25,8 +33,8 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
   };
   const showPosition = () => {
     if (Number.isFinite(leader.duration)) seek.max = String(leader.duration);
-    seek.value = String(leader.currentTime);
-    const [now, all] = [clock(leader.currentTime), clock(Number(seek.max))];
+    seek.value = String(place());
+    const [now, all] = [clock(place()), clock(Number(seek.max))];
     seek.setAttribute('aria-valuetext', `${now} of ${all}`);
     time.textContent = `${now} / ${all}`;
     fill(seek);
@@ -54,20 +62,20 @@ export function controlBar(player: HTMLElement, clock: (seconds: number) => stri
     if (leader.paused) leader.play().catch(() => showState());
     else leader.pause();
   };
-  const goTo = (seconds: number) => {
-    leader.currentTime = Math.max(0, Math.min(seconds, Number(seek.max)));
-    showPosition();
-  };
 
   play.addEventListener('click', toggle);
   // The start button stands on the pictures: its click is theirs.
   screens.addEventListener('click', toggle);
-  seek.addEventListener('input', () => goTo(Number(seek.value)));
+  seek.addEventListener('input', () => {
+    goTo(Number(seek.value));
+    showPosition();
+  });
   seek.addEventListener('keydown', (event) => {
     const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    goTo(leader.currentTime + step * STEP_SECONDS);
+    seek.valueAsNumber = place() + step * STEP_SECONDS;
+    seek.dispatchEvent(new Event('input'));
   });
   rate.addEventListener('change', () => {
     leader.playbackRate = Number(rate.value);

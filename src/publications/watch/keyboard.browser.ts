@@ -8,14 +8,13 @@
  */
 export function keyboard(player: HTMLElement, clock: (seconds: number) => string): void {
   const find = <T extends HTMLElement>(name: string) => player.querySelector<T>(`[data-part="${name}"]`);
-  const leader = player.querySelector<HTMLMediaElement>('[data-leader]');
   const sound = player.querySelector<HTMLMediaElement>('[data-sound]');
   const [seek, rate, status] = [
     find<HTMLInputElement>('seek'),
     find<HTMLSelectElement>('rate'),
     find('status'),
   ];
-  if (!leader || !seek || !rate || !status) return;
+  if (!seek || !rate || !status) return;
 
   const press = (name: string) => () => {
     const button = find(name);
@@ -26,10 +25,11 @@ export function keyboard(player: HTMLElement, clock: (seconds: number) => string
     if (state) status.textContent = `${button.getAttribute('aria-label')}${state}`;
   };
   const goTo = (seconds: number) => {
-    leader.currentTime = Math.max(0, Math.min(seconds, Number(seek.max)));
-    status.textContent = clock(leader.currentTime);
+    seek.valueAsNumber = seconds;
+    seek.dispatchEvent(new Event('input'));
+    status.textContent = clock(seek.valueAsNumber);
   };
-  const go = (seconds: number) => () => goTo(leader.currentTime + seconds);
+  const go = (seconds: number) => () => goTo(seek.valueAsNumber + seconds);
   const choose = (step: number) => () => {
     const option = rate.options[rate.selectedIndex + step];
     if (!option) return;

@@ -3,6 +3,7 @@ import { showCaptions } from './captions.browser.ts';
 import { clock } from './clock.ts';
 import { controlBar } from './controls.browser.ts';
 import { keyboard } from './keyboard.browser.ts';
+import { seeker } from './seeker.browser.ts';
 import { synchronise } from './synchronise.browser.ts';
 import { timelinePreview } from './timeline.browser.ts';
 
@@ -12,10 +13,11 @@ import { timelinePreview } from './timeline.browser.ts';
  */
 export const SCRIPT = `(() => {
 const clock = ${clock};
+const seeker = ${seeker};
 (${adjustAppearance})();
 for (const player of document.querySelectorAll('[data-player]')) {
 (${synchronise})(player);
-(${controlBar})(player, clock);
+(${controlBar})(player, clock, seeker);
 (${showCaptions})(player);
 (${keyboard})(player, clock);
 (${timelinePreview})(player, clock);
