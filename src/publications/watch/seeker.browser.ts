@@ -20,7 +20,10 @@ export function seeker(media: HTMLMediaElement): Seeker {
     if (next !== undefined) media.currentTime = next;
     next = undefined;
   };
-  media.addEventListener('seeked', leave);
+  media.addEventListener('seeked', () => {
+    // It may have left again before this was told.
+    if (!media.seeking) leave();
+  });
   return {
     place: () => next ?? media.currentTime,
     goTo(seconds) {
