@@ -6,7 +6,7 @@ import { NO_WHOLE_NUMBER, PAGE } from '../http/endpoint/query.schemas.ts';
 import { refusal } from '../http/endpoint/refusal.ts';
 import { pathParameter } from '../http/endpoint/schemas.ts';
 import { versionedJson } from '../http/version.ts';
-import { foundWebhook, numberIn, WEBHOOK_PARAMS } from './lookup.ts';
+import { foundWebhook, missingWebhook, numberIn, WEBHOOK_PARAMS } from './lookup.ts';
 import { deliveriesOf, retryDelivery } from './queries.ts';
 import { tryOut } from './try-out.ts';
 import {
@@ -54,8 +54,9 @@ export const testWebhook = defineEndpoint({
   },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
-    const { identifier } = await foundWebhook(database, params.webhook_id);
-    return versionedJson(c, await tryOut(database, identifier));
+    const tried = await tryOut(database, numberIn(params.webhook_id));
+    if (!tried) throw missingWebhook(params.webhook_id);
+    return versionedJson(c, tried);
   },
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/kysely.ts';
 import { deliveryByMessage, insertTest } from './queries.ts';
-import { type DeliveryJson, WEBHOOK_MISSING } from './webhook.schemas.ts';
+import type { DeliveryJson } from './webhook.schemas.ts';
 
 const LOOK_MS = 150;
 /** An attempt ends before. */
@@ -10,16 +10,16 @@ const PATIENCE_MS = 20_000;
 /**
  * Sends a message that says nothing, by the way that all take, and waits for what comes of it; it is tried once.
  *
- * @throws {HttpError} 404 when there is no such webhook, or no longer
+ * @returns undefined when there is no such webhook, or no longer
  */
-export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson> {
+export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson | undefined> {
   const message = await insertTest(database, webhookId);
-  if (message === undefined) throw WEBHOOK_MISSING(String(webhookId));
+  if (message === undefined) return undefined;
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const delivery = await deliveryByMessage(database, message);
     // Whoever deletes the webhook deletes this with it.
-    if (!delivery) throw WEBHOOK_MISSING(String(webhookId));
+    if (!delivery) return undefined;
     if (delivery.state !== 'pending' || performance.now() > until) return delivery;
     await sleep(LOOK_MS);
   }

@@ -109,7 +109,9 @@ export const operatorChangeWebhook = defineEndpoint({
     if (!webhook) throw notFound();
     switch (action) {
       case 'test': {
-        const { state, status, error } = await tryOut(database, id);
+        const tried = await tryOut(database, id);
+        if (!tried) throw notFound();
+        const { state, status, error } = tried;
         const outcome = state === 'delivered' ? `It answered with ${status}.` : error;
         return doneAt(c, PATH, outcome ?? 'No worker has tried it yet.');
       }
