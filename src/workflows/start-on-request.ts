@@ -69,7 +69,17 @@ async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
     .where('id', '=', eventId)
     .forUpdate()
     .executeTakeFirst();
-  if (!event) return;
-  if (isActive(event.processing_state)) throw new NotNow(BUSY);
-  if (event.agent_id !== '' && event.processing_state === '' && !event.recorded) throw new NotNow(AWAITED);
+  const reason = event && whyNotNow(event);
+  if (reason !== undefined) throw new NotNow(reason);
+}
+
+/** Why an event cannot be processed now, in a sentence; undefined if it can. @param event.recorded whether it has media */
+export function whyNotNow(event: {
+  processing_state: string;
+  agent_id: string;
+  recorded: unknown;
+}): string | undefined {
+  if (isActive(event.processing_state)) return BUSY;
+  const awaited = event.agent_id !== '' && event.processing_state === '' && !event.recorded;
+  return awaited ? AWAITED : undefined;
 }

@@ -82,14 +82,14 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     const { workflowId, eventId } = await startRecording(app.database, 'Failed');
     await endOperation(app.database, await claimReady(app.database, workflowId), 'It broke.');
     const { context, page } = await open('/admin');
-    const [log, remove] = [page.locator(`#log-${workflowId}`), page.locator(`#delete-${workflowId} summary`)];
+    const [log, remove] = [page.locator(`#log-${workflowId}`), page.locator(`#delete-${eventId} summary`)];
     await log.locator('summary').click();
     await remove.click();
     const later = await startRecording(app.database, 'Failed later');
     await endOperation(app.database, await claimReady(app.database, later.workflowId), 'It broke.');
     await page.locator(`#failed-${later.workflowId}`).waitFor();
     expect(await log.getAttribute('open')).toBeNull();
-    expect(await page.locator(`#delete-${workflowId}`).getAttribute('open')).not.toBeNull();
+    expect(await page.locator(`#delete-${eventId}`).getAttribute('open')).not.toBeNull();
     expect(await remove.evaluate((summary) => document.activeElement === summary)).toBe(true);
 
     await page.goto(`${served.origin}/admin/recordings/${eventId}`);
@@ -121,7 +121,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     const { context, page } = await open(`/admin/recordings/${eventId}`);
     await page.route('**/updates*', (route) => route.abort());
     await app.request(`/api/events/${eventId}`, { method: 'DELETE' });
-    await page.locator('#delete summary').click();
+    await page.locator(`#delete-${eventId} summary`).click();
     await page.getByRole('button', { name: 'Delete the recording for good' }).click();
     await page.getByText('The recording has been deleted already.').waitFor();
     await page.getByRole('link', { name: 'Back' }).click();

@@ -22,9 +22,14 @@ export function titleOf({ title }: { title: string }): Html {
   return title.trim() === '' ? html`<span>Untitled</span>` : html`<bdi>${title}</bdi>`;
 }
 
+/** The page of a recording, below which its forms are sent. @param root where the server's paths begin */
+export function recordingAddress(eventId: string, root: string): string {
+  return `${root}admin/recordings/${encodeURIComponent(eventId)}`;
+}
+
 /** Leads to all that is known of a recording. @param root where the server's paths begin */
 export function recordingLink({ eventId, title }: { eventId: string; title: string }, root: string): Html {
-  return html`<a class="recording" href="${root}admin/recordings/${encodeURIComponent(eventId)}">${titleOf({ title })}</a>`;
+  return html`<a class="recording" href="${recordingAddress(eventId, root)}">${titleOf({ title })}</a>`;
 }
 
 /** The state of a workflow or an operation, in a colour of its own. */

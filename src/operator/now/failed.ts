@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import { age, recordingLink } from '../frame/parts.ts';
+import { deleteForm, wishForm } from '../frame/recording-forms.ts';
 import { clockOf, sizeOf } from '../frame/words.ts';
 import { byReason, type FailedRecording, type FailureGroup, MOST_FAILED } from './failed.queries.ts';
 
@@ -48,25 +49,16 @@ function recordingHtml(
   recording: FailedRecording,
   { now, root, open }: { now: Date; root: string; open: boolean },
 ): Html {
-  const { eventId, workflowId, operation, attempts, log, failedAt } = recording;
+  const { workflowId, operation, attempts, log, failedAt } = recording;
   const tries = attempts > 1 ? `, ${attempts} attempts` : '';
   return html`<li id="failed-${workflowId}"><div class="heading"><div>${recordingLink(recording, root)}
 <span class="faint">${operation}${tries}, ${age(failedAt, now)} ago · ${factsOf(recording)}</span></div>
 <div class="actions">
-<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="retry"><input type="hidden" name="back" value="now"><button id="retry-${workflowId}" aria-label="Retry ${recording.title}">Retry</button></form>
-${deleteForm(recording, root, `delete-${workflowId}`)}
+${wishForm(recording, { wanted: 'retry', name: 'Retry' }, { root, back: 'now' })}
+${deleteForm(recording, root)}
 </div></div>
 ${log === '' ? '' : html`<details id="log-${workflowId}"${open ? raw(' open') : ''}><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>`}
 </li>`;
-}
-
-/** Asks once more before anything is deleted, without a script. */
-export function deleteForm(
-  { eventId, title }: { eventId: string; title: string },
-  root: string,
-  id: string,
-): Html {
-  return html`<details class="confirm" id="${id}"><summary aria-label="Delete ${title} …">Delete …</summary><form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete the recording for good</button></form></details>`;
 }
 
 function factsOf({ tracks, bytes, duration, seriesTitle }: FailedRecording): string {

@@ -6,8 +6,10 @@ import type { Lane } from '../../queue/port.ts';
 import type { AgentsAtWork } from '../../recordings/agents/at-work.queries.ts';
 import type { LaneSetting } from '../../workflows/lane-settings.ts';
 import type { WorkerProcess } from '../../workflows/worker-processes.ts';
+import type { WantedState } from '../../workflows/workflow.schemas.ts';
 import type { Answer } from '../frame/answer-of.ts';
 import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
+import { wishForm } from '../frame/recording-forms.ts';
 import { sizeOf } from '../frame/words.ts';
 import { heldQueuesAlarm } from './held-queues.ts';
 import { MOST_COUNTED, type RunningOperation, type WaitingRecording } from './running.queries.ts';
@@ -36,11 +38,11 @@ ${operations.map((operation) => runningRow(operation, setting))}
 }
 
 function runningRow(running: RunningOperation, { now, root }: Setting): Html {
-  const { eventId, workflowId, operation, progress, worker, since, attempt, state } = running;
+  const { workflowId, operation, progress, worker, since, attempt, state } = running;
   const percent = Math.round(progress * 100);
   const facts = [state === 'PAUSED' ? 'ends, then paused' : '', attempt > 1 ? `attempt ${attempt}` : ''];
-  const wish = (wanted: string, name: string, kind: string) =>
-    html`<form method="post" action="${root}admin/recordings/${encodeURIComponent(eventId)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="now"><button class="${kind}" id="${wanted}-${workflowId}" aria-label="${name} ${running.title}">${name}</button></form>`;
+  const wish = (wanted: WantedState, name: string, kind: 'quiet' | 'danger') =>
+    wishForm(running, { wanted, name, kind }, { root, back: 'now' });
   return html`<li id="run-${workflowId}"><div>${recordingLink(running, root)} <span class="faint">${facts.filter(Boolean).join(', ')}</span></div>
 <div><span>${operation} <span class="faint">for ${age(since, now)}</span></span><progress data-workflow="${workflowId}" value="${progress}" max="1" aria-label="${operation}: ${percent} percent"></progress></div>
 <div class="faint worker"><bdi>${worker}</bdi></div>
@@ -91,7 +93,7 @@ ${recordings.map(
 <div class="faint">${each.notBefore === null ? '' : html`tried again at ${moment(each.notBefore)} UTC: `}${each.reason ?? ''}</div>
 ${
   paused
-    ? html`<div class="actions"><form method="post" action="${root}admin/recordings/${encodeURIComponent(each.eventId)}/workflow"><input type="hidden" name="workflow" value="${each.workflowId}"><input type="hidden" name="state" value="running"><input type="hidden" name="back" value="now"><button class="quiet" id="running-${each.workflowId}" aria-label="Resume ${each.title}">Resume</button></form></div>`
+    ? html`<div class="actions">${wishForm(each, { wanted: 'running', name: 'Resume', kind: 'quiet' }, { root, back: 'now' })}</div>`
     : html`<div></div>`
 }</li>
 `,

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import type { Html } from '../../http/answer/page.ts';
 import type { WorkflowDefinition } from '../../workflows/definition.ts';
-import { isActive } from '../../workflows/states.ts';
-import { exactMoment, moment, stateOf } from '../frame/parts.ts';
+import { whyNotNow } from '../../workflows/start-on-request.ts';
+import type { WantedState } from '../../workflows/workflow.schemas.ts';
+import { exactMoment, moment, recordingAddress, stateOf } from '../frame/parts.ts';
+import { deleteForm, wishForm } from '../frame/recording-forms.ts';
 import { clockOf } from '../frame/words.ts';
-import { deleteForm } from '../now/failed.ts';
 import { barsOf } from './bars.ts';
 import { picturesOf, type RecordingStory, type WorkflowStory } from './story.queries.ts';
 import { type Entry, entriesOf } from './story.ts';
@@ -70,9 +71,9 @@ function actionsOf(
   { id, root, definitions }: RecordingSetting,
 ): Html {
   const [latest] = workflows;
-  const path = `${root}admin/recordings/${encodeURIComponent(id)}`;
-  const wish = (state: string, name: string, kind = '') =>
-    html`<form method="post" action="${path}/workflow"><input type="hidden" name="workflow" value="${latest?.id ?? ''}"><input type="hidden" name="state" value="${state}"><button class="${kind}">${name}</button></form>`;
+  const about = { eventId: id, title: event.title };
+  const wish = (wanted: WantedState, name: string, kind?: 'quiet' | 'danger') =>
+    wishForm({ ...about, workflowId: latest?.id ?? 0 }, { wanted, name, kind }, { root, back: 'recording' });
   const wishes: Record<string, Html[]> = {
     INSTANTIATED: [wish('paused', 'Pause', 'quiet'), wish('stopped', 'Stop', 'danger')],
     RUNNING: [wish('paused', 'Pause', 'quiet'), wish('stopped', 'Stop', 'danger')],
@@ -81,12 +82,12 @@ function actionsOf(
     FAILED: [wish('retry', 'Retry')],
     STOPPED: [wish('retry', 'Retry')],
   };
-  const awaited = event.agent_id !== '' && event.processing_state === '' && tracks.length === 0;
+  const recorded = tracks.some(({ is_media }) => is_media);
   const start =
-    awaited || isActive(event.processing_state)
+    whyNotNow({ ...event, recorded }) !== undefined
       ? ''
-      : html`<form method="post" action="${path}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
-  return html`${wishes[latest?.state ?? ''] ?? ''}${start}${deleteForm({ eventId: id, title: event.title }, root, 'delete')}`;
+      : html`<form method="post" action="${recordingAddress(id, root)}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
+  return html`${wishes[latest?.state ?? ''] ?? ''}${start}${deleteForm(about, root)}`;
 }
 
 function workflowOf(workflow: WorkflowStory): Html {

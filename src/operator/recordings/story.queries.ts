@@ -83,7 +83,8 @@ function eventFacts(db: Queryable, id: string) {
 function tracksOf(db: Queryable, id: string) {
   return db
     .selectFrom('tracks')
-    .select(['id', 'flavor', 'filename', 'mediatype', 'size', 'duration', 'streams', 'warnings', 'tags'])
+    .select(['id', 'flavor', 'filename', 'mediatype', 'size', 'duration'])
+    .select(['streams', 'warnings', 'tags', 'is_media'])
     .where('event_id', '=', id)
     .orderBy('position')
     .execute();
