@@ -8,6 +8,7 @@ import { servedDocument } from '../../src/openapi/served.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
 import { DOCUMENT } from '../support/openapi.ts';
+import { faultsOf } from '../support/page-faults.ts';
 
 const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.keys(methods)).length;
 
@@ -32,17 +33,11 @@ describe.skipIf(!browserAvailable())('the reference page in a browser', () => {
     server?.destroy();
   });
 
-  /** A page that also collects what must not happen: messages on the console and requests to other hosts. */
+  /** A page that collects its faults, among them requests that failed. */
   async function open(path: string) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    const faults: string[] = [];
-    page.on('console', (message) => faults.push(message.text()));
-    page.on('pageerror', (error) => faults.push(error.message));
+    const faults = faultsOf(page, origin);
     page.on('requestfailed', (request) => faults.push(`${request.url()} failed`));
-    page.on('request', (request) => {
-      const { protocol, origin: host } = new URL(request.url());
-      if (protocol !== 'data:' && host !== origin) faults.push(`request to ${host}`);
-    });
     await page.goto(origin + path);
     await page.waitForSelector('.opblock');
     return { page, faults };

@@ -5,6 +5,7 @@ import { home } from '../../src/about/home.endpoint.ts';
 import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
+import { faultsOf } from '../support/page-faults.ts';
 
 describe.skipIf(!browserAvailable())('the first page in a browser', () => {
   let server: RunningServer;
@@ -35,12 +36,7 @@ describe.skipIf(!browserAvailable())('the first page in a browser', () => {
     '%s, %i pixels wide, is read without scrolling sideways, and asks no other host',
     async (colorScheme, width) => {
       const page = await browser.newPage({ colorScheme, viewport: { width, height: 700 } });
-      const faults: string[] = [];
-      page.on('console', (message) => faults.push(message.text()));
-      page.on('request', (request) => {
-        const { protocol, origin: host } = new URL(request.url());
-        if (protocol !== 'data:' && host !== origin) faults.push(`request to ${host}`);
-      });
+      const faults = faultsOf(page, origin);
       await page.goto(`${origin}/`);
       expect(await page.locator('h1').textContent()).toBe('Inlet');
       const seen = await page.evaluate(() => {

@@ -93,24 +93,21 @@ describe("the operator's page", () => {
     };
     expect(await shown('/admin')).toBe(5);
     const link = /href="([^"]*)"[^>]*>And 2 more/.exec(await read('/admin'))?.[1] ?? '';
-    expect(
-      await shown(new URL(link, 'http://x/admin').pathname + new URL(link, 'http://x/admin').search),
-    ).toBe(7);
+    const { pathname, search } = new URL(link, 'http://x/admin');
+    expect(await shown(pathname + search)).toBe(7);
     await post('/admin/failed/retry', { reason: 'Much is wrong.' });
   });
 
   test('a button of one recording does nothing to a workflow of another', async () => {
     const { workflowId } = await startRecording(app.database, 'Not this one');
-    const answer = await post(`/admin/recordings/${scene.failed[0]?.eventId}/workflow`, {
-      ...{ workflow: String(workflowId), state: 'stopped' },
-    });
+    const fields = { workflow: String(workflowId), state: 'stopped' };
+    const answer = await post(`/admin/recordings/${scene.failed[0]?.eventId}/workflow`, fields);
     expect([answer.status, await answer.text()]).toEqual([
       404,
       `Cannot find workflow instance with id '${workflowId}'.`,
     ]);
-    await app.request(`/api/workflows/${workflowId}`, {
-      ...{ method: 'PUT', body: new URLSearchParams({ state: 'stopped' }) },
-    });
+    const body = new URLSearchParams({ state: 'stopped' });
+    await app.request(`/api/workflows/${workflowId}`, { method: 'PUT', body });
   });
 
   test('what a state does not allow, and what nobody knows, is refused in a sentence', async () => {

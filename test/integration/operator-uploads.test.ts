@@ -8,8 +8,10 @@ import { browserAvailable } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, field, file, form } from '../support/form.ts';
 import { inBrowser } from '../support/in-browser.ts';
+import { LOOKS, openLook } from '../support/looks.ts';
 import { OpenUpload } from '../support/open-upload.ts';
 import { append, begin, uploadOf } from '../support/tus.ts';
+import { signIn } from '../support/upload-page.ts';
 
 const PATH = '/admin/uploads';
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>'"&amp;.mp4`;
@@ -154,25 +156,12 @@ describe('the page about uploads that wait', () => {
 
 describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
   const served = inBrowser(() => app);
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
-  ] as const)('it is found from the home and fits, in %s and %i pixels wide', async (colorScheme, width) => {
+  test.each(LOOKS)('it is found from the home and fits, in %s and %i pixels wide', async (...how) => {
     await insert(3, { owner: 'a'.repeat(200), filename: KEPT + 'x'.repeat(200) });
-    const context = await served.browser.newContext({
-      javaScriptEnabled: false,
-      colorScheme,
-      viewport: { width, height: 800 },
-    });
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('pageerror', ({ message }) => faults.push(message));
+    const { page, faults, look, close } = await openLook(served, how, { javaScriptEnabled: false });
     page.on('dialog', (dialog) => faults.push(dialog.message()));
     await page.goto(`${served.origin}/admin`);
-    await page.getByLabel('User name').fill('admin');
-    await page.getByLabel('Password').fill('opencast');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, 'admin', 'opencast');
     await page.getByRole('link', { name: /^Uploads/ }).click();
     expect(page.url()).toBe(`${served.origin}${PATH}`);
     expect(await page.getByRole('row').count()).toBe(4);
@@ -180,15 +169,11 @@ describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
     const body = await page.locator('body').boundingBox();
     const table = await page.getByRole('region', { name: 'Uploads that wait' }).boundingBox();
     expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
-    if (process.env.SCREENSHOTS) {
-      await page.screenshot({ path: `${process.env.SCREENSHOTS}/uploads-${colorScheme}-${width}.png` });
-    }
+    await look('uploads');
     await page.getByRole('link', { name: 'Now', exact: true }).click();
     expect(page.url()).toBe(`${served.origin}/admin`);
-    if (process.env.SCREENSHOTS) {
-      await page.screenshot({ path: `${process.env.SCREENSHOTS}/home-${colorScheme}-${width}.png` });
-    }
+    await look('home');
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 });

@@ -4,6 +4,7 @@ import { createApp } from '../../src/app.ts';
 import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
+import { faultsOf } from '../support/page-faults.ts';
 
 describe.skipIf(!browserAvailable())('signing in with a browser', () => {
   let app: TestApp;
@@ -43,11 +44,8 @@ describe.skipIf(!browserAvailable())('signing in with a browser', () => {
   test('the keyboard is enough, without scripts, from an address to it and back out', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('request', (request) => {
-      const { protocol, origin: host } = new URL(request.url());
-      if (protocol !== 'data:' && host !== origin) faults.push(`request to ${host}`);
-    });
+    // A wrong password is refused with 401.
+    const faults = faultsOf(page, origin, (text) => text.startsWith('Failed to load resource: '));
     await page.goto(`${origin}/admin?page=2`);
     expect(page.url()).toBe(`${origin}/sign-in?next=%2Fadmin%3Fpage%3D2`);
     await signIn(page, 'wrong');
@@ -118,8 +116,7 @@ describe.skipIf(!browserAvailable())('signing in with a browser', () => {
     ['dark', 280],
   ] as const)('%s, %i pixels wide, it is read without scrolling sideways', async (colorScheme, width) => {
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 700 } });
-    const faults: string[] = [];
-    page.on('console', (message) => faults.push(message.text()));
+    const faults = faultsOf(page, origin);
     await page.goto(`${origin}/sign-in`);
     const seen = await page.evaluate(() => {
       const { backgroundColor, color } = getComputedStyle(document.body);

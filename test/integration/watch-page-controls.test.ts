@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserAvailable } from '../support/chromium.ts';
 import { createWatchPages, type WatchPages } from '../support/served-watch-page.ts';
-import { openPage, played, states, stillAt } from '../support/watch-page.ts';
+import { loaded, openPage, played, states, stillAt } from '../support/watch-page.ts';
 
 const SECONDS = 20;
 const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGood morning\n';
@@ -35,8 +35,7 @@ describe.skipIf(!browserAvailable())('the controls of the watch page', () => {
     const status = page.getByRole('status');
     const press = (...keys: string[]) =>
       keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
-    // What is not loaded yet takes every place for its own.
-    await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.readyState >= 2));
+    await loaded(page);
     await press('l');
     await stillAt(page, 10);
     expect(await status.textContent()).toBe('0:10');
@@ -72,7 +71,7 @@ describe.skipIf(!browserAvailable())('the controls of the watch page', () => {
 
   test('of places asked for while it is on its way to one, it goes to the last', async () => {
     const { page } = await open(lecture);
-    await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.readyState >= 2));
+    await loaded(page);
     const sought = page.evaluate(() => {
       const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
       const places: number[] = [];

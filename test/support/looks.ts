@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { expect } from 'vitest';
+import { faultsOf } from './page-faults.ts';
 
 /** In which colours and how wide, in pixels, pages are looked at. */
 export const LOOKS = [
@@ -10,7 +11,7 @@ export const LOOKS = [
 ] as const;
 
 /**
- * A page that collects what must not happen: messages on the console and requests to other hosts.
+ * A page that collects its faults.
  *
  * @returns `look` checks that nothing sticks out at the side, and with `SCREENSHOTS` set to a folder keeps a picture there
  */
@@ -22,13 +23,7 @@ export async function openLook(
   const viewport = { width, height: 900 };
   const context = await browser.newContext({ ...options, colorScheme, viewport });
   const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('console', (message) => faults.push(message.text()));
-  page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('request', (request) => {
-    const { protocol, origin: asked } = new URL(request.url());
-    if (protocol !== 'data:' && asked !== origin) faults.push(`request to ${asked}`);
-  });
+  const faults = faultsOf(page, origin);
   const look = async (name: string) => {
     const wide = await page
       .locator('body')

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { bytes } from './bytes.ts';
 import { clipFolder } from './clips.ts';
+import { faultsOf } from './page-faults.ts';
 
 /** The page for uploads in a browser, and what must not have happened there. */
 export interface OpenUploadPage {
@@ -32,14 +33,9 @@ export async function openUploadPage(
 ): Promise<OpenUploadPage> {
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, ...look });
   const page = await context.newPage();
-  const [faults, offsets, warnings]: [string[], number[], string[]] = [[], [], []];
-  page.on('console', (message) => {
-    if (!USUAL.test(message.text())) faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(error.message));
+  const faults = faultsOf(page, new URL(url).origin, (text) => USUAL.test(text));
+  const [offsets, warnings]: [number[], string[]] = [[], []];
   page.on('request', (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (protocol !== 'data:' && origin !== new URL(url).origin) faults.push(`request to ${origin}`);
     if (request.method() === 'PATCH') offsets.push(Number(request.headers()['upload-offset']));
   });
   page.on('dialog', (dialog) => {

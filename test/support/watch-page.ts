@@ -1,16 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
+import { faultsOf } from './page-faults.ts';
 
-/** A page that also collects what must not happen: messages on the console and requests to other hosts. */
+/** A page that collects its faults, among them requests that failed. */
 export async function openPage(browser: Browser, url: string) {
-  const { origin } = new URL(url);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  const faults: string[] = [];
-  page.on('console', (message) => faults.push(message.text()));
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('request', (request) => {
-    const { protocol, origin: host } = new URL(request.url());
-    if (protocol !== 'data:' && host !== origin) faults.push(`request to ${host}`);
-  });
+  const faults = faultsOf(page, new URL(url).origin);
   page.on('requestfailed', (request) => {
     // Chromium gives up a running download of media whenever it seeks.
     if (request.resourceType() !== 'media') faults.push(`${request.url()} failed`);
@@ -30,6 +24,10 @@ export const states = (page: Page) =>
       seeking: media.seeking,
     })),
   );
+
+/** Waits until all pictures are there; what is not loaded yet takes every place for its own. */
+export const loaded = (page: Page) =>
+  page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.readyState >= 2));
 
 /** Waits until every medium has come so many seconds far. */
 export const played = (page: Page, seconds: number) =>
