@@ -3,6 +3,8 @@ import { redisAvailable } from '../support/redis.ts';
 import { type ServerOptions, startServerFor } from '../support/server.ts';
 
 const SHUTDOWN_SECONDS = 3;
+/** What waits for an answer without a limit waits for minutes; ending itself takes seconds on a busy machine. */
+const ENDED_MS = (SHUTDOWN_SECONDS + 7) * 1000;
 const PATIENCE_MS = 120_000;
 
 const redisHere = await redisAvailable();
@@ -33,7 +35,7 @@ describe.concurrent('a connection that goes silent', { timeout: PATIENCE_MS }, (
       const told = performance.now();
       server.api.signal('SIGTERM');
       expect(await server.api.ended()).toBe(0);
-      expect(performance.now() - told).toBeLessThan((SHUTDOWN_SECONDS + 1) * 1000);
+      expect(performance.now() - told).toBeLessThan(ENDED_MS);
     },
   );
 
@@ -50,6 +52,6 @@ describe.concurrent('a connection that goes silent', { timeout: PATIENCE_MS }, (
     const told = performance.now();
     server.api.signal('SIGTERM');
     expect(await server.api.ended()).toBe(0);
-    expect(performance.now() - told).toBeLessThan((SHUTDOWN_SECONDS + 1) * 1000);
+    expect(performance.now() - told).toBeLessThan(ENDED_MS);
   });
 });
