@@ -3,7 +3,7 @@ const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
 // Series come after events: who overrides their access control lists edits events.
 const FEATURES = [
   ...['access', 'idempotency', 'metadata', 'changes', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'],
-  ...['stream', 'webhooks', 'statistics', 'operator', 'about'],
+  ...['stream', 'webhooks', 'statistics', 'upkeep', 'operator', 'about'],
 ];
 const room = (...names) => `^src/(${names.join('|')})/`;
 const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';

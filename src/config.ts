@@ -19,6 +19,11 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** Whether only this machine can reach what listens there. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
 
@@ -215,7 +220,7 @@ function wrongValue(given: Record<string, string | undefined>, name: string): Co
 
 function adminPassword(v: Variables): string {
   if (v.ADMIN_PASSWORD) return v.ADMIN_PASSWORD;
-  if (LOOPBACK.test(v.HOST)) return DEFAULT_ADMIN_PASSWORD;
+  if (isLoopback(v.HOST)) return DEFAULT_ADMIN_PASSWORD;
   throw new ConfigError(
     `ADMIN_PASSWORD is not set; it must be while HOST is ${JSON.stringify(v.HOST)}, which is not a loopback address.`,
   );

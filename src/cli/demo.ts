@@ -2,9 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config.ts';
 import { HELP, parseDemoArguments } from './demo/arguments.ts';
-import { watchInterrupts } from './demo/interrupts.ts';
 import { runDemo } from './demo/run.ts';
 import { explain } from './failure.ts';
+import { watchInterrupts } from './terminal/interrupts.ts';
 
 const interrupts = watchInterrupts();
 try {

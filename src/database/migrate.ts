@@ -12,9 +12,14 @@ const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
  * Applies the files of `sql/` that the database has not seen, in order, each in a transaction of its own. Several
  * processes may call it at once: an advisory lock lets one work while the others wait.
  *
+ * @param only the files to be applied, for tables of an earlier version
  * @returns the names of the files applied by this call
  */
-export async function migrate(databaseUrl: string, folder = FOLDER): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  folder = FOLDER,
+  only?: readonly string[],
+): Promise<string[]> {
   const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
   await client.connect();
   try {
@@ -22,7 +27,7 @@ export async function migrate(databaseUrl: string, folder = FOLDER): Promise<str
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const pending = await notApplied(client, folder, true);
+    const pending = (await notApplied(client, folder, true)).filter((name) => only?.includes(name) ?? true);
     for (const name of pending) await applyFile(client, folder, name);
     return pending;
   } finally {
@@ -45,12 +50,27 @@ export async function pendingMigrations(databaseUrl: string, folder = FOLDER): P
   }
 }
 
+/** The names of the files that the database has seen, in order. */
+export async function appliedMigrations(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
+  );
+  if (!rows[0]?.found) return [];
+  const applied = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
+  return applied.rows.map(({ name }) => name);
+}
+
+/** The names of the files there are, in order. */
+export async function allMigrations(folder = FOLDER): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+}
+
 async function notApplied(client: pg.Client, folder: string, remembered: boolean): Promise<string[]> {
   const { rows } = remembered
     ? await client.query<{ name: string }>('SELECT name FROM schema_migrations')
     : { rows: [] };
   const applied = new Set(rows.map((row) => row.name));
-  return (await readdir(folder)).filter((name) => NAME.test(name) && !applied.has(name)).sort();
+  return (await allMigrations(folder)).filter((name) => !applied.has(name));
 }
 
 async function applyFile(client: pg.Client, folder: string, name: string): Promise<void> {

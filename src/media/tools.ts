@@ -54,6 +54,11 @@ async function locate(
   );
 }
 
+/** Whether a tool is a fallback from npm, which is of 2018. */
+export function isBundled({ ffmpeg, ffprobe }: MediaTools): boolean {
+  return ffmpeg === installedPath('ffmpeg') || ffprobe === installedPath('ffprobe');
+}
+
 /** The binary npm installed for this platform. The packages' own scripts would look at the environment. */
 function installedPath(name: 'ffmpeg' | 'ffprobe'): string | undefined {
   const scope = `@${name}-installer`;

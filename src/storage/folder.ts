@@ -11,6 +11,7 @@ import {
   type BegunObject,
   type ByteRange,
   type ListedObject,
+  type ListOptions,
   ObjectNotFound,
   type ObjectStorage,
   type PutOptions,
@@ -128,12 +129,18 @@ export class FolderStorage implements ObjectStorage {
     }
   }
 
-  async *list(prefix: string): AsyncIterable<ListedObject> {
+  async *list(prefix: string, { after = '', onForeign }: ListOptions = {}): AsyncIterable<ListedObject> {
+    const foreign = (name: string) => name.startsWith(prefix) && onForeign?.(name);
     for (const kind of await entries(this.#root)) {
       const mayMatch = `${kind.name}/`.startsWith(prefix) || prefix.startsWith(`${kind.name}/`);
-      if (!kind.isDirectory() || kind.name === UNFINISHED || !mayMatch) continue;
-      for (const shard of await entries(join(this.#root, kind.name))) {
-        if (shard.isDirectory()) yield* this.#listShard(`${kind.name}/${shard.name}`, prefix);
+      if (kind.name === UNFINISHED) continue;
+      if (!kind.isDirectory()) foreign(kind.name);
+      else if (mayMatch) {
+        for (const shard of await entries(join(this.#root, kind.name))) {
+          const name = `${kind.name}/${shard.name}`;
+          if (!shard.isDirectory()) foreign(name);
+          else if (name > after) yield* this.#listShard(name, prefix, foreign);
+        }
       }
     }
   }
@@ -174,9 +181,14 @@ export class FolderStorage implements ObjectStorage {
 
   async close(): Promise<void> {}
 
-  async *#listShard(shard: string, prefix: string): AsyncIterable<ListedObject> {
+  async *#listShard(
+    shard: string,
+    prefix: string,
+    foreign: (name: string) => void,
+  ): AsyncIterable<ListedObject> {
     for (const { name } of await entries(join(this.#root, shard))) {
       const key = `${shard}/${name}`;
+      if (!isObjectKey(key)) foreign(key);
       if (!isObjectKey(key) || !key.startsWith(prefix)) continue;
       const found = await unlessMissing(stat(join(this.#root, key)));
       if (found) yield { key, size: found.size, modified: found.mtime };
@@ -197,9 +209,10 @@ export class FolderStorage implements ObjectStorage {
   }
 }
 
-/** Others add and remove files while a listing runs. */
+/** In order. Others add and remove files while a listing runs. */
 async function entries(folder: string): Promise<Dirent[]> {
-  return (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
+  const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function unlessMissing<T extends Dirent[] | Stats>(pending: Promise<T>): Promise<T | undefined> {

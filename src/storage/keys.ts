@@ -12,6 +12,11 @@ export function objectKey(kind: string): string {
   return `${kind}/${id.slice(0, 2)}/${id}`;
 }
 
+/** The part of a key that says where it is in a listing: `kind/5f`. */
+export function shardOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}
+
 /** Whether a text is a key that `objectKey` could have made; anything else may not reach a storage. */
 export function isObjectKey(text: string): boolean {
   return KEY.test(text);

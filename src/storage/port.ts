@@ -36,6 +36,14 @@ export interface ListedObject {
   modified: Date;
 }
 
+/** What of a storage is listed, beside the prefix. */
+export interface ListOptions {
+  /** Leaves out the shards up to this one (`shardOf` of a key). */
+  after?: string | undefined;
+  /** Is told the names of what the prefix finds and `objectKey()` cannot have made; they are nobody's objects. */
+  onForeign?: (name: string) => void;
+}
+
 /** A stored object was asked for that is not there. */
 export class ObjectNotFound extends Error {
   override name = 'ObjectNotFound';
@@ -145,8 +153,8 @@ export interface ObjectStorage {
   size(key: string): Promise<number>;
   /** Removes objects and whatever an interrupted `put` left under their keys; absent keys are fine. */
   remove(keys: readonly string[]): Promise<void>;
-  /** Every object whose key starts with the prefix, in no particular order. */
-  list(prefix: string): AsyncIterable<ListedObject>;
+  /** Every object whose key starts with the prefix, shard by shard in their order; in no particular order within one. */
+  list(prefix: string, options?: ListOptions): AsyncIterable<ListedObject>;
   /**
    * Keys of uploads that were begun and neither finished nor aborted (S3 multipart uploads, temporary files),
    * including those that other processes are working on.

@@ -22,6 +22,7 @@ import {
   type BegunObject,
   type ByteRange,
   type ListedObject,
+  type ListOptions,
   ObjectNotFound,
   type ObjectStorage,
   type PutOptions,
@@ -39,6 +40,8 @@ const CHECK_MS = 5_000;
 /** How long a failed `put` may hold up its caller to clean up; what stays is on the staging ledger. */
 const CLEAN_UP_MS = 5_000;
 const REMOVALS_AT_ONCE = 8;
+/** Comes after every character of a key. */
+const AFTER_ALL = '~';
 /** Says of an object that it may have been begun twice, because an answer was lost. */
 const AGAIN = 'again';
 
@@ -158,11 +161,15 @@ export class S3Storage implements ObjectStorage {
     await Promise.all(Array.from({ length: REMOVALS_AT_ONCE }, removeNext));
   }
 
-  async *list(prefix: string): AsyncIterable<ListedObject> {
-    const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: prefix });
+  async *list(prefix: string, { after, onForeign }: ListOptions = {}): AsyncIterable<ListedObject> {
+    const pages = paginateListObjectsV2(
+      { client: this.#client },
+      { Bucket: this.#bucket, Prefix: prefix, StartAfter: after && `${after}/${AFTER_ALL}` },
+    );
     for await (const { Contents = [] } of pages) {
       for (const { Key = '', Size = 0, LastModified = new Date(0) } of Contents) {
         if (isObjectKey(Key)) yield { key: Key, size: Size, modified: LastModified };
+        else onForeign?.(Key);
       }
     }
   }

@@ -6,6 +6,7 @@ import { withTimeout } from '../timeout.ts';
 import type { Incoming } from './incoming.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
+import { mayRemove } from './removals.ts';
 import { commitOwned, requireAll, StagingExpired } from './staging-entries.ts';
 import { GONE, sweepStaging } from './sweep.ts';
 
@@ -219,6 +220,7 @@ export class StagingLedger {
       .set({ owner, expires_at: sql<Date>`now()` })
       .where('object_key', 'in', keys)
       .where((is) => is.or([is('owner', '=', this.#owner), is('owner', 'is', null)]))
+      .where(mayRemove)
       .returning('object_key')
       .execute();
     return given.map((row) => row.object_key);

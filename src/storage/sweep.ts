@@ -3,6 +3,7 @@ import type { Database } from '../database/kysely.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
 import type { Logger } from '../telemetry.ts';
 import type { ObjectStorage } from './port.ts';
+import { mayRemove } from './removals.ts';
 
 const BATCH = 50;
 /** A sweep that has more to do leaves it to the next one, so that it shows that it lives. */
@@ -72,6 +73,7 @@ async function disownExpired(
       .selectFrom('staging')
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
+      .where(mayRemove)
       .where((is) =>
         is.or([is('owner', 'is', null), is('owner', '=', GONE), couldSpeakFor(leaseSeconds, seen)]),
       )

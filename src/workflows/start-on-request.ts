@@ -51,7 +51,7 @@ export async function startOnRequest(
 }
 
 /** Locks the event. @throws {NotNow} while it is processed, or awaits a recording */
-async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
+export async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
   const event = await trx
     .selectFrom('events')
     .select(['processing_state', 'agent_id'])

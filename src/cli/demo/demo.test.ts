@@ -6,11 +6,11 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatBytes, formatDuration } from '../../units.ts';
+import { showProgress } from '../terminal/progress.ts';
 import { parseDemoArguments } from './arguments.ts';
 import { eventForm } from './multipart.ts';
-import { showProgress } from './progress.ts';
 import { recordingsOf } from './recordings.ts';
-import { formatBytes, formatDuration } from './units.ts';
 import { summarise } from './workflow-progress.ts';
 
 let folder: string;

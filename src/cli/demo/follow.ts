@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, type Server } from './client.ts';
+import { get, type Server } from '../terminal/client.ts';
 import { type WorkflowProgress, workflowProgress } from './workflow-progress.ts';
 
 const POLL_MS = 400;

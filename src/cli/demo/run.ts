@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Config } from '../../config.ts';
 import { locateTools, type MediaTools } from '../../media/tools.ts';
+import { formatBytes } from '../../units.ts';
+import { localServer } from '../terminal/client.ts';
+import type { Interrupts } from '../terminal/interrupts.ts';
+import { showProgress } from '../terminal/progress.ts';
 import type { DemoOptions } from './arguments.ts';
-import { localServer } from './client.ts';
 import { CLIP_SECONDS, makeClip } from './clip.ts';
 import { followEvent } from './follow.ts';
-import type { Interrupts } from './interrupts.ts';
-import { showProgress } from './progress.ts';
 import { type Recording, recordingsOf } from './recordings.ts';
 import { requireFreePort, startServer } from './server-process.ts';
 import { dashboardHint, eventSummary } from './summary.ts';
-import { formatBytes } from './units.ts';
 import { upload } from './upload.ts';
 
 /** What the demo works with beside its options. */

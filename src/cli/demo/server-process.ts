@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { CommandError } from '../failure.ts';
 import type { Runtime } from '../role.ts';
-import type { Interrupts } from './interrupts.ts';
+import type { Interrupts } from '../terminal/interrupts.ts';
 
 const POLL_MS = 100;
 const LOG_LINES = 15;

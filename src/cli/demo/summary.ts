@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
+import { formatDuration } from '../../units.ts';
 import type { ProcessedEvent } from './follow.ts';
-import { formatDuration } from './units.ts';
 
 /** What became of a recording, a line each. */
 export function eventSummary(event: ProcessedEvent): string[] {

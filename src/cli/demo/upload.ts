@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../failure.ts';
-import { errorSentence, type Server } from './client.ts';
+import { errorSentence, type Server } from '../terminal/client.ts';
 import { eventForm } from './multipart.ts';
 import type { Recording } from './recordings.ts';
 

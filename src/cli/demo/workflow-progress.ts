@@ -1,4 +1,4 @@
-import { get, type Server } from './client.ts';
+import { get, type Server } from '../terminal/client.ts';
 
 /** How far the processing of an event is. */
 export interface WorkflowProgress {

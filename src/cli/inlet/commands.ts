@@ -1,0 +1,15 @@
+import type { Command } from './command.ts';
+
+/** All commands by name; each is loaded when it is wanted. */
+export const commands = {
+  upload: async () => (await import('./upload.ts')).uploadCommand,
+  events: async () => (await import('./events.ts')).eventsCommand,
+  workflows: async () => (await import('./workflows.ts')).workflowsCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  backup: async () => (await import('./backup.ts')).backupCommand,
+  restore: async () => (await import('./restore.ts')).restoreCommand,
+  user: async () => (await import('./others.ts')).userCommand,
+  migrate: async () => (await import('./others.ts')).migrateCommand,
+  demo: async () => (await import('./others.ts')).demoCommand,
+} satisfies Record<string, () => Promise<Command>>;

@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { type Config, loadConfig } from '../../config.ts';
+import { createDatabase, type Database } from '../../database/kysely.ts';
+import { createClient, MIGRATION } from '../../database/limits.ts';
+import { createPool } from '../../database/pool.ts';
+import { createStorage } from '../../storage/create.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import { prepareDatabase } from '../prepare-database.ts';
+
+/** What commands that look after the data work with. */
+export interface Connections {
+  config: Config;
+  databaseUrl: string;
+  database: Database;
+  storage: ObjectStorage;
+  /** One more connection, for statements that may take long; closed with the others. */
+  client(): Promise<pg.Client>;
+}
+
+/** Connects to database and storage of the environment, and lets go of them when the work has ended. */
+export async function withConnections<T>(
+  environment: NodeJS.ProcessEnv,
+  name: string,
+  work: (connections: Connections) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig(environment);
+  const databaseUrl = await prepareDatabase(config);
+  const applicationName = `inlet ${name}`;
+  const pool = createPool(databaseUrl, { max: 4, applicationName, onError: () => undefined });
+  const clients: pg.Client[] = [];
+  const storage = await createStorage(config);
+  try {
+    return await work({
+      config,
+      databaseUrl,
+      database: createDatabase(pool),
+      storage,
+      client: async () => {
+        const client = createClient(databaseUrl, MIGRATION, applicationName);
+        client.on('error', () => undefined);
+        await client.connect();
+        clients.push(client);
+        return client;
+      },
+    });
+  } finally {
+    await storage.close();
+    await Promise.all([pool.end(), ...clients.map((client) => client.end().catch(() => undefined))]);
+  }
+}

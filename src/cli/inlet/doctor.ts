@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import { isLoopback, loadConfig } from '../../config.ts';
+import { createClient, USUAL } from '../../database/limits.ts';
+import { locateTools } from '../../media/tools.ts';
+import { createStorage } from '../../storage/create.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import { type Diagnosis, examineParts } from '../../upkeep/doctor/check.ts';
+import { databaseChecks } from '../../upkeep/doctor/database.ts';
+import { foldersCheck, tlsCheck } from '../../upkeep/doctor/machine.ts';
+import { queueCheck } from '../../upkeep/doctor/queue.ts';
+import { storageCheck } from '../../upkeep/doctor/storage.ts';
+import { toolsCheck } from '../../upkeep/doctor/tools.ts';
+import { findDatabase } from '../prepare-database.ts';
+import { type Command, noMore } from './command.ts';
+
+const USAGE = `npm run inlet -- doctor
+
+Looks at everything that Inlet depends on, as the environment configures it, and says what to do about what is wrong:
+database, extensions, migrations, clock, workers, queue, storage (an object is stored in parts, read and removed), ffmpeg,
+folders, TLS. Changes nothing. Exits with 0 when all of it works; what could be better is marked "warn".`;
+
+const MARKS: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
+
+/** `doctor`: whether everything works, and what to do if not. */
+export const doctorCommand: Command = {
+  usage: USAGE,
+  async run(args, { environment, print }) {
+    noMore(args, USAGE);
+    const config = loadConfig(environment);
+    const opened: { client?: pg.Client; storage?: ObjectStorage } = {};
+    let connecting: Promise<{ url: string; client: pg.Client }> | undefined;
+    const connect = () => {
+      connecting ??= connectTo(config, opened);
+      return connecting;
+    };
+    const open = async () => {
+      opened.storage = await createStorage(config);
+      return opened.storage;
+    };
+    const checks = [
+      ...databaseChecks(connect),
+      queueCheck(config.redisUrl, connect),
+      storageCheck(open),
+      toolsCheck(() => locateTools(config)),
+      foldersCheck(config.dataDir, environment.TMPDIR),
+      tlsCheck(config.publicUrl, isLoopback(config.host)),
+    ];
+    let failed = 0;
+    try {
+      for await (const { name, state, found, todo } of examineParts(checks)) {
+        if (state === 'fail') failed += 1;
+        print(`${MARKS[state]}  ${name.padEnd(10)}  ${found}.${todo ? `\n                  ${todo}` : ''}`);
+      }
+    } finally {
+      await opened.storage?.close();
+      await opened.client?.end().catch(() => undefined);
+    }
+    print(
+      failed === 0 ? 'Everything works.' : `${failed} ${failed === 1 ? 'part does' : 'parts do'} not work.`,
+    );
+    return failed === 0 ? 0 : 1;
+  },
+};
+
+async function connectTo(
+  config: ReturnType<typeof loadConfig>,
+  opened: { client?: pg.Client },
+): Promise<{ url: string; client: pg.Client }> {
+  const url = await findDatabase(config);
+  const client = createClient(url, USUAL, 'inlet doctor');
+  client.on('error', () => undefined);
+  await client.connect();
+  opened.client = client;
+  return { url, client };
+}

@@ -1,0 +1,69 @@
+import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
+import { ask, SERVER_OPTIONS, SERVER_USAGE, serverOf } from './server.ts';
+
+const USAGE = `npm run inlet -- events [--state STATE] [--text WORDS] [--series ID] [--limit N] [--json]
+
+Lists events, the latest first: identifier, processing state, start and title.
+
+  --state STATE  those in this state of processing alone, such as FAILED
+  --text WORDS   those in which these words are found
+  --series ID    those of this series
+  --limit N      at most so many; 20 unless given
+  --json         as the API gives them
+${SERVER_USAGE}`;
+
+const OPTIONS = {
+  ...SERVER_OPTIONS,
+  state: { type: 'string' },
+  text: { type: 'string' },
+  series: { type: 'string' },
+  limit: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+/** As much of the list as is asked for at once. */
+const PAGE = 500;
+
+interface ListedEvent {
+  identifier: string;
+  processing_state: string;
+  start: string;
+  title: string;
+}
+
+/** `events`: what there is. */
+export const eventsCommand: Command = {
+  usage: USAGE,
+  async run(args, { environment, signal, print }) {
+    const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
+    noMore(positionals, USAGE);
+    const limit = values.limit ?? '20';
+    if (!/^[1-9]\d{0,6}$/.test(limit)) {
+      throw wrongArguments(`--limit is ${JSON.stringify(limit)}; allowed is a number from 1 on.`, USAGE);
+    }
+    const server = serverOf(values, environment, USAGE);
+    const filters = [
+      ...(values.text === undefined ? [] : [`textFilter:${values.text}`]),
+      ...(values.series === undefined ? [] : [`series:${values.series}`]),
+    ];
+    let left = Number(limit);
+    for (let offset = 0; left > 0; offset += PAGE) {
+      const query = new URLSearchParams({ sort: 'date:DESC', limit: String(PAGE), offset: String(offset) });
+      if (filters.length > 0) query.set('filter', filters.join(','));
+      const answer = await ask(server, `/api/events?${query}`, { signal });
+      const page = (await answer.json()) as ListedEvent[];
+      const wanted = page.filter(
+        ({ processing_state }) =>
+          values.state === undefined || processing_state === values.state.toUpperCase(),
+      );
+      for (const event of wanted.slice(0, left)) print(values.json ? JSON.stringify(event) : inWords(event));
+      left -= wanted.length;
+      if (page.length < PAGE) break;
+    }
+    return 0;
+  },
+};
+
+/** A title may hold what moves the cursor of a terminal. */
+function inWords({ identifier, processing_state: state, start, title }: ListedEvent): string {
+  return `${identifier}  ${(state || 'SCHEDULED').padEnd(12)}  ${start}  ${title.replaceAll(/\p{Cc}/gu, '�')}`;
+}

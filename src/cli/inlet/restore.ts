@@ -1,0 +1,93 @@
+import { resolve } from 'node:path';
+import { loadConfig } from '../../config.ts';
+import { createClient, MIGRATION } from '../../database/limits.ts';
+import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '../../database/migrate.ts';
+import { createStorage } from '../../storage/create.ts';
+import { formatBytes } from '../../units.ts';
+import { type Manifest, readManifest } from '../../upkeep/backup/manifest.ts';
+import { holdsData, otherUsers, restoreBackup } from '../../upkeep/backup/restore.ts';
+import { CommandError } from '../failure.ts';
+import { applyMigrations } from '../migrations.ts';
+import { findDatabase, reachable } from '../prepare-database.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
+
+const USAGE = `npm run inlet -- restore DIR [--replace]
+
+Brings back what "backup" has copied into a folder: objects into the storage, then all tables, at once or not at all. Inlet's
+processes have to be stopped. The database has to be empty, or of the version of the backup and without events, series and
+accounts; one that is interrupted goes on when it is given again. Exits with 0 only when every object is there as the
+database tells of it.
+
+  --replace  replaces what the database holds`;
+
+/** `restore`: everything as it was when the backup was taken. */
+export const restoreCommand: Command = {
+  usage: USAGE,
+  async run(args, { environment, signal, print, screen }) {
+    const { values, positionals } = splitArguments(args, { replace: { type: 'boolean' } }, USAGE);
+    const [named, ...others] = positionals;
+    if (!named) throw wrongArguments('DIR is missing.', USAGE);
+    noMore(others, USAGE);
+    const folder = resolve(named);
+    const manifest = await readManifest(folder).catch((error) => {
+      throw new CommandError(error.message);
+    });
+    if (!manifest) throw new CommandError(`${folder} holds no complete backup.`);
+    const config = loadConfig(environment);
+    const url = await findDatabase(config);
+    await reachable(url, () => pendingMigrations(url));
+    await prepare(url, manifest, values.replace ?? false);
+    const client = createClient(url, MIGRATION, 'inlet restore');
+    client.on('error', () => undefined);
+    await client.connect();
+    const storage = await createStorage(config);
+    const progress = showProgress('restore', screen);
+    const onProgress = (bytes: number) =>
+      progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
+    try {
+      const lacking = await restoreBackup(folder, manifest, { client, storage, signal, onProgress });
+      await applyMigrations(url);
+      for (const { key, reason } of lacking) print(`${key}: ${reason}`);
+      print(
+        `Everything is as it was on ${manifest.taken}${lacking.length > 0 ? ', but for these objects' : ''}.`,
+      );
+      return lacking.length === 0 ? 0 : 1;
+    } finally {
+      progress.stop();
+      await storage.close();
+      await client.end().catch(() => undefined);
+    }
+  },
+};
+
+/** Makes the tables that the backup's are. @throws {CommandError} when something would be lost, or somebody is at work */
+async function prepare(url: string, manifest: Manifest, replace: boolean): Promise<void> {
+  const known = await allMigrations();
+  const unknown = manifest.migrations.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new CommandError(
+      `The backup is of version ${manifest.version}, later than this one (${unknown[0]}).`,
+    );
+  }
+  const client = createClient(url, MIGRATION, 'inlet restore');
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const [user] = await otherUsers(client);
+    if (user)
+      throw new CommandError(`Something works with the database ("${user}"); stop all of Inlet first.`);
+    if (!replace && (await holdsData(client))) {
+      throw new CommandError('The database holds data, which would be lost; --replace says that it may be.');
+    }
+    const later = (await appliedMigrations(client)).filter((name) => !manifest.migrations.includes(name));
+    if (later.length > 0) {
+      throw new CommandError(
+        `The database is of a later version than the backup (${later[0]}); give an empty one.`,
+      );
+    }
+  } finally {
+    await client.end();
+  }
+  await migrate(url, undefined, manifest.migrations);
+}

@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import * as tus from 'tus-js-client';
+import { CommandError } from '../failure.ts';
+import { errorSentence, type Server } from '../terminal/client.ts';
+
+/** Part of the package for Node, which its types do not tell of. */
+const { FileUrlStorage } = tus as unknown as {
+  FileUrlStorage: new (path: string) => NonNullable<tus.UploadOptions['urlStorage']>;
+};
+const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
+
+/** Where addresses of uploads are remembered that have not ended; whoever reads them can go on with these. */
+function remembered(environment: NodeJS.ProcessEnv): string {
+  return join(environment.XDG_STATE_HOME || join(homedir(), '.local/state'), 'inlet', 'uploads.json');
+}
+
+/** Whether a server takes files in several requests. */
+export async function takesParts(server: Server, signal: AbortSignal): Promise<boolean> {
+  const answer = await fetch(`${server.url}/uploads`, { method: 'OPTIONS', signal }).catch(() => undefined);
+  return answer?.headers.has('Tus-Resumable') ?? false;
+}
+
+/**
+ * Sends a file, and goes on where an earlier run of the command was.
+ *
+ * @param onProgress is told how many bytes the server has
+ * @returns the identifier of the upload
+ * @throws {CommandError} when the server refuses, or stays away
+ */
+export async function sendResumably(
+  server: Server,
+  path: string,
+  {
+    environment,
+    signal,
+    onProgress,
+  }: { environment: NodeJS.ProcessEnv; signal: AbortSignal; onProgress: (bytes: number) => void },
+): Promise<string> {
+  const store = remembered(environment);
+  await mkdir(dirname(store), { recursive: true, mode: 0o700 });
+  const { size } = await stat(path);
+  const upload = await new Promise<tus.Upload>((resolve, reject) => {
+    const sending: tus.Upload = new tus.Upload(createReadStream(path) as unknown as Buffer, {
+      endpoint: `${server.url}/uploads`,
+      headers: { Authorization: server.authorization },
+      metadata: { filename: basename(path) },
+      uploadSize: size,
+      urlStorage: new FileUrlStorage(store),
+      removeFingerprintOnSuccess: true,
+      retryDelays: RETRY_MS,
+      onProgress,
+      onSuccess: () => resolve(sending),
+      onError: (error) => reject(new CommandError(inWords(error))),
+    });
+    const stop = () => {
+      void sending.abort();
+      reject(signal.reason);
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    sending.findPreviousUploads().then(([previous]) => {
+      if (previous) sending.resumeFromPreviousUpload(previous);
+      sending.start();
+    }, reject);
+  });
+  return decodeURIComponent(new URL(upload.url ?? '').pathname.split('/').at(-1) ?? '');
+}
+
+function inWords(error: Error): string {
+  const response = error instanceof tus.DetailedError ? error.originalResponse : null;
+  if (!response)
+    return 'The upload broke off, and the server does not answer; the same command goes on with it.';
+  return `The server refused the file (${response.getStatus()}): ${errorSentence(response.getBody())}`;
+}

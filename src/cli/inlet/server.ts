@@ -1,0 +1,45 @@
+import { loadConfig } from '../../config.ts';
+import { CommandError } from '../failure.ts';
+import { errorSentence, localServer, type Server } from '../terminal/client.ts';
+import { wrongArguments } from './command.ts';
+
+/** Options of all commands that ask a server. */
+export const SERVER_OPTIONS = { url: { type: 'string' }, user: { type: 'string' } } as const;
+
+/** What their usage says of them. */
+export const SERVER_USAGE = `  --url URL      the server; without it the one that this environment configures, on this machine
+  --user NAME    an account, with its password in INLET_PASSWORD; without it the administrator of this environment`;
+
+/** The server that a command is for. @throws {CommandError} */
+export function serverOf(
+  { url, user }: { url?: string | undefined; user?: string | undefined },
+  environment: NodeJS.ProcessEnv,
+  usage: string,
+): Server {
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw wrongArguments(`--url is ${JSON.stringify(url)}; allowed is an http or https URL.`, usage);
+  const password = environment.INLET_PASSWORD;
+  if (user !== undefined && !password)
+    throw wrongArguments('--user needs the password of the account in INLET_PASSWORD.', usage);
+  const local = user === undefined || url === undefined ? localServer(loadConfig(environment)) : undefined;
+  return {
+    url: (url ?? local?.url ?? '').replace(/\/+$/, ''),
+    authorization:
+      user === undefined
+        ? (local?.authorization ?? '')
+        : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+  };
+}
+
+/** Asks the server. @throws {CommandError} with its sentence when it refuses, or when it is not there */
+export async function ask(server: Server, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { Authorization: server.authorization, ...init.headers };
+  const response = await fetch(`${server.url}${path}`, { ...init, headers }).catch((error) => {
+    if (init.signal?.aborted) throw error;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : error;
+    throw new CommandError(`${server.url} does not answer: ${cause}`);
+  });
+  if (response.ok) return response;
+  const sentence = errorSentence(await response.text());
+  throw new CommandError(`The server answered ${response.status}: ${sentence || response.statusText}`);
+}

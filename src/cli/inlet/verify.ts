@@ -1,0 +1,110 @@
+import { join, resolve } from 'node:path';
+import { formatBytes } from '../../units.ts';
+import { ownedTotals } from '../../upkeep/owned-objects.ts';
+import { repair } from '../../upkeep/repair/repair.ts';
+import { inWords } from '../../upkeep/verify/finding.ts';
+import { Notes } from '../../upkeep/verify/notes.ts';
+import { verify } from '../../upkeep/verify/verify.ts';
+import { loadDefinitions } from '../../workflows/definitions.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { type Command, noMore, splitArguments } from './command.ts';
+import { type Connections, withConnections } from './connections.ts';
+
+const USAGE = `npm run inlet -- verify [--digests] [--repair [--from DIR]] [--resume]
+
+Compares the database with the object storage, while both are in use, and prints a line for each thing that is wrong:
+missing (a row names an object that is not there), orphaned (an object that nobody owns), size, digest (bytes that are not
+those that were stored), staged (an object in use that would be removed). Exits with 0 only when nothing is wrong.
+
+  --digests   reads every object and compares its SHA-256
+  --repair    mends what can be mended: rows get back objects that stand elsewhere, what workflows made is made anew, what
+              nobody owns is removed after seven days. Exits with 0 only when all of it is mended.
+  --from DIR  takes what is missing or damaged from a backup, where that has it as it should be
+  --resume    goes on where a run was interrupted`;
+
+const OPTIONS = {
+  digests: { type: 'boolean' },
+  repair: { type: 'boolean' },
+  from: { type: 'string' },
+  resume: { type: 'boolean' },
+} as const;
+
+/** `verify`: whether every object is as the database says, and nothing else is there. */
+export const verifyCommand: Command = {
+  usage: USAGE,
+  async run(args, { environment, signal, print, screen }) {
+    const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
+    noMore(positionals, USAGE);
+    const { digests = false } = values;
+    return withConnections(environment, 'verify', async (connections) => {
+      const { config, storage, client } = connections;
+      const notes = new Notes(join(config.dataDir, 'verify.jsonl'));
+      const from = values.resume ? await notes.resume({ digests }) : undefined;
+      if (!from) await notes.begin({ digests });
+      const [rows, look] = [await client(), await client()];
+      const totals = await ownedTotals(look);
+      const progress = showProgress('verify', screen);
+      try {
+        const { objects, bytes } = await verify(
+          { rows, look, storage },
+          {
+            digests,
+            notes,
+            from,
+            signal,
+            onFinding: (finding) => {
+              if (!values.repair) print(inWords(finding));
+            },
+            onProgress: ({ objects, bytes }) =>
+              progress.update(
+                Math.min(1, digests ? bytes / (totals.bytes || 1) : objects / (totals.objects || 1)),
+                `${objects} objects${digests ? `, ${formatBytes(bytes)} read` : ''}`,
+              ),
+          },
+        );
+        progress.stop();
+        const found = await count(notes);
+        const wrong = found === 0 ? 'nothing is wrong' : `${found} found to be wrong`;
+        screen.write(
+          `${objects} objects compared${digests ? `, ${formatBytes(bytes)} read` : ''}: ${wrong}.\n`,
+        );
+      } catch (error) {
+        progress.stop();
+        if (!signal.aborted) throw error;
+        screen.write('Interrupted; --resume goes on where this run was.\n');
+        return 130;
+      }
+      const left = values.repair ? await mend(connections, notes, values.from, print) : await count(notes);
+      await notes.end();
+      return left === 0 ? 0 : 1;
+    });
+  },
+};
+
+/** @returns how many findings are not mended yet */
+async function mend(
+  { config, database, storage }: Connections,
+  notes: Notes,
+  from: string | undefined,
+  print: (line: string) => void,
+): Promise<number> {
+  const parts = {
+    database,
+    storage,
+    definitions: await loadDefinitions(config.workflowsDir),
+    creator: config.admin.username,
+    backup: from === undefined ? undefined : resolve(from),
+  };
+  let left = 0;
+  for await (const { finding, state, note } of repair(notes, parts)) {
+    if (state !== 'mended') left += 1;
+    print(`${inWords(finding)}\n  ${state}: ${note}`);
+  }
+  return left;
+}
+
+async function count(notes: Notes): Promise<number> {
+  let findings = 0;
+  for await (const _ of notes.findings()) findings += 1;
+  return findings;
+}

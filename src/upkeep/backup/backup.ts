@@ -1,0 +1,66 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import type { ObjectStorage } from '../../storage/port.ts';
+import { keepObjects } from '../../storage/removals.ts';
+import { copyObjects, type LackingObject, removeOthers } from './copy-objects.ts';
+import { dumpDatabase } from './dump.ts';
+import { databaseFolder, type Manifest, writeManifest } from './manifest.ts';
+import { listedObjects } from './objects-list.ts';
+
+/** What a backup is taken with. Each client is for it alone. */
+export interface BackupParts {
+  /** Reads the database. */
+  client: pg.Client;
+  /** Keeps objects from being removed meanwhile. */
+  keeper: pg.Client;
+  storage: Pick<ObjectStorage, 'get'>;
+  /** Inlet's version. */
+  version: string;
+  signal: AbortSignal;
+  /** @param bytes of objects that are in the backup. @param all that there will be */
+  onProgress(bytes: number, all: number): void;
+}
+
+/** Another backup is being taken. */
+export class BackupUnderWay extends Error {
+  override name = 'BackupUnderWay';
+}
+
+/**
+ * Takes a backup while the system runs: the tables as they are at one moment, then the objects that they name, which are
+ * not removed before the end, and be their events deleted. A folder that holds an earlier backup gets what is new; that
+ * one counts until this one is complete.
+ *
+ * @returns what the backup holds, and which objects it lacks
+ * @throws {BackupUnderWay}
+ */
+export async function takeBackup(
+  folder: string,
+  { client, keeper, storage, version, signal, onProgress }: BackupParts,
+): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: LackingObject[] }> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!(await keepObjects(keeper))) throw new BackupUnderWay('Another backup is being taken.');
+  const taken = new Date();
+  const name = databaseFolder(taken);
+  const database = join(folder, name);
+  const dump = await dumpDatabase(client, database, signal).catch(async (error) => {
+    await rm(database, { recursive: true, force: true });
+    throw error;
+  });
+  let bytes = 0;
+  const onBytes = (more: number) => {
+    bytes += more;
+    onProgress(bytes, dump.bytes);
+  };
+  const lacking = await copyObjects(listedObjects(database), folder, storage, { signal, onBytes });
+  // The lock belongs to the connection: had that broken, objects may have been removed.
+  await keeper.query('SELECT 1');
+  const manifest = { taken: taken.toISOString(), version, database: name, ...dump };
+  await writeManifest(folder, manifest);
+  for (const other of await readdir(folder)) {
+    if (other.startsWith('database-') && other !== name) await rm(join(folder, other), { recursive: true });
+  }
+  await removeOthers(listedObjects(database), folder);
+  return { manifest, lacking };
+}

@@ -1,0 +1,85 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { isObjectKey } from '../../storage/keys.ts';
+import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
+import { beginSha256 } from '../../storage/sha256/sha256.ts';
+import { backupPath } from '../repair/from-backup.ts';
+import type { BackedUpObject } from './dump.ts';
+import { forEachOf } from './for-each.ts';
+
+const UNFINISHED = /\.new$/;
+
+/** An object that the backup does not have as the database tells of it. */
+export interface LackingObject {
+  key: string;
+  reason: string;
+}
+
+/**
+ * Copies objects into a backup, but for those that an earlier one has: no object ever changes.
+ *
+ * @param onBytes is told of bytes that are in the backup
+ * @returns what the backup lacks
+ */
+export async function copyObjects(
+  objects: AsyncIterable<BackedUpObject>,
+  folder: string,
+  storage: Pick<ObjectStorage, 'get'>,
+  { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
+): Promise<LackingObject[]> {
+  const lacking: LackingObject[] = [];
+  await forEachOf(objects, signal, async (object) => {
+    const path = backupPath(folder, object.key);
+    const there = await stat(path).catch(() => undefined);
+    if (there?.size === object.size) return onBytes(object.size);
+    const reason = await copyObject(object, path, storage, { signal, onBytes });
+    if (reason) lacking.push({ key: object.key, reason });
+  });
+  return lacking;
+}
+
+/** @returns what is wrong with the object; it is kept as it is unless it is not there */
+async function copyObject(
+  { key, size, sha256 }: BackedUpObject,
+  path: string,
+  storage: Pick<ObjectStorage, 'get'>,
+  { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
+): Promise<string | undefined> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const sum = beginSha256();
+  let copied = 0;
+  async function* summed(body: AsyncIterable<Uint8Array>) {
+    for await (const chunk of body) {
+      await sum.add(chunk);
+      copied += chunk.length;
+      onBytes(chunk.length);
+      yield chunk;
+    }
+  }
+  try {
+    const body = await storage.get(key, undefined, signal);
+    const file = createWriteStream(`${path}.new`, { mode: 0o600, flush: true });
+    await pipeline(body, summed, file, { signal });
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    sum.drop();
+    await rm(`${path}.new`, { force: true });
+    if (error instanceof ObjectNotFound) return 'it is not in the storage';
+    throw error;
+  }
+  if (copied !== size) return `it has ${copied} bytes instead of ${size}`;
+  return sha256 !== null && (await sum.digest()) !== sha256 ? 'its SHA-256 is another one' : undefined;
+}
+
+/** Removes what an earlier backup had and this one has not. */
+export async function removeOthers(objects: AsyncIterable<BackedUpObject>, folder: string): Promise<void> {
+  const root = join(folder, 'objects');
+  const wanted = new Set<string>();
+  for await (const { key } of objects) wanted.add(key);
+  for (const name of await readdir(root, { recursive: true }).catch(() => [])) {
+    const isFile = isObjectKey(name.replace(UNFINISHED, ''));
+    if (isFile && !wanted.has(name)) await rm(join(root, name), { force: true });
+  }
+}

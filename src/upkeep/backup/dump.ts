@@ -1,0 +1,69 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { type OwnedObject, ownedInTransaction } from '../owned-objects.ts';
+import { columnList, tablesInOrder } from './tables.ts';
+
+/** What is known of an object that a backup has. */
+export type BackedUpObject = Pick<OwnedObject, 'key' | 'size' | 'sha256' | 'mediatype'>;
+
+/** The file of the list of objects, beside those of the tables. */
+export const OBJECTS = 'objects.jsonl.gz';
+
+/** The file of a table. */
+export function tableFile(folder: string, table: string): string {
+  return join(folder, `${table}.copy.gz`);
+}
+
+/** What a dump holds. */
+export interface Dump {
+  /** Rows of each table. */
+  tables: Record<string, number>;
+  migrations: string[];
+  objects: number;
+  bytes: number;
+}
+
+/**
+ * Writes all tables, and the list of the objects that they name, as they are at one moment.
+ *
+ * @param folder is made; files are for its owner alone
+ */
+export async function dumpDatabase(client: pg.Client, folder: string, signal: AbortSignal): Promise<Dump> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    const tables: Record<string, number> = {};
+    for (const table of await tablesInOrder(client)) {
+      const rows = client.query(copyTo(`COPY "${table.name}" (${columnList(table)}) TO STDOUT`));
+      await pipeline(rows, createGzip(), fileAt(tableFile(folder, table.name)), { signal });
+      tables[table.name] = rows.rowCount;
+    }
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
+    const count = { objects: 0, bytes: 0 };
+    const list = Readable.from(lines(client, count));
+    await pipeline(list, createGzip(), fileAt(join(folder, OBJECTS)), { signal });
+    return { tables, migrations: rows.map(({ name }) => name), ...count };
+  } finally {
+    await client.query('ROLLBACK').catch(() => undefined);
+  }
+}
+
+async function* lines(client: pg.Client, count: { objects: number; bytes: number }): AsyncGenerator<string> {
+  for await (const owned of ownedInTransaction(client)) {
+    count.objects += owned.length;
+    count.bytes += owned.reduce((sum, { size }) => sum + size, 0);
+    yield owned
+      .map(({ key, size, sha256, mediatype }) => `${JSON.stringify({ key, size, sha256, mediatype })}\n`)
+      .join('');
+  }
+}
+
+function fileAt(path: string) {
+  return createWriteStream(path, { mode: 0o600, flush: true });
+}

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { isBundled, type MediaTools } from '../../media/tools.ts';
+import type { Check, Diagnosis } from './check.ts';
+
+const run = promisify(execFile);
+/** What the built-in operations encode with. */
+const ENCODERS = ['libx264', 'aac', 'mjpeg'];
+const LIMIT_MS = 20_000;
+
+/** Whether ffmpeg is there, can do what is needed, and is not too old to be given files of strangers. */
+export function toolsCheck(locate: () => Promise<MediaTools>): Check {
+  return {
+    name: 'ffmpeg',
+    todo: 'Install ffmpeg (on Debian: apt install ffmpeg), or set FFMPEG_PATH and FFPROBE_PATH.',
+    run: async (signal): Promise<Diagnosis> => {
+      const tools = await locate();
+      const options = { signal, timeout: LIMIT_MS };
+      const [{ stdout: version }, { stdout: encoders }] = await Promise.all([
+        run(tools.ffmpeg, ['-hide_banner', '-version'], options),
+        run(tools.ffmpeg, ['-hide_banner', '-encoders'], options),
+        run(tools.ffprobe, ['-hide_banner', '-version'], options),
+      ]);
+      const found = /^ffmpeg version (\S+)/.exec(version)?.[1] ?? 'of an unknown version';
+      const lacking = ENCODERS.filter((name) => !new RegExp(`^ \\S+ ${name} `, 'm').test(encoders));
+      if (lacking.length > 0) {
+        const todo = 'Install a complete ffmpeg; that of Debian is one.';
+        return { state: 'fail', found: `${found} cannot encode ${lacking.join(', ')}`, todo };
+      }
+      if (isBundled(tools)) {
+        const todo = 'It is of 2018 and for a first try: apt install ffmpeg before strangers send files.';
+        return { state: 'warn', found: `${found}, which came from npm`, todo };
+      }
+      return { state: 'ok', found: `${found} (${tools.ffmpeg})` };
+    },
+  };
+}

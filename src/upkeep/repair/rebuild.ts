@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { Database, Transaction } from '../../database/kysely.ts';
+import { inTransaction } from '../../database/retry.ts';
+import { USUAL, type WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { startWorkflow } from '../../workflows/start.ts';
+import { NotNow, requireIdle } from '../../workflows/start-on-request.ts';
+
+/** What makes media; a workflow without it makes nothing of the tracks. */
+const MAKES_MEDIA = 'encode';
+
+/**
+ * Has the workflow run again that made what an event has beside its tracks; what it makes replaces what is damaged.
+ *
+ * @param creator the user name that it is told to be started by
+ * @returns the number of the workflow, or why there is none
+ */
+export async function rebuild(
+  eventId: string,
+  creator: string,
+  { database, definitions }: { database: Database; definitions: WorkflowDefinitions },
+): Promise<number | string> {
+  try {
+    return await inTransaction(database, async (trx) => {
+      await requireIdle(trx, eventId);
+      const { definition, configuration } = await lastRun(trx, eventId);
+      const requestId = `repair-${randomUUID()}`;
+      return startWorkflow(trx, {
+        eventId,
+        definition: definitions.resolve(definition),
+        configuration,
+        creator,
+        requestId,
+      });
+    });
+  } catch (error) {
+    if (error instanceof NotNow) return error.message;
+    throw error;
+  }
+}
+
+async function lastRun(trx: Transaction, eventId: string) {
+  const run = await trx
+    .selectFrom('workflows as w')
+    .innerJoin('workflow_operations as o', 'o.workflow_id', 'w.id')
+    .select(['w.definition', 'w.configuration'])
+    .where('w.event_id', '=', eventId)
+    .where('o.operation', '=', MAKES_MEDIA)
+    .where('o.state', '=', 'succeeded')
+    .orderBy('w.id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const configuration = (run?.configuration ?? {}) as Record<string, string>;
+  return { definition: run?.definition ?? USUAL, configuration };
+}

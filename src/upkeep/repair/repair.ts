@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+import type { Database } from '../../database/kysely.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import type { OwnedObject } from '../owned-objects.ts';
+import { digestOf } from '../verify/digests.ts';
+import type { Finding } from '../verify/finding.ts';
+import type { Notes } from '../verify/notes.ts';
+import { storeFromBackup } from './from-backup.ts';
+import type { Outcome } from './outcome.ts';
+import { rebuild } from './rebuild.ts';
+import { missingObjects, relink } from './relink.ts';
+
+/** What nobody owns is kept for so long before it is removed: somebody may know whose it was. */
+const KEPT_DAYS = 7;
+/** Whom the ledger names as its owner until then. */
+const OWNER = 'repair';
+
+/** What a repair works with. */
+export interface RepairParts {
+  database: Database;
+  storage: Pick<ObjectStorage, 'get' | 'put' | 'remove'>;
+  definitions: WorkflowDefinitions;
+  /** The user name that workflows are started by. */
+  creator: string;
+  /** A backup to take objects from. */
+  backup: string | undefined;
+}
+
+/**
+ * Mends what can be mended of what a verification has found, and loses nothing: nothing is removed at once, and no row is
+ * changed but to what the object itself proves.
+ */
+export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts): AsyncGenerator<Outcome> {
+  const missing = await missingObjects(notes.findings());
+  const relinked = new Map<string, string>();
+  for await (const finding of notes.findings()) {
+    if (finding.kind !== 'orphaned' || finding.what === 'unfinished') continue;
+    if (finding.what === 'foreign') continue;
+    const owner = await relink(finding, missing, parts);
+    if (!owner) continue;
+    relinked.set(owner.key, `its object was found under ${finding.key}`);
+    relinked.set(finding.key, `it is the object of ${owner.label}, which names it again`);
+  }
+  const rebuilt = new Map<string, Finding[]>();
+  const broken = new Set<string>();
+  for await (const finding of notes.findings()) {
+    const note = relinked.get(finding.key) ?? (await mend(finding, parts));
+    const { owner } = finding;
+    if (note !== undefined) yield { finding, state: 'mended', note };
+    else if (owner?.derived && owner.eventId !== null) {
+      rebuilt.set(owner.eventId, [...(rebuilt.get(owner.eventId) ?? []), finding]);
+    } else {
+      if (owner?.eventId) broken.add(owner.eventId);
+      yield { finding, state: 'left', note: whatToDo(finding, parts.backup) };
+    }
+  }
+  for (const [eventId, findings] of rebuilt) {
+    const begun = broken.has(eventId) ? SOURCE_BROKEN : await rebuild(eventId, parts.creator, parts);
+    for (const finding of findings) {
+      yield typeof begun === 'string'
+        ? { finding, state: 'left', note: begun }
+        : { finding, state: 'begun', note: `workflow ${begun} makes it anew from what was uploaded` };
+    }
+  }
+}
+
+const SOURCE_BROKEN = 'it could be made anew, but what it was made of is damaged as well';
+
+function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
+  if (what === 'foreign') return 'Inlet leaves alone what it did not name; move it elsewhere';
+  if (kind === 'orphaned' || kind === 'staged') return 'it has changed meanwhile; verify again';
+  return backup === undefined
+    ? 'it is what was uploaded; only a backup has it (--from DIR)'
+    : 'the backup does not have it as it should be';
+}
+
+/** @returns what was done; undefined when that did not mend it */
+async function mend(finding: Finding, parts: RepairParts): Promise<string | undefined> {
+  const { kind, key, owner, what } = finding;
+  if (kind === 'orphaned') return what === 'foreign' ? undefined : keepForNow(parts.database, key);
+  if (!owner) return undefined;
+  if (kind === 'staged') return takeOffLedger(parts.database, owner);
+  if (kind === 'size' && (await isWhole(finding, parts.storage))) return correctSize(finding, owner, parts);
+  if (parts.backup !== undefined && (await storeFromBackup(parts.backup, owner, parts.storage)))
+    return 'stored anew from the backup';
+  return undefined;
+}
+
+async function keepForNow(database: Database, key: string): Promise<string> {
+  const expiresAt = new Date(Date.now() + KEPT_DAYS * 86_400_000);
+  await database
+    .insertInto('staging')
+    .values({ object_key: key, owner: OWNER, expires_at: expiresAt })
+    .onConflict((entry) => entry.doNothing())
+    .execute();
+  return `kept until ${expiresAt.toISOString()}, then removed`;
+}
+
+async function takeOffLedger(
+  database: Database,
+  { table, key }: Pick<OwnedObject, 'table' | 'key'>,
+): Promise<string | undefined> {
+  const { numDeletedRows } = await database
+    .deleteFrom('staging')
+    .where('object_key', '=', key)
+    .where((eb) => eb.exists(eb.selectFrom(table).select(sql`1`.as('one')).where('object_key', '=', key)))
+    .executeTakeFirst();
+  return numDeletedRows > 0n ? 'taken off the staging ledger' : undefined;
+}
+
+/** Whether the object is what was stored, and the row has another size. */
+async function isWhole({ key, owner }: Finding, storage: Pick<ObjectStorage, 'get'>): Promise<boolean> {
+  return owner?.sha256 != null && (await digestOf(storage, key)) === owner.sha256;
+}
+
+async function correctSize(
+  { size, key }: Finding,
+  { table, id }: OwnedObject,
+  { database }: RepairParts,
+): Promise<string> {
+  const column = table === 'uploads' ? 'stored' : 'size';
+  await database
+    .updateTable(table)
+    .set({ [column]: size })
+    .where('id', '=', id)
+    .where('object_key', '=', key)
+    .execute();
+  return 'its SHA-256 is right; the size was corrected';
+}

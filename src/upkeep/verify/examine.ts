@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
+import { type OwnedObject, onLedger, ownersOf } from '../owned-objects.ts';
+import type { Finding } from './finding.ts';
+
+const BATCH = 500;
+const AT_ONCE = 8;
+/** Whose rows keep objects for good; those of drafts and uploads are on the ledger as long as they stand. */
+const LASTING: readonly string[] = ['tracks', 'attachments', 'publication_elements'];
+
+/** What an examination works with. */
+export interface Examined {
+  client: pg.Client;
+  storage: Pick<ObjectStorage, 'size'>;
+}
+
+/** Whether the sweep of the staging ledger would remove what a row needs. */
+export function isEndangered(owner: OwnedObject): boolean {
+  return owner.staged && LASTING.includes(owner.table);
+}
+
+/**
+ * Looks at objects one by one: what looked wrong while files came and went may have been nothing. The rows are read before
+ * the storage is asked, for an object is there before its row and goes after it.
+ */
+export async function* examine(
+  { client, storage }: Examined,
+  keys: Iterable<string>,
+): AsyncGenerator<Finding> {
+  const left = [...keys];
+  while (left.length > 0) {
+    const batch = left.splice(0, BATCH);
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const [owners, staged] = await bothOf(client, batch);
+    await client.query('ROLLBACK');
+    const judged = await inTurns(batch, async (key) => {
+      const owner = owners.get(key) ?? null;
+      return !owner && staged.has(key) ? undefined : judge(key, owner, await sizeOf(storage, key));
+    });
+    const findings = judged.filter((finding) => finding !== undefined);
+    const missing = findings.filter(({ kind }) => kind === 'missing').map(({ key }) => key);
+    // A row may have been deleted, and its object removed, since it was read.
+    const wanted = new Set((await ownersOf(client, missing)).map(({ key }) => key));
+    yield* findings.filter(({ kind, key }) => kind !== 'missing' || wanted.has(key));
+  }
+}
+
+function judge(key: string, owner: OwnedObject | null, size: number | null): Finding | undefined {
+  if (!owner) return size === null ? undefined : { kind: 'orphaned', key, owner, size };
+  if (size === null) return { kind: 'missing', key, owner, size };
+  if (size !== owner.size) return { kind: 'size', key, owner, size };
+  return isEndangered(owner) ? { kind: 'staged', key, owner, size } : undefined;
+}
+
+async function bothOf(
+  client: pg.Client,
+  keys: readonly string[],
+): Promise<[Map<string, OwnedObject>, Set<string>]> {
+  const owners = await ownersOf(client, keys);
+  return [new Map(owners.map((owner) => [owner.key, owner])), await onLedger(client, keys)];
+}
+
+/** Bytes; null for an object that is not there. */
+async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promise<number | null> {
+  return storage.size(key).catch((error) => {
+    if (error instanceof ObjectNotFound) return null;
+    throw error;
+  });
+}
+
+/** Does work for each, some at once; results in their order. */
+export async function inTurns<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  atOnce = AT_ONCE,
+): Promise<R[]> {
+  const results: R[] = [];
+  const next = items.entries();
+  const runner = async () => {
+    for (const [i, item] of next) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, runner));
+  return results;
+}

@@ -1,0 +1,92 @@
+import type pg from 'pg';
+import type { ObjectStorage } from '../../storage/port.ts';
+import { type OwnedObject, ownedObjects } from '../owned-objects.ts';
+import { objectBatches } from './batches.ts';
+import { compareDigest } from './digests.ts';
+import { examine, inTurns, isEndangered } from './examine.ts';
+import type { Finding } from './finding.ts';
+import type { Notes, Position } from './notes.ts';
+import { orphanedUploads } from './unfinished.ts';
+
+const READ_AT_ONCE = 4;
+
+/** What a verification works with. Each client is for it alone. */
+export interface Verified {
+  /** Reads all rows. */
+  rows: pg.Client;
+  /** Looks at single ones meanwhile. */
+  look: pg.Client;
+  storage: Pick<ObjectStorage, 'list' | 'unfinished' | 'size' | 'get'>;
+}
+
+export interface VerifyOptions {
+  /** Whether every object is read, and its SHA-256 compared. */
+  digests: boolean;
+  notes: Notes;
+  /** Where an earlier run has got to. */
+  from: Position | undefined;
+  /** Ends it between two parts, or in an object. */
+  signal?: AbortSignal;
+  onFinding(finding: Finding): void;
+  /** Is told how many objects have been compared, and how many bytes read. */
+  onProgress(position: Position): void;
+  /** Objects held at once, at least. */
+  batch?: number;
+}
+
+/**
+ * Compares the database with the storage, while both are in use: what comes and goes meanwhile is in order. Memory does
+ * not grow with the number of objects.
+ *
+ * @returns how many objects rows name, and how many bytes were read for their digests
+ */
+export async function verify({ rows, look, storage }: Verified, options: VerifyOptions): Promise<Position> {
+  const { notes, signal, onFinding, onProgress } = options;
+  const at = { through: '', objects: 0, bytes: 0, ...options.from };
+  const foreign: Finding[] = [];
+  const onForeign = (key: string) =>
+    void foreign.push({ kind: 'orphaned', key, owner: null, size: null, what: 'foreign' });
+  const report = async (findings: readonly Finding[]) => {
+    for (const finding of findings) onFinding(finding);
+    await notes.add(findings);
+  };
+  const suspected = async (keys: Iterable<string>) => {
+    for await (const finding of examine({ client: look, storage }, keys)) await report([finding]);
+  };
+  const onBytes = (bytes: number) => {
+    at.bytes += bytes;
+    onProgress(at);
+  };
+  for await (const batch of objectBatches(storage, options.from?.through, onForeign, options.batch)) {
+    for await (const owned of ownedObjects(rows, batch.range)) {
+      signal?.throwIfAborted();
+      const { sound, suspects } = compare(owned, batch.objects);
+      await suspected(suspects);
+      if (options.digests) {
+        const read = (owner: OwnedObject) => compareDigest(storage, owner, signal, onBytes);
+        await report((await inTurns(sound, read, READ_AT_ONCE)).filter((finding) => finding !== undefined));
+      }
+      at.objects += owned.length;
+      onProgress(at);
+    }
+    await suspected(batch.objects.keys());
+    await report(foreign.splice(0));
+    at.through = batch.through;
+    await notes.reach(at);
+  }
+  for await (const finding of orphanedUploads(look, storage)) await report([finding]);
+  return at;
+}
+
+/** Takes what rows name from the objects; what is left of these nobody names. */
+function compare(owned: readonly OwnedObject[], objects: Map<string, number>) {
+  const sound: OwnedObject[] = [];
+  const suspects: string[] = [];
+  for (const owner of owned) {
+    const isSound = objects.get(owner.key) === owner.size && !isEndangered(owner);
+    objects.delete(owner.key);
+    if (isSound) sound.push(owner);
+    else suspects.push(owner.key);
+  }
+  return { sound, suspects };
+}

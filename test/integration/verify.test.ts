@@ -1,0 +1,187 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { backupCommand } from '../../src/cli/inlet/backup.ts';
+import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { objectKey } from '../../src/storage/keys.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { created, post } from '../support/app-uploads.ts';
+import { bytes, source } from '../support/bytes.ts';
+import { recording } from '../support/clips.ts';
+import { eventFields, file } from '../support/form.ts';
+import { processEvent } from '../support/process-event.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+import { say } from '../support/upkeep.ts';
+
+const video = { mediatype: 'video/mp4' };
+
+describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
+  let s3: TestS3 | undefined;
+  let app: TestApp;
+  beforeEach(async () => {
+    s3 = kind === 'S3' ? await startS3() : undefined;
+    Object.assign(process.env, s3?.env);
+    app = await createTestApp(undefined, s3?.env);
+  });
+  afterEach(async () => {
+    await app.close();
+    await s3?.stop();
+  });
+
+  const verify = (...args: string[]) => say(verifyCommand, app, args, { env: s3?.env ?? {} });
+  const upload = async (data: Buffer) =>
+    created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
+  const tracksOf = (eventId: string) =>
+    app.database
+      .selectFrom('tracks')
+      .selectAll()
+      .where('event_id', '=', eventId)
+      .orderBy('position')
+      .execute();
+  const keyOf = async (eventId: string) => (await tracksOf(eventId))[0]?.object_key ?? '';
+  const overwrite = async (key: string, data: Buffer) => {
+    await app.storage.remove([key]);
+    await app.storage.put(key, source(data), video);
+  };
+  const contentOf = async (key: string) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await app.storage.get(key)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  };
+  const leaveForeign = async (name: string) => {
+    if (!s3) return writeFile(join(app.context.config.dataDir, 'objects', name), 'notes');
+    const client = new S3Client({ forcePathStyle: true });
+    await client.send(new PutObjectCommand({ Bucket: s3.env.S3_BUCKET, Key: name, Body: 'notes' }));
+  };
+
+  test('nothing is wrong with what is as it was stored', async () => {
+    const event = await upload(await recording());
+    await processEvent(app, event);
+    expect(await verify('--digests')).toEqual({ code: 0, lines: [] });
+  });
+
+  test('every kind of damage is told with key and event, mended where that can be, and nothing is lost', async () => {
+    const clip = await recording();
+    const processed = await upload(clip);
+    await processEvent(app, processed);
+    const [media, poster] = [await elementOf('media'), await elementOf('attachment')];
+    const events = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => upload(Buffer.concat([clip, bytes(i + 1)]))),
+    );
+    const [lost, cut, flipped, resized, renamed, endangered] = events as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const backup = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
+    const env = s3?.env ?? {};
+    expect(await say(backupCommand, app, [backup], { env })).toMatchObject({ code: 0 });
+
+    const keys = new Map<string, string>();
+    for (const event of events) keys.set(event, await keyOf(event));
+    const key = (event: string) => keys.get(event) ?? '';
+    // What was uploaded: gone, cut off, another byte.
+    await app.storage.remove([key(lost)]);
+    const whole = await contentOf(key(cut));
+    await overwrite(key(cut), whole.subarray(0, 1000));
+    const altered = await contentOf(key(flipped));
+    altered[500] = (altered[500] ?? 0) ^ 1;
+    await overwrite(key(flipped), altered);
+    // What a workflow made: gone, and longer than it was.
+    await app.storage.remove([media]);
+    await overwrite(poster, Buffer.concat([await contentOf(poster), bytes(3)]));
+    // What the rows say: another size, another key, and the ledger as well.
+    await app.database.updateTable('tracks').set({ size: 5 }).where('event_id', '=', resized).execute();
+    const invented = objectKey('track');
+    await app.database
+      .updateTable('tracks')
+      .set({ object_key: invented })
+      .where('event_id', '=', renamed)
+      .execute();
+    await app.database
+      .insertInto('staging')
+      .values({ object_key: key(endangered), owner: null, expires_at: sql<Date>`now() + interval '1 hour'` })
+      .execute();
+    // What nobody owns: an object, an upload that never ended, a file of somebody else.
+    const orphan = objectKey('track');
+    await app.storage.put(orphan, source(bytes(77)), video);
+    const unfinished = objectKey('track');
+    await app.storage.begin(unfinished, { ...video, expectedBytes: 100 });
+    await leaveForeign('notes.txt');
+
+    const found = await verify('--digests');
+    expect(found.code).toBe(1);
+    expect(found.lines.map((line) => line.split(' (', 1)[0]).sort()).toEqual(
+      [
+        `missing ${key(lost)} event ${lost}`,
+        `size ${key(cut)} event ${cut}`,
+        `digest ${key(flipped)} event ${flipped}`,
+        `missing ${media} event ${processed}`,
+        `size ${poster} event ${processed}`,
+        `size ${key(resized)} event ${resized}`,
+        `missing ${invented} event ${renamed}`,
+        `orphaned ${key(renamed)}`,
+        `staged ${key(endangered)} event ${endangered}`,
+        `orphaned ${orphan}`,
+        `orphaned ${unfinished}`,
+        'orphaned notes.txt',
+      ].sort(),
+    );
+    expect((await verify()).lines.filter((line) => line.startsWith('digest'))).toEqual([]);
+
+    const repaired = await verify('--digests', '--repair');
+    expect(repaired.code).toBe(1);
+    const left = repaired.lines
+      .filter((line) => line.includes('\n  left: '))
+      .map((line) => line.split(' ', 2)[1]);
+    expect(left.sort()).toEqual([key(lost), key(cut), key(flipped), 'notes.txt'].sort());
+    // Nothing has been removed, not even what nobody owns.
+    expect(await app.storage.size(orphan)).toBe(77);
+    expect((await contentOf(key(flipped))).equals(altered)).toBe(true);
+
+    await processEvent(app, processed);
+    expect(
+      (await verify('--digests', '--repair', '--from', backup)).lines
+        .map((line) => line.split(' ', 1)[0])
+        .sort(),
+    ).toEqual(['digest', 'missing', 'orphaned', 'size']);
+    const rest = await verify('--digests');
+    expect(rest.lines).toEqual([expect.stringMatching(/^orphaned notes\.txt/)]);
+    expect((await contentOf(key(cut))).equals(whole)).toBe(true);
+    const event = await app.request(`/api/events/${processed}`);
+    expect(await event.json()).toMatchObject({ processing_state: 'SUCCEEDED' });
+    await rm(backup, { recursive: true });
+
+    async function elementOf(of: string): Promise<string> {
+      const { object_key } = await app.database
+        .selectFrom('publication_elements')
+        .select('object_key')
+        .where('event_id', '=', processed)
+        .where('kind', '=', of)
+        .orderBy('filename')
+        .limit(1)
+        .executeTakeFirstOrThrow();
+      return object_key;
+    }
+  });
+
+  test('an interrupted verification goes on where it was', async () => {
+    for (let i = 0; i < 3; i += 1) await upload(Buffer.concat([await recording(), bytes(i + 1)]));
+    await app.storage.put(objectKey('element'), source(bytes(7)), video);
+    const notes = join(app.context.config.dataDir, 'verify.jsonl');
+    const interrupted = new AbortController();
+    interrupted.abort(new Error('Interrupted.'));
+    const stopped = await say(verifyCommand, app, [], { env: s3?.env ?? {}, signal: interrupted.signal });
+    expect(stopped.code).toBe(130);
+    expect(await readFile(notes, 'utf8')).toContain('scope');
+    const resumed = await verify('--resume');
+    expect(resumed).toEqual({ code: 1, lines: [expect.stringMatching(/^orphaned element\//)] });
+    await expect(readFile(notes)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
