@@ -31,7 +31,11 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     await s3?.stop();
   });
 
-  const verify = (...args: string[]) => say(verifyCommand, app, args, { env: s3?.env ?? {} });
+  const system = () => {
+    const { databaseUrl, config } = app.context;
+    return { databaseUrl, dataDir: config.dataDir, env: s3?.env ?? {} };
+  };
+  const verify = (...args: string[]) => say(verifyCommand, system(), args);
   const upload = async (data: Buffer) =>
     created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
   const tracksOf = (eventId: string) =>
@@ -80,8 +84,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
       string,
     ];
     const backup = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
-    const env = s3?.env ?? {};
-    expect(await say(backupCommand, app, [backup], { env })).toMatchObject({ code: 0 });
+    expect(await say(backupCommand, system(), [backup])).toMatchObject({ code: 0 });
 
     const keys = new Map<string, string>();
     for (const event of events) keys.set(event, await keyOf(event));
@@ -177,7 +180,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     const notes = join(app.context.config.dataDir, 'verify.jsonl');
     const interrupted = new AbortController();
     interrupted.abort(new Error('Interrupted.'));
-    const stopped = await say(verifyCommand, app, [], { env: s3?.env ?? {}, signal: interrupted.signal });
+    const stopped = await say(verifyCommand, system(), [], interrupted.signal);
     expect(stopped.code).toBe(130);
     expect(await readFile(notes, 'utf8')).toContain('scope');
     const resumed = await verify('--resume');

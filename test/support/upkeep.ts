@@ -1,6 +1,13 @@
 import { tmpdir } from 'node:os';
 import type { Command } from '../../src/cli/inlet/command.ts';
-import type { TestApp } from './app.ts';
+
+/** What a command is configured by. */
+export interface System {
+  databaseUrl: string;
+  dataDir: string;
+  /** The bucket, if there is one. */
+  env: Record<string, string>;
+}
 
 /** How a command ended, and what it printed. */
 export interface Said {
@@ -10,28 +17,22 @@ export interface Said {
 
 const QUIET = { write: () => true, isTTY: false } as unknown as NodeJS.WriteStream;
 
-/** Runs a command of `npm run inlet` in this process, with the configuration of an application. */
+/** Runs a command of `npm run inlet` in this process. */
 export async function say(
   command: Command,
-  { context }: Pick<TestApp, 'context'>,
+  { databaseUrl, dataDir, env }: System,
   args: readonly string[] = [],
-  {
-    env = {},
-    signal = new AbortController().signal,
-  }: { env?: Record<string, string>; signal?: AbortSignal } = {},
+  signal = new AbortController().signal,
 ): Promise<Said> {
   const lines: string[] = [];
-  const code = await command.run(args, {
-    environment: {
-      TMPDIR: tmpdir(),
-      PATH: process.env.PATH,
-      DATABASE_URL: context.databaseUrl,
-      DATA_DIR: context.config.dataDir,
-      ...env,
-    },
-    signal,
-    print: (line) => lines.push(line),
-    screen: QUIET,
-  });
+  const environment = {
+    TMPDIR: tmpdir(),
+    PATH: process.env.PATH,
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    ...env,
+  };
+  const print = (line: string) => void lines.push(line);
+  const code = await command.run(args, { environment, signal, print, screen: QUIET });
   return { code, lines };
 }

@@ -26,6 +26,8 @@ export async function loadDatabase(
     await client.query(`TRUNCATE ${[...names, ...(await tablesLeftOut(client))].join(', ')}`);
     for (const name of names) await client.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
     for (const table of tables) await loadTable(client, table, folder, rows[table.name], signal);
+    // Tables cannot be altered while a check of them is put off to the end.
+    await client.query('SET CONSTRAINTS ALL IMMEDIATE');
     for (const name of names) await client.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
     for (const table of tables) await continueNumbers(client, table.name);
     await dropUnrestorable(client);

@@ -1,0 +1,200 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { backupCommand } from '../../src/cli/inlet/backup.ts';
+import { restoreCommand } from '../../src/cli/inlet/restore.ts';
+import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { takeBackup } from '../../src/upkeep/backup/backup.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { created, post } from '../support/app-uploads.ts';
+import { bytes } from '../support/bytes.ts';
+import { recording } from '../support/clips.ts';
+import { createEmptyDatabase } from '../support/database.ts';
+import { eventFields, file } from '../support/form.ts';
+import { processEvent } from '../support/process-event.ts';
+import { startS3 } from '../support/s3.ts';
+import { serveApp } from '../support/serve-uploads.ts';
+import { type System, say } from '../support/upkeep.ts';
+import { FOR_AGES } from '../support/watched.ts';
+
+type Env = Record<string, string>;
+
+async function temporary(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Where there is nothing yet: a database without a table, and a folder. */
+async function emptySystem(env: Env = {}): Promise<System> {
+  const { url, drop } = await createEmptyDatabase();
+  onTestFinished(drop);
+  return { databaseUrl: url, dataDir: await temporary(), env };
+}
+
+async function bucket(kind: string): Promise<Env> {
+  if (kind !== 'S3') return {};
+  const { env, stop } = await startS3();
+  onTestFinished(stop);
+  return env;
+}
+
+async function openApp(env: Env = {}): Promise<{ app: TestApp; system: System }> {
+  Object.assign(process.env, env);
+  const app = await createTestApp(undefined, env);
+  onTestFinished(app.close);
+  const { databaseUrl, config } = app.context;
+  return { app, system: { databaseUrl, dataDir: config.dataDir, env } };
+}
+
+/** The application on what has been restored. */
+async function openRestored({ databaseUrl, dataDir, env }: System): Promise<TestApp> {
+  const app = await createTestApp(undefined, { ...env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
+  onTestFinished(app.close);
+  return { ...app, database: app.context.database };
+}
+
+const upload = async (app: TestApp, data: Buffer) =>
+  created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
+
+const read = async (app: TestApp, id: string) => (await app.request(`/api/events/${id}`)).json();
+
+test.each(['folder', 'S3'])(
+  'a backup under load brings every event, object and digest back: %s',
+  async (kind) => {
+    const { app, system } = await openApp(await bucket(kind));
+    const clip = await recording();
+    const kept: string[] = [await upload(app, clip)];
+    await processEvent(app, kept[0] ?? '');
+    for (let i = 0; i < 10; i += 1) kept.push(await upload(app, Buffer.concat([clip, bytes(i + 1)])));
+    const before = new Map<string, unknown>();
+    for (const id of kept) before.set(id, await read(app, id));
+
+    const over = new AbortController();
+    let others = 0;
+    const load = (async () => {
+      for (; !over.signal.aborted; others += 1) {
+        const id = await upload(app, bytes(200_000, others));
+        if (others % 2) await app.request(`/api/events/${id}`, { method: 'DELETE' });
+        await app.context.staging.sweep(FOR_AGES);
+      }
+    })();
+    const folder = await temporary();
+    const taken = await say(backupCommand, system, [folder]);
+    over.abort();
+    await load;
+    expect(taken).toMatchObject({ code: 0 });
+    expect(others).toBeGreaterThan(1);
+
+    const elsewhere = await emptySystem(await bucket(kind));
+    Object.assign(process.env, elsewhere.env);
+    expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+    expect(await say(verifyCommand, elsewhere, ['--digests'])).toEqual({ code: 0, lines: [] });
+    const restored = await openRestored(elsewhere);
+    for (const [id, event] of before) expect(await read(restored, id)).toEqual(event);
+    // New rows get numbers that no old one has, and triggers work again.
+    const next = await upload(restored, clip);
+    await processEvent(restored, next);
+    expect(await read(restored, next)).toMatchObject({ processing_state: 'SUCCEEDED' });
+  },
+);
+
+test('the object of an event that is deleted while it is backed up stays until it has been copied', async () => {
+  const { app } = await openApp();
+  const id = await upload(app, bytes(1000));
+  const clients = await Promise.all(
+    [0, 1].map(async () => {
+      const client = new pg.Client(app.context.databaseUrl);
+      onTestFinished(() => client.end());
+      await client.connect();
+      return client;
+    }),
+  );
+  const [client, keeper] = clients as [pg.Client, pg.Client];
+  const { storage } = app;
+  const get: typeof storage.get = async (key, range, signal) => {
+    await app.request(`/api/events/${id}`, { method: 'DELETE' });
+    await app.context.staging.sweep(FOR_AGES);
+    return storage.get(key, range, signal);
+  };
+  const { signal } = new AbortController();
+  const { lacking } = await takeBackup(await temporary(), {
+    ...{ client, keeper, storage: { get }, version: '0', signal },
+    onProgress: () => undefined,
+  });
+  expect(lacking).toEqual([]);
+  expect(await Array.fromAsync(storage.list(''))).toHaveLength(1);
+  await keeper.end();
+  await app.context.staging.sweep(FOR_AGES);
+  expect(await Array.fromAsync(storage.list(''))).toEqual([]);
+});
+
+test('a backup that is taken again copies what is new and lets go of what is gone', async () => {
+  const { app, system } = await openApp();
+  const [first, second] = [await upload(app, bytes(500)), await upload(app, bytes(600))];
+  const folder = await temporary();
+  const objects = async () =>
+    (await readdir(join(folder, 'objects'), { recursive: true })).filter((name) => name.length > 40).length;
+  await say(backupCommand, system, [folder]);
+  expect(await objects()).toBe(2);
+  for (const id of [first, second]) await app.request(`/api/events/${id}`, { method: 'DELETE' });
+  await upload(app, bytes(700));
+  expect(await say(backupCommand, system, [folder])).toMatchObject({ code: 0 });
+  expect(await objects()).toBe(1);
+  expect((await readdir(folder)).sort()).toEqual([
+    expect.stringMatching(/^database-/),
+    'manifest.json',
+    'objects',
+  ]);
+});
+
+test('a damaged object is told of and its backup does not count as whole', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const [object] = await Array.fromAsync(app.storage.list(''));
+  await app.storage.remove([object?.key ?? '']);
+  const taken = await say(backupCommand, system, [await temporary()]);
+  expect(taken).toMatchObject({
+    code: 1,
+    lines: [`${object?.key}: it is not in the storage`, expect.anything()],
+  });
+});
+
+test('a database that holds data, or is in use, is not replaced unasked', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  await expect(say(restoreCommand, system, [folder])).rejects.toThrow('stop all of Inlet first');
+  const elsewhere = await emptySystem();
+  expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+  await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('--replace');
+  expect(await say(restoreCommand, elsewhere, [folder, '--replace'])).toMatchObject({ code: 0 });
+  await expect(say(restoreCommand, elsewhere, [await temporary()])).rejects.toThrow('no complete backup');
+});
+
+test('an upload that has ended is restored, one under way is begun anew by its client', async () => {
+  const { app, admin, close } = await serveApp();
+  onTestFinished(close);
+  const data = bytes(3000);
+  const [whole, half] = [await admin.create(data.length), await admin.create(data.length)];
+  expect((await admin.patch(whole, 0, data)).status).toBe(204);
+  expect((await admin.patch(half, 0, data.subarray(0, 1000))).status).toBe(204);
+  const { databaseUrl, config } = app.context;
+  const folder = await temporary();
+  expect(await say(backupCommand, { databaseUrl, dataDir: config.dataDir, env: {} }, [folder])).toMatchObject(
+    {
+      code: 0,
+    },
+  );
+  const elsewhere = await emptySystem();
+  expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+  expect(await say(verifyCommand, elsewhere, ['--digests'])).toEqual({ code: 0, lines: [] });
+  const restored = await openRestored(elsewhere);
+  const uploads = JSON.stringify([{ id: whole.split('/').at(-1), field: 'presenter' }]);
+  await created(await post(restored, [...eventFields(), { name: 'uploads', content: uploads }]));
+  const head = await restored.request(half, { method: 'HEAD', headers: { 'Tus-Resumable': '1.0.0' } });
+  expect([404, 410]).toContain(head.status);
+});
