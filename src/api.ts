@@ -2,6 +2,7 @@ import { startApi } from './api-server.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
 import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
+import { startMetrics } from './metrics-server.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** The API alone. */
@@ -11,6 +12,7 @@ await runEntry(async () => {
   logStrayRejections(context.log);
   logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
+  await startMetrics(context, shutdown);
   await startApi(context, shutdown);
   shutdown.release('connections', context.close);
   shutdown.listen();

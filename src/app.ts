@@ -88,6 +88,7 @@ export function createApp(context: Context): Hono {
         contentPolicy: NOTHING,
       },
       { path: '/studio', layers: [forPeople()], guards: [onPages, askToSignIn()] },
+      { path: '/metrics', guards: [byProgram, ask], contentPolicy: NOTHING },
       { path: '/sign-in', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/sign-out', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/publications', layers: [forPlayersElsewhere()] },

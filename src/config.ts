@@ -73,6 +73,7 @@ const Environment = z.object({
   METADATA_DIR: text.optional(),
   COMMANDS_DIR: text.optional(),
   STUDIO_DIR: text.optional(),
+  METRICS_PORT: integer(1, 65535).optional(),
   CHANGES_DAYS: integer(1, 3650).default(14),
   WEBHOOK_HOSTS: namedHosts.optional(),
   LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
@@ -152,6 +153,8 @@ export interface Config {
   commandsDir: string | undefined;
   /** Folder with a built recorder for browsers. */
   studioDir: string | undefined;
+  /** Where metrics are served without an account; nowhere when undefined. */
+  metricsPort: number | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
 }
 
@@ -200,6 +203,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
     jwt: jwtConfig(v),
+    metricsPort: v.METRICS_PORT,
     changesDays: v.CHANGES_DAYS,
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),

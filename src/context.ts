@@ -27,6 +27,8 @@ import { UploadGate } from './ingest/gate.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { Digests } from './ingest/uploads/digests.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
+import { ServiceMetrics } from './operator/metrics/service-metrics.ts';
+import type { ProcessParts } from './process-metrics.ts';
 import type { PublicationAddresses } from './publications/index.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
 import { Pulse } from './pulse.ts';
@@ -95,6 +97,8 @@ export interface Services {
   health: HealthChecks;
   /** Whether the loops of this process get round. */
   pulse: Pulse;
+  /** Figures of the whole service. */
+  serviceMetrics: ServiceMetrics;
   /** A recorder for browsers, if there is one to serve. */
   studio: StudioFolder | undefined;
 }
@@ -102,7 +106,10 @@ export interface Services {
 /** What one process works with. */
 export interface Context extends Services {
   config: Config;
+  role: 'api' | 'worker' | 'all';
   databaseUrl: string;
+  /** The connections to the database, by what they are for. */
+  pools: ProcessParts['pools'];
   /** Unique to this process, also after a restart. */
   processName: string;
   /** Releases everything in the reverse order. */
@@ -116,7 +123,7 @@ export interface Context extends Services {
  */
 export async function createContext(
   config: Config,
-  role: 'api' | 'worker' | 'all',
+  role: Context['role'],
   overrides: Partial<Services> = {},
 ): Promise<Context> {
   const { databaseUrl, publicUrl } = config;
@@ -158,7 +165,9 @@ export async function createContext(
   const pulse = overrides.pulse ?? new Pulse();
   return {
     config,
+    role,
     databaseUrl,
+    pools: { usual: pool, vital: vitalPool },
     watch,
     processName,
     log,
@@ -189,6 +198,7 @@ export async function createContext(
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
     pulse,
+    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database: vital, queue }),
     studio: overrides.studio ?? (await openStudio(config, role)),
     health: overrides.health ?? {
       database: async () => void (await sql`SELECT 1`.execute(vital)),

@@ -53,6 +53,7 @@ import {
   operatorRetryAll,
   operatorStart,
 } from './operator/control.endpoints.ts';
+import { readMetrics } from './operator/metrics/metrics.endpoint.ts';
 import { operatorHome } from './operator/now/now.endpoint.ts';
 import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
@@ -251,6 +252,7 @@ export const PAGES: readonly Endpoint<AppServices>[] = [
   operatorTrends,
   operatorUploads,
   operatorAgents,
+  readMetrics,
   workflowsForOperators,
   uploadingPage,
   uploadAsset,

@@ -3,6 +3,7 @@ import { startApi } from './api-server.ts';
 import { loadConfig } from './config.ts';
 import { createContext } from './context.ts';
 import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
+import { startMetrics } from './metrics-server.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** API, relay and workers in one process: the embedded default. */
@@ -12,6 +13,7 @@ await runEntry(async () => {
   logStrayRejections(context.log);
   logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
+  await startMetrics(context, shutdown);
   await startApi(context, shutdown);
   await startWorkerProcess(context, shutdown);
   shutdown.release('connections', context.close);

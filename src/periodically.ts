@@ -1,3 +1,4 @@
+import { roundSeconds } from './metrics.ts';
 import type { Round } from './pulse.ts';
 import type { Logger } from './telemetry.ts';
 
@@ -38,11 +39,13 @@ export function periodically(
     clearTimeout(timer);
     startedAt = performance.now();
     running = (async () => {
+      let outcome = 'done';
       try {
         again = false;
         await run();
       } catch (error) {
         again = false;
+        outcome = 'failed';
         if (Date.now() - complained > COMPLAIN_MS) {
           complained = Date.now();
           log.warn({ err: error }, `the ${name} failed and will be run again`);
@@ -50,6 +53,7 @@ export function periodically(
       }
       running = undefined;
       endedAt = performance.now();
+      roundSeconds.observe({ loop: name, outcome }, (endedAt - startedAt) / 1000);
       if (closed) return;
       if (again) soon();
       else timer = setTimeout(start, pauseMs);

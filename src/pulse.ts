@@ -13,6 +13,10 @@ export class Pulse {
     this.#rounds.push(...rounds);
   }
 
+  get rounds(): readonly Round[] {
+    return this.#rounds;
+  }
+
   /** The names of those whose present run takes longer than this. */
   stuck(ms: number): string[] {
     return this.#rounds.filter((round) => round.runningMs() > ms).map(({ name }) => name);

@@ -12,6 +12,7 @@ function claim(attempt: number): Claim {
     attempt,
     maxAttempts: 9,
     timeLimitMs: 60_000,
+    begun: new Date(),
     requestId: 'request',
     ...{ deferrals: 0 },
   };

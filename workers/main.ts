@@ -1,6 +1,7 @@
 import { loadConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
 import { logStrayRejections, logWarnings, runEntry } from '../src/entry.ts';
+import { startMetrics } from '../src/metrics-server.ts';
 import { Shutdown } from '../src/shutdown.ts';
 import { startWorkerProcess } from './start.ts';
 
@@ -11,6 +12,7 @@ await runEntry(async () => {
   logStrayRejections(context.log);
   logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
+  await startMetrics(context, shutdown);
   await startWorkerProcess(context, shutdown);
   shutdown.release('connections', context.close);
   shutdown.listen();

@@ -52,6 +52,8 @@ export type Commit = (trx: Transaction) => Promise<void>;
 export interface Operation {
   /** The name used in workflow definitions. */
   readonly name: string;
+  /** Whether the recording can be watched when it has succeeded. */
+  readonly publishes?: boolean;
   /** `heavy` operations take a processor for minutes; they never hold up `light` ones. */
   readonly lane: 'light' | 'heavy';
   /** Whether these recordings take so long that others of the lane must not wait for them. */

@@ -47,6 +47,7 @@ test('the pauses grow to a minute, and attempts do not matter', () => {
     attempt: 1,
     maxAttempts: 1,
     timeLimitMs: 1000,
+    begun: new Date(),
     requestId: 'request',
   };
   const pauses = Array.from({ length: 7 }, (_, deferrals) => {

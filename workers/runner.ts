@@ -1,12 +1,14 @@
 import type { Database } from '../src/database/kysely.ts';
 import type { Patience } from '../src/database/retry.ts';
 import type { MediaTools } from '../src/media/tools.ts';
+import { countFailure, operationDeferrals, operationSeconds, publicationSeconds } from '../src/metrics.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { runAfter } from '../src/timeout.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
 import { ClaimLost } from '../src/workflows/locked-workflow.ts';
+import { reasonKey } from '../src/workflows/reason-key.ts';
 import { failureChange } from './failure.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import { createWorkFolder, removeWorkFolder, touchWorkFolder } from './work-folders.ts';
@@ -99,13 +101,18 @@ export class Runner {
     try {
       bound.info('operation started');
       await this.#perform(claim, bound, report);
-      bound.info({ ms: Math.round(performance.now() - started) }, 'operation succeeded');
+      const ms = performance.now() - started;
+      operationSeconds.observe({ operation, outcome: 'succeeded' }, ms / 1000);
+      if (this.#options.operations.get(operation)?.publishes)
+        publicationSeconds.observe((Date.now() - claim.begun.getTime()) / 1000);
+      bound.info({ ms: Math.round(ms) }, 'operation succeeded');
     } catch (error) {
       if (error instanceof ClaimLost || (error instanceof Interrupted && error.why === 'lost')) {
+        operationSeconds.observe({ operation, outcome: 'lost' }, (performance.now() - started) / 1000);
         bound.warn('the operation was taken away or its event deleted; its result is dropped');
         return;
       }
-      await this.#fail(claim, error, bound);
+      await this.#fail(claim, error, bound, started);
     }
   }
 
@@ -206,7 +213,7 @@ export class Runner {
     }
   }
 
-  async #fail(claim: Claim, error: unknown, log: Logger): Promise<void> {
+  async #fail(claim: Claim, error: unknown, log: Logger, started: number): Promise<void> {
     const shutdown = error instanceof Interrupted && error.why === 'shutdown';
     const { operationId, token } = claim;
     const change = shutdown
@@ -218,6 +225,8 @@ export class Runner {
       if (lost instanceof ClaimLost) return;
       throw lost;
     }
+    const seconds = (performance.now() - started) / 1000;
+    operationSeconds.observe({ operation: claim.operation, outcome: change.kind }, seconds);
     if (change.kind === 'handed back') {
       log.info('operation handed back to be taken by another worker');
       return;
@@ -225,6 +234,7 @@ export class Runner {
     const { reason } = change;
     if (change.kind === 'deferred') {
       const { deferrals } = claim;
+      operationDeferrals.inc({ operation: claim.operation });
       log.warn(
         { err: error, reason, againInMs: change.delayMs, deferrals: deferrals + 1 },
         'the service does not work; the operation waits, and loses no attempt',
@@ -235,6 +245,7 @@ export class Runner {
     if (change.kind === 'retried') {
       log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be tried again');
     } else {
+      countFailure(claim.operation, reasonKey(reason));
       log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');
     }
     throw new Error(reason);

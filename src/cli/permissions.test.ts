@@ -11,7 +11,7 @@ const input: PermissionInput = {
   },
   project: '/srv/inlet',
   temporaryFolder: '/srv/data/tmp',
-  listen: '127.0.0.1:8080',
+  listen: ['127.0.0.1:8080'],
   tools: undefined,
   commands: [],
   endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
@@ -65,7 +65,7 @@ test("the database's files and password, and the compiled code, stay closed alth
 
 test('the network is what is listened on and what is configured', () => {
   expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
-  expect(flags({ listen: undefined })['--allow-net']).toBe('127.0.0.1:5432');
+  expect(flags({ listen: [] })['--allow-net']).toBe('127.0.0.1:5432');
 });
 
 test('a database behind a socket needs the socket as a file, too', () => {

@@ -26,8 +26,8 @@ export interface PermissionInput {
   /** The project's folder. */
   project: string;
   temporaryFolder: string;
-  /** `host:port` to listen on; undefined for a process that answers no requests. */
-  listen: string | undefined;
+  /** `host:port` to listen on. */
+  listen: string[];
   /** Undefined for a process that may start no other. */
   tools: MediaTools | undefined;
   /** The site's own programs by absolute path, and what ends those together with what they have started. */
@@ -70,7 +70,7 @@ export function permissions(input: PermissionInput): Permissions {
     write: [...own, ...sockets],
     closed: [...privateFiles(config.dataDir), ...input.codeCaches],
     net: [
-      ...(input.listen ? [input.listen] : []),
+      ...input.listen,
       ...endpoints.flatMap((endpoint) => endpoint.hosts),
       ...sockets.map((path) => `unix:${path}`),
     ],

@@ -108,7 +108,10 @@ async function denoCommand(
       tools: found.tools,
       commands: found.tools ? await sitePrograms(config.commandsDir) : [],
       tellsWebhooks: found.tools !== undefined,
-      listen: answersRequests(role) ? listenEndpoint(config) : undefined,
+      listen: [
+        ...(answersRequests(role) ? [listenEndpoint(config)] : []),
+        ...(config.metricsPort ? [listenEndpoint({ ...config, port: config.metricsPort })] : []),
+      ],
       endpoints: await endpoints(role, config, found.databaseUrl, environment),
     }),
     project,

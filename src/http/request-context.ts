@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
+import { requestSeconds } from '../metrics.ts';
 import type { Logger } from '../telemetry.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
     /** Identifies the request in every log line, in this process and in the workers that continue its work. */
     requestId: string;
+    /** The pattern of the path that a handler was found for. */
+    route: string | undefined;
     /** The path as logs may show it. */
     shownPath: string;
     /** Logs with the request's identifier. */
@@ -17,6 +20,8 @@ declare module 'hono' {
   }
 }
 
+/** A client may send any word as a method. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
@@ -37,12 +42,16 @@ export function requestContext(log: Logger, secrets: readonly string[] = []): Mi
     c.set('shownPath', shownPath(c.req.path, secrets));
     await next();
     c.header('X-Request-Id', requestId);
+    const ms = performance.now() - started;
+    const method = METHODS.has(c.req.method) ? c.req.method : 'other';
+    const status = `${Math.floor(c.res.status / 100)}xx`;
+    requestSeconds.observe({ method, route: c.get('route') ?? 'unmatched', status }, ms / 1000);
     requestLog.info(
       {
         method: c.req.method,
         path: c.var.shownPath,
         status: c.res.status,
-        ms: Math.round(performance.now() - started),
+        ms: Math.round(ms),
         account: c.get('account'),
         runAs: c.get('runAs'),
       },

@@ -1,14 +1,17 @@
 import type { Context } from 'hono';
 import { refusal } from '../http/endpoint/refusal.ts';
-import type { HttpError } from '../http/errors.ts';
+import { HttpError } from '../http/errors.ts';
 import { ClientGone, SILENT } from '../http/form/body.ts';
 import { FILES_TOO_LARGE } from '../http/form/multipart.ts';
+import { abortedUploads, type UPLOAD_ENDS } from '../metrics.ts';
 import { answerConflicts } from '../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../storage/port.ts';
 import { StagingExpired } from '../storage/staging-entries.ts';
 import { TOO_MANY_UPLOADS } from './gate.ts';
 import { EMPTY_FILE } from './staged-files.ts';
 
+/** Of a client that sends nothing more. */
+const SILENT_STATUS = 408;
 const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
 const NOT_STORED = refusal(503, 'The recording could not be stored. Try again later.', [], {
   Connection: 'close',
@@ -25,6 +28,8 @@ export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, SILENT, FILES_TOO_
  */
 export function answerFailure(c: Context, error: unknown): Response {
   const { log } = c.var;
+  const cause = causeOf(error);
+  if (cause) abortedUploads.inc({ cause });
   if (error instanceof ClientGone) {
     log.info('the client went away in the middle of an upload; nothing of it is kept');
     return c.body(null, 400, { Connection: 'close' });
@@ -38,6 +43,16 @@ export function answerFailure(c: Context, error: unknown): Response {
     throw storageAnswer(error);
   }
   return answerConflicts(c, error);
+}
+
+/** @returns undefined for what has been counted before */
+function causeOf(error: unknown): (typeof UPLOAD_ENDS)[number] | undefined {
+  if (error instanceof ClientGone) return 'client_gone';
+  if (error instanceof StorageRefused) return 'storage';
+  if (error instanceof StagingExpired) return 'swept';
+  if (!(error instanceof HttpError)) return 'fault';
+  if (error.status === SILENT_STATUS) return 'idle';
+  return error.message === '' ? undefined : 'refused';
 }
 
 function storageAnswer(cause: unknown): HttpError {

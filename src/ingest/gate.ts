@@ -1,4 +1,5 @@
 import { refusal } from '../http/endpoint/refusal.ts';
+import { uploadsUnderWay } from '../metrics.ts';
 
 export const TOO_MANY_UPLOADS = refusal(
   503,
@@ -52,6 +53,7 @@ export class UploadGate {
   async #enter(whenFull: WhenFull): Promise<void> {
     if (!this.full) {
       this.#inside += 1;
+      uploadsUnderWay.inc();
       return;
     }
     if (whenFull === 'refuse') throw TOO_MANY_UPLOADS(this.#most);
@@ -73,6 +75,7 @@ export class UploadGate {
     const [next] = this.#waiting;
     if (!next) {
       this.#inside -= 1;
+      uploadsUnderWay.dec();
       return;
     }
     this.#waiting.delete(next);

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { refusal } from '../http/endpoint/refusal.ts';
 import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
+import { uploadedBytes } from '../metrics.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import { putMeasured } from '../storage/put-measured.ts';
 import type { StagingLedger } from '../storage/staging.ts';
@@ -89,6 +90,7 @@ export class StagedFiles {
       signal: this.#lost.signal,
       disposable: true,
       onReceived: (bytes) => {
+        uploadedBytes.inc(bytes - received);
         received = bytes;
       },
       onDoubt: () => this.#staging.doubt(objectKey),

@@ -28,6 +28,8 @@ export interface Claim {
   maxAttempts: number;
   timeLimitMs: number;
   requestId: string;
+  /** When the processing was begun. */
+  begun: Date;
 }
 
 /**
@@ -80,6 +82,7 @@ async function readClaim(trx: Transaction, operationId: number): Promise<Claim> 
       'o.max_attempts as maxAttempts',
       'o.time_limit_ms as timeLimitMs',
       'w.request_id as requestId',
+      'w.created_at as begun',
     ])
     .where('o.id', '=', operationId)
     .executeTakeFirstOrThrow();

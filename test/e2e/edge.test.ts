@@ -38,7 +38,7 @@ function denoServe(dataDir: string, port: number): [string, string[]] {
       },
       project: PROJECT,
       temporaryFolder: dataDir,
-      listen: undefined,
+      listen: [],
       tools: undefined,
       commands: [],
       tellsWebhooks: false,

@@ -16,6 +16,7 @@ const FILENAME = 'dublincore.xml';
  */
 export const publish: Operation = {
   name: 'publish',
+  publishes: true,
   lane: 'light',
   async run({ eventId, configuration, database, folder, log, store }) {
     const channel = configuration.channel || DEFAULT_CHANNEL;

@@ -140,11 +140,11 @@ export function addEndpoints<Services>(
   for (const [i, endpoint] of endpoints.entries()) {
     const suffix = suffixOf(endpoint.path);
     const passesOn = suffix && routes.indexOf(routes[i] ?? '', i + 1) > i ? suffix : undefined;
-    app.on(endpoint.method.toUpperCase(), routerPath(endpoint.path), (c, next) =>
-      passesOn && !c.req.param(passesOn.name)?.endsWith(passesOn.text)
-        ? next()
-        : endpoint.handle(requestOf(c, endpoint), services),
-    );
+    app.on(endpoint.method.toUpperCase(), routerPath(endpoint.path), (c, next) => {
+      if (passesOn && !c.req.param(passesOn.name)?.endsWith(passesOn.text)) return next();
+      c.set('route', endpoint.path);
+      return endpoint.handle(requestOf(c, endpoint), services);
+    });
   }
 }
 

@@ -47,12 +47,13 @@ export class ListenError extends Error {
  * By `node:http` on both runtimes: Deno's own server has no limit for anything, neither for headers nor for connections
  * that are idle or take no answer, and talks HTTP/2 with whoever begins with it.
  *
+ * @param at.variable where the port comes from, for the message
  * @param env is handed to the handler with the peer's address as `remoteAddress`
  * @throws {ListenError}
  */
 export async function serve(
   fetch: Fetch,
-  { host, port }: { host: string; port: number },
+  at: { host: string; port: number; variable?: string },
   limits: Partial<ServerLimits> = {},
 ): Promise<RunningServer> {
   const { headersMs, keepAliveMs, ...ofConnections } = { ...LIMITS, ...limits };
@@ -87,10 +88,10 @@ export async function serve(
     continueWhenRead(message, response);
     server.emit('request', message, response);
   });
-  await listen(server, host, port);
+  await listen(server, at);
   const address = server.address();
   return {
-    port: typeof address === 'object' && address ? address.port : port,
+    port: typeof address === 'object' && address ? address.port : at.port,
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());
@@ -123,22 +124,27 @@ function refuseTinyChunks({ socket }: IncomingMessage, response: ServerResponse)
   socket.destroy();
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
+async function listen(server: Server, at: { host: string; port: number; variable?: string }): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, host.replace(/^\[|\]$/g, ''), resolve);
+      server.listen(at.port, at.host.replace(/^\[|\]$/g, ''), resolve);
     });
   } catch (error) {
-    throw listenError(error, { host, port });
+    throw listenError(error, at);
   }
 }
 
-function listenError(error: unknown, { host, port }: { host: string; port: number }): ListenError {
+function listenError(
+  error: unknown,
+  { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
+): ListenError {
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return new ListenError(`PORT ${port} is already in use on ${host}; set PORT to a free one.`);
+    return new ListenError(
+      `${variable} ${port} is already in use on ${host}; set ${variable} to a free one.`,
+    );
   }
   return new ListenError(
-    `HOST ${host} with PORT ${port} cannot be used: ${error instanceof Error ? error.message : error}`,
+    `HOST ${host} with ${variable} ${port} cannot be used: ${error instanceof Error ? error.message : error}`,
   );
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { inTransaction } from '../../database/retry.ts';
+import { uploadedBytes } from '../../metrics.ts';
 import { ObjectNotFound, type Piece, type PutOptions } from '../../storage/port.ts';
 import type { Digests } from './digests.ts';
 import { completedBefore, inspectHead, ofStorage, type UploadParts } from './object.ts';
@@ -118,6 +119,7 @@ class Writing {
         if (offset + this.#received + chunk.length > length)
           throw new TooMuch('More came than was declared.');
         this.#received += chunk.length;
+        uploadedBytes.inc(chunk.length);
         verify?.update(chunk);
         yield chunk;
       } catch (error) {

@@ -4,6 +4,7 @@ import type { Locks } from '../../database/locks.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { HttpError } from '../../http/errors.ts';
 import { ClientGone, hasBody } from '../../http/form/body.ts';
+import { abortedUploads } from '../../metrics.ts';
 import { answerFailure } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import { ALGORITHMS, type Checksum, parseChecksum } from './checksum.ts';
@@ -148,6 +149,7 @@ class TusRequest {
     }
     if (error instanceof ClientGone) {
       log.info('the client went away in the middle of an upload; what has come is kept');
+      abortedUploads.inc({ cause: 'client_gone' });
       // Nobody will read it; the status is for the log.
       return new HttpError(400, '', { Connection: 'close' });
     }
