@@ -203,7 +203,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
     jwt: jwtConfig(v),
-    metricsPort: v.METRICS_PORT,
+    metricsPort: metricsPort(v),
     changesDays: v.CHANGES_DAYS,
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
@@ -228,6 +228,11 @@ function adminPassword(v: Variables): string {
   throw new ConfigError(
     `ADMIN_PASSWORD is not set; it must be while HOST is ${JSON.stringify(v.HOST)}, which is not a loopback address.`,
   );
+}
+
+function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {
+  if (METRICS_PORT !== PORT) return METRICS_PORT;
+  throw new ConfigError(`METRICS_PORT is ${METRICS_PORT}, which is PORT; allowed is another one.`);
 }
 
 function jwtConfig(v: Variables): JwtConfig | undefined {

@@ -247,6 +247,7 @@ export const CASES: Readonly<Record<string, Asks>> = {
   'GET /services/hosts.json': () => get('/services/hosts.json'),
   'GET /info/me.json': () => get('/info/me.json'),
   'GET /info/health': () => get('/info/health'),
+  'GET /metrics': () => get('/metrics'),
   'GET /info/components.json': () => get('/info/components.json'),
   'GET /sysinfo/bundles/version': () => get('/sysinfo/bundles/version'),
   'GET /org/all.json': () => get('/org/all.json'),
