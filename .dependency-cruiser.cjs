@@ -6,7 +6,7 @@ const FEATURES = [
   ...['stream', 'webhooks', 'statistics', 'upkeep', 'operator', 'about'],
 ];
 const room = (...names) => `^src/(${names.join('|')})/`;
-const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
+const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|metrics-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
 /** Beside the code, but for the embedded server's, which does nothing but start processes. */
 const UNIT_TESTS = '^(src/(?!database/embedded/)|workers/).*\\.test\\.ts$';

@@ -94,6 +94,7 @@ export function createApp(context: Context): Hono {
       { path: '/publications', layers: [forPlayersElsewhere()] },
     ],
     sites: { publicUrl, trusted },
+    trustedProxies: context.config.trustedProxies,
     endpoints,
     services: { ...context, document: servedDocument(publicUrl) },
     mounted: [dashboardRoutes(context.queue), studioPages(context.studio)],

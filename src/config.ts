@@ -7,6 +7,7 @@ import {
   integer,
   type NamedHost,
   namedHosts,
+  networks,
   origins,
   text,
   url,
@@ -45,6 +46,7 @@ const Environment = z.object({
   ADMIN_PASSWORD: text.optional(),
   FFMPEG_PATH: text.optional(),
   FFPROBE_PATH: text.optional(),
+  ALLOW_BUNDLED_FFMPEG: flag.default(false),
   WORKER_CONCURRENCY: integer(1, 256).default(2),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
   UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
@@ -73,6 +75,7 @@ const Environment = z.object({
   METADATA_DIR: text.optional(),
   COMMANDS_DIR: text.optional(),
   STUDIO_DIR: text.optional(),
+  TRUSTED_PROXIES: networks.optional(),
   METRICS_PORT: integer(1, 65535).optional(),
   CHANGES_DAYS: integer(1, 3650).default(14),
   WEBHOOK_HOSTS: namedHosts.optional(),
@@ -121,6 +124,8 @@ export interface Config {
   admin: { username: string; password: string };
   ffmpegPath: string | undefined;
   ffprobePath: string | undefined;
+  /** Whether the ffmpeg from npm may be given files that come from other machines. */
+  allowBundledFfmpeg: boolean;
   workerConcurrency: number;
   /** Bytes of all tracks of one request together. */
   maxUploadBytes: number;
@@ -153,6 +158,8 @@ export interface Config {
   commandsDir: string | undefined;
   /** Folder with a built recorder for browsers. */
   studioDir: string | undefined;
+  /** Who says on whose behalf it asks. */
+  trustedProxies: readonly { address: string; prefix: number }[];
   /** Where metrics are served without an account; nowhere when undefined. */
   metricsPort: number | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
@@ -185,6 +192,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     admin: { username: v.ADMIN_USERNAME, password: adminPassword(v) },
     ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
     ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
+    allowBundledFfmpeg: v.ALLOW_BUNDLED_FFMPEG,
     workerConcurrency: v.WORKER_CONCURRENCY,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
@@ -203,6 +211,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
     jwt: jwtConfig(v),
+    trustedProxies: v.TRUSTED_PROXIES ?? [],
     metricsPort: metricsPort(v),
     changesDays: v.CHANGES_DAYS,
     webhookHosts: v.WEBHOOK_HOSTS ?? [],

@@ -1,6 +1,7 @@
 import manifest from '../package.json' with { type: 'json' };
+import { isLoopback } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
-import { locateTools } from '../src/media/tools.ts';
+import { BUNDLED, locateTools, requireSafeTools } from '../src/media/tools.ts';
 import type { Shutdown } from '../src/shutdown.ts';
 import { loadDefinitions } from '../src/workflows/definitions.ts';
 import { commandFault } from './operations/command-settings.ts';
@@ -18,6 +19,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   const programs = await programsIn(config.commandsDir);
   await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandFault(programs));
   const tools = await locateTools(config);
+  if (requireSafeTools(tools, isLoopback(config.host), config.allowBundledFfmpeg)) log.warn(BUNDLED);
   const worker = startWorker({
     ...context,
     name,

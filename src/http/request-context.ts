@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { requestSeconds } from '../metrics.ts';
 import type { Logger } from '../telemetry.ts';
+import { clientAddress, type Trusted } from './server/client-address.ts';
+import { peerAddress } from './server/remote-address.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -9,6 +11,8 @@ declare module 'hono' {
     requestId: string;
     /** The pattern of the path that a handler was found for. */
     route: string | undefined;
+    /** The IP address of the client; empty without a connection. */
+    client: string;
     /** The path as logs may show it. */
     shownPath: string;
     /** Logs with the request's identifier. */
@@ -30,13 +34,19 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  * account. The identifier goes back as `X-Request-Id`.
  *
  * @param secrets areas of which nothing below is logged
+ * @param isTrusted which proxies may say for whom they ask
  */
-export function requestContext(log: Logger, secrets: readonly string[] = []): MiddlewareHandler {
+export function requestContext(
+  log: Logger,
+  secrets: readonly string[] = [],
+  isTrusted: Trusted = () => false,
+): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();
     const given = c.req.header('X-Request-Id');
     const requestId = given !== undefined && ACCEPTED_ID.test(given) ? given : randomUUID();
     const requestLog = log.child({ requestId });
+    c.set('client', clientAddress(peerAddress(c), c.req.raw.headers, isTrusted));
     c.set('requestId', requestId);
     c.set('log', requestLog);
     c.set('shownPath', shownPath(c.req.path, secrets));
@@ -52,6 +62,7 @@ export function requestContext(log: Logger, secrets: readonly string[] = []): Mi
         path: c.var.shownPath,
         status: c.res.status,
         ms: Math.round(ms),
+        client: c.var.client || undefined,
         account: c.get('account'),
         runAs: c.get('runAs'),
       },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../config.ts';
 import { runTool } from './process.ts';
-import { locateTools } from './tools.ts';
+import { locateTools, requireSafeTools } from './tools.ts';
 
 const NOTHING = { ffmpegPath: undefined, ffprobePath: undefined };
 let folder: string;
@@ -39,5 +39,23 @@ describe('locateTools', () => {
     const wrong = locateTools({ ...NOTHING, ffmpegPath: '/nonexistent/ffmpeg' }, folder);
     await expect(wrong).rejects.toThrow(ConfigError);
     await expect(wrong).rejects.toThrow('FFMPEG_PATH is "/nonexistent/ffmpeg"');
+  });
+});
+
+describe('requireSafeTools', () => {
+  it('lets the tools from npm work for this machine alone, with a warning, unless more is allowed', async () => {
+    const bundled = await locateTools(NOTHING, '');
+    expect(requireSafeTools(bundled, true, false)).toBe(true);
+    expect(requireSafeTools(bundled, false, true)).toBe(true);
+    expect(() => requireSafeTools(bundled, false, false)).toThrow(/ALLOW_BUNDLED_FFMPEG=true/);
+    // One of both is enough.
+    expect(() => requireSafeTools({ ...bundled, ffmpeg: '/usr/bin/ffmpeg' }, false, false)).toThrow(
+      ConfigError,
+    );
+  });
+
+  it('says nothing of others', () => {
+    const own = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
+    expect(requireSafeTools(own, false, false)).toBe(false);
   });
 });

@@ -59,6 +59,25 @@ export function isBundled({ ffmpeg, ffprobe }: MediaTools): boolean {
   return ffmpeg === installedPath('ffmpeg') || ffprobe === installedPath('ffprobe');
 }
 
+/** What somebody should know who lets the tools from npm work. */
+export const BUNDLED =
+  'the ffmpeg in use came from npm and is of 2018: good for a first try, not for files of strangers; install a current one (on Debian: apt install ffmpeg)';
+
+/**
+ * Sees to it that nobody else's files are given to the tools from npm unless that was allowed.
+ *
+ * @param isLocal whether only this machine can ask
+ * @returns whether to warn of them
+ * @throws {ConfigError}
+ */
+export function requireSafeTools(tools: MediaTools, isLocal: boolean, allowed: boolean): boolean {
+  if (!isBundled(tools)) return false;
+  if (isLocal || allowed) return true;
+  throw new ConfigError(
+    `No ffmpeg was found but the one from npm, which is of 2018 and not safe for files of strangers: install a current one (on Debian: apt install ffmpeg), set FFMPEG_PATH and FFPROBE_PATH, or set ALLOW_BUNDLED_FFMPEG=true.`,
+  );
+}
+
 /** The binary npm installed for this platform. The packages' own scripts would look at the environment. */
 function installedPath(name: 'ffmpeg' | 'ffprobe'): string | undefined {
   const scope = `@${name}-installer`;

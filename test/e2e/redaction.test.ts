@@ -34,6 +34,7 @@ describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) =
       s3: true,
       env: {
         HOST: '0.0.0.0',
+        ALLOW_BUNDLED_FFMPEG: 'true',
         LOG_LEVEL: 'debug',
         // Without its services a process would use all the time it has.
         SHUTDOWN_SECONDS: '1',
