@@ -22,11 +22,19 @@ export async function startMetrics(context: Context, shutdown: Shutdown): Promis
       const { pathname } = new URL(request.url);
       if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 });
       if (pathname === '/metrics') return metricsText(serviceMetrics);
-      if (pathname === '/health/live') return Response.json({ status: 'live' });
+      if (pathname === '/health/live') return liveness(context);
       return new Response(null, { status: 404 });
     },
     { host: config.host, port: config.metricsPort, variable: 'METRICS_PORT' },
   );
   log.info({ host: config.host, port: server.port }, 'metrics are served');
   shutdown.release('metrics', async () => server.destroy());
+}
+
+/** A process whose loops hang is to be replaced. */
+async function liveness({ health }: Pick<Context, 'health'>): Promise<Response> {
+  return health.worker().then(
+    () => Response.json({ status: 'live' }),
+    () => Response.json({ status: 'stuck' }, { status: 503 }),
+  );
 }
