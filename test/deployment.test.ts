@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig, VARIABLES } from '../src/config.ts';
+
+const read = (path: string) =>
+  readFileSync(fileURLToPath(new URL(`../docker/${path}`, import.meta.url)), 'utf8');
+const OF_OTHERS = /^AWS_/;
+
+interface Service {
+  image: string;
+  environment?: Record<string, string>;
+  networks?: string[];
+  read_only?: boolean;
+  cap_drop?: string[];
+  stop_grace_period?: string;
+}
+
+const compose = parse(read('compose.yaml'), { merge: true }) as {
+  services: Record<string, Service>;
+  networks: Record<string, unknown>;
+  volumes: Record<string, unknown>;
+};
+/** What compose reads of `.env`, by name, and whether it goes without. */
+const asked = new Map(
+  [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?[^}]*\}/g)].map(([, name = '', default_]) => [
+    name,
+    default_,
+  ]),
+);
+const example = read('.env.example');
+
+test('every variable that compose reads is in .env.example, and the other way round', () => {
+  const there = [...example.matchAll(/^#?([A-Z_0-9]+)=/gm)].map(([, name]) => name);
+  expect(there.sort()).toEqual([...asked.keys()].sort());
+});
+
+test('no secret has a value in what is handed out', () => {
+  for (const [line, name] of example.matchAll(/^(\w*(?:PASSWORD|SECRET)\w*)=.*$/gm))
+    expect(line).toBe(`${name}=`);
+});
+
+test.each(['api', 'worker', 'migrate'])('compose configures %s by variables that there are', (name) => {
+  const { environment = {}, read_only, cap_drop } = compose.services[name] as Service;
+  expect(
+    Object.keys(environment).filter((each) => !VARIABLES.includes(each) && !OF_OTHERS.test(each)),
+  ).toEqual([]);
+  expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] });
+  const filled = Object.fromEntries(
+    Object.entries(environment).map(([key, value]) => [
+      key,
+      value.replaceAll(/\$\{\w+(?::-([^}]*))?[^}]*\}/g, (_, given) => given ?? 'x'),
+    ]),
+  );
+  const config = loadConfig(filled);
+  expect(config.trustedProxies).toHaveLength(1);
+  // Killed before it has ended it would lose what it could have handed back.
+  expect(Number.parseInt(compose.services.api?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(
+    config.shutdownMs,
+  );
+});
+
+test('in compose the proxy alone reaches the API from outside, and every network and volume is declared', () => {
+  for (const { networks = [] } of Object.values(compose.services))
+    expect(networks.filter((name) => !(name in compose.networks))).toEqual([]);
+  expect(
+    Object.entries(compose.services)
+      .filter(([, { networks }]) => networks?.includes('edge'))
+      .map(([name]) => name),
+  ).toEqual(['proxy', 'api']);
+});
+
+const manifests = readdirSync(fileURLToPath(new URL('../docker/kubernetes/', import.meta.url)))
+  .filter((name) => name !== 'kustomization.yaml')
+  .flatMap((name) => parseAllDocuments(read(`kubernetes/${name}`)).map((document) => document.toJS()));
+
+test('the kustomization names every manifest', () => {
+  const files = readdirSync(fileURLToPath(new URL('../docker/kubernetes/', import.meta.url)));
+  const { resources } = parse(read('kubernetes/kustomization.yaml'));
+  expect([...resources, 'kustomization.yaml'].sort()).toEqual(files.sort());
+});
+
+test('Kubernetes configures Inlet by variables that there are, with values that are allowed', () => {
+  const data = Object.assign({}, ...manifests.map((each) => ({ ...each.data, ...each.stringData })));
+  expect(Object.keys(data).filter((name) => !VARIABLES.includes(name) && !OF_OTHERS.test(name))).toEqual([]);
+  expect(loadConfig(data).metricsPort).toBe(9464);
+});
+
+test('every pod runs as nobody, on a root file system that is read-only, and ends within its time', () => {
+  const pods = manifests
+    .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
+    .map(({ spec }) => spec.template.spec);
+  expect(pods).toHaveLength(3);
+  for (const { securityContext, containers, volumes, terminationGracePeriodSeconds } of pods) {
+    expect(securityContext.runAsNonRoot).toBe(true);
+    for (const each of containers) {
+      expect(each.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      for (const { name } of each.volumeMounts)
+        expect(volumes.map((volume: { name: string }) => volume.name)).toContain(name);
+    }
+    if (terminationGracePeriodSeconds) expect(terminationGracePeriodSeconds).toBeGreaterThan(110);
+  }
+});
