@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { type Fault, planFaults } from './soak/faults.ts';
 import { parseOptions } from './soak/options.ts';
+import { countKinds, type Fault, planFaults, planKills } from './soak/plan.ts';
 import { Random } from './soak/random.ts';
+import { chooseWorlds } from './soak/world/kinds.ts';
 
 const faults: Fault[] = ['database', 'database', 'redis', 's3', 'disk'].map((target, i) => ({
   name: `fault ${i}`,
+  kind: 'fault',
   target,
   begin: () => undefined,
   ...(i % 2 === 0 && { end: () => undefined }),
@@ -34,4 +36,28 @@ test('a command line of the soak that is not understood is told with what is all
   expect(() => parseOptions(['--minutes', 'ten'])).toThrow(/--minutes is ten; allowed is a number/);
   expect(() => parseOptions(['--quue', 'redis'])).toThrow(/quue/);
   expect(parseOptions(['--seed', '7', '--only', 'a,b'])).toMatchObject({ seed: 7, only: ['a', 'b'] });
+});
+
+test('of an hour more than a hundred kills are planned, at other moments for another seed', () => {
+  const kills = [1, 2, 3].map((seed) => planKills(faults, new Random(seed), 3600));
+  for (const all of kills) expect(all.length).toBeGreaterThan(100);
+  expect(kills[0]).not.toEqual(kills[1]);
+  expect(countKinds(kills[0] ?? [])).toEqual({ fault: kills[0]?.length });
+});
+
+test('ten minutes have two worlds that hold everything, an hour four that hold everything with everything', () => {
+  const names = (minutes: number) => chooseWorlds({}, minutes).map(({ name }) => name);
+  expect(names(10)).toEqual(['deno redis s3', 'node postgres folder']);
+  const hour = chooseWorlds({}, 60);
+  expect(hour).toHaveLength(4);
+  for (const [one, other] of [
+    ['runtime', 'queue'],
+    ['runtime', 'storage'],
+    ['queue', 'storage'],
+  ] as const)
+    expect(new Set(hour.map((kind) => `${kind[one]} ${kind[other]}`)).size).toBe(4);
+  expect(new Set(names(80)).size).toBe(8);
+  expect(
+    chooseWorlds({ runtime: 'node', queue: 'redis', storage: 'folder' }, 60).map(({ name }) => name),
+  ).toEqual(['node redis folder']);
 });

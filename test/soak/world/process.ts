@@ -4,10 +4,9 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { Role } from '../../src/cli/role.ts';
-import type { SoakOptions } from './options.ts';
+import type { Role, Runtime } from '../../../src/cli/role.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/launch.ts', import.meta.url));
+const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launch.ts', import.meta.url));
 const RESTART_MS = 1_000;
 /** In the log of one that has begun its work; until then it may refuse to start, for want of a database say. */
 const WORKS = /the API is listening|the worker is ready/;
@@ -18,6 +17,7 @@ const TAIL = 4_000;
 /** One of Inlet's processes with somebody who starts it again when it ends, as every production has. */
 export class SoakProcess {
   readonly name: string;
+  readonly role: Role;
   readonly #arguments: string[];
   readonly #env: Record<string, string>;
   readonly #log: Writable | undefined;
@@ -31,11 +31,20 @@ export class SoakProcess {
   /** Stops that took too long. */
   readonly hangs: string[] = [];
   starts = 0;
+  /** Ends that a recording has brought about on purpose. */
+  poisoned = 0;
   /** How many lines of the log said that others had been dropped. */
   gaps = 0;
 
-  constructor(role: Role, name: string, { runtime, logs }: SoakOptions, env: Record<string, string>) {
+  /** @param options.logs the folder for a copy of its log */
+  constructor(
+    role: Role,
+    name: string,
+    { runtime, logs }: { runtime: Runtime; logs: string | undefined },
+    env: Record<string, string>,
+  ) {
     this.name = name;
+    this.role = role;
     this.#arguments = [LAUNCHER, role, '--runtime', runtime];
     this.#env = env;
     if (logs) {
@@ -57,6 +66,10 @@ export class SoakProcess {
   kill(): void {
     this.#told = true;
     this.#child?.kill('SIGKILL');
+  }
+
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    if (this.#child && !hasEnded(this.#child)) this.#child.kill(name);
   }
 
   /** Asks it to stop and waits; it is started again. */
@@ -103,9 +116,9 @@ export class SoakProcess {
     this.starts += 1;
     this.#told = false;
     this.#works = false;
-    const { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR } = process.env;
+    const { PATH, HOME } = process.env;
     const child = spawn(process.execPath, this.#arguments, {
-      env: { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, ...this.#env },
+      env: { PATH, HOME, ...this.#env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -114,7 +127,9 @@ export class SoakProcess {
     }
     child.once('exit', (code, signal) => {
       if (!this.#wanted) return;
-      if (!this.#told && this.#works)
+      // Nobody but a recording that kills its worker, or this soak, sends that.
+      if (!this.#told && signal === 'SIGKILL' && this.role === 'worker') this.poisoned += 1;
+      else if (!this.#told && this.#works)
         this.crashes.push(`${signal ?? `exit ${code}`}: ${lastLine(this.#tail)}`);
       setTimeout(() => this.#wanted && this.#start(), RESTART_MS);
     });

@@ -1,0 +1,28 @@
+import { createDatabase, type Database } from '../../../src/database/kysely.ts';
+import { createPool } from '../../../src/database/pool.ts';
+import { createStorage } from '../../../src/storage/create.ts';
+import type { ObjectStorage } from '../../../src/storage/port.ts';
+import type { Cleanup } from '../../bench/support/cleanup.ts';
+import type { TestS3 } from '../../support/s3.ts';
+
+/** A pool of this process's own. */
+export function openDatabase(url: string, cleanup: Cleanup): Database {
+  const pool = createPool(url, { onError: () => undefined });
+  cleanup.add(() => pool.end());
+  return createDatabase(pool);
+}
+
+/** The objects, without what is between the product and them. */
+export async function openStorage(
+  dataDir: string,
+  { s3 }: { s3?: TestS3 },
+  cleanup: Cleanup,
+): Promise<ObjectStorage> {
+  // The SDK reads the environment with its first request.
+  if (s3) Object.assign(process.env, s3.env);
+  const bucket = s3?.env.S3_BUCKET;
+  const storage = await createStorage({ dataDir, s3: bucket ? { bucket, forcePathStyle: true } : undefined });
+  cleanup.add(() => storage.close());
+  await storage.check();
+  return storage;
+}

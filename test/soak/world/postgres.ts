@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withLock } from '../../../src/database/embedded/lock.ts';
+import { embeddedPaths } from '../../../src/database/embedded/paths.ts';
+import { run } from '../../../src/database/embedded/programs.ts';
+import { startServer } from '../../../src/database/embedded/server.ts';
+import { childrenOf } from './vitals.ts';
+
+/** The PostgreSQL of a soak, to be stopped as an operator or a crash does. */
+export interface SoakPostgres {
+  /** `immediate` is what a crash leaves: it repeats what it had logged. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>;
+  start(): Promise<void>;
+  /** All its processes. */
+  pids(): number[];
+}
+
+/** @param dataDir of an embedded server that this process uses */
+export function controlPostgres(dataDir: string): SoakPostgres {
+  const paths = embeddedPaths(dataDir);
+  let release = () => {};
+  let started: Promise<unknown> = Promise.resolve();
+  return {
+    stop: async (mode) => {
+      await started;
+      await new Promise<void>((resolve, reject) => {
+        // With the lock, or its keeper would start it again at once.
+        started = withLock(paths.lock, async () => {
+          const wanted = new Promise<void>((go) => {
+            release = go;
+          });
+          await run(paths, paths.cluster, ['pg_ctl', '--silent', 'stop', `--mode=${mode}`]).then(
+            resolve,
+            reject,
+          );
+          await wanted;
+          await startServer(paths);
+        });
+      });
+    },
+    start: async () => {
+      release();
+      await started;
+    },
+    pids: () => {
+      const postmaster = Number(readPid(join(paths.cluster, 'postmaster.pid')));
+      return postmaster > 0 ? [postmaster, ...childrenOf(postmaster)] : [];
+    },
+  };
+}
+
+function readPid(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').split('\n')[0] ?? '';
+  } catch {
+    return '';
+  }
+}

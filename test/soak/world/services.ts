@@ -1,0 +1,54 @@
+import { Redis } from 'ioredis';
+import type { Cleanup } from '../../bench/support/cleanup.ts';
+import { startProxy, startProxyTo } from '../../support/proxy.ts';
+import { startRedis } from '../../support/redis.ts';
+import { startS3 } from '../../support/s3.ts';
+import { startS3Between } from '../../support/s3-between.ts';
+import type { World } from './world.ts';
+
+type Environment = Record<string, string>;
+type Services = Partial<Pick<World, 'redis' | 's3' | 'between'>> & {
+  proxies?: Partial<World['proxies']>;
+  servers?: Partial<World['servers']>;
+};
+
+/** A Redis, behind a proxy for those who have `env`. */
+export async function addRedis(env: Environment, direct: Environment, cleanup: Cleanup): Promise<Services> {
+  const redis = await cleanup.own(startRedis());
+  const through = await startProxyTo(redis.url);
+  cleanup.add(through.proxy.stop);
+  env.REDIS_URL = through.url;
+  direct.REDIS_URL = redis.url;
+  let pid = 0;
+  const look = async () => {
+    pid = await redisPid(redis.url);
+  };
+  await look();
+  const restart = async () => {
+    await redis.restart();
+    await look();
+  };
+  return {
+    redis: { ...redis, restart },
+    proxies: { redis: through.proxy },
+    servers: { redis: () => [pid] },
+  };
+}
+
+async function redisPid(url: string): Promise<number> {
+  const redis = new Redis(url);
+  const [, pid] = /process_id:(\d+)/.exec(await redis.info('server')) ?? [];
+  redis.disconnect();
+  return Number(pid);
+}
+
+/** An S3 server, for those who have `env` behind something that meddles with requests, and a proxy. */
+export async function addS3(env: Environment, direct: Environment, cleanup: Cleanup): Promise<Services> {
+  const s3 = await cleanup.own(startS3());
+  const between = await cleanup.own(startS3Between(s3.env.AWS_ENDPOINT_URL_S3 ?? ''));
+  const proxy = await startProxy('127.0.0.1', Number(new URL(between.url).port));
+  cleanup.add(proxy.stop);
+  Object.assign(env, s3.env, { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${proxy.port}` });
+  Object.assign(direct, s3.env);
+  return { s3, between, proxies: { s3: proxy } };
+}
