@@ -11,8 +11,11 @@ import type { OperationState } from './states.ts';
 const SILENCE_SECONDS = 12;
 /** How often a running operation says that it lives; several times within the silence allowed. */
 export const HEARTBEAT_MS = 3_000;
-/** After so many dead workers in a row the file, not the worker, is taken to be the reason. */
-const MAX_LOSSES = 25;
+/**
+ * After so many dead workers the file, not the worker, is taken to be the reason. Each takes what else it was doing with it,
+ * and a quarter of a minute: what kills them is to be found out within three.
+ */
+const MAX_LOSSES = 10;
 
 /** An operation that this worker holds; `token` fences every later write. */
 export interface Claim {

@@ -220,7 +220,8 @@ test('deleting the event takes the operation from its worker', async () => {
 
 test('an operation that keeps losing its workers fails in the end', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database);
-  for (let i = 0; i < 25; i += 1) {
+  for (let i = 0; i < 10; i += 1) {
+    expect(await processingState(database, eventId)).not.toBe('FAILED');
     const claim = await claimFirst(workflowId);
     await sql`UPDATE workflow_operations SET heartbeat_at = now() - interval '1 minute' WHERE id = ${claim.operationId}`.execute(
       database,
@@ -228,7 +229,7 @@ test('an operation that keeps losing its workers fails in the end', async () => 
     await recoverLostOperations(database, FOR_AGES);
   }
   expect(await processingState(database, eventId)).toBe('FAILED');
-  expect((await operationsOf(database, workflowId))[0]?.reason).toContain('died 25 times');
+  expect((await operationsOf(database, workflowId))[0]?.reason).toContain('died 10 times');
 });
 
 test('an event cannot have two active workflows', async () => {

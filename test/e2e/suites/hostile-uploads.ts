@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Hostile, hostileMedia } from '../../corpus/media/index.ts';
 import type { Client, EventJson } from '../../support/client.ts';
 import { recording } from '../../support/clips.ts';
 import { eventFields, file } from '../../support/form.ts';
-import { type Hostile, hostileMedia } from '../../support/hostile-media/index.ts';
 import { expectNothingLeftOver } from '../../support/leftovers.ts';
 import type { Suite } from '../suite.ts';
 

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { World } from '../world/world.ts';
 
-/** A recording that kills its worker is given up after 25 of them, which takes a good quarter of a minute each. */
+/** A recording that kills its worker is given up after ten of them, which takes a good quarter of a minute each. */
 const PROCESSED_MS = 900_000;
 /** By how much what was published may be longer or shorter than what was sent: a frame of sound or two. */
 const TOLERANCE_MS = 200;
@@ -79,7 +79,14 @@ export async function story({ database }: World, eventId: string) {
   const operations = await database
     .selectFrom('workflow_operations')
     .innerJoin('workflows', 'workflows.id', 'workflow_id')
-    .select(['operation', 'workflow_operations.state', 'reason', 'attempts', 'losses', 'deferrals'])
+    .select([
+      'operation',
+      'workflow_operations.state',
+      'workflow_operations.reason',
+      'attempts',
+      'losses',
+      'deferrals',
+    ])
     .where('event_id', '=', eventId)
     .where('workflow_operations.state', 'not in', ['succeeded', 'skipped'])
     .orderBy('workflow_operations.id')

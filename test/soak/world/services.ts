@@ -1,16 +1,22 @@
 import { Redis } from 'ioredis';
 import type { Cleanup } from '../../bench/support/cleanup.ts';
-import { startProxy, startProxyTo } from '../../support/proxy.ts';
-import { startRedis } from '../../support/redis.ts';
-import { startS3 } from '../../support/s3.ts';
-import { startS3Between } from '../../support/s3-between.ts';
-import type { World } from './world.ts';
+import { startProxy, startProxyTo, type TestProxy } from '../../support/proxy.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { startS3, type TestS3 } from '../../support/s3.ts';
+import { type S3Between, startS3Between } from '../../support/s3-between.ts';
 
 type Environment = Record<string, string>;
-type Services = Partial<Pick<World, 'redis' | 's3' | 'between'>> & {
-  proxies?: Partial<World['proxies']>;
-  servers?: Partial<World['servers']>;
-};
+
+/** What a world has beside its database. */
+export interface Services {
+  redis?: TestRedis;
+  s3?: TestS3;
+  /** Single requests to S3 pass here. */
+  between?: S3Between;
+  proxies?: { redis?: TestProxy; s3?: TestProxy };
+  /** The processes of each on this machine. */
+  servers?: { redis?: () => number[] };
+}
 
 /** A Redis, behind a proxy for those who have `env`. */
 export async function addRedis(env: Environment, direct: Environment, cleanup: Cleanup): Promise<Services> {

@@ -45,11 +45,12 @@ function script(real: string): string {
   return `#!/bin/sh
 PATH=/usr/local/bin:/usr/bin:/bin
 trouble=
-last=
-for last in "$@"; do
-  case "$last" in
+out=
+for each in "$@"; do
+  case "$each" in
     /*|file:*)
-      path=\${last#file:}
+      path=\${each#file:}
+      [ -e "$path" ] || out=$path
       if [ -f "$path" ]; then
         found=$(tail -c 200 "$path" | grep -aom1 '${MARK}[a-z-]*')
         [ -n "$found" ] && trouble=\${found#${MARK}}
@@ -62,10 +63,8 @@ case "$trouble" in
   crashes) kill -SEGV $$ ;;
   prints-without-end) exec yes 'frame=    1 fps=0.0 q=0.0 size=       0kB' ;;
   tells-without-end) exec yes '[mp4 @ 0x1] something is not as it should be' >&2 ;;
-  # Only what is to be written: probing ends in the recording itself.
-  writes-without-end)
-    out=\${last#file:}
-    case "$out" in /*) [ -e "$out" ] || exec dd if=/dev/zero of="$out" bs=64k ;; esac ;;
+  # Probing writes nothing.
+  writes-without-end) [ -n "$out" ] && exec dd if=/dev/zero of="$out" bs=64k ;;
 esac
 roll=$(od -An -N1 -tu1 /dev/urandom)
 [ "$roll" -lt ${ENDED} ] && kill -KILL $$

@@ -1,4 +1,4 @@
-import type { Container } from '../clips.ts';
+import type { Container } from '../../support/clips.ts';
 import { type Hostile, seeded, smallClip } from './hostile.ts';
 
 const FORMATS: readonly Container[] = [

@@ -1,4 +1,4 @@
-import { type ClipOptions, recording } from '../clips.ts';
+import { type ClipOptions, recording } from '../../support/clips.ts';
 
 /** A file that somebody sends to do harm, or by mistake. */
 export interface Hostile {

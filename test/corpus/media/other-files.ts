@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { bytes } from '../bytes.ts';
+import { bytes } from '../../support/bytes.ts';
+import { zipOf } from '../../support/zip.ts';
 import { type Hostile, latin1, smallClip, uint32 } from './hostile.ts';
 import { pngBomb } from './sound.ts';
 
@@ -46,6 +47,9 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
       '<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>',
     ),
     'a drawing full of entities': latin1(`<?xml version="1.0"?>${LAUGHS}<svg>&i;</svg>`),
+    'an archive of an archive of zeros': zipped('a.zip', zipped('a.mp4', Buffer.alloc(32 * MIB))),
+    'a document that is a script as well': latin1(`%PDF-1.7\n#!/bin/sh\ncat /etc/passwd\n${'%'.repeat(500)}`),
+    'texts as if they were frames of sound': latin1(`ID3\x03\0\0\0\0\0\x0a${'not a frame '.repeat(500)}`),
     'an archive': latin1(`PK\x03\x04${'\0'.repeat(100)}`),
     'an archive that unpacks to gigabytes': gzipSync(Buffer.alloc(64 * 2 ** 20), { level: 9 }),
     'a program': latin1(`\x7fELF\x02\x01\x01${'\0'.repeat(100)}`),
@@ -56,7 +60,16 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
   const named = Object.entries(files).map(
     ([name, content]): Hostile => ({ name, bytes: content, ends: 'FAILED' }),
   );
-  return [...named, ...captions(outside)];
+  // What players skip at its end is an archive; which it is, its beginning says.
+  const both = Buffer.concat([mp4, zipped('a.html', Buffer.from('<script>alert(1)</script>'))]);
+  const polyglot: Hostile = { name: 'an MP4 that is an archive as well', bytes: both, ends: 'SUCCEEDED' };
+  return [...named, polyglot, ...captions(outside)];
+}
+
+const MIB = 2 ** 20;
+
+function zipped(name: string, content: Buffer): Buffer {
+  return zipOf([{ name, content, deflated: true }]);
 }
 
 const LAUGHS = `<!DOCTYPE x [<!ENTITY a "ha">${Array.from('bcdefghi')
