@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseOptions } from './soak/options.ts';
 import { countKinds, type Fault, planFaults, planKills } from './soak/plan.ts';
 import { Random } from './soak/random.ts';
+import { judgeVitals } from './soak/verdict/vitals.ts';
 import { chooseWorlds } from './soak/world/kinds.ts';
 
 const faults: Fault[] = ['database', 'database', 'redis', 's3', 'disk'].map((target, i) => ({
@@ -60,4 +61,15 @@ test('ten minutes have two worlds that hold everything, an hour four that hold e
   expect(
     chooseWorlds({ runtime: 'node', queue: 'redis', storage: 'folder' }, 60).map(({ name }) => name),
   ).toEqual(['node redis folder']);
+});
+
+test('a process that ran hot once may stay large, and one that grows on, spins or keeps files may not', () => {
+  const look = (mib: number, handles = 30, load = 0) => [{ mib, handles, load }];
+  const faults = (...looks: ReturnType<typeof look>[]) => judgeVitals(['worker 1'], looks).faults.length;
+  expect(faults(look(110), look(160))).toBe(0);
+  expect(faults(look(110), look(210), look(215))).toBe(0);
+  expect(faults(look(110), look(210), look(260))).toBe(1);
+  expect(faults(look(110), look(290), look(290))).toBe(1);
+  expect(faults(look(110), look(110, 60))).toBe(1);
+  expect(faults(look(110), look(110, 30, 0.9))).toBe(1);
 });

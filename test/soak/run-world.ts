@@ -8,7 +8,8 @@ import { Random } from './random.ts';
 import { describeVitals } from './report/text.ts';
 import { reportOf, type WorldReport } from './report/world.ts';
 import { Trickle } from './uploads/trickle.ts';
-import { judge, judgeVitals } from './verdict/judge.ts';
+import { judge } from './verdict/judge.ts';
+import { isSuspect, judgeVitals } from './verdict/vitals.ts';
 import type { WorldKind } from './world/kinds.ts';
 import { vitalsOf } from './world/vitals.ts';
 import { createWorld, type World } from './world/world.ts';
@@ -62,10 +63,16 @@ export async function runWorld(
   for (let i = 0; i < ROUNDS; i += 1) await trickle.oneOfEach();
   const findings = await judge(world, trickle.uploads);
   await settled(world);
-  const after = await vitalsOf(pids());
+  const looks = [before, await vitalsOf(pids())];
+  if (looks[1]?.some((now, i) => before[i] && isSuspect(before[i], now))) {
+    say('a process has grown; whether it grows on is seen after further uploads');
+    for (let i = 0; i < ROUNDS; i += 1) await trickle.oneOfEach();
+    await settled(world);
+    looks.push(await vitalsOf(pids()));
+  }
   const names = world.processes.map(({ name }) => name);
-  findings.push(judgeVitals(names, before, after));
-  console.log(`\n${describeVitals(world.processes, before, after)}\n`);
+  findings.push(judgeVitals(names, looks));
+  console.log(`\n${describeVitals(world.processes, before, looks.at(-1) ?? [])}\n`);
   return reportOf(world, { uploads: trickle.uploads, faults: countKinds(plan), findings, seed, minutes });
 }
 

@@ -1,13 +1,9 @@
 import type { Upload } from '../uploads/upload.ts';
-import type { Vitals } from '../world/vitals.ts';
 import type { World } from '../world/world.ts';
 import { type Finding, finding } from './finding.ts';
 import { objectsAreRows } from './objects.ts';
 import { nothingIsStuck } from './rest.ts';
 import { allEnd, allPublished, noOthers, troublesFailed, unexplained } from './uploads.ts';
-
-const GROWTH = { share: 1.5, mib: 64, handles: 12 };
-const AT_REST = 0.15;
 
 /** What holds after everything has been mended. Waits as long as that may take. */
 export async function judge(world: World, uploads: readonly Upload[]): Promise<Finding[]> {
@@ -36,24 +32,4 @@ function unasked({ processes }: World): string[] {
   return processes.flatMap(({ name, crashes, hangs }) =>
     [...crashes, ...hangs].map((what) => `${name}: ${what}`),
   );
-}
-
-/** What has grown or spins. */
-export function judgeVitals(
-  names: readonly string[],
-  before: readonly Vitals[],
-  after: readonly Vitals[],
-): Finding {
-  const faults = names.flatMap((name, i) => {
-    const [then, now] = [before[i], after[i]];
-    if (!then || !now) return [`${name}: unknown`];
-    return [
-      now.mib > Math.max(then.mib * GROWTH.share, then.mib + GROWTH.mib) &&
-        `${name}: ${then.mib} MiB, now ${now.mib}`,
-      now.handles > then.handles + GROWTH.handles &&
-        `${name}: ${then.handles} open files, now ${now.handles}`,
-      now.load > AT_REST && `${name}: ${Math.round(now.load * 100)} % of a core at rest`,
-    ].filter((fault) => fault !== false);
-  });
-  return { what: 'the processes are as small and idle as at first', faults };
 }

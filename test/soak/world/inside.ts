@@ -1,13 +1,14 @@
 import { createDatabase, type Database } from '../../../src/database/kysely.ts';
+import { MIGRATION } from '../../../src/database/limits.ts';
 import { createPool } from '../../../src/database/pool.ts';
 import { createStorage } from '../../../src/storage/create.ts';
 import type { ObjectStorage } from '../../../src/storage/port.ts';
 import type { Cleanup } from '../../bench/support/cleanup.ts';
 import type { TestS3 } from '../../support/s3.ts';
 
-/** A pool of this process's own. */
+/** A pool of this process's own, whose statements may take as long as they take. */
 export function openDatabase(url: string, cleanup: Cleanup): Database {
-  const pool = createPool(url, { onError: () => undefined });
+  const pool = createPool(url, { limits: MIGRATION, onError: () => undefined });
   cleanup.add(() => pool.end());
   return createDatabase(pool);
 }
