@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { objectKey } from '../../src/storage/keys.ts';
+import { objectKey, shardOf } from '../../src/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage, RangeNotSatisfiable } from '../../src/storage/port.ts';
 import { bytes, readAll, sha256, source } from '../support/bytes.ts';
 import { putProcess, storages, type TestStorage } from '../support/storages.ts';
@@ -151,6 +151,17 @@ describe.each(storages)('object storage: %s', (_name, open) => {
     expect(listed?.modified.getTime()).toBeGreaterThan(begun - 2000);
     expect((await Array.fromAsync(storage.list(track.slice(0, 12)))).map(({ key }) => key)).toEqual([track]);
     expect(await Array.fromAsync(storage.list('other/'))).toEqual([]);
+  });
+
+  test('lists shard by shard, and goes on after one', async () => {
+    const keys = [];
+    for (let i = 0; i < 30; i += 1) keys.push(await put(bytes(1)));
+    const shards = async (after?: string) =>
+      (await Array.fromAsync(storage.list('', { after }))).map(({ key }) => shardOf(key));
+    const all = keys.map(shardOf).sort();
+    expect(await shards()).toEqual(all);
+    const middle = all[15] ?? '';
+    expect(await shards(middle)).toEqual(all.filter((shard) => shard > middle));
   });
 
   test.each([1 * MIB, 30 * MIB])('leaves nothing of a source that fails after %i bytes', async (size) => {

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bytes } from '../support/bytes.ts';
+import { recording } from '../support/clips.ts';
+import { type Run, run } from '../support/run.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'inlet-command-'));
+  server = await startServer({ runtime: 'deno' });
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const environment = () => ({
+  DATABASE_URL: server.databaseUrl,
+  DATA_DIR: server.dataDir,
+  PORT: new URL(server.url).port,
+  HOME: folder,
+  FFMPEG_PATH: process.env.FFMPEG_PATH ?? '',
+  FFPROBE_PATH: process.env.FFPROBE_PATH ?? '',
+});
+const inlet = (...args: string[]): Promise<Run> =>
+  run(process.execPath, ['src/cli/inlet.ts', ...args], environment());
+
+test('a recording is sent, followed to its end, listed and verified', async () => {
+  const path = join(folder, 'Lecture 1.mp4');
+  await writeFile(path, await recording());
+  const sent = await inlet('upload', path, '--read', 'ROLE_ANONYMOUS');
+  expect(sent).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/State +SUCCEEDED\n[\s\S]*Watch +http/),
+  });
+  const [, id = ''] = /^Event +(\S+)/m.exec(sent.stdout) ?? [];
+  const listed = await inlet('events', '--state', 'succeeded');
+  expect(listed.stdout).toMatch(new RegExp(`^${id}  SUCCEEDED .* Lecture 1$`, 'm'));
+  expect(await inlet('verify', '--digests')).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('what cannot be processed makes the command fail, and may be tried again by its event', async () => {
+  const path = join(folder, 'broken.mp4');
+  await writeFile(path, 'no recording');
+  const sent = await inlet('upload', path);
+  expect(sent).toMatchObject({ code: 1, stdout: expect.stringContaining('FAILED') });
+  const [, id = ''] = /^Event +(\S+)/m.exec(sent.stdout) ?? [];
+  expect(await inlet('workflows', 'retry', id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`event ${id}`),
+  });
+  expect((await inlet('workflows', 'pause', id)).stderr).toContain('"pause" is neither retry nor stop');
+  expect(await inlet('workflows', 'stop', 'nothing')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('nothing'),
+  });
+});
+
+test('an upload that was stopped goes on where it was when the command is given again', async () => {
+  const path = join(folder, 'long.mp4');
+  await writeFile(path, bytes(300 * 2 ** 20));
+  const child = spawn(process.execPath, ['src/cli/inlet.ts', 'upload', path, '--no-wait'], {
+    env: { ...process.env, ...environment() },
+    stdio: 'ignore',
+  });
+  const begun = server.database
+    .selectFrom('uploads')
+    .select(['id', 'stored'])
+    .where('filename', '=', 'long.mp4');
+  while (((await begun.executeTakeFirst())?.stored ?? 0) === 0) await sleep(10);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const before = await begun.execute();
+  expect(before).toHaveLength(1);
+  expect(await inlet('upload', path, '--no-wait')).toMatchObject({ code: 0 });
+  expect((await begun.execute()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});
+
+test('the doctor finds that all works, and names what does not with what to do', async () => {
+  const well = await inlet('doctor');
+  expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('Everything works.') });
+  expect(well.stdout).toMatch(/^ok +storage +the folder took, gave back and removed 11 MiB/m);
+  const sick = await run(process.execPath, ['src/cli/inlet.ts', 'doctor'], {
+    ...environment(),
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    REDIS_URL: 'redis://:s3cret@127.0.0.1:1',
+    FFMPEG_PATH: '/nowhere/ffmpeg',
+  });
+  expect(sick.code).toBe(1);
+  for (const part of ['database', 'queue', 'ffmpeg'])
+    expect(sick.stdout).toMatch(new RegExp(`^FAIL +${part} `, 'm'));
+  // One that does not work keeps no other from being looked at.
+  expect(sick.stdout).toMatch(/^ok +storage/m);
+  expect(sick.stdout + sick.stderr).not.toContain('s3cret');
+});
+
+test('what is not understood is refused with the usage', async () => {
+  expect(await inlet('verify', '--everything')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--digests'),
+  });
+  expect(await inlet('nonsense')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('"nonsense" is no command'),
+  });
+  expect(await inlet('backup')).toMatchObject({ code: 1, stderr: expect.stringContaining('DIR is missing') });
+  expect(await inlet('restore', folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no complete backup'),
+  });
+});
