@@ -63,13 +63,10 @@ export async function fill(database: Database, tree: string, events: number): Pr
   await sql`
     INSERT INTO workflows (event_id, definition, title, configuration, state, creator, request_id, finished_at)
     SELECT id, 'schedule-and-upload', 'Process', '{}', 'SUCCEEDED', 'admin', 'seeded', now() FROM events
-  `.execute(database);
+    WHERE processing_state = 'SUCCEEDED'`.execute(database);
   await sql`
     INSERT INTO workflow_operations (workflow_id, position, operation, state, max_attempts, time_limit_ms, finished_at)
     SELECT id, 0, 'encode', 'succeeded', 3, 3600000, now() FROM workflows`.execute(database);
-  await sql`UPDATE events SET processing_state = 'SUCCEEDED' WHERE processing_state <> 'SUCCEEDED'`.execute(
-    database,
-  );
   for (const table of ['events', 'tracks', 'workflows', 'workflow_operations'])
     await sql`VACUUM (ANALYZE) ${sql.table(table)}`.execute(database);
 }
