@@ -77,6 +77,11 @@ export async function createWorld(
   const server = await cleanup.own(startEmbedded(postgresDir));
   const databaseUrl = await createScratchDatabase(server.databaseUrl, postgresDir, cleanup);
   const postgres = controlPostgres(postgresDir);
+  // Whatever a fault has done to it when the run is interrupted.
+  cleanup.add(async () => {
+    signalAll(postgres.pids(), 'SIGCONT');
+    await postgres.start();
+  });
   const through = await startProxyTo(databaseUrl);
   cleanup.add(through.proxy.stop);
   const common = { DATA_DIR: dataDir, WORKFLOWS_DIR: writeWorkflow(folder), ...tools };
