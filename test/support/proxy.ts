@@ -11,6 +11,8 @@ export interface TestProxy {
   silence(): void;
   /** The same for those connections only that there are, and for good: new ones get through. */
   lose(): void;
+  /** Ends the far side of what is lost: its keepalive has found out. */
+  bury(): void;
   /** Takes every connection and hangs up at the first word, as a server does that is going down. */
   hangUp(): void;
   /** Lets connections through again, and what is on its way. */
@@ -23,6 +25,7 @@ type Mode = 'through' | 'silent' | 'hanging up';
 export async function startProxy(host: string, port: number): Promise<TestProxy> {
   const sockets = new Set<Socket>();
   const pairs = new Set<[Socket, Socket]>();
+  const lost: Socket[] = [];
   let mode: Mode = 'through';
   const keep = (socket: Socket) => {
     sockets.add(socket);
@@ -72,7 +75,11 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
     },
     lose: () => {
       mute();
+      lost.push(...[...pairs].map(([, far]) => far));
       pairs.clear();
+    },
+    bury: () => {
+      for (const far of lost.splice(0)) far.destroy();
     },
     hangUp: () => {
       mode = 'hanging up';

@@ -9,7 +9,11 @@ export function connectionFaults(target: string, proxy: TestProxy): Fault[] {
     kind: `connections to ${target} ${what}`,
     target,
     begin,
-    end: () => proxy.join(),
+    end: async () => {
+      // Both ends have keepalive, which a proxy answers for the one that is gone.
+      proxy.bury();
+      await proxy.join();
+    },
   });
   return [
     fault('are refused', () => proxy.part()),

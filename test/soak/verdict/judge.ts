@@ -1,5 +1,6 @@
 import type { Upload } from '../uploads/upload.ts';
 import type { World } from '../world/world.ts';
+import { abandonedGo } from './abandoned.ts';
 import { type Finding, finding } from './finding.ts';
 import { objectsAreRows } from './objects.ts';
 import { nothingIsStuck } from './rest.ts';
@@ -22,6 +23,7 @@ export async function judge(world: World, uploads: readonly Upload[]): Promise<F
       noOthers(world, uploads),
     ),
     await finding('nothing was refused for no reason', async () => unexplained(uploads)),
+    await finding('uploads that were given up can be taken back', () => abandonedGo(world)),
     await finding('nothing is at work, queued or locked', () => nothingIsStuck(world)),
     await finding('every object is a row, with its size and digest', () => objectsAreRows(world)),
     await finding('processes end only when told, and then do', async () => unasked(world)),
