@@ -1,4 +1,4 @@
-/** Arrows between the rooms; see "How it is built" in README.md. */
+/** Arrows between the rooms; see docs/architecture.md. */
 const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
 // Series come after events: who overrides their access control lists edits events.
 const FEATURES = [
