@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { programsIn } from '../../workers/site-program.ts';
-import { type Config, VARIABLES } from '../config.ts';
+import { VARIABLES } from '../config/environment.ts';
+import type { Config } from '../config.ts';
 import { KILL } from '../media/process.ts';
 import { locateTools, type MediaTools } from '../media/tools.ts';
 import {

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaTools } from '../../media/tools.ts';
+import type { TrackFile } from '../client/new-event.ts';
 import { CommandError } from '../failure.ts';
-import type { RecordedTrack, Recording } from './recordings.ts';
+import type { Recording } from './recordings.ts';
 
 export const CLIP_SECONDS = 20;
 const SIZE_AND_RATE = 'size=1280x720:rate=25';
@@ -38,7 +39,7 @@ export async function makeClip(tools: MediaTools, folder: string, signal: AbortS
   ];
   return { title: 'Demo lecture', tracks };
 
-  async function makeTrack(part: RecordedTrack['part'], options: string[], path: string) {
+  async function makeTrack(part: TrackFile['part'], options: string[], path: string) {
     await run(tools.ffmpeg, [...options, '-t', String(CLIP_SECONDS), path], signal);
     return { part, path, size: (await stat(path)).size };
   }

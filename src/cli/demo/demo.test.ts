@@ -7,11 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatBytes, formatDuration } from '../../units.ts';
+import { eventForm } from '../client/event-form.ts';
+import { summarise } from '../client/workflow-progress.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { parseDemoArguments } from './arguments.ts';
-import { eventForm } from './multipart.ts';
 import { recordingsOf } from './recordings.ts';
-import { summarise } from './workflow-progress.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -28,13 +28,10 @@ test('the form says its exact length and holds the files byte for byte, whatever
   const content = Buffer.from('not\r\n--inlet-a boundary\r\n\0');
   const path = await file('we"ird ü.mp4', content);
   const empty = await file('empty.mp4', '');
-  const form = eventForm({
-    title: 'A "title"',
-    tracks: [
-      { part: 'presenter', path, size: content.length },
-      { part: 'presentation', path: empty, size: 0 },
-    ],
-  });
+  const form = eventForm({ title: 'A "title"', workflow: 'fast', read: ['ROLE_A'] }, [
+    { part: 'presenter', path, size: content.length },
+    { part: 'presentation', path: empty, size: 0 },
+  ]);
   const body = await buffer(Readable.from(form.chunks()));
   expect(body.length).toBe(form.length);
 
@@ -55,7 +52,8 @@ test('the form says its exact length and holds the files byte for byte, whatever
   await pipeline(Readable.from([body]), parser);
   await Promise.all(pending);
   expect(Object.keys(fields)).toEqual(['acl', 'metadata', 'processing']);
-  expect(fields.metadata).toMatchObject([{ fields: [{ id: 'title', value: 'A "title"' }, {}] }]);
+  expect(fields.acl).toEqual([{ allow: true, role: 'ROLE_A', action: 'read' }]);
+  expect(fields.metadata).toMatchObject([{ fields: [{ id: 'title', value: 'A "title"' }] }]);
   expect(files).toEqual({
     presenter: ['we%22ird ü.mp4', content],
     presentation: ['empty.mp4', Buffer.alloc(0)],
@@ -64,7 +62,9 @@ test('the form says its exact length and holds the files byte for byte, whatever
 
 test('a file that became shorter breaks the upload off instead of hanging it', async () => {
   const path = await file('short.mp4', 'short');
-  const form = eventForm({ title: 't', tracks: [{ part: 'presenter', path, size: 100 }] });
+  const form = eventForm({ title: 't', workflow: 'fast', read: [] }, [
+    { part: 'presenter', path, size: 100 },
+  ]);
   await expect(buffer(Readable.from(form.chunks()))).rejects.toThrow('short.mp4 became shorter');
 });
 

@@ -3,19 +3,13 @@ import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { MediaTools } from '../../media/tools.ts';
+import type { TrackFile } from '../client/new-event.ts';
 import { CommandError } from '../failure.ts';
-
-/** A file and the name of the form's part it is sent as. */
-export interface RecordedTrack {
-  part: 'presenter' | 'presentation' | 'audio';
-  path: string;
-  size: number;
-}
 
 /** What becomes one event. */
 export interface Recording {
   title: string;
-  tracks: RecordedTrack[];
+  tracks: TrackFile[];
 }
 
 /** A pair is one event, three or more files are one event each. @throws {CommandError} for a file that cannot be sent */
@@ -28,12 +22,12 @@ export async function recordingsOf(files: readonly string[], tools: MediaTools):
   return [recording([first, presentation])];
 }
 
-function recording(tracks: [RecordedTrack, ...RecordedTrack[]]): Recording {
+function recording(tracks: [TrackFile, ...TrackFile[]]): Recording {
   const { path } = tracks[0];
   return { title: basename(path, extname(path)), tracks };
 }
 
-async function trackOf(file: string, tools: MediaTools): Promise<RecordedTrack> {
+async function trackOf(file: string, tools: MediaTools): Promise<TrackFile> {
   const path = resolve(file);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(

@@ -4,16 +4,17 @@ import { join, relative } from 'node:path';
 import type { Config } from '../../config.ts';
 import { locateTools, type MediaTools } from '../../media/tools.ts';
 import { formatBytes } from '../../units.ts';
-import { localServer } from '../terminal/client.ts';
+import { eventSummary, followEvent } from '../client/follow.ts';
+import type { NewEvent } from '../client/new-event.ts';
+import { localServer } from '../client/server.ts';
+import { upload } from '../client/upload.ts';
 import type { Interrupts } from '../terminal/interrupts.ts';
 import { showProgress } from '../terminal/progress.ts';
 import type { DemoOptions } from './arguments.ts';
 import { CLIP_SECONDS, makeClip } from './clip.ts';
-import { followEvent } from './follow.ts';
 import { type Recording, recordingsOf } from './recordings.ts';
 import { requireFreePort, startServer } from './server-process.ts';
-import { dashboardHint, eventSummary } from './summary.ts';
-import { upload } from './upload.ts';
+import { dashboardHint } from './summary.ts';
 
 /** What the demo works with beside its options. */
 export interface DemoSetup {
@@ -85,7 +86,9 @@ async function send(recording: Recording, { config, output, signal }: Sending): 
   const uploading = showProgress('Upload', output);
   const show = (sent: number, total: number) =>
     uploading.update(sent / total, `${formatBytes(sent)} of ${formatBytes(total)}`);
-  const identifier = await upload(server, recording, show, signal).finally(uploading.stop);
+  const identifier = await upload(server, demoEvent(recording.title), recording.tracks, show, signal).finally(
+    uploading.stop,
+  );
   const processing = showProgress('Processing', output);
   const event = await followEvent(
     server,
@@ -102,4 +105,14 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Whoever has the address may watch. */
+function demoEvent(title: string): NewEvent {
+  return {
+    title,
+    description: 'Sent by npm run demo',
+    workflow: 'schedule-and-upload',
+    read: ['ROLE_ANONYMOUS'],
+  };
 }

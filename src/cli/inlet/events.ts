@@ -23,6 +23,17 @@ const OPTIONS = {
 /** As much of the list as is asked for at once. */
 const PAGE = 500;
 
+/** What the list can be filtered by: it is coarser than the state. */
+const STATUSES: ReadonlyMap<string, string> = new Map([
+  ['INSTANTIATED', 'PENDING'],
+  ['RUNNING', 'PROCESSING'],
+  ['FAILING', 'PROCESSING'],
+  ['PAUSED', 'PAUSED'],
+  ['STOPPED', 'PROCESSING_CANCELLED'],
+  ['FAILED', 'PROCESSING_FAILURE'],
+  ['SUCCEEDED', 'PROCESSED'],
+]);
+
 interface ListedEvent {
   identifier: string;
   processing_state: string;
@@ -41,23 +52,23 @@ export const eventsCommand: Command = {
       throw wrongArguments(`--limit is ${JSON.stringify(limit)}; allowed is a number from 1 on.`, USAGE);
     }
     const server = serverOf(values, environment, USAGE);
+    const state = values.state?.toUpperCase();
+    const status = state === undefined ? undefined : STATUSES.get(state);
     const filters = [
+      ...(status === undefined ? [] : [`status:EVENTS.EVENTS.STATUS.${status}`]),
       ...(values.text === undefined ? [] : [`textFilter:${values.text}`]),
       ...(values.series === undefined ? [] : [`series:${values.series}`]),
     ];
     let left = Number(limit);
-    for (let offset = 0; left > 0; offset += PAGE) {
-      const query = new URLSearchParams({ sort: 'date:DESC', limit: String(PAGE), offset: String(offset) });
-      if (filters.length > 0) query.set('filter', filters.join(','));
-      const answer = await ask(server, `/api/events?${query}`, { signal });
+    const query = new URLSearchParams({ sort: 'date:DESC', limit: String(PAGE) });
+    if (filters.length > 0) query.set('filter', filters.join(','));
+    for (let path: string | undefined = `/api/events?${query}`; path && left > 0; ) {
+      const answer: Response = await ask(server, path, { signal });
       const page = (await answer.json()) as ListedEvent[];
-      const wanted = page.filter(
-        ({ processing_state }) =>
-          values.state === undefined || processing_state === values.state.toUpperCase(),
-      );
+      const wanted = page.filter(({ processing_state }) => state === undefined || processing_state === state);
       for (const event of wanted.slice(0, left)) print(values.json ? JSON.stringify(event) : inWords(event));
       left -= wanted.length;
-      if (page.length < PAGE) break;
+      path = nextPage(answer);
     }
     return 0;
   },
@@ -66,4 +77,11 @@ export const eventsCommand: Command = {
 /** A title may hold what moves the cursor of a terminal. */
 function inWords({ identifier, processing_state: state, start, title }: ListedEvent): string {
   return `${identifier}  ${(state || 'SCHEDULED').padEnd(12)}  ${start}  ${title.replaceAll(/\p{Cc}/gu, '�')}`;
+}
+
+/** The path of what comes after a page, however much changes meanwhile. */
+function nextPage(answer: Response): string | undefined {
+  const next = /<([^>]*)>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1];
+  const url = next === undefined ? undefined : new URL(next);
+  return url && url.pathname + url.search;
 }

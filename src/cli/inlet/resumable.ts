@@ -3,8 +3,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as tus from 'tus-js-client';
+import { errorSentence, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
-import { errorSentence, type Server } from '../terminal/client.ts';
+import { reach } from './server.ts';
 
 /** Part of the package for Node, which its types do not tell of. */
 const { FileUrlStorage } = tus as unknown as {
@@ -17,17 +18,24 @@ function remembered(environment: NodeJS.ProcessEnv): string {
   return join(environment.XDG_STATE_HOME || join(homedir(), '.local/state'), 'inlet', 'uploads.json');
 }
 
-/** Whether a server takes files in several requests. */
+/** Whether a server takes files in several requests. @throws {CommandError} when it does not answer */
 export async function takesParts(server: Server, signal: AbortSignal): Promise<boolean> {
-  const answer = await fetch(`${server.url}/uploads`, { method: 'OPTIONS', signal }).catch(() => undefined);
-  return answer?.headers.has('Tus-Resumable') ?? false;
+  const answer = await reach(server, '/uploads', { method: 'OPTIONS', signal });
+  return answer.headers.has('Tus-Resumable');
+}
+
+/** A file that the server has. */
+interface SentFile {
+  /** The identifier of the upload. */
+  id: string;
+  /** Forgets its address: the same file would be another upload then. */
+  forget(): Promise<void>;
 }
 
 /**
  * Sends a file, and goes on where an earlier run of the command was.
  *
  * @param onProgress is told how many bytes the server has
- * @returns the identifier of the upload
  * @throws {CommandError} when the server refuses, or stays away
  */
 export async function sendResumably(
@@ -38,18 +46,18 @@ export async function sendResumably(
     signal,
     onProgress,
   }: { environment: NodeJS.ProcessEnv; signal: AbortSignal; onProgress: (bytes: number) => void },
-): Promise<string> {
+): Promise<SentFile> {
   const store = remembered(environment);
   await mkdir(dirname(store), { recursive: true, mode: 0o700 });
   const { size } = await stat(path);
+  const urlStorage = new FileUrlStorage(store);
   const upload = await new Promise<tus.Upload>((resolve, reject) => {
     const sending: tus.Upload = new tus.Upload(createReadStream(path) as unknown as Buffer, {
       endpoint: `${server.url}/uploads`,
       headers: { Authorization: server.authorization },
       metadata: { filename: basename(path) },
       uploadSize: size,
-      urlStorage: new FileUrlStorage(store),
-      removeFingerprintOnSuccess: true,
+      urlStorage,
       retryDelays: RETRY_MS,
       onProgress,
       onSuccess: () => resolve(sending),
@@ -66,7 +74,13 @@ export async function sendResumably(
       sending.start();
     }, reject);
   });
-  return decodeURIComponent(new URL(upload.url ?? '').pathname.split('/').at(-1) ?? '');
+  return {
+    id: decodeURIComponent(new URL(upload.url ?? '').pathname.split('/').at(-1) ?? ''),
+    forget: async () => {
+      for (const { urlStorageKey } of await upload.findPreviousUploads())
+        await urlStorage.removeUpload(urlStorageKey);
+    },
+  };
 }
 
 function inWords(error: Error): string {

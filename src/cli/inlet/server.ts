@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config.ts';
+import { errorSentence, localServer, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
-import { errorSentence, localServer, type Server } from '../terminal/client.ts';
 import { wrongArguments } from './command.ts';
 
 /** Options of all commands that ask a server. */
@@ -31,14 +31,19 @@ export function serverOf(
   };
 }
 
-/** Asks the server. @throws {CommandError} with its sentence when it refuses, or when it is not there */
-export async function ask(server: Server, path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { Authorization: server.authorization, ...init.headers };
-  const response = await fetch(`${server.url}${path}`, { ...init, headers }).catch((error) => {
+/** Sends a request without credentials of its own. @throws {CommandError} when the server does not answer */
+export async function reach(server: Server, path: string, init: RequestInit): Promise<Response> {
+  return fetch(`${server.url}${path}`, init).catch((error) => {
     if (init.signal?.aborted) throw error;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : error;
     throw new CommandError(`${server.url} does not answer: ${cause}`);
   });
+}
+
+/** Asks the server. @throws {CommandError} with its sentence when it refuses, or when it is not there */
+export async function ask(server: Server, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { Authorization: server.authorization, ...init.headers };
+  const response = await reach(server, path, { ...init, headers });
   if (response.ok) return response;
   const sentence = errorSentence(await response.text());
   throw new CommandError(`The server answered ${response.status}: ${sentence || response.statusText}`);

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
 import { formatBytes } from '../../units.ts';
-import { followEvent, type ProcessedEvent } from '../demo/follow.ts';
-import { eventSummary } from '../demo/summary.ts';
-import { upload as sendAtOnce } from '../demo/upload.ts';
+import { eventSummary, followEvent, type ProcessedEvent } from '../client/follow.ts';
+import { fieldsOf, type NewEvent, type TrackFile } from '../client/new-event.ts';
+import type { Server } from '../client/server.ts';
+import { upload as sendAtOnce } from '../client/upload.ts';
 import { CommandError } from '../failure.ts';
-import type { Server } from '../terminal/client.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
 import { type Command, splitArguments, type Terminal, wrongArguments } from './command.ts';
 import { sendResumably, takesParts } from './resumable.ts';
@@ -35,19 +35,6 @@ const OPTIONS = {
 } as const;
 const SOUND = /^\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aif|aiff)$/i;
 
-interface Wish {
-  title: string;
-  series: string | undefined;
-  workflow: string;
-  read: readonly string[];
-}
-
-interface File {
-  path: string;
-  size: number;
-  part: 'presenter' | 'presentation' | 'audio';
-}
-
 /** `upload`: recordings in, and what became of them. */
 export const uploadCommand: Command = {
   usage: USAGE,
@@ -57,29 +44,30 @@ export const uploadCommand: Command = {
     const server = serverOf(values, terminal.environment, USAGE);
     const files = await Promise.all(positionals.map(fileOf));
     if (values.together && files.length > 2) throw wrongArguments('--together takes two files.', USAGE);
-    const recordings = values.together ? [asOne(files)] : files.map((file) => [file]);
+    const recordings: [TrackFile, ...TrackFile[]][] =
+      values.together && files[1] ? [asOne(files)] : files.map((file) => [file]);
     let exitCode = 0;
     for (const recording of recordings) {
-      const [{ path }] = recording as [File];
-      const wish = {
+      const [{ path }] = recording;
+      const event = {
         title: values.title ?? basename(path, extname(path)),
         series: values.series,
         workflow: values.workflow ?? 'schedule-and-upload',
         read: values.read ?? [],
       };
-      const identifier = await sendRecording(server, recording, wish, terminal);
+      const identifier = await sendRecording(server, event, recording, terminal);
       if (values['no-wait']) terminal.print(identifier);
       else {
-        const event = await follow(server, identifier, terminal);
-        for (const line of eventSummary(event)) terminal.print(line);
-        if (event.state !== 'SUCCEEDED') exitCode = 1;
+        const processed = await follow(server, identifier, terminal);
+        for (const line of eventSummary(processed)) terminal.print(line);
+        if (processed.state !== 'SUCCEEDED') exitCode = 1;
       }
     }
     return exitCode;
   },
 };
 
-async function fileOf(name: string): Promise<File> {
+async function fileOf(name: string): Promise<TrackFile> {
   const path = resolve(name);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(
@@ -90,35 +78,37 @@ async function fileOf(name: string): Promise<File> {
   return { path, size: found.size, part: SOUND.test(extname(path)) ? 'audio' : 'presenter' };
 }
 
-function asOne(files: readonly File[]): File[] {
-  return files.map((file, i) =>
-    i === 1 && file.part === 'presenter' ? { ...file, part: 'presentation' as const } : file,
-  );
+function asOne([first, second]: readonly TrackFile[]): [TrackFile, ...TrackFile[]] {
+  const [presenter, slides] = [first as TrackFile, second as TrackFile];
+  return [presenter, slides.part === 'audio' ? slides : { ...slides, part: 'presentation' }];
 }
 
 /** @returns the identifier of the event */
 async function sendRecording(
   server: Server,
-  files: readonly File[],
-  wish: Wish,
+  event: NewEvent,
+  files: readonly TrackFile[],
   { environment, signal, screen }: Terminal,
 ): Promise<string> {
   const progress = showProgress('upload', screen);
   const all = files.reduce((sum, { size }) => sum + size, 0);
   const show = (sent: number) => shown(progress, sent, all);
   try {
-    if (!(await takesParts(server, signal))) {
-      return await sendAtOnce(server, { title: wish.title, tracks: [...files] }, show, signal);
-    }
-    const uploads = [];
+    if (!(await takesParts(server, signal))) return await sendAtOnce(server, event, files, show, signal);
+    const sent: { id: string; field: string; forget(): Promise<void> }[] = [];
     let before = 0;
     for (const { path, size, part } of files) {
       const onProgress = (bytes: number) => show(before + bytes);
-      const id = await sendResumably(server, path, { environment, signal, onProgress });
-      uploads.push({ id, field: part });
+      sent.push({
+        field: part,
+        ...(await sendResumably(server, path, { environment, signal, onProgress })),
+      });
       before += size;
     }
-    return await makeEvent(server, wish, uploads, signal);
+    const identifier = await makeEvent(server, event, sent, signal);
+    // Not before: a command that is given again has nothing to send, and gets the same event.
+    for (const { forget } of sent) await forget();
+    return identifier;
   } finally {
     progress.stop();
   }
@@ -130,20 +120,15 @@ function shown(progress: Progress, sent: number, all: number): void {
 
 async function makeEvent(
   server: Server,
-  { title, series, workflow, read }: Wish,
-  uploads: readonly { id: string; field: string }[],
+  event: NewEvent,
+  sent: readonly { id: string; field: string }[],
   signal: AbortSignal,
 ): Promise<string> {
-  const fields = [
-    { id: 'title', value: title },
-    ...(series === undefined ? [] : [{ id: 'isPartOf', value: series }]),
-  ];
   const body = new FormData();
-  body.set('metadata', JSON.stringify([{ flavor: 'dublincore/episode', fields }]));
-  body.set('acl', JSON.stringify(read.map((role) => ({ allow: true, role, action: 'read' }))));
-  body.set('processing', JSON.stringify({ workflow }));
-  body.set('uploads', JSON.stringify(uploads));
-  const answer = await ask(server, '/api/events', { method: 'POST', body, signal });
+  for (const [name, value] of Object.entries(fieldsOf(event))) body.set(name, value);
+  body.set('uploads', JSON.stringify(sent.map(({ id, field }) => ({ id, field }))));
+  const headers = { 'Idempotency-Key': sent.map(({ id }) => id).join('.') };
+  const answer = await ask(server, '/api/events', { method: 'POST', body, headers, signal });
   return ((await answer.json()) as { identifier: string }).identifier;
 }
 

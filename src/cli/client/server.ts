@@ -19,18 +19,19 @@ export function localServer({ host, port, admin }: Pick<Config, 'host' | 'port' 
   };
 }
 
-/** GET; an answer other than 200 and 304 is a failure. @throws {CommandError} */
+/** GET; an answer other than 200, 304 and those that are expected is a failure. @throws {CommandError} */
 export async function get(
   server: Server,
   path: string,
   signal: AbortSignal,
   headers: Record<string, string> = {},
+  expected: readonly number[] = [],
 ): Promise<Response> {
   const response = await fetch(`${server.url}${path}`, {
     headers: { Authorization: server.authorization, ...headers },
     signal,
   });
-  if (response.status === 200 || response.status === 304) return response;
+  if ([200, 304, ...expected].includes(response.status)) return response;
   throw new CommandError(
     `The server answered ${response.status} for ${path}: ${errorSentence(await response.text())}`,
   );

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, type Server } from '../terminal/client.ts';
+import { formatDuration } from '../../units.ts';
+import { get, type Server } from './server.ts';
 import { type WorkflowProgress, workflowProgress } from './workflow-progress.ts';
 
 const POLL_MS = 400;
@@ -44,4 +45,14 @@ export async function followEvent(
     onProgress(progress);
     await sleep(POLL_MS, undefined, { signal });
   }
+}
+
+/** What became of a recording, a line each. */
+export function eventSummary(event: ProcessedEvent): string[] {
+  return [
+    `Event      ${event.identifier}`,
+    `State      ${event.state}${event.state === 'SUCCEEDED' ? '' : `: ${event.reason}`}`,
+    `Duration   ${formatDuration(event.duration)} (${event.duration} ms)`,
+    ...event.urls.map((url) => `Watch      ${url}`),
+  ];
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import type { Recording } from './recordings.ts';
+import { fieldsOf, type NewEvent, type TrackFile } from './new-event.ts';
 
 /** A form as `multipart/form-data`, streamed: no file is ever in memory as a whole. */
 export interface MultipartBody {
@@ -13,26 +13,15 @@ export interface MultipartBody {
 
 type Part = { head: Buffer } & ({ content: Buffer } | { path: string; size: number });
 
-/** The form of `POST /api/events` for a recording. */
-export function eventForm(recording: Recording): MultipartBody {
+/** The form of `POST /api/events` for an event and its files. */
+export function eventForm(event: NewEvent, tracks: readonly TrackFile[]): MultipartBody {
   const boundary = `inlet-${randomUUID()}`;
-  const field = (name: string, value: unknown): Part => ({
-    head: head(boundary, `name="${name}"`),
-    content: Buffer.from(JSON.stringify(value)),
-  });
   const parts: Part[] = [
-    field('acl', [{ allow: true, role: 'ROLE_ANONYMOUS', action: 'read' }]),
-    field('metadata', [
-      {
-        flavor: 'dublincore/episode',
-        fields: [
-          { id: 'title', value: recording.title },
-          { id: 'description', value: 'Sent by npm run demo' },
-        ],
-      },
-    ]),
-    field('processing', { workflow: 'schedule-and-upload' }),
-    ...recording.tracks.map(({ part, path, size }) => ({
+    ...Object.entries(fieldsOf(event)).map(([name, value]) => ({
+      head: head(boundary, `name="${name}"`),
+      content: Buffer.from(value),
+    })),
+    ...tracks.map(({ part, path, size }) => ({
       head: head(
         boundary,
         `name="${part}"; filename="${escapeName(basename(path))}"`,

@@ -3,26 +3,27 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../failure.ts';
-import { errorSentence, type Server } from '../terminal/client.ts';
-import { eventForm } from './multipart.ts';
-import type { Recording } from './recordings.ts';
+import { eventForm } from './event-form.ts';
+import type { NewEvent, TrackFile } from './new-event.ts';
+import { errorSentence, type Server } from './server.ts';
 
 /** Gets the bytes sent and the bytes there are. */
 type OnProgress = (sent: number, total: number) => void;
 
 /**
- * Posts a recording to `/api/events`.
+ * Posts an event with its files to `/api/events`, in one request.
  *
  * @returns the event's identifier
  * @throws {CommandError} with the server's sentence when it refuses
  */
 export async function upload(
   server: Server,
-  recording: Recording,
+  event: NewEvent,
+  tracks: readonly TrackFile[],
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<string> {
-  const form = eventForm(recording);
+  const form = eventForm(event, tracks);
   const request = httpRequest(`${server.url}/api/events`, {
     method: 'POST',
     headers: {

@@ -1,4 +1,4 @@
-import { get, type Server } from '../terminal/client.ts';
+import { get, type Server } from './server.ts';
 
 /** How far the processing of an event is. */
 export interface WorkflowProgress {
@@ -21,7 +21,15 @@ export async function workflowProgress(
   eventId: string,
   signal: AbortSignal,
 ): Promise<WorkflowProgress> {
-  const response = await get(server, `/admin/events/${encodeURIComponent(eventId)}/workflows`, signal);
+  const response = await get(
+    server,
+    `/admin/events/${encodeURIComponent(eventId)}/workflows`,
+    signal,
+    {},
+    [403],
+  );
+  // For administrators alone.
+  if (response.status === 403) return summarise([]);
   const [latest] = (await response.json()) as { operations: Operation[] }[];
   return summarise(latest?.operations ?? []);
 }
