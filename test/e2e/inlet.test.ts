@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bytes } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
 import { type Run, run } from '../support/run.ts';
@@ -81,6 +83,9 @@ test('an upload that was stopped goes on where it was when the command is given 
   expect(before).toHaveLength(1);
   expect(await inlet('upload', path, '--no-wait')).toMatchObject({ code: 0 });
   expect((await begun.execute()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  // The same file once more is another recording.
+  expect(await inlet('upload', path, '--no-wait')).toMatchObject({ code: 0 });
+  expect(await begun.execute()).toHaveLength(2);
 });
 
 test('the doctor finds that all works, and names what does not with what to do', async () => {
@@ -115,4 +120,41 @@ test('what is not understood is refused with the usage', async () => {
     code: 1,
     stderr: expect.stringContaining('no complete backup'),
   });
+});
+
+test('a server that takes no files in several requests gets them in one, readable by whom was said', async () => {
+  const path = join(folder, 'At once.mp4');
+  await writeFile(path, await recording());
+  const plain = createServer((asked, answer) => {
+    if (asked.method === 'OPTIONS') return void answer.writeHead(404).end();
+    const { method, headers } = asked;
+    const handed = request(`${server.url}${asked.url}`, { method, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    asked.pipe(handed);
+  });
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void plain.close());
+  const { port } = plain.address() as AddressInfo;
+  const sent = await inlet(
+    'upload',
+    path,
+    '--url',
+    `http://127.0.0.1:${port}`,
+    '--read',
+    'ROLE_STAFF',
+    '--title',
+    'Secret',
+  );
+  expect(sent).toMatchObject({ code: 0 });
+  const [, id = ''] = /^Event +(\S+)/m.exec(sent.stdout) ?? [];
+  const event = await server.database
+    .selectFrom('events')
+    .select(['title', 'read_roles'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  expect(event?.title).toBe('Secret');
+  expect(event?.read_roles).toContain('ROLE_STAFF');
+  expect(event?.read_roles).not.toContain('ROLE_ANONYMOUS');
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { restoreCommand } from '../../src/cli/inlet/restore.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { createStorage } from '../../src/storage/create.ts';
 import { takeBackup } from '../../src/upkeep/backup/backup.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
@@ -150,16 +151,53 @@ test('a backup that is taken again copies what is new and lets go of what is gon
   ]);
 });
 
-test('a damaged object is told of and its backup does not count as whole', async () => {
+test('a damaged object is told of by each backup, and kept beside what is whole', async () => {
   const { app, system } = await openApp();
   await upload(app, bytes(500));
+  await upload(app, bytes(600));
+  const [lost, damaged] = (await Array.fromAsync(app.storage.list(''))).map(({ key }) => key) as [
+    string,
+    string,
+  ];
+  const size = await app.storage.size(damaged);
+  await app.storage.remove([lost, damaged]);
+  await app.storage.put(damaged, bytes(size, 7), { mediatype: 'video/mp4' });
+  const folder = await temporary();
+  for (let i = 0; i < 2; i += 1) {
+    const { code, lines } = await say(backupCommand, system, [folder]);
+    expect(code).toBe(1);
+    expect(lines.slice(0, 2).sort()).toEqual(
+      [`${lost}: it is not in the storage`, `${damaged}: its SHA-256 is another one`].sort(),
+    );
+  }
+  await stat(join(folder, 'objects', `${damaged}.damaged`));
+  await expect(stat(join(folder, 'objects', damaged))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('what is damaged in the storage is brought back as well', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  const elsewhere = await emptySystem();
   const [object] = await Array.fromAsync(app.storage.list(''));
-  await app.storage.remove([object?.key ?? '']);
-  const taken = await say(backupCommand, system, [await temporary()]);
-  expect(taken).toMatchObject({
-    code: 1,
-    lines: [`${object?.key}: it is not in the storage`, expect.anything()],
+  const storage = await createStorage({ s3: undefined, dataDir: elsewhere.dataDir });
+  await storage.put(object?.key ?? '', bytes(500, 7), { mediatype: 'video/mp4' });
+  expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+  expect(await say(verifyCommand, elsewhere, ['--digests'])).toEqual({ code: 0, lines: [] });
+});
+
+test('a sweep that decides at the same moment does not keep a backup from being taken', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const over = new AbortController();
+  const sweeps = Array.from({ length: 4 }, async () => {
+    while (!over.signal.aborted) await app.context.staging.sweep(FOR_AGES);
   });
+  for (let i = 0; i < 5; i += 1)
+    expect(await say(backupCommand, system, [await temporary()])).toMatchObject({ code: 0 });
+  over.abort();
+  await Promise.all(sweeps);
 });
 
 test('a database that holds data, or is in use, is not replaced unasked', async () => {

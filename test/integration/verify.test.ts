@@ -1,12 +1,17 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
+import type { ListOptions } from '../../src/storage/port.ts';
+import type { Finding } from '../../src/upkeep/verify/finding.ts';
+import { Notes } from '../../src/upkeep/verify/notes.ts';
+import { verify } from '../../src/upkeep/verify/verify.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
@@ -35,7 +40,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     const { databaseUrl, config } = app.context;
     return { databaseUrl, dataDir: config.dataDir, env: s3?.env ?? {} };
   };
-  const verify = (...args: string[]) => say(verifyCommand, system(), args);
+  const verifyNow = (...args: string[]) => say(verifyCommand, system(), args);
   const upload = async (data: Buffer) =>
     created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
   const tracksOf = (eventId: string) =>
@@ -64,7 +69,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
   test('nothing is wrong with what is as it was stored', async () => {
     const event = await upload(await recording());
     await processEvent(app, event);
-    expect(await verify('--digests')).toEqual({ code: 0, lines: [] });
+    expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
   });
 
   test('every kind of damage is told with key and event, mended where that can be, and nothing is lost', async () => {
@@ -118,7 +123,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     await app.storage.begin(unfinished, { ...video, expectedBytes: 100 });
     await leaveForeign('notes.txt');
 
-    const found = await verify('--digests');
+    const found = await verifyNow('--digests');
     expect(found.code).toBe(1);
     expect(found.lines.map((line) => line.split(' (', 1)[0]).sort()).toEqual(
       [
@@ -136,9 +141,9 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
         'orphaned notes.txt',
       ].sort(),
     );
-    expect((await verify()).lines.filter((line) => line.startsWith('digest'))).toEqual([]);
+    expect((await verifyNow()).lines.filter((line) => line.startsWith('digest'))).toEqual([]);
 
-    const repaired = await verify('--digests', '--repair');
+    const repaired = await verifyNow('--digests', '--repair');
     expect(repaired.code).toBe(1);
     const left = repaired.lines
       .filter((line) => line.includes('\n  left: '))
@@ -150,11 +155,11 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
 
     await processEvent(app, processed);
     expect(
-      (await verify('--digests', '--repair', '--from', backup)).lines
+      (await verifyNow('--digests', '--repair', '--from', backup)).lines
         .map((line) => line.split(' ', 1)[0])
         .sort(),
     ).toEqual(['digest', 'missing', 'orphaned', 'size']);
-    const rest = await verify('--digests');
+    const rest = await verifyNow('--digests');
     expect(rest.lines).toEqual([expect.stringMatching(/^orphaned notes\.txt/)]);
     expect((await contentOf(key(cut))).equals(whole)).toBe(true);
     const event = await app.request(`/api/events/${processed}`);
@@ -174,17 +179,62 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     }
   });
 
-  test('an interrupted verification goes on where it was', async () => {
-    for (let i = 0; i < 3; i += 1) await upload(Buffer.concat([await recording(), bytes(i + 1)]));
-    await app.storage.put(objectKey('element'), source(bytes(7)), video);
-    const notes = join(app.context.config.dataDir, 'verify.jsonl');
+  test('an interrupted verification says how to go on, and goes on where it was', async () => {
+    const orphans: string[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      await upload(Buffer.concat([await recording(), bytes(i + 1)]));
+      orphans.push(objectKey('track'));
+      await app.storage.put(orphans.at(-1) ?? '', source(bytes(i + 1)), video);
+    }
+    const connect = async () => {
+      const client = new pg.Client(app.context.databaseUrl).on('error', () => undefined);
+      onTestFinished(() => client.end());
+      await client.connect();
+      return client;
+    };
+    const [rows, look] = [await connect(), await connect()];
+    const listed: (string | undefined)[] = [];
+    const { storage } = app;
+    const parts = {
+      ...{ rows, look },
+      storage: {
+        list: (prefix: string, options?: ListOptions) => {
+          listed.push(options?.after);
+          return storage.list(prefix, options);
+        },
+        unfinished: () => storage.unfinished(),
+        size: (key: string) => storage.size(key),
+        get: (...args: Parameters<typeof storage.get>) => storage.get(...args),
+      },
+    };
+    const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
+    const scope = { digests: false };
+    const found: string[] = [];
+    const options = { ...scope, notes, onFinding: ({ key }: Finding) => void found.push(key), batch: 1 };
+    await notes.begin(scope);
     const interrupted = new AbortController();
-    interrupted.abort(new Error('Interrupted.'));
-    const stopped = await say(verifyCommand, system(), [], interrupted.signal);
+    const first = verify(parts, {
+      ...options,
+      from: undefined,
+      signal: interrupted.signal,
+      onProgress: ({ objects }) => objects >= 3 && interrupted.abort(new Error('Interrupted.')),
+    });
+    await expect(first).rejects.toThrow('Interrupted.');
+    const before = found.splice(0);
+    expect(before.length).toBeLessThan(orphans.length);
+
+    expect(await notes.resume({ digests: true })).toBeUndefined();
+    const from = await notes.resume(scope);
+    const { objects } = await verify(parts, { ...options, from, onProgress: () => undefined });
+    expect(listed).toEqual([undefined, from?.through]);
+    expect(objects).toBe(6);
+    // What the first run had not noted as done is looked at again, and told once in the notes.
+    const told = (await Array.fromAsync(notes.findings())).map(({ key }) => key);
+    expect(told.sort()).toEqual(orphans.sort());
+
+    await notes.begin(scope);
+    const stopped = await say(verifyCommand, system(), [], AbortSignal.abort(new Error('Interrupted.')));
     expect(stopped.code).toBe(130);
-    expect(await readFile(notes, 'utf8')).toContain('scope');
-    const resumed = await verify('--resume');
-    expect(resumed).toEqual({ code: 1, lines: [expect.stringMatching(/^orphaned element\//)] });
-    await expect(readFile(notes)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect((await verifyNow('--resume')).lines).toHaveLength(6);
   });
 });

@@ -5,11 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { beginSha256 } from '../../storage/sha256/sha256.ts';
-import { backupPath } from '../repair/from-backup.ts';
-import type { BackedUpObject } from './dump.ts';
-import { forEachOf } from './for-each.ts';
+import { forEachOf } from '../for-each.ts';
+import { type BackedUpObject, backupPath } from './backed-up.ts';
 
-const UNFINISHED = /\.new$/;
+const AT_ONCE = 4;
+/** Of what is being copied, and of what was not as it should be: the next backup tries it again. */
+const OTHERS = /\.(new|damaged)$/;
 
 /** An object that the backup does not have as the database tells of it. */
 export interface LackingObject {
@@ -30,17 +31,18 @@ export async function copyObjects(
   { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
 ): Promise<LackingObject[]> {
   const lacking: LackingObject[] = [];
-  await forEachOf(objects, signal, async (object) => {
+  const copy = async (object: BackedUpObject) => {
     const path = backupPath(folder, object.key);
     const there = await stat(path).catch(() => undefined);
     if (there?.size === object.size) return onBytes(object.size);
     const reason = await copyObject(object, path, storage, { signal, onBytes });
     if (reason) lacking.push({ key: object.key, reason });
-  });
+  };
+  await forEachOf(objects, copy, { atOnce: AT_ONCE, signal });
   return lacking;
 }
 
-/** @returns what is wrong with the object; it is kept as it is unless it is not there */
+/** @returns what is wrong with the object, which is kept beside the others then */
 async function copyObject(
   { key, size, sha256 }: BackedUpObject,
   path: string,
@@ -62,15 +64,18 @@ async function copyObject(
     const body = await storage.get(key, undefined, signal);
     const file = createWriteStream(`${path}.new`, { mode: 0o600, flush: true });
     await pipeline(body, summed, file, { signal });
-    await rename(`${path}.new`, path);
   } catch (error) {
     sum.drop();
     await rm(`${path}.new`, { force: true });
     if (error instanceof ObjectNotFound) return 'it is not in the storage';
     throw error;
   }
-  if (copied !== size) return `it has ${copied} bytes instead of ${size}`;
-  return sha256 !== null && (await sum.digest()) !== sha256 ? 'its SHA-256 is another one' : undefined;
+  const digest = await sum.digest();
+  const isOther = sha256 !== null && digest !== sha256;
+  const reason =
+    copied === size ? isOther && 'its SHA-256 is another one' : `it has ${copied} bytes instead of ${size}`;
+  await rename(`${path}.new`, reason ? `${path}.damaged` : path);
+  return reason || undefined;
 }
 
 /** Removes what an earlier backup had and this one has not. */
@@ -79,7 +84,7 @@ export async function removeOthers(objects: AsyncIterable<BackedUpObject>, folde
   const wanted = new Set<string>();
   for await (const { key } of objects) wanted.add(key);
   for (const name of await readdir(root, { recursive: true }).catch(() => [])) {
-    const isFile = isObjectKey(name.replace(UNFINISHED, ''));
-    if (isFile && !wanted.has(name)) await rm(join(root, name), { force: true });
+    const isFile = isObjectKey(name.replace(OTHERS, ''));
+    if (isFile && !wanted.has(name.replace(/\.damaged$/, ''))) await rm(join(root, name), { force: true });
   }
 }

@@ -6,11 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { type OwnedObject, ownedInTransaction } from '../owned-objects.ts';
+import { ownedInTransaction } from '../owned-objects.ts';
 import { columnList, tablesInOrder } from './tables.ts';
-
-/** What is known of an object that a backup has. */
-export type BackedUpObject = Pick<OwnedObject, 'key' | 'size' | 'sha256' | 'mediatype'>;
 
 /** The file of the list of objects, beside those of the tables. */
 export const OBJECTS = 'objects.jsonl.gz';

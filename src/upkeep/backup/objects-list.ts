@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { type BackedUpObject, OBJECTS } from './dump.ts';
+import type { BackedUpObject } from './backed-up.ts';
+import { OBJECTS } from './dump.ts';
 
 /** Reads the list of the objects of a dump, one after the other. */
 export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObject> {

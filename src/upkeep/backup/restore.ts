@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
-import { storeFromBackup } from '../repair/from-backup.ts';
+import { digestOf } from '../digests.ts';
+import { forEachOf } from '../for-each.ts';
+import { type BackedUpObject, storeFromBackup } from './backed-up.ts';
 import type { LackingObject } from './copy-objects.ts';
-import type { BackedUpObject } from './dump.ts';
-import { forEachOf } from './for-each.ts';
 import { loadDatabase } from './load.ts';
 import type { Manifest } from './manifest.ts';
 import { listedObjects } from './objects-list.ts';
+
+const AT_ONCE = 4;
 
 /** What a backup is restored with. */
 export interface RestoreParts {
   /** Writes the database, whose tables are those of the backup's migrations. */
   client: pg.Client;
-  storage: Pick<ObjectStorage, 'put' | 'remove' | 'size'>;
+  storage: Pick<ObjectStorage, 'get' | 'put' | 'size'>;
   signal: AbortSignal;
   /** @param bytes of objects that are in the storage again */
   onProgress(bytes: number): void;
@@ -32,26 +34,30 @@ export async function restoreBackup(
   const database = join(folder, manifest.database);
   const lacking: LackingObject[] = [];
   let bytes = 0;
-  await forEachOf(listedObjects(database), signal, async (object) => {
-    const stored = (await isThere(object, storage)) || (await storeFromBackup(folder, object, storage));
+  const bring = async (object: BackedUpObject) => {
+    const stored =
+      (await isThere(object, storage, signal)) || (await storeFromBackup(folder, object, storage));
     if (!stored) lacking.push({ key: object.key, reason: 'the backup does not have it as it should be' });
     bytes += object.size;
     onProgress(bytes);
-  });
+  };
+  await forEachOf(listedObjects(database), bring, { atOnce: AT_ONCE, signal });
   await loadDatabase(client, database, manifest.tables, signal);
   return lacking;
 }
 
+/** Whether the storage has it, as an interrupted run left it: what is damaged is stored again. */
 async function isThere(
-  { key, size }: BackedUpObject,
-  storage: Pick<ObjectStorage, 'size'>,
+  { key, size, sha256 }: BackedUpObject,
+  storage: Pick<ObjectStorage, 'get' | 'size'>,
+  signal: AbortSignal,
 ): Promise<boolean> {
-  try {
-    return (await storage.size(key)) === size;
-  } catch (error) {
-    if (error instanceof ObjectNotFound) return false;
+  const found = await storage.size(key).catch((error) => {
+    if (error instanceof ObjectNotFound) return undefined;
     throw error;
-  }
+  });
+  if (found !== size) return false;
+  return sha256 === null || (await digestOf(storage, key, signal)) === sha256;
 }
 
 /** What others than the restorer have open on the database, by their names. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { sha256Of } from '../../storage/sha256/sha256.ts';
-import { digestOf } from '../verify/digests.ts';
+import { digestOf } from '../digests.ts';
 import type { Check } from './check.ts';
 
 /** Two parts of a multipart upload and something over. */

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/kysely.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
+import { digestOf } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
-import { digestOf } from '../verify/digests.ts';
 import type { Finding } from '../verify/finding.ts';
 
 /** Of more objects that are missing it is not looked up which others they might be. */

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { Database } from '../../database/kysely.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { storeFromBackup } from '../backup/backed-up.ts';
+import { digestOf } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
-import { digestOf } from '../verify/digests.ts';
 import type { Finding } from '../verify/finding.ts';
 import type { Notes } from '../verify/notes.ts';
-import { storeFromBackup } from './from-backup.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
 import { missingObjects, relink } from './relink.ts';
@@ -19,7 +19,7 @@ const OWNER = 'repair';
 /** What a repair works with. */
 export interface RepairParts {
   database: Database;
-  storage: Pick<ObjectStorage, 'get' | 'put' | 'remove'>;
+  storage: Pick<ObjectStorage, 'get' | 'put'>;
   definitions: WorkflowDefinitions;
   /** The user name that workflows are started by. */
   creator: string;

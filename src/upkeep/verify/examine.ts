@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
+import { forEachOf } from '../for-each.ts';
 import { type OwnedObject, onLedger, ownersOf } from '../owned-objects.ts';
 import type { Finding } from './finding.ts';
 
@@ -33,11 +34,14 @@ export async function* examine(
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const [owners, staged] = await bothOf(client, batch);
     await client.query('ROLLBACK');
-    const judged = await inTurns(batch, async (key) => {
+    const findings: Finding[] = [];
+    const look = async (key: string) => {
       const owner = owners.get(key) ?? null;
-      return !owner && staged.has(key) ? undefined : judge(key, owner, await sizeOf(storage, key));
-    });
-    const findings = judged.filter((finding) => finding !== undefined);
+      if (!owner && staged.has(key)) return;
+      const finding = judge(key, owner, await sizeOf(storage, key));
+      if (finding) findings.push(finding);
+    };
+    await forEachOf(batch, look, { atOnce: AT_ONCE });
     const missing = findings.filter(({ kind }) => kind === 'missing').map(({ key }) => key);
     // A row may have been deleted, and its object removed, since it was read.
     const wanted = new Set((await ownersOf(client, missing)).map(({ key }) => key));
@@ -66,19 +70,4 @@ async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promis
     if (error instanceof ObjectNotFound) return null;
     throw error;
   });
-}
-
-/** Does work for each, some at once; results in their order. */
-export async function inTurns<T, R>(
-  items: readonly T[],
-  work: (item: T) => Promise<R>,
-  atOnce = AT_ONCE,
-): Promise<R[]> {
-  const results: R[] = [];
-  const next = items.entries();
-  const runner = async () => {
-    for (const [i, item] of next) results[i] = await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, runner));
-  return results;
 }

@@ -1,0 +1,40 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { requireObjectKey } from '../../storage/keys.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
+import { sumOf } from '../digests.ts';
+import type { OwnedObject } from '../owned-objects.ts';
+
+/** What is known of an object that a backup has. */
+export type BackedUpObject = Pick<OwnedObject, 'key' | 'size' | 'sha256' | 'mediatype'>;
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Where a backup keeps an object. */
+export function backupPath(folder: string, key: string): string {
+  return join(folder, 'objects', requireObjectKey(key));
+}
+
+/**
+ * Stores an object from a backup, in place of what is there. Nothing is stored that is not what the row tells of.
+ *
+ * @returns whether the backup has it as it should be
+ */
+export async function storeFromBackup(
+  folder: string,
+  { key, size, sha256, mediatype }: BackedUpObject,
+  storage: Pick<ObjectStorage, 'put'>,
+): Promise<boolean> {
+  const file = await open(backupPath(folder, key), 'r').catch(() => undefined);
+  if (!file) return false;
+  const read = () => file.createReadStream({ autoClose: false, start: 0 });
+  try {
+    if ((await file.stat()).size !== size) return false;
+    // Read twice: what is there is replaced only by what is known to be right.
+    if (sha256 !== null && (await sumOf(read())) !== sha256) return false;
+    await storage.put(key, read(), { mediatype: mediatype ?? UNKNOWN_TYPE, expectedBytes: size });
+    return true;
+  } finally {
+    await file.close();
+  }
+}

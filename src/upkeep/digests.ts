@@ -1,0 +1,35 @@
+import { ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
+import { beginSha256 } from '../storage/sha256/sha256.ts';
+
+/** The SHA-256 of a stream, in hexadecimal. @param onBytes is told how many more have been read */
+export async function sumOf(
+  stream: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<string> {
+  const sum = beginSha256();
+  try {
+    for await (const chunk of stream) {
+      await sum.add(chunk);
+      onBytes(chunk.length);
+    }
+  } catch (error) {
+    sum.drop();
+    throw error;
+  }
+  return sum.digest();
+}
+
+/** @returns the SHA-256 of an object in hexadecimal; undefined when it is not there */
+export async function digestOf(
+  storage: Pick<ObjectStorage, 'get'>,
+  key: string,
+  signal?: AbortSignal,
+  onBytes?: (bytes: number) => void,
+): Promise<string | undefined> {
+  try {
+    return await sumOf(await storage.get(key, undefined, signal), onBytes);
+  } catch (error) {
+    if (error instanceof ObjectNotFound) return undefined;
+    throw error;
+  }
+}
