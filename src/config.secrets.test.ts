@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeConfig, loadConfig, VARIABLES } from './config.ts';
+import { VARIABLES } from './config/environment.ts';
+import { describeConfig, loadConfig } from './config.ts';
 
 const SECRET = 'hush-hush';
 

@@ -1,18 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
-import { z } from 'zod';
-import {
-  allowed,
-  choice,
-  flag,
-  integer,
-  type NamedHost,
-  namedHosts,
-  networks,
-  origins,
-  text,
-  url,
-  urlOrFile,
-} from './config/kinds.ts';
+import type { z } from 'zod';
+import { Environment, type Variables } from './config/environment.ts';
+import { allowed, type NamedHost } from './config/kinds.ts';
 import { redact } from './config/redact.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
@@ -27,66 +16,6 @@ export function isLoopback(host: string): boolean {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
-
-const Environment = z.object({
-  HOST: text.default('127.0.0.1'),
-  PORT: integer(1, 65535).default(8080),
-  PUBLIC_URL: url('http', 'https').optional(),
-  CORS_ORIGINS: origins.optional(),
-  DATA_DIR: text.default('./data'),
-  DATABASE_URL: url('postgres', 'postgresql').optional(),
-  REDIS_URL: url('redis', 'rediss').optional(),
-  S3_BUCKET: text.optional(),
-  S3_FORCE_PATH_STYLE: flag.default(false),
-  ADMIN_USERNAME: z
-    .string()
-    .regex(/^[^:]+$/)
-    .meta({ allowed: 'a name without a colon' })
-    .default('admin'),
-  ADMIN_PASSWORD: text.optional(),
-  FFMPEG_PATH: text.optional(),
-  FFPROBE_PATH: text.optional(),
-  ALLOW_BUNDLED_FFMPEG: flag.default(false),
-  WORKER_CONCURRENCY: integer(1, 256).default(2),
-  MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
-  UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
-  UPLOAD_EXPIRY_HOURS: integer(1, 8760).default(48),
-  DRAFT_EXPIRY_DAYS: integer(1, 365).default(14),
-  MAX_PARALLEL_UPLOADS: integer(1, 100_000).optional(),
-  UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).optional(),
-  INGEST_URL_HOSTS: namedHosts.optional(),
-  SHUTDOWN_SECONDS: integer(1, 3600).default(30),
-  SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
-  SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
-  RECORDING_GRACE_SECONDS: integer(0, 31_536_000).default(86_400),
-  URL_SIGNING_SECRET: text.optional(),
-  URL_SIGNING_KEY_ID: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,64}$/)
-    .meta({ allowed: '1 to 64 letters, digits and . _ -' })
-    .default('inlet'),
-  URL_SIGNING_TTL: integer(1, 31_536_000).default(7200),
-  JWT_JWKS: urlOrFile.optional(),
-  JWT_ISSUER: text.optional(),
-  JWT_AUDIENCE: text.optional(),
-  JWT_ROLES_CLAIM: text.default('roles'),
-  JWT_USERNAME_CLAIM: text.default('sub'),
-  WORKFLOWS_DIR: text.optional(),
-  METADATA_DIR: text.optional(),
-  COMMANDS_DIR: text.optional(),
-  STUDIO_DIR: text.optional(),
-  TRUSTED_PROXIES: networks.optional(),
-  METRICS_PORT: integer(1, 65535).optional(),
-  CHANGES_DAYS: integer(1, 3650).default(14),
-  WEBHOOK_HOSTS: namedHosts.optional(),
-  LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
-  LOG_FORMAT: choice('json', 'pretty').default('json'),
-});
-
-/** The names of all variables. */
-export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
-
-type Variables = z.infer<typeof Environment>;
 
 /** How tokens of an identity provider are verified and read. */
 export interface JwtConfig {

@@ -198,7 +198,7 @@ export async function createContext(
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
     pulse,
-    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database: vital, queue }),
+    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database, queue }),
     studio: overrides.studio ?? (await openStudio(config, role)),
     health: overrides.health ?? {
       database: async () => void (await sql`SELECT 1`.execute(vital)),

@@ -6,16 +6,14 @@ import { measureProcess } from './process-metrics.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Measures the process. Serves `/metrics`, without an account, and `/health/live` on METRICS_PORT, if there is one: for roles that answer no other
- * requests, and for whoever scrapes within a network of their own.
+ * Measures the process. Serves `/metrics`, without an account, and `/health/live` on METRICS_PORT, if there is one: for roles
+ * that answer no other requests, and for whoever scrapes within a network of their own.
  *
  * @throws {ListenError}
  */
 export async function startMetrics(context: Context, shutdown: Shutdown): Promise<void> {
-  const { config, serviceMetrics, log } = context;
-  const { role, pulse, pools } = context;
-  const stop = measureProcess({ role, pulse, pools, version: manifest.version });
-  shutdown.release('measuring', async () => stop());
+  const { config, serviceMetrics, log, role, pulse, pools } = context;
+  measureProcess({ role, pulse, pools, version: manifest.version });
   if (config.metricsPort === undefined) return;
   const server = await serve(
     (request) => {

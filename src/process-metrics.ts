@@ -16,61 +16,64 @@ export interface ProcessParts {
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>;
 }
 
-/** Figures that are read when somebody asks: memory, processor, connections, loops. @returns what ends the measuring */
-export function measureProcess({ role, version, pulse, pools }: ProcessParts): () => void {
-  const gauge = (
-    name: string,
-    help: string,
-    collect: (gauge: Gauge<string>) => void,
-    labels: string[] = [],
-  ) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: labels,
-      registers,
-      collect: function (this: Gauge<string>) {
-        collect(this);
-      },
-    });
-  const own = [
-    gauge('inlet_build_info', 'Version and role of the process', (g) => g.set({ version, role }, 1), [
-      'version',
-      'role',
-    ]),
-    gauge('process_resident_memory_bytes', 'Memory of the process', (g) => g.set(process.memoryUsage().rss)),
-    gauge('process_heap_bytes', 'Heap in use', (g) => g.set(process.memoryUsage().heapUsed)),
-    gauge('process_uptime_seconds', 'Time since the start', (g) => g.set(process.uptime())),
-    gauge(
-      'inlet_database_connections',
-      'Connections to the database by pool and state; `waiting` are those who wait for one',
-      (g) => {
-        for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
-          g.set({ pool, state: 'used' }, totalCount - idleCount);
-          g.set({ pool, state: 'idle' }, idleCount);
-          g.set({ pool, state: 'waiting' }, waitingCount);
-        }
-      },
-      ['pool', 'state'],
-    ),
-    gauge(
-      'inlet_loop_running_seconds',
-      'How long the present round of a loop has taken; 0 while it rests',
-      (g) => {
-        for (const { name, runningMs } of pulse.rounds) g.set({ loop: name }, runningMs() / 1000);
-      },
-      ['loop'],
-    ),
-  ];
-  const cpu = new Counter({
+/** Has figures of the process exported, which are read when somebody asks. Once in a process. */
+export function measureProcess({ role, version, pulse, pools }: ProcessParts): void {
+  gauge('inlet_build_info', 'Version and role of the process', ['version', 'role'], (g) =>
+    g.set({ version, role }, 1),
+  );
+  gauge('process_resident_memory_bytes', 'Memory of the process', [], (g) =>
+    g.set(process.memoryUsage().rss),
+  );
+  gauge('process_heap_bytes', 'Heap in use', [], (g) => g.set(process.memoryUsage().heapUsed));
+  gauge('process_uptime_seconds', 'Time since the start', [], (g) => g.set(process.uptime()));
+  gauge(
+    'inlet_database_connections',
+    'Connections to the database by pool and state; `waiting` are those who wait for one',
+    ['pool', 'state'],
+    (g) => {
+      for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
+        g.set({ pool, state: 'used' }, totalCount - idleCount);
+        g.set({ pool, state: 'idle' }, idleCount);
+        g.set({ pool, state: 'waiting' }, waitingCount);
+      }
+    },
+  );
+  gauge(
+    'inlet_loop_running_seconds',
+    'How long the present round of a loop has taken; 0 while it rests',
+    ['loop'],
+    (g) => {
+      for (const { name, runningMs } of pulse.rounds) g.set({ loop: name }, runningMs() / 1000);
+    },
+  );
+  new Counter({
     name: 'process_cpu_seconds_total',
     help: 'Time on processors',
     registers,
     collect() {
+      const { user, system } = process.cpuUsage();
       this.reset();
-      this.inc(cpuSeconds());
+      this.inc((user + system) / 1e6);
     },
   });
+  measureLag();
+}
+
+function gauge(
+  name: string,
+  help: string,
+  labelNames: string[],
+  collect: (gauge: Gauge<string>) => void,
+): void {
+  new Gauge({
+    ...{ name, help, labelNames, registers },
+    collect() {
+      collect(this);
+    },
+  });
+}
+
+function measureLag(): void {
   const lag = new Histogram({
     name: 'inlet_event_loop_lag_seconds',
     help: 'How much later than asked for a timer fires',
@@ -78,19 +81,8 @@ export function measureProcess({ role, version, pulse, pools }: ProcessParts): (
     registers,
   });
   let due = performance.now() + LAG_MS;
-  const timer = setInterval(() => {
+  setInterval(() => {
     lag.observe(Math.max(0, performance.now() - due) / 1000);
     due = performance.now() + LAG_MS;
-  }, LAG_MS);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    for (const each of [...own, cpu, lag])
-      metrics.removeSingleMetric((each as unknown as { name: string }).name);
-  };
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
+  }, LAG_MS).unref();
 }

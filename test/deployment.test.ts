@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadConfig, VARIABLES } from '../src/config.ts';
+import { VARIABLES } from '../src/config/environment.ts';
+import { loadConfig } from '../src/config.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../docker/${path}`, import.meta.url)), 'utf8');

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { VARIABLES } from '../src/config.ts';
+import { VARIABLES } from '../src/config/environment.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
@@ -33,4 +33,17 @@ test.each(documents)('what %s links to is there', (path) => {
     ([, target = '']) => target,
   );
   expect(targets.filter((target) => !existsSync(join(PROJECT, dirname(path), target)))).toEqual([]);
+});
+
+test('what the commands of docs/operating.md take from the project is there', () => {
+  const commands = [...read('docs/operating.md').matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text);
+  const files = [...commands.join('\n').matchAll(/\/opt\/inlet\/(\S+)/g)].map(([, path = '']) => path);
+  const units = readdirSync(join(PROJECT, 'docker/systemd'))
+    .filter((name) => name.endsWith('.service'))
+    .map((name) => read(`docker/systemd/${name}`));
+  const started = units.map((unit) => /^ExecStart=\S+ (\S+) (\w+)$/m.exec(unit));
+  expect(started.map((match) => match?.[2])).toEqual(['api', 'worker']);
+  const named = [...files.filter((path) => !path.includes('*')), ...started.map((match) => match?.[1] ?? '')];
+  expect(named.length).toBeGreaterThan(3);
+  expect(named.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseEndpoints } from '../../src/cli/endpoints.ts';
 import { denoFlags, permissions } from '../../src/cli/permissions.ts';
 import { denoProgram } from '../../src/cli/runtime.ts';
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../src/config/environment.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';

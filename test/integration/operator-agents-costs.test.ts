@@ -6,7 +6,7 @@ import { failedRecordings, uploadingRecordings } from '../../src/recordings/fail
 import { timetable } from '../../src/recordings/schedules/timetable.queries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type LoggedDatabase, loggedDatabase } from '../support/logged-database.ts';
-import { touchedBy } from '../support/plans.ts';
+import { costsOf } from '../support/plans.ts';
 import { withoutIndexes } from '../support/without-indexes.ts';
 
 /** An hour each, one after the other on every agent, half of them over. */
@@ -49,25 +49,6 @@ async function seed(connection: Kysely<DB>): Promise<void> {
     FROM schedules`.execute(connection);
 }
 
-/** How many rows the statements of some work touch, as their plans count them, and those plans. */
-async function costsOf(
-  work: (db: Kysely<DB>) => Promise<unknown>,
-): Promise<{ touched: number; plan: string }> {
-  logged.forget();
-  await work(logged.database);
-  const costs = { touched: 0, plan: '' };
-  for (const { sql: text, parameters } of logged.queries) {
-    const explain = async (options: string) =>
-      (await logged.pool.query(`EXPLAIN (ANALYZE${options}) ${text}`, [...parameters])).rows.map(
-        (row) => row['QUERY PLAN'],
-      );
-    const [json] = await explain(', FORMAT JSON');
-    costs.touched += touchedBy(json[0].Plan);
-    costs.plan += (await explain('')).join('\n');
-  }
-  return costs;
-}
-
 const week = (agentId: string) => ({
   agentId,
   start: new Date(Date.now() - 3.5 * 24 * HOUR),
@@ -100,7 +81,7 @@ test.each<[string, number, (db: Kysely<DB>) => Promise<unknown>]>([
   ],
   ['uploads', 100, (on) => uploadingRecordings(on, { most: 50 })],
 ])('%s: does not read all events or schedules', async (_, most, work) => {
-  const { touched, plan } = await costsOf(work);
+  const { touched, plan } = await costsOf(logged, work);
   expect(plan).not.toMatch(/Seq Scan on (events|schedules)/);
   expect(touched).toBeLessThan(most);
 });

@@ -16,7 +16,7 @@ export interface SoakOptions {
   logs: string | undefined;
   /** Where the report goes, as JSON. */
   json: string;
-  /** Prints the table of the README. */
+  /** Prints the table of docs/measurements.md. */
   markdown: boolean;
   /** Rehearses an upgrade in place of all that. */
   upgrade: boolean;
@@ -36,7 +36,7 @@ export const USAGE = `npm run soak -- [OPTION...]
   --only NAME,...    these faults alone, by the names or kinds that a run prints
   --logs FOLDER      keep the logs of the processes there
   --json FILE        where the report goes (soak-results.json)
-  --markdown         print a table for the README as well
+  --markdown         print a table for docs/measurements.md as well
 
   --upgrade          in place of all that: the version before serves while the migrations of this one run, then both do
   --from REF         that version: a tag or commit (the one before the latest migration)

@@ -108,7 +108,7 @@ export async function operatorScene(database: Database, finished: number) {
 }
 
 /** Recordings that have been processed, over the last weeks. */
-async function insertFinished(database: Database, count: number): Promise<void> {
+export async function insertFinished(database: Database, count: number): Promise<void> {
   const fill = async (on: Kysely<DB>) => {
     await sql`INSERT INTO events (id, title, start_date, created, creator, processing_state, duration, inserted_at)
       SELECT 'done-' || i, 'Lecture ' || i, at, at, 'Ada L.', 'SUCCEEDED', 5400000, at

@@ -1,3 +1,7 @@
+import type { Kysely } from 'kysely';
+import type { DB } from '../../src/database/schema.ts';
+import type { LoggedDatabase } from './logged-database.ts';
+
 /** A step of a statement's plan, as `EXPLAIN (ANALYZE, FORMAT JSON)` tells it. */
 export interface PlanNode {
   'Relation Name'?: string;
@@ -17,4 +21,24 @@ export function touchedBy(node: PlanNode): number {
     (node['Rows Removed by Index Recheck'] ?? 0);
   const own = node['Relation Name'] || node['Index Name'] ? rows * node['Actual Loops'] : 0;
   return (node.Plans ?? []).reduce((sum, part) => sum + touchedBy(part), own);
+}
+
+/** How many rows the statements of some work touch, as their plans count them, and those plans. */
+export async function costsOf(
+  logged: LoggedDatabase,
+  work: (db: Kysely<DB>) => Promise<unknown>,
+): Promise<{ touched: number; plan: string }> {
+  logged.forget();
+  await work(logged.database);
+  const costs = { touched: 0, plan: '' };
+  for (const { sql: text, parameters } of logged.queries) {
+    const explain = async (options: string) =>
+      (await logged.pool.query(`EXPLAIN (ANALYZE${options}) ${text}`, [...parameters])).rows.map(
+        (row) => row['QUERY PLAN'],
+      );
+    const [json] = await explain(', FORMAT JSON');
+    costs.touched += touchedBy(json[0].Plan);
+    costs.plan += (await explain('')).join('\n');
+  }
+  return costs;
 }

@@ -11,7 +11,6 @@ export type Trusted = (address: string) => boolean;
 
 /** More proxies than anybody has; what comes before them is not looked at. */
 const MOST_HOPS = 32;
-const LONGEST = 8_192;
 /** `name=value` or `name="value"`, as RFC 7239 has it. */
 const PAIR = /^\s*([A-Za-z]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*$/;
 const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
@@ -61,8 +60,7 @@ function follow(from: string, hops: readonly string[] | undefined, isTrusted: Tr
 }
 
 function hopsOf(header: string | null, read: (element: string) => string): string[] | undefined {
-  // Of one that is longer the end counts, and its first element is cut.
-  return header?.slice(-LONGEST).split(',').map(read);
+  return header?.split(',').map(read);
 }
 
 /** The parameter `for` of an element of `Forwarded`; a comma within quotes makes it none. */

@@ -26,6 +26,8 @@ export class ServiceMetrics {
   readonly #queue: WorkQueue;
   #read: Promise<string> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
+  readonly #figures = oneAtATime(() => serviceFigures(this.#database));
+  readonly #jobs = oneAtATime(() => jobCounts(this.#queue));
 
   constructor({ database, queue }: { database: Database; queue: WorkQueue }) {
     this.#database = database;
@@ -43,8 +45,8 @@ export class ServiceMetrics {
 
   async #collect(): Promise<string> {
     const [figures, jobs] = await Promise.all([
-      withTimeout(serviceFigures(this.#database), PATIENCE_MS, LATE).catch(() => undefined),
-      withTimeout(jobCounts(this.#queue), PATIENCE_MS, LATE).catch(() => undefined),
+      withTimeout(this.#figures(), PATIENCE_MS, LATE).catch(() => undefined),
+      withTimeout(this.#jobs(), PATIENCE_MS, LATE).catch(() => undefined),
     ]);
     const registry = new Registry();
     const all = [
@@ -60,6 +62,15 @@ export class ServiceMetrics {
     }
     return registry.metrics();
   }
+}
+
+/** Whoever asks while nobody has answered yet waits for the same answer: a part that hangs is not to use up connections. */
+function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () =>
+    (asked ??= ask().finally(() => {
+      asked = undefined;
+    }));
 }
 
 function one(name: string, help: string, value: number): Figure {

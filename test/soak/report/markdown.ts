@@ -13,7 +13,7 @@ const HEAD = [
   'clean',
 ];
 
-/** The table of the README. */
+/** The table of docs/measurements.md. */
 export function markdownOf(reports: readonly WorldReport[]): string {
   const rows = reports.map(({ world, minutes, uploads, faults, kills, publication, clean }) => [
     ...[world, String(Math.round(minutes * 10) / 10), `${uploads.accepted} of ${uploads.sent}`],
