@@ -179,6 +179,42 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     }
   });
 
+  test('what is whole is not replaced by what would be made of a damaged recording', async () => {
+    const event = await upload(await recording());
+    await processEvent(app, event);
+    const recorded = await keyOf(event);
+    const altered = await contentOf(recorded);
+    altered[500] = (altered[500] ?? 0) ^ 1;
+    await overwrite(recorded, altered);
+    const { object_key: poster } = await app.database
+      .selectFrom('publication_elements')
+      .select('object_key')
+      .where('event_id', '=', event)
+      .where('kind', '=', 'attachment')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    await app.storage.remove([poster]);
+    // Without reading every object it has not been seen that the recording is damaged.
+    const repaired = await verifyNow('--repair');
+    expect(repaired).toEqual({ code: 1, lines: [expect.stringMatching(/left: .*damaged as well$/)] });
+    const workflows = await app.database.selectFrom('workflows').select('id').execute();
+    expect(workflows).toHaveLength(1);
+  });
+
+  test('what has been put in order since it was found is left alone', async () => {
+    const event = await upload(await recording());
+    const key = await keyOf(event);
+    const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
+    await notes.begin({ digests: false });
+    await notes.add([{ kind: 'orphaned', key, owner: null, size: 1 }]);
+    await notes.reach({ through: 'zz/ff', objects: 0, bytes: 0 });
+    const repaired = await verifyNow('--repair', '--resume');
+    expect(repaired).toEqual({ code: 0, lines: [expect.stringMatching(/mended: it is in order by now$/)] });
+    expect(
+      await app.database.selectFrom('staging').selectAll().where('object_key', '=', key).execute(),
+    ).toEqual([]);
+  });
+
   test('an interrupted verification says how to go on, and goes on where it was', async () => {
     const orphans: string[] = [];
     for (let i = 0; i < 6; i += 1) {

@@ -83,13 +83,14 @@ export const verifyCommand: Command = {
 
 /** @returns how many findings are not mended yet */
 async function mend(
-  { config, database, storage }: Connections,
+  { config, database, storage, client }: Connections,
   notes: Notes,
   from: string | undefined,
   print: (line: string) => void,
 ): Promise<number> {
   const parts = {
     database,
+    look: await client(),
     storage,
     definitions: await loadDefinitions(config.workflowsDir),
     creator: config.admin.username,

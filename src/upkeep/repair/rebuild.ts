@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
 import { USUAL, type WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { startWorkflow } from '../../workflows/start.ts';
 import { NotNow, requireIdle } from '../../workflows/start-on-request.ts';
+import { digestOf } from '../digests.ts';
 
 /** What makes media; a workflow without it makes nothing of the tracks. */
 const MAKES_MEDIA = 'encode';
 
+const BROKEN = 'it could be made anew, but what it was made of is damaged as well';
+
 /**
  * Has the workflow run again that made what an event has beside its tracks; what it makes replaces what is damaged.
+ *
+ * What it is made of is read first: else what is whole would be replaced by what is made of something damaged.
  *
  * @param creator the user name that it is told to be started by
  * @returns the number of the workflow, or why there is none
@@ -17,8 +23,13 @@ const MAKES_MEDIA = 'encode';
 export async function rebuild(
   eventId: string,
   creator: string,
-  { database, definitions }: { database: Database; definitions: WorkflowDefinitions },
+  {
+    database,
+    definitions,
+    storage,
+  }: { database: Database; definitions: WorkflowDefinitions; storage: Pick<ObjectStorage, 'get'> },
 ): Promise<number | string> {
+  if (!(await isMadeOfWhole(database, storage, eventId))) return BROKEN;
   try {
     return await inTransaction(database, async (trx) => {
       await requireIdle(trx, eventId);
@@ -36,6 +47,24 @@ export async function rebuild(
     if (error instanceof NotNow) return error.message;
     throw error;
   }
+}
+
+async function isMadeOfWhole(
+  database: Database,
+  storage: Pick<ObjectStorage, 'get'>,
+  eventId: string,
+): Promise<boolean> {
+  const tracks = await database
+    .selectFrom('tracks')
+    .select(['object_key', 'sha256'])
+    .where('event_id', '=', eventId)
+    .where('made_by', 'is', null)
+    .execute();
+  for (const { object_key, sha256 } of tracks) {
+    const found = await digestOf(storage, object_key);
+    if (found === undefined || (sha256 !== null && found !== sha256)) return false;
+  }
+  return true;
 }
 
 async function lastRun(trx: Transaction, eventId: string) {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type pg from 'pg';
 import type { Database } from '../../database/kysely.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
@@ -10,6 +11,7 @@ import type { Notes } from '../verify/notes.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
 import { missingObjects, relink } from './relink.ts';
+import { isStillTrue } from './still-true.ts';
 
 /** What nobody owns is kept for so long before it is removed: somebody may know whose it was. */
 const KEPT_DAYS = 7;
@@ -19,7 +21,9 @@ const OWNER = 'repair';
 /** What a repair works with. */
 export interface RepairParts {
   database: Database;
-  storage: Pick<ObjectStorage, 'get' | 'put'>;
+  /** Looks at single rows. */
+  look: pg.Client;
+  storage: Pick<ObjectStorage, 'get' | 'put' | 'size'>;
   definitions: WorkflowDefinitions;
   /** The user name that workflows are started by. */
   creator: string;
@@ -35,28 +39,25 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
   const missing = await missingObjects(notes.findings());
   const relinked = new Map<string, string>();
   for await (const finding of notes.findings()) {
-    if (finding.kind !== 'orphaned' || finding.what === 'unfinished') continue;
-    if (finding.what === 'foreign') continue;
+    if (finding.kind !== 'orphaned' || finding.what || !(await isStillTrue(finding, parts))) continue;
     const owner = await relink(finding, missing, parts);
     if (!owner) continue;
     relinked.set(owner.key, `its object was found under ${finding.key}`);
     relinked.set(finding.key, `it is the object of ${owner.label}, which names it again`);
   }
   const rebuilt = new Map<string, Finding[]>();
-  const broken = new Set<string>();
   for await (const finding of notes.findings()) {
-    const note = relinked.get(finding.key) ?? (await mend(finding, parts));
+    const note = relinked.get(finding.key) ?? (await mendIfTrue(finding, parts));
     const { owner } = finding;
     if (note !== undefined) yield { finding, state: 'mended', note };
     else if (owner?.derived && owner.eventId !== null) {
       rebuilt.set(owner.eventId, [...(rebuilt.get(owner.eventId) ?? []), finding]);
     } else {
-      if (owner?.eventId) broken.add(owner.eventId);
       yield { finding, state: 'left', note: whatToDo(finding, parts.backup) };
     }
   }
   for (const [eventId, findings] of rebuilt) {
-    const begun = broken.has(eventId) ? SOURCE_BROKEN : await rebuild(eventId, parts.creator, parts);
+    const begun = await rebuild(eventId, parts.creator, parts);
     for (const finding of findings) {
       yield typeof begun === 'string'
         ? { finding, state: 'left', note: begun }
@@ -64,8 +65,6 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
     }
   }
 }
-
-const SOURCE_BROKEN = 'it could be made anew, but what it was made of is damaged as well';
 
 function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
   if (what === 'foreign') return 'Inlet leaves alone what it did not name; move it elsewhere';
@@ -76,6 +75,10 @@ function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
 }
 
 /** @returns what was done; undefined when that did not mend it */
+async function mendIfTrue(finding: Finding, parts: RepairParts): Promise<string | undefined> {
+  return (await isStillTrue(finding, parts)) ? mend(finding, parts) : 'it is in order by now';
+}
+
 async function mend(finding: Finding, parts: RepairParts): Promise<string | undefined> {
   const { kind, key, owner, what } = finding;
   if (kind === 'orphaned') return what === 'foreign' ? undefined : keepForNow(parts.database, key);
