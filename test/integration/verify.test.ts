@@ -219,7 +219,8 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     const orphans: string[] = [];
     for (let i = 0; i < 6; i += 1) {
       await upload(Buffer.concat([await recording(), bytes(i + 1)]));
-      orphans.push(objectKey('track'));
+      // Half of them are before all that rows name, half of them behind it.
+      orphans.push(objectKey(i % 2 ? 'preview' : 'video'));
       await app.storage.put(orphans.at(-1) ?? '', source(bytes(i + 1)), video);
     }
     const connect = async () => {
@@ -257,7 +258,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     });
     await expect(first).rejects.toThrow('Interrupted.');
     const before = found.splice(0);
-    expect(before.length).toBeLessThan(orphans.length);
+    expect(before).toHaveLength(3);
 
     expect(await notes.resume({ digests: true })).toBeUndefined();
     const from = await notes.resume(scope);
