@@ -10,6 +10,7 @@ import { PAGES, REFERENCE } from './endpoints.ts';
 import { assembleApp } from './http/app.ts';
 import { shareWith } from './http/cross-site.ts';
 import { Rules, requireVersion } from './http/endpoint/rules.ts';
+import { clientsBehind } from './http/server/client-address.ts';
 import { negotiateVersion } from './http/version.ts';
 import { EVENT_HEADER } from './ingest/direct/address-uploads.ts';
 import { ADDRESSES } from './ingest/direct/direct-uploads.ts';
@@ -94,7 +95,7 @@ export function createApp(context: Context): Hono {
       { path: '/publications', layers: [forPlayersElsewhere()] },
     ],
     sites: { publicUrl, trusted },
-    trustedProxies: context.config.trustedProxies,
+    clientAddress: clientsBehind(context.config.trustedProxies),
     endpoints,
     services: { ...context, document: servedDocument(publicUrl) },
     mounted: [dashboardRoutes(context.queue), studioPages(context.studio)],

@@ -55,23 +55,6 @@ test.each([
   expect(() => loadConfig({ CORS_ORIGINS })).toThrow(/^CORS_ORIGINS is ".*"; allowed is origins as/);
 });
 
-test('TRUSTED_PROXIES are addresses and networks', () => {
-  expect(loadConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,192.0.2.7' }).trustedProxies).toEqual([
-    { address: '10.0.0.0', prefix: 8 },
-    { address: '2001:db8::', prefix: 32 },
-    { address: '192.0.2.7', prefix: 32 },
-  ]);
-});
-
-test.each(['proxy.example.org', '10.0.0.0/33', '2001:db8::/129', '10.0.0/8', '1.2.3.4/', ''])(
-  'TRUSTED_PROXIES cannot be %s',
-  (TRUSTED_PROXIES) => {
-    expect(() => loadConfig({ TRUSTED_PROXIES: `${TRUSTED_PROXIES},10.0.0.1` })).toThrow(
-      /^TRUSTED_PROXIES is ".*"; allowed is IP addresses, or networks such as/,
-    );
-  },
-);
-
 test('METRICS_PORT is another port than PORT', () => {
   expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(
     'METRICS_PORT is 9000, which is PORT; allowed is another one.',

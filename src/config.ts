@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
 import { Environment, type Variables } from './config/environment.ts';
 import { allowed, type NamedHost } from './config/kinds.ts';
+import type { Network } from './config/networks.ts';
 import { redact } from './config/redact.ts';
 
 /** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
@@ -87,8 +88,8 @@ export interface Config {
   commandsDir: string | undefined;
   /** Folder with a built recorder for browsers. */
   studioDir: string | undefined;
-  /** Who says on whose behalf it asks. */
-  trustedProxies: readonly { address: string; prefix: number }[];
+  /** Proxies that are believed who asked them. */
+  trustedProxies: readonly Network[];
   /** Where metrics are served without an account; nowhere when undefined. */
   metricsPort: number | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { choice, flag, integer, namedHosts, networks, origins, text, url, urlOrFile } from './kinds.ts';
+import { choice, flag, integer, namedHosts, origins, text, url, urlOrFile } from './kinds.ts';
+import { networks } from './networks.ts';
 
 /** Every variable: its kind, and its default where that does not depend on others. */
 export const Environment = z.object({

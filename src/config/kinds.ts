@@ -1,5 +1,4 @@
 /** The kinds of values that variables have; each says what is allowed. */
-import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
@@ -56,21 +55,6 @@ function namedHost(text: string): NamedHost | undefined {
   if (!name || !URL.canParse(`http://${text}`)) return undefined;
   const host = new URL(`http://${name}`).hostname.replace(/\.$/, '');
   return host ? { host, port: port ? Number(port) : undefined } : undefined;
-}
-
-/** Addresses and ranges of addresses: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. */
-export const networks = z
-  .string()
-  .transform((text) => text.split(',').map((entry) => network(entry.trim())))
-  .refine((list) => !list.includes(undefined))
-  .transform((list) => list.filter((each) => each !== undefined))
-  .meta({ allowed: 'IP addresses, or networks such as 10.0.0.0/8, with commas between' });
-
-function network(text: string): { address: string; prefix: number } | undefined {
-  const [, address = '', given] = /^([^/\s%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
-  const prefix = given === undefined ? bits : Number(given);
-  return bits > 0 && prefix <= bits ? { address, prefix } : undefined;
 }
 
 export const flag = z

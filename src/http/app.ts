@@ -6,7 +6,7 @@ import { refuseOtherSites, type Sites } from './cross-site.ts';
 import { addEndpoints, type Endpoint } from './endpoint/endpoint.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
-import { type Network, trustedNetworks } from './server/client-address.ts';
+import type { ClientAddress } from './server/client-address.ts';
 
 /** The paths below one folder, whether there is an endpoint or not. */
 export interface Area {
@@ -27,8 +27,8 @@ export interface AppParts<Services> {
   log: Logger;
   areas: readonly Area[];
   sites: Sites;
-  /** Proxies that say for whom they ask. */
-  trustedProxies?: readonly Network[];
+  /** Who asks; the other end of the connection unless given. */
+  clientAddress?: ClientAddress | undefined;
   /** Of several that match, the first one answers. */
   endpoints: readonly Endpoint<Services>[];
   services: Services;
@@ -45,18 +45,14 @@ export function assembleApp<Services>({
   log,
   areas,
   sites,
-  trustedProxies = [],
+  clientAddress,
   endpoints,
   services,
   mounted = [],
 }: AppParts<Services>): Hono {
   const app = new Hono({ strict: false });
   const secrets = areas.filter(({ secret }) => secret).map(({ path }) => path);
-  app.use(
-    requestContext(log, secrets, trustedNetworks(trustedProxies)),
-    securityHeaders(areas),
-    lengthForHead(),
-  );
+  app.use(requestContext(log, { secrets, clientAddress }), securityHeaders(areas), lengthForHead());
   handleErrors(app);
   app.use(refuseOtherSites(sites));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);

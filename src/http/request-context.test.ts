@@ -70,7 +70,7 @@ test.each([
   const logged: { path?: string }[] = [];
   const secretive = new Hono();
   const log = pino({}, { write: (line) => void logged.push(JSON.parse(line)) });
-  secretive.use(requestContext(log, ['/secret']));
+  secretive.use(requestContext(log, { secrets: ['/secret'] }));
   secretive.get('*', (c) => c.text(''));
   await secretive.request(path);
   expect(logged.map((line) => line.path)).toEqual([shown]);

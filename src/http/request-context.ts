@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { requestSeconds } from '../metrics.ts';
 import type { Logger } from '../telemetry.ts';
-import { clientAddress, type Trusted } from './server/client-address.ts';
+import { type ClientAddress, clientsBehind } from './server/client-address.ts';
 import { peerAddress } from './server/remote-address.ts';
 
 declare module 'hono' {
@@ -24,6 +24,13 @@ declare module 'hono' {
   }
 }
 
+export interface RequestContextOptions {
+  /** Areas of which nothing below is logged. */
+  secrets?: readonly string[];
+  /** Who asks; the other end of the connection unless given. */
+  clientAddress?: ClientAddress | undefined;
+}
+
 /** A client may send any word as a method. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -32,21 +39,17 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  * Gives each request an identifier (the client's `X-Request-Id` when it is a plain word of up to 128 characters, a UUID
  * otherwise) and writes one log line when the answer is ready: method, path without its query, status, milliseconds,
  * account. The identifier goes back as `X-Request-Id`.
- *
- * @param secrets areas of which nothing below is logged
- * @param isTrusted which proxies may say for whom they ask
  */
 export function requestContext(
   log: Logger,
-  secrets: readonly string[] = [],
-  isTrusted: Trusted = () => false,
+  { secrets = [], clientAddress = clientsBehind([]) }: RequestContextOptions = {},
 ): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();
     const given = c.req.header('X-Request-Id');
     const requestId = given !== undefined && ACCEPTED_ID.test(given) ? given : randomUUID();
     const requestLog = log.child({ requestId });
-    c.set('client', clientAddress(peerAddress(c), c.req.raw.headers, isTrusted));
+    c.set('client', clientAddress(peerAddress(c), c.req.raw.headers));
     c.set('requestId', requestId);
     c.set('log', requestLog);
     c.set('shownPath', shownPath(c.req.path, secrets));

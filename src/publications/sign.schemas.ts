@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refusal } from '../http/endpoint/refusal.ts';
 import { Instant } from '../http/endpoint/schemas.ts';
-import { canonicalAddress } from './signing/ip-address.ts';
+import { canonicalAddress } from '../ip-address.ts';
 import { parseValidUntil } from './signing/valid-until.ts';
 
 export const NO_URL = refusal(400, "Query parameter 'url' is mandatory");

@@ -1,91 +1,57 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList } from 'node:net';
+import type { Network } from '../../config/networks.ts';
+import { canonicalAddress } from '../../ip-address.ts';
+import { byForwarded, byForwardedFor } from './forwarded.ts';
 
-/** A range of addresses, such as 10.0.0.0/8; of a single one the prefix has all bits. */
-export interface Network {
-  address: string;
-  prefix: number;
-}
+/** Who asks, by the address of the other end of the connection and the headers of the request. */
+export type ClientAddress = (peer: string, headers: Headers) => string;
 
-/** Who is trusted to say on whose behalf it asks. */
-export type Trusted = (address: string) => boolean;
-
-/** More proxies than anybody has; what comes before them is not looked at. */
+/** More proxies than any request passes. */
 const MOST_HOPS = 32;
-/** `name=value` or `name="value"`, as RFC 7239 has it. */
-const PAIR = /^\s*([A-Za-z]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*$/;
-const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
-
-/** Tells the addresses of the networks from others. An IPv4 address counts also as IPv6 has it. */
-export function trustedNetworks(networks: readonly Network[]): Trusted {
-  const list = new BlockList();
-  for (const { address, prefix } of networks) list.addSubnet(address, prefix, familyOf(address));
-  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
-}
 
 /**
- * The address of the client: the peer's, unless that is a trusted proxy, which says for whom it asks in `X-Forwarded-For` or
- * `Forwarded` (RFC 7239). The lists are read from their ends, where the nearest proxy has written, up to the first address
- * that is not trusted: what stands before that is the client's own word. Where both headers are there and do not agree, one
- * of them was written by the client, and neither counts.
+ * Tells the addresses of clients behind these proxies. An address is that of the peer unless the peer is such a proxy;
+ * then it is the first from the right in `Forwarded` or `X-Forwarded-For` that is not one of these proxies, for all that is
+ * left of it may have been written by anybody. Where a proxy does not say who asked it, or not so that it can be
+ * understood, its own address stands for the client.
  *
- * @param peer the other end of the connection; may be empty
+ * A proxy writes one of the headers and lets the other pass as the client sent it. So where both are there and name
+ * different clients, neither is believed, and the peer's address counts.
+ *
+ * No other header of proxies counts (`X-Forwarded-Proto`, `X-Forwarded-Host`, `X-Real-IP`): the base of every address that
+ * is handed out is configured.
  */
-export function clientAddress(peer: string, headers: Headers, isTrusted: Trusted): string {
-  const from = plain(peer);
-  if (!isTrusted(from)) return from;
-  const said = [
-    follow(
-      from,
-      hopsOf(headers.get('X-Forwarded-For'), (text) => text),
-      isTrusted,
-    ),
-    follow(from, hopsOf(headers.get('Forwarded'), forOf), isTrusted),
-  ].filter((address) => address !== undefined);
-  const [first = from] = said;
-  return said.every((address) => address === first) ? first : from;
+export function clientsBehind(proxies: readonly Network[]): ClientAddress {
+  if (proxies.length === 0) return plain;
+  const list = new BlockList();
+  for (const { address, prefix, family } of proxies) list.addSubnet(address, prefix, family);
+  const trusted = (address: string) =>
+    canonicalAddress(address) !== undefined && list.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  const walk = (from: string, hops: Iterable<string | undefined>) => {
+    let client = from;
+    let passed = 0;
+    for (const hop of hops) {
+      if (hop === undefined || passed++ === MOST_HOPS) return client;
+      client = hop;
+      if (!trusted(hop)) return client;
+    }
+    return client;
+  };
+  return (address, headers) => {
+    const peer = plain(address);
+    if (!trusted(peer)) return peer;
+    const forwarded = headers.get('Forwarded');
+    const forwardedFor = headers.get('X-Forwarded-For');
+    const told = [
+      ...(forwarded === null ? [] : [walk(peer, byForwarded(forwarded))]),
+      ...(forwardedFor === null ? [] : [walk(peer, byForwardedFor(forwardedFor))]),
+    ];
+    const [client = peer] = told;
+    return told.every((each) => each === client) ? client : peer;
+  };
 }
 
-/** @returns undefined for a header that is not there */
-function follow(from: string, hops: readonly string[] | undefined, isTrusted: Trusted): string | undefined {
-  if (!hops) return undefined;
-  let at = from;
-  for (const hop of hops.toReversed().slice(0, MOST_HOPS)) {
-    const address = addressOf(hop);
-    // Unknown, or hidden on purpose: nobody is known beyond this proxy.
-    if (address === undefined) return at;
-    at = address;
-    if (!isTrusted(at)) return at;
-  }
-  return at;
-}
-
-function hopsOf(header: string | null, read: (element: string) => string): string[] | undefined {
-  return header?.split(',').map(read);
-}
-
-/** The parameter `for` of an element of `Forwarded`; a comma within quotes makes it none. */
-function forOf(element: string): string {
-  for (const pair of element.split(';')) {
-    const [, name, quoted, token] = PAIR.exec(pair) ?? [];
-    if (name?.toLowerCase() === 'for') return quoted?.replaceAll(/\\(.)/g, '$1') ?? token ?? '';
-  }
-  return '';
-}
-
-/** An address without brackets and port. */
-function addressOf(text: string): string | undefined {
-  const trimmed = text.trim();
-  const [, bracketed, v4] = /^(?:\[([^\]]+)\](?::\w+)?|(\d+\.\d+\.\d+\.\d+)(?::\w+)?)$/.exec(trimmed) ?? [];
-  const address = plain(bracketed ?? v4 ?? trimmed);
-  return isIP(address) ? address : undefined;
-}
-
-/** Without a zone, and an IPv4 address as such. */
+/** What is no address of IP, such as that of a socket in a file, stays what it is. */
 function plain(address: string): string {
-  const [bare = ''] = address.split('%');
-  return MAPPED.exec(bare)?.[1] ?? bare.toLowerCase();
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  return canonicalAddress(address) ?? address;
 }
