@@ -134,6 +134,10 @@ export async function createContext(
   log.debug({ config: describeConfig(config) }, 'configuration');
   const catalogs = overrides.catalogs ?? (await loadCatalogs(config.metadataDir));
   const definitions = overrides.definitions ?? (await loadDefinitions(config.workflowsDir));
+  const studio = overrides.studio ?? (await openStudio(config, role));
+  const keys = config.jwt && role !== 'worker' ? await openKeySet(config.jwt.keySet) : undefined;
+  const storage = overrides.storage ?? (await createStorage(config));
+  // From here on nothing fails: what keeps connections is not left behind by who tries again.
   const pool = createPool(databaseUrl, {
     max: 10 + config.workerConcurrency * 2,
     applicationName: `inlet ${role}`,
@@ -149,7 +153,6 @@ export async function createContext(
   const database =
     overrides.database ?? createDatabase(role === 'worker' ? pool : waitWhileAway(pool, RESTART_MS));
   const vital = overrides.vital ?? overrides.database ?? createDatabase(vitalPool);
-  const storage = overrides.storage ?? (await createStorage(config));
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
   const staging =
     overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
@@ -183,7 +186,7 @@ export async function createContext(
     digestVerifier:
       overrides.digestVerifier ??
       new DigestVerifier({ directory, nonces: new Nonces(nonceKeyOf(database)), attempts, publicUrl }),
-    tokens: overrides.tokens ?? (role === 'worker' ? undefined : await tokenVerifier(config, directory)),
+    tokens: overrides.tokens ?? tokenVerifier(config, keys, directory),
     sessions: overrides.sessions ?? new Sessions(new SessionStore({ database, directory }), publicUrl),
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
     ingest: overrides.ingest ?? new Ingest({ database, staging, definitions }),
@@ -198,8 +201,8 @@ export async function createContext(
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
     pulse,
-    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database, queue }),
-    studio: overrides.studio ?? (await openStudio(config, role)),
+serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database, queue }),
+    studio,
     health: overrides.health ?? {
       database: async () => void (await sql`SELECT 1`.execute(vital)),
       queue: () => queue.check(),
@@ -227,13 +230,11 @@ function openStudio({ studioDir }: Config, role: string): Promise<StudioFolder> 
   return studioDir && role !== 'worker' ? StudioFolder.open(studioDir) : undefined;
 }
 
-async function tokenVerifier({ jwt }: Config, directory: Directory): Promise<TokenVerifier | undefined> {
-  return (
-    jwt &&
-    new TokenVerifier({
-      ...jwt,
-      keys: await openKeySet(jwt.keySet),
-      heldBy: (username) => directory.heldBy(username),
-    })
-  );
+function tokenVerifier(
+  { jwt }: Config,
+  keys: Awaited<ReturnType<typeof openKeySet>> | undefined,
+  directory: Directory,
+): TokenVerifier | undefined {
+  if (!jwt || !keys) return undefined;
+  return new TokenVerifier({ ...jwt, keys, heldBy: (username) => directory.heldBy(username) });
 }

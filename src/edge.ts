@@ -1,7 +1,5 @@
-import type { Hono } from 'hono';
-import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
-import { createContext } from './context.ts';
+import { EdgeApp } from './edge-app.ts';
 import { renameHeaders } from './http/server/header-names.ts';
 import { refuseTarget } from './http/server/request-target.ts';
 
@@ -9,26 +7,27 @@ import { refuseTarget } from './http/server/request-target.ts';
 interface RequestInfo {
   remoteAddress?: string | undefined;
   remoteAddr?: { hostname?: string };
+  completed?: Promise<unknown>;
 }
 
-let app: Promise<Hono> | undefined;
+const app = new EdgeApp(() => loadConfig(process.env));
+// Of others' processes it is a guest.
+if ('Deno' in globalThis) app.ownProcess();
 
 /**
  * The API as a fetch handler, for runtimes that bring their own server; built with the first request. Apart from
  * `api.ts` because Deno takes a module with this export for a server of its own.
  */
 export default {
-  async fetch(request: Request, { remoteAddress, remoteAddr }: RequestInfo = {}): Promise<Response> {
+  async fetch(
+    request: Request,
+    { remoteAddress, remoteAddr, completed }: RequestInfo = {},
+  ): Promise<Response> {
     const refused = refuseTarget(request);
     if (refused) return refused;
-    app ??= createContext(loadConfig(process.env), 'api')
-      .then(createApp)
-      .catch((error) => {
-        // The next request tries again: what was away may be back.
-        app = undefined;
-        throw error;
-      });
     const peer = { remoteAddress: remoteAddress ?? remoteAddr?.hostname };
-    return renameHeaders(await (await app).fetch(request, peer));
+    return renameHeaders(await app.fetch(request, peer, completed));
   },
+  /** Answers what is under way and lets go of everything; for servers that have taken their last request. */
+  close: () => app.close(),
 };

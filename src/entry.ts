@@ -10,12 +10,17 @@ export async function runEntry(start: () => Promise<void>): Promise<void> {
   try {
     await start();
   } catch (error) {
-    const plain = error instanceof ConfigError || error instanceof ListenError;
-    const text =
-      error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
-    process.stderr.write(`${text}\n`);
+    tellFailure(error);
     process.exit(1);
   }
+}
+
+/** Says why a start failed, before there is a log. */
+export function tellFailure(error: unknown): void {
+  const plain = error instanceof ConfigError || error instanceof ListenError;
+  const text =
+    error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${text}\n`);
 }
 
 /** What the runtime warns of goes where everything else goes, in the same form, instead of to standard error. */

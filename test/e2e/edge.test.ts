@@ -66,8 +66,8 @@ describe.each([
   let admin: Client;
   let server: ChildProcess;
   let output = '';
-  /** The status of the first answer, when a folder of the configuration is not there yet. */
-  let before: number;
+  /** The first answer, when a folder of the configuration is not there yet. */
+  let before: Response;
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'inlet-edge-'));
@@ -92,7 +92,7 @@ describe.each([
       });
     }
     await eventually(async () => {
-      before = (await fetch(`${admin.url}/health/live`)).status;
+      before = await fetch(`${admin.url}/health/live`);
     }, 60_000);
     await mkdir(join(dataDir, 'metadata'));
     await eventually(async () => {
@@ -109,8 +109,10 @@ describe.each([
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test('starts anew with the next request when it could not start with one', () => {
-    expect(before).toBe(500);
+  test('says that it cannot start, and why in the log, and starts with a later request', async () => {
+    expect([before.status, before.headers.get('Retry-After')]).toEqual([503, '5']);
+    expect(await before.text()).toBe('The server cannot start at this moment.');
+    expect(output).toMatch(/^METADATA_DIR is .*; allowed is a folder that can be read\.$/m);
   });
 
   test('answers what anybody may ask', async () => {

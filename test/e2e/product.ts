@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
-import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { type ServerOptions, showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 import { siteFolders } from '../support/site-folders.ts';
 import { linkedStudio } from '../support/studio-folder.ts';
 import { available, SERVICES, type Services } from './services.ts';
@@ -10,6 +10,7 @@ import { access } from './suites/access.ts';
 import { agents } from './suites/agents.ts';
 import { control } from './suites/control.ts';
 import { deletion } from './suites/deletion.ts';
+import { externalApi } from './suites/external-api.ts';
 import { forms } from './suites/forms.ts';
 import { hostileHttp } from './suites/hostile-http.ts';
 import { hostileUploads } from './suites/hostile-uploads.ts';
@@ -50,10 +51,44 @@ const SUITES: readonly Suite[] = [
 /** Nothing of these depends on the services; once on each runtime is enough. */
 const ONCE: readonly Suite[] = [hostileHttp, hostileUploads, recorderRules];
 
+/** Those of what the API does by itself or has a worker do, whoever serves it. What they do with the worker is left out. */
+const EDGE: readonly Suite[] = [
+  externalApi,
+  publishing,
+  scheduling,
+  forms,
+  refusals,
+  wire,
+  targets,
+  limits,
+  interruptions,
+  access,
+  agents,
+  reading,
+  deletion,
+  logs,
+];
+
 /** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
 export async function describeProduct(runtime: Runtime, services: Services): Promise<void> {
+  const suites = services === 'embedded' ? [...SUITES, ...ONCE] : SUITES;
+  await describeServer(`on ${runtime}, ${services}`, services, suites, { runtime });
+}
+
+/** Runs suites against the API as a fetch handler behind Deno's own server, and a worker beside it. */
+export async function describeEdge(): Promise<void> {
+  const roles = ['edge', 'worker'] as const;
+  await describeServer("behind Deno's own server", 'Redis and S3', EDGE, { runtime: 'deno', roles });
+}
+
+async function describeServer(
+  name: string,
+  services: Services,
+  suites: readonly Suite[],
+  options: Pick<ServerOptions, 'runtime' | 'roles'>,
+): Promise<void> {
   const runs = await available(services);
-  describe.skipIf(!runs)(`on ${runtime}, ${services}`, () => {
+  describe.skipIf(!runs)(name, () => {
     let server: TestServer;
     let site: Awaited<ReturnType<typeof siteFolders>>;
     let studio: Awaited<ReturnType<typeof linkedStudio>>;
@@ -61,14 +96,17 @@ export async function describeProduct(runtime: Runtime, services: Services): Pro
       studio = await linkedStudio();
       site = await siteFolders();
       server = await startServer({
-        runtime,
+        ...options,
         ...SERVICES[services],
         env: {
           MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
           UPLOAD_IDLE_SECONDS: String(UPLOAD_IDLE_SECONDS),
-          STUDIO_DIR: studio.path,
-          COMMANDS_DIR: site.commands,
-          WORKFLOWS_DIR: site.workflows,
+          // Folders of the site are beyond what is allowed on the edge.
+          ...(!options.roles && {
+            STUDIO_DIR: studio.path,
+            COMMANDS_DIR: site.commands,
+            WORKFLOWS_DIR: site.workflows,
+          }),
         },
       });
     });
@@ -78,7 +116,7 @@ export async function describeProduct(runtime: Runtime, services: Services): Pro
       await site?.remove();
     });
     beforeEach((test) => showLogsOnFailure(test, server));
-    for (const suite of services === 'embedded' ? [...SUITES, ...ONCE] : SUITES)
-      suite(() => ({ server, admin: new Client(server.url), runtime }));
+    for (const suite of suites)
+      suite(() => ({ server, admin: new Client(server.url), runtime: options.runtime }));
   });
 }

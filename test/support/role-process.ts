@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Role, Runtime } from '../../src/cli/role.ts';
+import { denoServe } from './deno-serve.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/cli/launch.ts', import.meta.url));
 
@@ -19,21 +20,31 @@ export interface LogLine {
   [key: string]: unknown;
 }
 
+/** What can be started: the roles of the product, and the API behind Deno's own server. */
+export type Started = Role | 'edge';
+
 /** A role of the product as a process of its own, started as `npm run` does. */
 export class RoleProcess {
-  readonly role: Role;
-  readonly #arguments: string[];
+  readonly role: Started;
+  readonly #runtime: Runtime;
   readonly #env: Record<string, string>;
   readonly #stdout: 'pipe' | number;
   #child: ChildProcess | undefined;
   #output = '';
 
   /** @param stdout an open file instead of `output`, which then has the standard error alone */
-  constructor(role: Role, runtime: Runtime, env: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
+  constructor(
+    role: Started,
+    runtime: Runtime,
+    env: Record<string, string>,
+    stdout: 'pipe' | number = 'pipe',
+  ) {
     this.role = role;
     this.#stdout = stdout;
-    this.#arguments = [LAUNCHER, role, '--runtime', runtime];
-    this.#env = env;
+    this.#runtime = runtime;
+    // On the edge there is no folder to write to.
+    const { DATA_DIR, ...withoutFolder } = env;
+    this.#env = role === 'edge' ? withoutFolder : env;
   }
 
   /** Starts it, or starts it again after it ended, with more variables. Does not wait until it is ready. */
@@ -41,8 +52,9 @@ export class RoleProcess {
     if (this.running) throw new Error(`The ${this.role} is running already.`);
     const { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE } = process.env;
     const shared = { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE };
-    const child = spawn(process.execPath, this.#arguments, {
-      env: { ...shared, ...this.#env, ...env },
+    const environment = { ...shared, ...this.#env, ...env };
+    const child = spawn(...this.#command(environment), {
+      env: environment,
       stdio: ['ignore', this.#stdout, 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {
@@ -53,6 +65,11 @@ export class RoleProcess {
     living.add(child);
     child.once('exit', () => living.delete(child));
     this.#child = child;
+  }
+
+  #command({ PORT = '', DENO_JOBS }: NodeJS.ProcessEnv): [program: string, args: string[]] {
+    if (this.role === 'edge') return denoServe(PORT, DENO_JOBS ? ['--parallel'] : []);
+    return [process.execPath, [LAUNCHER, this.role, '--runtime', this.#runtime]];
   }
 
   get running(): boolean {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import type { Role, Runtime } from '../../src/cli/role.ts';
+import type { Runtime } from '../../src/cli/role.ts';
 import type { Database } from '../../src/database/kysely.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
@@ -12,14 +12,14 @@ import { freePort } from './free-port.ts';
 import { processesWith } from './media.ts';
 import { startProxyTo, type TestProxy } from './proxy.ts';
 import { startRedis, type TestRedis } from './redis.ts';
-import { RoleProcess } from './role-process.ts';
+import { RoleProcess, type Started } from './role-process.ts';
 import { startS3, type TestS3 } from './s3.ts';
 
 /** What a server is made of. Without more it is the embedded configuration: PostgreSQL and a folder. */
 export interface ServerOptions {
   runtime: Runtime;
   /** `['main']` is everything in one process. */
-  roles?: readonly Role[];
+  roles?: readonly Started[];
   redis?: boolean;
   s3?: boolean;
   /** Reaches its database through something that a test can interrupt. */
@@ -44,7 +44,7 @@ export interface TestServer {
   s3: TestS3;
   proxy: TestProxy;
   /** Fails for a role that was not started. */
-  process(role: Role): RoleProcess;
+  process(role: Started): RoleProcess;
   processes: readonly RoleProcess[];
   /** The process that answers requests. */
   api: RoleProcess;
@@ -100,7 +100,7 @@ async function assemble(
     ...env,
   };
   const processes = roles.map((role) => new RoleProcess(role, runtime, environment, options.logFile));
-  const byRole = (role: Role) =>
+  const byRole = (role: Started) =>
     required(
       `a process ${role}`,
       processes.find((each) => each.role === role),

@@ -7,6 +7,10 @@ import { DIRECTORY, nextSignature, readDirectoryEntry } from './records.ts';
 import { ZIP_REFUSED } from './refusals.ts';
 
 const READ_BYTES = 256 * 1024;
+/** What Deno throws at whoever has no permission. */
+const FORBIDDEN = 'NotCapable';
+const NO_FOLDER =
+  'it tells the sizes of its files behind them, and this server may write to no folder in which to look that up';
 
 /** What is left of an archive, in a file that nobody else can find, and that is gone with the process at the latest. */
 export interface Spooled {
@@ -22,7 +26,7 @@ export interface Spooled {
  *
  * @param folder where the file is; made when absent
  * @param most bytes that may be left
- * @throws {HttpError} 400
+ * @throws {HttpError} 400; also where the process may write to no folder
  */
 export async function spool(
   rest: Bytes,
@@ -42,7 +46,9 @@ export async function spool(
 }
 
 async function openNameless(folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error) => {
+    throw error instanceof Error && error.name === FORBIDDEN ? ZIP_REFUSED(NO_FOLDER) : error;
+  });
   const path = join(folder, randomUUID());
   const file = await open(path, 'wx+', 0o600);
   await rm(path);

@@ -1,0 +1,3 @@
+import { describeEdge } from './product.ts';
+
+await describeEdge();
