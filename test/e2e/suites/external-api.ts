@@ -5,6 +5,7 @@ import { DocumentedClient } from '../../support/documented-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { eventFields, field, form } from '../../support/form.ts';
 import { DOCUMENT } from '../../support/openapi.ts';
+import { exchange, parseAnswer } from '../../support/raw-http.ts';
 import { SseReader } from '../../support/sse.ts';
 import type { Suite } from '../suite.ts';
 
@@ -117,6 +118,19 @@ export const externalApi: Suite = (product) => {
       publication_status: ['engage-player'],
     });
   });
+
+  test.each(['', 'Content-Length: 0\r\n'])(
+    'an upload is begun by a request without a body (%j)',
+    async (length) => {
+      const { admin } = product();
+      const about = `Authorization: ${admin.authorization}\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 5\r\n`;
+      const head = `POST /uploads HTTP/1.1\r\nHost: inlet\r\n${about}${length}Connection: close\r\n\r\n`;
+      const { status, headers } = parseAnswer((await exchange(admin.url, head)).answer);
+      expect(status).toBe(201);
+      const given = { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' } };
+      expect((await admin.fetch(new URL(headers.location ?? '').pathname, given)).status).toBe(204);
+    },
+  );
 
   test('whoever has an address uploads without an account, and the event is told as it comes about', async () => {
     const { admin } = product();
