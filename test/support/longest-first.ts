@@ -18,6 +18,7 @@ const LONGEST = [
   'test/e2e/node-embedded.test.ts',
   'test/e2e/node-services.test.ts',
   'test/e2e/deno-services.test.ts',
+  'test/e2e/edge-services.test.ts',
   'test/e2e/storage-failures.test.ts',
   'test/e2e/deno-embedded.test.ts',
   'test/e2e/queue-failures.test.ts',
