@@ -6,11 +6,7 @@ const FEATURES = [
   ...['stream', 'webhooks', 'statistics', 'upkeep', 'operator', 'about'],
 ];
 const room = (...names) => `^src/(${names.join('|')})/`;
-<<<<<<< HEAD
-const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|metrics-server|edge)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
-=======
-const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|edge(-app)?)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
->>>>>>> 46b8f28 (Serve the whole API behind Deno's own server, without a folder to write to)
+const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|metrics-server|edge(-app)?)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
 
 /** Beside the code, but for the embedded server's, which does nothing but start processes. */
 const UNIT_TESTS = '^(src/(?!database/embedded/)|workers/).*\\.test\\.ts$';

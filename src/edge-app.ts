@@ -1,9 +1,11 @@
 import type { Hono } from 'hono';
+import manifest from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type Context, createContext } from './context.ts';
 import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
 import { SENTENCE } from './http/errors.ts';
+import { measureProcess } from './process-metrics.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** A start that has failed is not tried again sooner. */
@@ -82,6 +84,7 @@ export class EdgeApp {
     if (this.#owned) {
       logStrayRejections(context.log);
       logWarnings(context.log);
+      measureProcess({ ...context, version: manifest.version });
     }
     return { context, app: createApp(context) };
   }

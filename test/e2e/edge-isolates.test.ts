@@ -133,6 +133,17 @@ test('what hangs does not keep it from ending in time', async () => {
   expect(performance.now() - started).toBeLessThan(8_000);
 });
 
+test('tells figures of the service and of itself', async () => {
+  edge.start();
+  await listens();
+  const answer = await admin.fetch('/metrics');
+  expect(answer.status).toBe(200);
+  const text = await answer.text();
+  for (const name of ['process_cpu_seconds_total', 'inlet_database_connections', 'inlet_queue_jobs']) {
+    expect(text).toMatch(new RegExp(`^${name}[ {]`, 'm'));
+  }
+});
+
 test('signs addresses for the computer that a trusted proxy tells', async () => {
   edge.start();
   await listens();
