@@ -64,7 +64,9 @@ test('ten minutes have two worlds that hold everything, an hour four that hold e
 });
 
 test('a process that ran hot once may stay large, and one that grows on, spins or keeps files may not', () => {
-  const look = (mib: number, handles = 30, load = 0) => [{ mib, handles, load }];
+  const look = (mib: number, handles = 30, load = 0) => [
+    { mib, open: { 'connection to 5432, open': handles }, load },
+  ];
   const faults = (...looks: ReturnType<typeof look>[]) => judgeVitals(['worker 1'], looks).faults.length;
   expect(faults(look(110), look(160))).toBe(0);
   expect(faults(look(110), look(210), look(215))).toBe(0);

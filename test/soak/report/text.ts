@@ -1,5 +1,5 @@
 import type { SoakProcess } from '../world/process.ts';
-import type { Vitals } from '../world/vitals.ts';
+import { handlesOf, type Vitals } from '../world/vitals.ts';
 import type { WorldReport } from './world.ts';
 
 /** Faults that are told of one finding. */
@@ -43,7 +43,7 @@ export function describeVitals(
       name,
       String(starts),
       `${then?.mib} -> ${now?.mib}`,
-      `${then?.handles} -> ${now?.handles}`,
+      `${then && handlesOf(then)} -> ${now && handlesOf(now)}`,
       `${percent(then)} -> ${percent(now)}`,
       String(gaps),
     ];

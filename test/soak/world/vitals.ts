@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { openFiles } from './open-files.ts';
 
 const PAGE_MIB = 4096 / 2 ** 20;
 const TICKS_PER_SECOND = 100;
@@ -8,8 +9,8 @@ const WATCHED_MS = 10_000;
 /** What a process takes while nothing is asked of it. */
 export interface Vitals {
   mib: number;
-  /** Open files and sockets. */
-  handles: number;
+  /** Open files and sockets, by kind. */
+  open: Record<string, number>;
   /** Of one core, from 0. */
   load: number;
 }
@@ -20,9 +21,14 @@ export async function vitalsOf(pids: readonly number[]): Promise<Vitals[]> {
   await pause(WATCHED_MS);
   return pids.map((pid, i) => ({
     mib: Math.round(Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_MIB),
-    handles: readdirSync(`/proc/${pid}/fd`).length,
+    open: openFiles(pid),
     load: (ticks(pid) - (before[i] ?? 0)) / TICKS_PER_SECOND / (WATCHED_MS / 1000),
   }));
+}
+
+/** How many files and sockets are open. */
+export function handlesOf({ open }: Pick<Vitals, 'open'>): number {
+  return Object.values(open).reduce((sum, count) => sum + count, 0);
 }
 
 export function parentOf(pid: number): number {
