@@ -23,6 +23,8 @@ export interface PerformOptions {
   signal?: AbortSignal;
   commandsDir?: string;
   maxUploadBytes?: number;
+  /** Where its files are; of its own unless given. */
+  folder?: string;
 }
 
 /** Runs single operations on real parts: a database, a folder as object storage, the tools. */
@@ -93,10 +95,10 @@ export async function createOperationBench(): Promise<OperationBench> {
         signal = new AbortController().signal,
         commandsDir,
         maxUploadBytes = Number.POSITIVE_INFINITY,
+        folder = join(root, randomUUID()),
       } = {},
     ) {
-      const folder = join(root, randomUUID());
-      await mkdir(folder);
+      await mkdir(folder, { recursive: true });
       const workspace = createWorkspace({ folder, storage, staging, signal });
       const fractions: number[] = [];
       try {

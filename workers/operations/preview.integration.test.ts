@@ -1,11 +1,18 @@
-import { writeFile } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runTool } from '../../src/media/process.ts';
 import { clip, clipFolder, testTools } from '../../test/support/clips.ts';
 import { createOperationBench, type OperationBench } from '../../test/support/operation-context.ts';
+import { ownFault } from '../own-fault.ts';
 import { encode } from './encode.ts';
 import { preview } from './preview.ts';
+
+/** Only root may mount, and not even root in most containers. */
+const mountable =
+  spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inlet-test', '/tmp']).status === 0;
 
 let bench: OperationBench;
 beforeAll(async () => {
@@ -79,6 +86,26 @@ describe('preview', () => {
       Promise.resolve([]),
     );
     expect(sizes).toEqual(['mjpeg,1280,720', 'mjpeg,320,180', 'mjpeg,480,90', 'png,1920,240']);
+  });
+
+  it.skipIf(!mountable)('on a full disk blames the disk, whatever tool had no room', async () => {
+    const disk = await mkdtemp(join(tmpdir(), 'inlet-disk-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'inlet-test', disk]);
+    try {
+      await writeFile(join(disk, 'filler'), Buffer.alloc(2 ** 20));
+      const video = {
+        'presenter/source': await clip({ seconds: 1, video: { size: '1280x720', filter: 'noise=alls=100' } }),
+      };
+      const audio = { 'presenter/source': await clip({ container: 'mp3', seconds: 1 }) };
+      for (const tracks of [video, audio]) {
+        const folder = join(disk, 'work');
+        const error = await bench.perform(preview, await bench.addEvent(tracks), { folder }).catch((e) => e);
+        expect(ownFault(error), error).toBeDefined();
+      }
+    } finally {
+      execFileSync('umount', ['--lazy', disk]);
+      await rm(disk, { recursive: true });
+    }
   });
 
   it('does not show a black frame where it finds another', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { watched } from '../../src/media/output-watch.ts';
 import { type MediaInfo, probe } from '../../src/media/probe.ts';
 import { takeStills } from '../../src/media/stills.ts';
 import { writeTimeline } from '../../src/media/timeline.ts';
@@ -38,7 +39,10 @@ export const preview: Operation = {
       const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
       const path = await context.open(media.get(track.position) ?? track.object_key);
       const info = await probe(tools, path, { signal });
-      images.push(...(await imagesOf(context, track, stems.get(track.id) ?? track.id, info, report)));
+      await watched({ path: context.folder, maxBytes: Number.POSITIVE_INFINITY }, signal, async (until) => {
+        const stem = stems.get(track.id) ?? track.id;
+        images.push(...(await imagesOf({ ...context, signal: until }, track, stem, info, report)));
+      });
       report(1);
     }
     const elements = images.map((image, position) => ({ ...image, position }));
