@@ -95,6 +95,7 @@ export function createApp(context: Context): Hono {
       { path: '/publications', layers: [forPlayersElsewhere()] },
     ],
     sites: { publicUrl, trusted },
+    untraced: ['/health/live', '/health/ready', '/metrics'],
     clientAddress: clientsBehind(context.config.trustedProxies),
     endpoints,
     services: { ...context, document: servedDocument(publicUrl) },

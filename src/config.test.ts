@@ -55,6 +55,27 @@ test.each([
   expect(() => loadConfig({ CORS_ORIGINS })).toThrow(/^CORS_ORIGINS is ".*"; allowed is origins as/);
 });
 
+test('traces are sent where a collector has been named, unless they are switched off', () => {
+  const traces = (environment: Record<string, string>) => loadConfig(environment).traces;
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'https://user:secret@collector.example.org/otlp';
+  const collector = { origin: 'https://collector.example.org', format: 'protobuf' };
+  expect(traces({})).toBeUndefined();
+  expect(traces({ OTEL_EXPORTER_OTLP_ENDPOINT })).toEqual(collector);
+  const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = 'http://localhost:4318/v1/traces';
+  const OTEL_EXPORTER_OTLP_PROTOCOL = 'http/json';
+  expect(
+    traces({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL }),
+  ).toEqual({
+    origin: 'http://localhost:4318',
+    format: 'json',
+  });
+  expect(traces({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' })).toBeUndefined();
+  expect(traces({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER: 'none' })).toBeUndefined();
+  expect(() => traces({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(
+    'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; allowed is one of http/protobuf, http/json.',
+  );
+});
+
 test('METRICS_PORT is another port than PORT', () => {
   expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(
     'METRICS_PORT is 9000, which is PORT; allowed is another one.',

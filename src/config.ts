@@ -18,6 +18,12 @@ export function isLoopback(host: string): boolean {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
 
+/** A collector of OpenTelemetry. */
+export interface TracesConfig {
+  origin: string;
+  format: 'json' | 'protobuf';
+}
+
 /** How tokens of an identity provider are verified and read. */
 export interface JwtConfig {
   /** Where the key set is: an http or https URL, or the absolute path of a file. */
@@ -92,6 +98,8 @@ export interface Config {
   trustedProxies: readonly Network[];
   /** Where metrics are served without an account; nowhere when undefined. */
   metricsPort: number | undefined;
+  /** Where traces are sent; nowhere when undefined. */
+  traces: TracesConfig | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
 }
 
@@ -143,6 +151,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
     jwt: jwtConfig(v),
     trustedProxies: v.TRUSTED_PROXIES ?? [],
     metricsPort: metricsPort(v),
+    traces: tracesConfig(v),
     changesDays: v.CHANGES_DAYS,
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
@@ -172,6 +181,15 @@ function adminPassword(v: Variables): string {
 function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {
   if (METRICS_PORT !== PORT) return METRICS_PORT;
   throw new ConfigError(`METRICS_PORT is ${METRICS_PORT}, which is PORT; allowed is another one.`);
+}
+
+/** Unlike what the specification says, nothing is sent to this machine while nobody has named a collector. */
+function tracesConfig(v: Variables): TracesConfig | undefined {
+  const endpoint = v.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? v.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!endpoint || v.OTEL_SDK_DISABLED || v.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  const { host, protocol } = new URL(endpoint);
+  const protocolOf = v.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? v.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return { origin: `${protocol}//${host}`, format: protocolOf === 'http/json' ? 'json' : 'protobuf' };
 }
 
 function jwtConfig(v: Variables): JwtConfig | undefined {

@@ -7,6 +7,7 @@ import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
 import { SENTENCE } from './http/errors.ts';
 import { measureProcess } from './process-metrics.ts';
 import { Shutdown } from './shutdown.ts';
+import { startTracing } from './trace-export.ts';
 
 /** A start that has failed is not tried again sooner. */
 const PAUSE_MS = 1_000;
@@ -22,6 +23,7 @@ const NOT_NOW = {
 interface Started {
   context: Context;
   app: Hono;
+  shutdown: Shutdown;
 }
 
 /** The API for a server that is there already: built with the first request, and with a later one when that fails. */
@@ -81,19 +83,21 @@ export class EdgeApp {
 
   async #build(): Promise<Started> {
     const context = await createContext(this.#config(), 'api');
+    const shutdown = new Shutdown({ log: context.log, deadlineMs: context.config.shutdownMs });
     if (this.#owned) {
       logStrayRejections(context.log);
       logWarnings(context.log);
       measureProcess({ ...context, version: manifest.version });
+      await startTracing(context, shutdown);
     }
-    return { context, app: createApp(context) };
+    return { context, app: createApp(context), shutdown };
   }
 
   async #end(): Promise<void> {
     const started = await this.#started;
     if (!started) return;
-    const { log, config, locks, streams, close } = started.context;
-    const shutdown = new Shutdown({ log, deadlineMs: config.shutdownMs });
+    const { shutdown } = started;
+    const { config, locks, streams, close } = started.context;
     shutdown.finish('answer open requests', async () => {
       // Uploads that can go on elsewhere need not be waited for.
       locks.wantAll();

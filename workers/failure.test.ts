@@ -14,6 +14,7 @@ function claim(attempt: number): Claim {
     timeLimitMs: 60_000,
     begun: new Date(),
     requestId: 'request',
+    traceparent: null,
     ...{ deferrals: 0 },
   };
 }

@@ -3,6 +3,7 @@ import { createContext } from '../src/context.ts';
 import { logStrayRejections, logWarnings, runEntry } from '../src/entry.ts';
 import { startMetrics } from '../src/metrics-server.ts';
 import { Shutdown } from '../src/shutdown.ts';
+import { startTracing } from '../src/trace-export.ts';
 import { startWorkerProcess } from './start.ts';
 
 /** Relay, workers and reconciler, without the API. */
@@ -12,6 +13,7 @@ await runEntry(async () => {
   logStrayRejections(context.log);
   logWarnings(context.log);
   const shutdown = new Shutdown({ log: context.log, deadlineMs: config.shutdownMs });
+  await startTracing(context, shutdown);
   await startMetrics(context, shutdown);
   await startWorkerProcess(context, shutdown);
   shutdown.release('connections', context.close);

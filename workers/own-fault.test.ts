@@ -49,6 +49,7 @@ test('the pauses grow to a minute, and attempts do not matter', () => {
     timeLimitMs: 1000,
     begun: new Date(),
     requestId: 'request',
+    traceparent: null,
   };
   const pauses = Array.from({ length: 7 }, (_, deferrals) => {
     const change = failureChange({ ...claim, deferrals }, coded('ENOSPC'));

@@ -4,6 +4,7 @@ import { periodically } from '../src/periodically.ts';
 import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { withTimeout } from '../src/timeout.ts';
+import { recordSpan } from '../src/tracing.ts';
 import { READY_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import {
   assignLanes,
@@ -90,7 +91,9 @@ export async function deliverReady(options: Delivering): Promise<number> {
   for (;;) {
     const due = await takeDeliveries(database, LANES);
     if (due.length === 0) return delivered;
+    const startedAt = Date.now();
     await byLane(options, due, undeliver, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
+    for (const delivery of due) trace(delivery, startedAt);
     delivered += due.length;
   }
 }
@@ -116,6 +119,16 @@ async function byLane(
     );
     throw error;
   }
+}
+
+function trace({ operation, lane, traceparent }: Delivery, startedAt: number): void {
+  if (traceparent === null) return;
+  const attributes = {
+    'inlet.operation': operation,
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': lane,
+  };
+  recordSpan(`relay ${operation}`, startedAt, { kind: 'producer', within: { traceparent }, attributes });
 }
 
 function toJob(delivery: Delivery): NewJob {

@@ -6,6 +6,7 @@ import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
 import { runAfter } from '../src/timeout.ts';
+import { type Traced, traced } from '../src/tracing.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
 import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { reasonKey } from '../src/workflows/reason-key.ts';
@@ -95,8 +96,31 @@ export class Runner {
       log.debug({ operationId }, 'the operation is not ready; nothing to do');
       return;
     }
-    const { requestId, eventId, workflowId, operation, attempt } = claim;
-    const bound = log.child({ requestId, eventId, workflowId, operation, operationId, attempt });
+    const { eventId, workflowId, operation, attempt, traceparent } = claim;
+    const attributes = {
+      'inlet.event': eventId,
+      'inlet.workflow': workflowId,
+      'inlet.operation': operation,
+      'inlet.attempt': attempt,
+    };
+    const within = { traceparent: traceparent ?? undefined };
+    await traced(`operation ${operation}`, { kind: 'consumer', within, attributes }, (span) =>
+      this.#runClaimed(claim, span, report),
+    );
+  }
+
+  async #runClaimed(claim: Claim, span: Traced, report: (percent: number) => void): Promise<void> {
+    const { requestId, eventId, workflowId, operation, operationId, attempt } = claim;
+    const { traceId } = span;
+    const bound = this.#options.log.child({
+      requestId,
+      traceId,
+      eventId,
+      workflowId,
+      operation,
+      operationId,
+      attempt,
+    });
     const started = performance.now();
     try {
       bound.info('operation started');
@@ -109,9 +133,11 @@ export class Runner {
     } catch (error) {
       if (error instanceof ClaimLost || (error instanceof Interrupted && error.why === 'lost')) {
         operationSeconds.observe({ operation, outcome: 'lost' }, (performance.now() - started) / 1000);
+        span.fail('taken away');
         bound.warn('the operation was taken away or its event deleted; its result is dropped');
         return;
       }
+      span.fail(error instanceof Error ? error.message : String(error));
       await this.#fail(claim, error, bound, started);
     }
   }

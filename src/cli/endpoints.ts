@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import pg from 'pg';
 import type { NamedHost } from '../config/kinds.ts';
-import type { Config } from '../config.ts';
+import type { Config, TracesConfig } from '../config.ts';
 
 /** What a process reaches out to: `host:port`, and sockets and files that connections need. */
 export interface Endpoints {
@@ -38,6 +38,17 @@ export function keySetEndpoints(keySet: string): Endpoints {
     sockets: [],
     files: [],
   };
+}
+
+const TRACE_FILES = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'];
+
+/** Where traces are sent to. */
+export function tracesEndpoints({ origin }: TracesConfig, environment: NodeJS.ProcessEnv): Endpoints {
+  const { hostname, port, protocol } = new URL(origin);
+  const files = ['OTEL_EXPORTER_OTLP_', 'OTEL_EXPORTER_OTLP_TRACES_'].flatMap((start) =>
+    TRACE_FILES.flatMap((name) => environment[start + name] || []),
+  );
+  return { hosts: [hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443))], sockets: [], files };
 }
 
 /** Where files may be fetched from: a host without a port stands for the usual ports. */

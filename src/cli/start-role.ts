@@ -12,6 +12,7 @@ import {
   keySetEndpoints,
   listenEndpoint,
   redisEndpoints,
+  tracesEndpoints,
   urlHostEndpoints,
 } from './endpoints.ts';
 import { denoFlags, permissions } from './permissions.ts';
@@ -151,6 +152,7 @@ async function endpoints(
     ...(config.redisUrl ? [redisEndpoints(config.redisUrl)] : []),
     ...(config.jwt && answersRequests(role) ? [keySetEndpoints(config.jwt.keySet)] : []),
     ...(config.ingestUrlHosts && answersRequests(role) ? [urlHostEndpoints(config.ingestUrlHosts)] : []),
+    ...(config.traces ? [tracesEndpoints(config.traces, environment)] : []),
     ...(config.s3 ? [await s3Endpoints(config.s3, environment)] : []),
   ];
 }

@@ -52,6 +52,13 @@ export const Environment = z.object({
   STUDIO_DIR: text.optional(),
   TRUSTED_PROXIES: networks.optional(),
   METRICS_PORT: integer(1, 65535).optional(),
+  // Those of OpenTelemetry that decide whether and where traces go; its library reads the others by itself.
+  OTEL_SDK_DISABLED: text.transform((value) => value.toLowerCase() === 'true').default(false),
+  OTEL_TRACES_EXPORTER: choice('otlp', 'none').default('otlp'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https').optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http', 'https').optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', 'http/json').default('http/protobuf'),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: choice('http/protobuf', 'http/json').optional(),
   CHANGES_DAYS: integer(1, 3650).default(14),
   WEBHOOK_HOSTS: namedHosts.optional(),
   LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),

@@ -521,6 +521,7 @@ export interface Workflow {
   request_id: string;
   state: string;
   title: string;
+  traceparent: string | null;
 }
 
 export interface DB {

@@ -29,6 +29,8 @@ export interface AppParts<Services> {
   sites: Sites;
   /** Who asks; the other end of the connection unless given. */
   clientAddress?: ClientAddress | undefined;
+  /** Paths of what machines ask all the time. */
+  untraced?: readonly string[];
   /** Of several that match, the first one answers. */
   endpoints: readonly Endpoint<Services>[];
   services: Services;
@@ -46,13 +48,14 @@ export function assembleApp<Services>({
   areas,
   sites,
   clientAddress,
+  untraced = [],
   endpoints,
   services,
   mounted = [],
 }: AppParts<Services>): Hono {
   const app = new Hono({ strict: false });
   const secrets = areas.filter(({ secret }) => secret).map(({ path }) => path);
-  app.use(requestContext(log, { secrets, clientAddress }), securityHeaders(areas), lengthForHead());
+  app.use(requestContext(log, { secrets, untraced, clientAddress }), securityHeaders(areas), lengthForHead());
   handleErrors(app);
   app.use(refuseOtherSites(sites));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { requestSeconds } from '../metrics.ts';
 import type { Logger } from '../telemetry.ts';
+import { type Traced, type TraceHeaders, traced } from '../tracing.ts';
 import { type ClientAddress, clientsBehind } from './server/client-address.ts';
 import { peerAddress } from './server/remote-address.ts';
 
@@ -27,6 +28,8 @@ declare module 'hono' {
 export interface RequestContextOptions {
   /** Areas of which nothing below is logged. */
   secrets?: readonly string[];
+  /** Paths of what machines ask all the time; no traces are kept of that. */
+  untraced?: readonly string[];
   /** Who asks; the other end of the connection unless given. */
   clientAddress?: ClientAddress | undefined;
 }
@@ -42,21 +45,29 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  */
 export function requestContext(
   log: Logger,
-  { secrets = [], clientAddress = clientsBehind([]) }: RequestContextOptions = {},
+  { secrets = [], untraced = [], clientAddress = clientsBehind([]) }: RequestContextOptions = {},
 ): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();
     const given = c.req.header('X-Request-Id');
     const requestId = given !== undefined && ACCEPTED_ID.test(given) ? given : randomUUID();
-    const requestLog = log.child({ requestId });
+    const method = METHODS.has(c.req.method) ? c.req.method : 'other';
     c.set('client', clientAddress(peerAddress(c), c.req.raw.headers));
     c.set('requestId', requestId);
-    c.set('log', requestLog);
     c.set('shownPath', shownPath(c.req.path, secrets));
-    await next();
+    const requestLog = await traced(
+      method,
+      { kind: 'server', within: traceHeaders(c), untraced: untraced.includes(c.req.path) },
+      async (span) => {
+        const bound = log.child({ requestId, traceId: span.traceId });
+        c.set('log', bound);
+        await next();
+        describe(span, c, method);
+        return bound;
+      },
+    );
     c.header('X-Request-Id', requestId);
     const ms = performance.now() - started;
-    const method = METHODS.has(c.req.method) ? c.req.method : 'other';
     const status = `${Math.floor(c.res.status / 100)}xx`;
     requestSeconds.observe({ method, route: c.get('route') ?? 'unmatched', status }, ms / 1000);
     requestLog.info(
@@ -72,6 +83,30 @@ export function requestContext(
       'request',
     );
   };
+}
+
+/** Whoever asks may do so within a trace of its own. */
+function traceHeaders(c: Context): TraceHeaders {
+  return { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') };
+}
+
+/** In the words of OpenTelemetry's conventions for HTTP. */
+function describe(span: Traced, c: Context, method: string): void {
+  const { client, requestId, shownPath } = c.var;
+  const route = c.get('route');
+  const { status } = c.res;
+  span.describe(
+    {
+      'http.request.method': method,
+      'http.response.status_code': status,
+      'url.path': shownPath,
+      'inlet.request': requestId,
+      ...(client && { 'client.address': client }),
+      ...(route && { 'http.route': route }),
+    },
+    route && `${method} ${route}`,
+  );
+  if (status >= 500) span.fail();
 }
 
 /** Also of an address that was written in another way, and leads nowhere. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { runAfter } from '../timeout.ts';
+import { traced } from '../tracing.ts';
 import { type Ending, failureFromLog } from './explain.ts';
 
 export type { Ending };
@@ -72,6 +73,10 @@ export interface Finished {
  * @throws {MediaFailure} permanent when the tool itself refused the file
  */
 export function runTool(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
+  return traced(basename(path), {}, () => run(path, args, options));
+}
+
+function run(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
   const { signal, timeLimitMs, onOutput, maxOutputBytes = OUTPUT_BYTES, cwd, env = ENVIRONMENT } = options;
   const { foreign = false } = options;
   const explain = options.explain ?? ((log, ending) => failureFromLog(basename(path), log, ending));

@@ -3,6 +3,7 @@ import { CHANGES_CHANNEL } from '../changes/record.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
+import type { TraceParent } from '../tracing.ts';
 import { advance, type Change } from './advance.ts';
 import { ClaimLost } from './locked-workflow.ts';
 import type { OperationState } from './states.ts';
@@ -31,6 +32,8 @@ export interface Claim {
   maxAttempts: number;
   timeLimitMs: number;
   requestId: string;
+  /** Where its workflow was started; null when that was not traced. */
+  traceparent: TraceParent | null;
   /** When the processing was begun. */
   begun: Date;
 }
@@ -85,6 +88,7 @@ async function readClaim(trx: Transaction, operationId: number): Promise<Claim> 
       'o.max_attempts as maxAttempts',
       'o.time_limit_ms as timeLimitMs',
       'w.request_id as requestId',
+      'w.traceparent',
       'w.created_at as begun',
     ])
     .where('o.id', '=', operationId)

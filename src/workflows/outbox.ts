@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
+import type { TraceParent } from '../tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
 /**
@@ -25,6 +26,8 @@ export interface Delivery extends Ready {
   lane: string;
   /** Counts the deliveries of this operation; makes the job's identifier unique. */
   delivery: number;
+  /** Where its workflow was started; null when that was not traced. */
+  traceparent: TraceParent | null;
 }
 
 /** Whether any operation may have to be looked after: assigned to a lane, delivered, or looked into after so long. */
@@ -80,13 +83,11 @@ export async function takeDeliveries(
       ) next
     )
     UPDATE workflow_operations o SET delivered_at = now(), deliveries = o.deliveries + 1
-    FROM due WHERE o.id = due.id
-    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, due.place`.execute(
+    FROM due, workflows w WHERE o.id = due.id AND w.id = o.workflow_id
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, w.traceparent, due.place`.execute(
     database,
   );
-  return rows
-    .sort((a, b) => a.place - b.place)
-    .map(({ operationId, operation, lane, delivery }) => ({ operationId, operation, lane, delivery }));
+  return rows.sort((a, b) => a.place - b.place).map(({ place: _, ...delivery }) => delivery);
 }
 
 /**
@@ -100,9 +101,11 @@ export async function takeOverdue(database: Database, afterMs: number): Promise<
       SELECT id FROM workflow_operations
       WHERE state = 'ready' AND delivered_at < now() - make_interval(secs => ${afterMs / 1000})
       FOR UPDATE SKIP LOCKED
-    ) overdue
-    WHERE o.id = overdue.id
-    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery`.execute(database);
+    ) overdue, workflows w
+    WHERE o.id = overdue.id AND w.id = o.workflow_id
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, w.traceparent`.execute(
+    database,
+  );
   return rows;
 }
 

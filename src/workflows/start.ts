@@ -1,5 +1,6 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
+import { currentTrace } from '../tracing.ts';
 import { advance } from './advance.ts';
 import type { WorkflowDefinition } from './definition.ts';
 import type { WorkflowDefinitions } from './definitions.ts';
@@ -55,6 +56,7 @@ export async function startWorkflow(trx: Transaction, start: WorkflowStart): Pro
       state: 'INSTANTIATED',
       creator: start.creator,
       request_id: start.requestId,
+      traceparent: currentTrace(),
     })
     .returning('id')
     .executeTakeFirstOrThrow();
