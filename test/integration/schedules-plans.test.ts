@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/database/kysely.ts';
+import { createPool } from '../../src/database/pool.ts';
 import type { DB } from '../../src/database/schema.ts';
 import { conflictsWith } from '../../src/recordings/conflicts.ts';
 import { markMissedBatch } from '../../src/recordings/state.ts';
@@ -126,7 +126,7 @@ test.each([
   'what a hundred occurrences conflict with on %s is looked up in the index of the constraint',
   async (_, agentId, found) => {
     const queries: CompiledQuery[] = [];
-    const pool = new pg.Pool({ connectionString: db.url, max: 1 });
+    const pool = createPool(db.url, { max: 1, onError: () => undefined });
     const logged = new Kysely<DB>({
       dialect: new PostgresDialect({ pool }),
       log: ({ query }) => void queries.push(query),
