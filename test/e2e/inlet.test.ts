@@ -53,6 +53,7 @@ test('what cannot be processed makes the command fail, and may be tried again by
   await writeFile(path, 'no recording');
   const sent = await inlet('upload', path);
   expect(sent).toMatchObject({ code: 1, stdout: expect.stringContaining('FAILED') });
+  expect(sent.stdout).not.toContain('null');
   const [, id = ''] = /^Event +(\S+)/m.exec(sent.stdout) ?? [];
   expect(await inlet('workflows', 'retry', id)).toMatchObject({
     code: 0,

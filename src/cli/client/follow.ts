@@ -32,13 +32,13 @@ export async function followEvent(
     const response = await get(server, path, signal, etag ? { 'If-None-Match': etag } : {});
     const progress = await workflowProgress(server, identifier, signal);
     if (response.status === 200) {
-      const event = (await response.json()) as { processing_state: string; duration?: number };
-      const { processing_state: state, duration = 0 } = event;
+      const event = (await response.json()) as { processing_state: string; duration?: number | null };
+      const { processing_state: state, duration } = event;
       if (!UNFINISHED.includes(state)) {
         const publications = await get(server, `${path}/publications?sign=true`, signal);
         const urls = ((await publications.json()) as { url: string }[]).map(({ url }) => url);
         if (state === 'SUCCEEDED') onProgress({ fraction: 1, note: 'done' });
-        return { identifier, state, duration, reason: progress.note, urls };
+        return { identifier, state, duration: duration ?? 0, reason: progress.note, urls };
       }
       etag = response.headers.get('ETag') ?? '';
     }
@@ -52,7 +52,7 @@ export function eventSummary(event: ProcessedEvent): string[] {
   return [
     `Event      ${event.identifier}`,
     `State      ${event.state}${event.state === 'SUCCEEDED' ? '' : `: ${event.reason}`}`,
-    `Duration   ${formatDuration(event.duration)} (${event.duration} ms)`,
+    ...(event.duration > 0 ? [`Duration   ${formatDuration(event.duration)} (${event.duration} ms)`] : []),
     ...event.urls.map((url) => `Watch      ${url}`),
   ];
 }
