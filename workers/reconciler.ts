@@ -60,7 +60,7 @@ export function startReconciler(options: {
     periodically('sweep of staged objects', { pauseMs: SWEEP_MS }, log, async () => {
       const swept = await staging.sweep(watch.seen);
       if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
-      await removeAbandonedFolders(workDir);
+      await removeAbandonedFolders(database, workDir);
     }),
     periodically('sweep of idempotency keys', { pauseMs: KEYS_SWEEP_MS }, log, () =>
       sweepIdempotencyKeys(database, watch.seen),

@@ -12,7 +12,7 @@ import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { reasonKey } from '../src/workflows/reason-key.ts';
 import { failureChange } from './failure.ts';
 import type { Operation, OperationContext } from './operation.ts';
-import { createWorkFolder, removeWorkFolder, touchWorkFolder } from './work-folders.ts';
+import { createWorkFolder, removeWorkFolder, touchWorkFolder, withoutFolder } from './work-folders.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
 export interface RunnerOptions extends Partial<Pick<OperationContext, 'commandsDir' | 'maxUploadBytes'>> {
@@ -226,7 +226,8 @@ export class Runner {
       committed = true;
     } catch (error) {
       // What the tools say about having been killed matters less than why they were.
-      throw signal.aborted ? signal.reason : error;
+      if (signal.aborted) throw signal.reason;
+      throw folder === undefined ? error : await withoutFolder(folder, error);
     } finally {
       stopClock();
       this.#running.delete(claim.operationId);

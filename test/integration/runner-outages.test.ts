@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
+import { MediaFailure } from '../../src/media/failure.ts';
 import { runTool } from '../../src/media/process.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
@@ -165,6 +166,13 @@ describe('faults of the service itself use up no attempt', () => {
     'a disk is full': {
       run: async () => writeFile('/dev/full', 'x').then(() => async () => undefined),
       reason: 'There is no room left on a disk of the service.',
+    },
+    'the working folder is gone': {
+      run: async ({ folder: own }) => {
+        await rm(own, { recursive: true });
+        throw new MediaFailure('The worker could not open its files.', { permanent: false, attempts: 1 });
+      },
+      reason: 'The working folder of the operation was removed.',
     },
     'ffmpeg cannot be started': {
       run: ({ tools }) => runTool(tools.ffmpeg, [], { timeLimitMs: 1000 }).then(() => async () => undefined),
