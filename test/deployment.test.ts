@@ -72,6 +72,10 @@ test('in compose the proxy alone reaches the API from outside, and every network
   ).toEqual(['proxy', 'api']);
 });
 
+test('the log of the proxy has no addresses of requests, also of those that fail', () => {
+  expect(read('Caddyfile')).toMatch(/^\{\n\tlog \{[^}]*\bformat filter \{[^}]*\brequest>uri delete\n/m);
+});
+
 const manifests = readdirSync(fileURLToPath(new URL('../docker/kubernetes/', import.meta.url)))
   .filter((name) => name !== 'kustomization.yaml')
   .flatMap((name) => parseAllDocuments(read(`kubernetes/${name}`)).map((document) => document.toJS()));
