@@ -1,7 +1,13 @@
 import type { Database } from '../src/database/kysely.ts';
 import type { Patience } from '../src/database/retry.ts';
 import type { MediaTools } from '../src/media/tools.ts';
-import { countFailure, operationDeferrals, operationSeconds, publicationSeconds } from '../src/metrics.ts';
+import {
+  countFailure,
+  expectOperation,
+  operationDeferrals,
+  operationSeconds,
+  publicationSeconds,
+} from '../src/metrics.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry.ts';
@@ -65,6 +71,7 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    for (const operation of options.operations.keys()) expectOperation(operation);
   }
 
   /** Ends what is running and hands it back to be taken by another worker. */

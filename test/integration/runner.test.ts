@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
 import { runProgram } from '../../src/media/process.ts';
+import { metrics } from '../../src/metrics.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
@@ -14,6 +15,7 @@ import type { Operation, OperationContext } from '../../workers/operation.ts';
 import { Runner } from '../../workers/runner.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { samplesOf } from '../support/exposition.ts';
 import { processesWith } from '../support/media.ts';
 import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
 
@@ -36,10 +38,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts a workflow of one operation that does as told, and runs it. */
-async function runOnce(run: Operation['run'], options: Parameters<typeof startTestWorkflow>[2] = {}) {
-  const operation: Operation = { name: 'told', lane: 'light', run };
-  const runner = new Runner({
+function startRunner(operations: ReadonlyMap<string, Operation>): Runner {
+  return new Runner({
     worker: 'worker-a',
     database,
     storage,
@@ -47,9 +47,15 @@ async function runOnce(run: Operation['run'], options: Parameters<typeof startTe
     tools: { ffmpeg: '/nowhere', ffprobe: '/nowhere' },
     publicUrl: 'http://localhost',
     workDir: join(folder, 'work'),
-    operations: new Map([['told', operation]]),
+    operations,
     log: silentLogger,
   });
+}
+
+/** Starts a workflow of one operation that does as told, and runs it. */
+async function runOnce(run: Operation['run'], options: Parameters<typeof startTestWorkflow>[2] = {}) {
+  const operation: Operation = { name: 'told', lane: 'light', run };
+  const runner = startRunner(new Map([['told', operation]]));
   const { eventId, workflowId } = await startTestWorkflow(database, ['told'], options);
   const [row] = await operationsOf(database, workflowId);
   if (!row) throw new Error('The workflow has no operation.');
@@ -229,18 +235,21 @@ test('deleting the event in the middle of an operation leaves no object', async 
   expect([await objects(), await staged()]).toEqual([[], []]);
 });
 
+test('what a worker may do is counted from zero, so that the first of it is seen as well', async () => {
+  const operation: Operation = { name: 'new', lane: 'light', run: async () => async () => undefined };
+  startRunner(new Map([['new', operation]]));
+  const samples = samplesOf(await metrics.metrics());
+  const counts = ['inlet_operation_duration_seconds_count', 'inlet_operation_deferrals_total'];
+  expect(
+    samples.filter(({ name, labels }) => counts.includes(name) && labels.operation === 'new'),
+  ).toMatchObject([
+    { labels: { outcome: 'succeeded' }, value: 0 },
+    { labels: {}, value: 0 },
+  ]);
+});
+
 test('an operation nobody knows fails with its name', async () => {
-  const runner = new Runner({
-    worker: 'worker-a',
-    database,
-    storage,
-    staging,
-    tools: { ffmpeg: '', ffprobe: '' },
-    publicUrl: '',
-    workDir: join(folder, 'work'),
-    operations: new Map(),
-    log: silentLogger,
-  });
+  const runner = startRunner(new Map());
   const { workflowId } = await startTestWorkflow(database, ['unknown']);
   const [row] = await operationsOf(database, workflowId);
   await expect(runner.run(row?.id ?? 0, () => undefined)).rejects.toThrow(
