@@ -92,6 +92,19 @@ test('Kubernetes configures Inlet by variables that there are, with values that 
   expect(loadConfig(data).metricsPort).toBe(9464);
 });
 
+test('nothing in Kubernetes starts with a password that was handed out', () => {
+  const data = Object.assign({}, ...manifests.map((each) => ({ ...each.data, ...each.stringData })));
+  expect(() => loadConfig({ ...data, HOST: '0.0.0.0' })).toThrow('ADMIN_PASSWORD is not set');
+});
+
+test('what all pods of the API lack takes none of them out of service', () => {
+  const { spec } = manifests.find(({ metadata }) => metadata.name === 'inlet-api');
+  expect(spec.template.spec.containers[0].readinessProbe.httpGet).toEqual({
+    path: '/health/live',
+    port: 'http',
+  });
+});
+
 test('every pod runs as nobody, on a root file system that is read-only, and ends within its time', () => {
   const pods = manifests
     .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
