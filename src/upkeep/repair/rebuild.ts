@@ -11,6 +11,7 @@ import { digestOf } from '../digests.ts';
 const MAKES_MEDIA = 'encode';
 
 const BROKEN = 'it could be made anew, but what it was made of is damaged as well';
+const NO_TRACKS = 'it could be made anew, but the event has no tracks any more';
 
 /**
  * Has the workflow run again that made what an event has beside its tracks; what it makes replaces what is damaged.
@@ -29,7 +30,9 @@ export async function rebuild(
     storage,
   }: { database: Database; definitions: WorkflowDefinitions; storage: Pick<ObjectStorage, 'get'> },
 ): Promise<number | string> {
-  if (!(await isMadeOfWhole(database, storage, eventId))) return BROKEN;
+  const tracks = await recordedTracks(database, eventId);
+  if (tracks.length === 0) return NO_TRACKS;
+  if (!(await areWhole(tracks, storage))) return BROKEN;
   try {
     return await inTransaction(database, async (trx) => {
       await requireIdle(trx, eventId);
@@ -49,17 +52,19 @@ export async function rebuild(
   }
 }
 
-async function isMadeOfWhole(
-  database: Database,
-  storage: Pick<ObjectStorage, 'get'>,
-  eventId: string,
-): Promise<boolean> {
-  const tracks = await database
+async function recordedTracks(database: Database, eventId: string) {
+  return database
     .selectFrom('tracks')
     .select(['object_key', 'sha256'])
     .where('event_id', '=', eventId)
     .where('made_by', 'is', null)
     .execute();
+}
+
+async function areWhole(
+  tracks: Awaited<ReturnType<typeof recordedTracks>>,
+  storage: Pick<ObjectStorage, 'get'>,
+): Promise<boolean> {
   for (const { object_key, sha256 } of tracks) {
     const found = await digestOf(storage, object_key);
     if (found === undefined || (sha256 !== null && found !== sha256)) return false;

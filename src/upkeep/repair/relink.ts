@@ -1,57 +1,92 @@
+import { Readable } from 'node:stream';
 import type { Database, Transaction } from '../../database/kysely.ts';
+import { objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { digestOf } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 import type { Finding } from '../verify/finding.ts';
+import { keepForNow } from './keep.ts';
 
-/** Of more objects that are missing it is not looked up which others they might be. */
+/** Of more objects that are missing or damaged it is not looked up at once which others they might be. */
 const MOST = 10_000;
 
-/** What is missing, by size and SHA-256. */
-export type MissingObjects = Map<number, Map<string, OwnedObject>>;
+/** What rows do not find under their keys, and whose digest is known. */
+export interface SoughtObjects {
+  /** By size and SHA-256. */
+  bySize: Map<number, Map<string, Finding[]>>;
+  /** Whether these are all. */
+  complete: boolean;
+}
 
-/** Which of the missing objects could be found under another key: those whose digest is known. */
-export async function missingObjects(findings: AsyncIterable<Finding>): Promise<MissingObjects> {
-  const missing: MissingObjects = new Map();
+/** Which objects could be found under another key. */
+export async function soughtObjects(findings: AsyncIterable<Finding>): Promise<SoughtObjects> {
+  const bySize: SoughtObjects['bySize'] = new Map();
   let count = 0;
-  for await (const { kind, owner } of findings) {
-    if (kind !== 'missing' || !owner?.sha256) continue;
+  for await (const finding of findings) {
+    const { kind, owner } = finding;
+    if (!['missing', 'size', 'digest'].includes(kind) || !owner?.sha256) continue;
     count += 1;
-    if (count > MOST) return new Map();
-    const alike = missing.get(owner.size) ?? new Map<string, OwnedObject>();
-    missing.set(owner.size, alike.set(owner.sha256, owner));
+    if (count > MOST) return { bySize, complete: false };
+    const alike = bySize.get(owner.size) ?? new Map<string, Finding[]>();
+    bySize.set(owner.size, alike.set(owner.sha256, [...(alike.get(owner.sha256) ?? []), finding]));
   }
-  return missing;
+  return { bySize, complete: true };
 }
 
 /**
- * Gives a row its object back that stands under another key, which its digest tells.
+ * Gives a row its object back that stands under another key, which its digest tells. Where that is the key of another
+ * row, it gets a copy.
  *
- * @param missing loses the row that has its object again
- * @returns that row
+ * @param sought loses what has been found
+ * @returns the row
  */
 export async function relink(
-  { key, size }: Finding,
-  missing: MissingObjects,
-  { database, storage }: { database: Database; storage: Pick<ObjectStorage, 'get'> },
+  { key, size, sha256, owner: holder }: Finding,
+  { bySize }: SoughtObjects,
+  parts: { database: Database; storage: Pick<ObjectStorage, 'get' | 'put'> },
 ): Promise<OwnedObject | undefined> {
-  const alike = size === null ? undefined : missing.get(size);
+  const alike = size === null ? undefined : bySize.get(size);
   if (!alike || alike.size === 0) return undefined;
-  const sha256 = await digestOf(storage, key);
-  const owner = sha256 === undefined ? undefined : alike.get(sha256);
-  if (!owner?.sha256) return undefined;
-  await database.transaction().execute((trx) => giveKey(trx, owner, key));
-  alike.delete(owner.sha256);
+  const found = sha256 ?? (await digestOf(parts.storage, key));
+  const [wanted, ...others] = (found !== undefined && alike.get(found)) || [];
+  if (!wanted?.owner?.sha256) return undefined;
+  const { owner } = wanted;
+  const given = holder ? await copyOf(key, owner, parts) : key;
+  const isGiven = await parts.database.transaction().execute((trx) => giveKey(trx, owner, given));
+  if (!isGiven) return undefined;
+  if (wanted.kind !== 'missing') await keepForNow(parts.database, owner.key);
+  if (others.length > 0) alike.set(wanted.owner.sha256, others);
+  else alike.delete(wanted.owner.sha256);
   return owner;
 }
 
-async function giveKey(trx: Transaction, { table, id, key: from }: OwnedObject, key: string): Promise<void> {
-  await trx
+/** @returns the key of the copy, which is on the ledger until a row names it */
+async function copyOf(
+  key: string,
+  { mediatype, size }: OwnedObject,
+  { database, storage }: { database: Database; storage: Pick<ObjectStorage, 'get' | 'put'> },
+): Promise<string> {
+  const copy = objectKey(key.slice(0, key.indexOf('/')));
+  await keepForNow(database, copy);
+  await storage.put(copy, Readable.from(await storage.get(key)), { mediatype, expectedBytes: size });
+  return copy;
+}
+
+/** @returns whether the row is there and names what it did */
+async function giveKey(
+  trx: Transaction,
+  { table, id, key: from }: OwnedObject,
+  key: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable(table)
     .set({ object_key: key })
     .where('id', '=', id)
     .where('object_key', '=', from)
-    .execute();
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await trx.deleteFrom('staging').where('object_key', '=', key).execute();
   // Those of drafts and uploads stand there, too.
   await trx.updateTable('staging').set({ object_key: key }).where('object_key', '=', from).execute();
+  return true;
 }

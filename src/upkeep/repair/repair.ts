@@ -8,15 +8,14 @@ import { digestOf } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 import type { Finding } from '../verify/finding.ts';
 import type { Notes } from '../verify/notes.ts';
+import { keepForNow } from './keep.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
-import { missingObjects, relink } from './relink.ts';
+import { relink, soughtObjects } from './relink.ts';
 import { isStillTrue } from './still-true.ts';
 
-/** What nobody owns is kept for so long before it is removed: somebody may know whose it was. */
-const KEPT_DAYS = 7;
-/** Whom the ledger names as its owner until then. */
-const OWNER = 'repair';
+/** More is missing than is looked up at once. */
+const MAY_BE_SOUGHT = 'it may be one of many that are missing; repair once more';
 
 /** What a repair works with. */
 export interface RepairParts {
@@ -36,24 +35,25 @@ export interface RepairParts {
  * changed but to what the object itself proves.
  */
 export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts): AsyncGenerator<Outcome> {
-  const missing = await missingObjects(notes.findings());
+  const sought = await soughtObjects(notes.findings());
   const relinked = new Map<string, string>();
   for await (const finding of notes.findings()) {
-    if (finding.kind !== 'orphaned' || finding.what || !(await isStillTrue(finding, parts))) continue;
-    const owner = await relink(finding, missing, parts);
+    if (!(await mayBeSought(finding, parts))) continue;
+    const owner = await relink(finding, sought, parts);
     if (!owner) continue;
     relinked.set(owner.key, `its object was found under ${finding.key}`);
-    relinked.set(finding.key, `it is the object of ${owner.label}, which names it again`);
+    if (!finding.owner) relinked.set(finding.key, `it is the object of ${owner.label}, which names it again`);
   }
   const rebuilt = new Map<string, Finding[]>();
   for await (const finding of notes.findings()) {
-    const note = relinked.get(finding.key) ?? (await mendIfTrue(finding, parts));
+    const isOpen = finding.kind === 'orphaned' && !finding.what && !sought.complete;
+    const note = relinked.get(finding.key) ?? (isOpen ? undefined : await mendIfTrue(finding, parts));
     const { owner } = finding;
     if (note !== undefined) yield { finding, state: 'mended', note };
     else if (owner?.derived && owner.eventId !== null) {
       rebuilt.set(owner.eventId, [...(rebuilt.get(owner.eventId) ?? []), finding]);
     } else {
-      yield { finding, state: 'left', note: whatToDo(finding, parts.backup) };
+      yield { finding, state: 'left', note: isOpen ? MAY_BE_SOUGHT : whatToDo(finding, parts.backup) };
     }
   }
   for (const [eventId, findings] of rebuilt) {
@@ -64,6 +64,13 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
         : { finding, state: 'begun', note: `workflow ${begun} makes it anew from what was uploaded` };
     }
   }
+}
+
+/** Whether an object may be what another row does not find. */
+async function mayBeSought(finding: Finding, parts: RepairParts): Promise<boolean> {
+  const { kind, what } = finding;
+  if (kind === 'size' || kind === 'digest') return true;
+  return kind === 'orphaned' && !what && (await isStillTrue(finding, parts));
 }
 
 function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
@@ -81,23 +88,16 @@ async function mendIfTrue(finding: Finding, parts: RepairParts): Promise<string 
 
 async function mend(finding: Finding, parts: RepairParts): Promise<string | undefined> {
   const { kind, key, owner, what } = finding;
-  if (kind === 'orphaned') return what === 'foreign' ? undefined : keepForNow(parts.database, key);
+  if (kind === 'orphaned') {
+    if (what === 'foreign') return undefined;
+    return `kept until ${(await keepForNow(parts.database, key)).toISOString()}, then removed`;
+  }
   if (!owner) return undefined;
   if (kind === 'staged') return takeOffLedger(parts.database, owner);
   if (kind === 'size' && (await isWhole(finding, parts.storage))) return correctSize(finding, owner, parts);
   if (parts.backup !== undefined && (await storeFromBackup(parts.backup, owner, parts.storage)))
     return 'stored anew from the backup';
   return undefined;
-}
-
-async function keepForNow(database: Database, key: string): Promise<string> {
-  const expiresAt = new Date(Date.now() + KEPT_DAYS * 86_400_000);
-  await database
-    .insertInto('staging')
-    .values({ object_key: key, owner: OWNER, expires_at: expiresAt })
-    .onConflict((entry) => entry.doNothing())
-    .execute();
-  return `kept until ${expiresAt.toISOString()}, then removed`;
 }
 
 async function takeOffLedger(

@@ -1,0 +1,104 @@
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { objectKey } from '../../src/storage/keys.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { created, post } from '../support/app-uploads.ts';
+import { bytes, source } from '../support/bytes.ts';
+import { recording } from '../support/clips.ts';
+import { eventFields, file } from '../support/form.ts';
+import { processEvent } from '../support/process-event.ts';
+import { say } from '../support/upkeep.ts';
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await createTestApp();
+});
+afterEach(() => app.close());
+
+const verifyNow = (...args: string[]) => {
+  const { databaseUrl, config } = app.context;
+  return say(verifyCommand, { databaseUrl, dataDir: config.dataDir, env: {} }, args);
+};
+const upload = async (data: Buffer) =>
+  created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
+const trackOf = async (event: string) =>
+  (
+    await app.database
+      .selectFrom('tracks')
+      .select('object_key')
+      .where('event_id', '=', event)
+      .executeTakeFirstOrThrow()
+  ).object_key;
+const mediaOf = async (event: string) =>
+  (
+    await app.database
+      .selectFrom('publication_elements')
+      .select('object_key')
+      .where('event_id', '=', event)
+      .where('kind', '=', 'media')
+      .executeTakeFirstOrThrow()
+  ).object_key;
+const pathOf = (key: string) => app.storage.localPath(key) ?? '';
+const contentOf = async (key: string) => Buffer.concat(await Array.fromAsync(await app.storage.get(key)));
+async function swap(one: string, other: string): Promise<void> {
+  const aside = join(app.context.config.dataDir, 'aside');
+  await rename(pathOf(one), aside);
+  await rename(pathOf(other), pathOf(one));
+  await rename(aside, pathOf(other));
+}
+
+test('recordings that are alike all get their objects back', async () => {
+  const clip = await recording();
+  const events = [await upload(clip), await upload(clip), await upload(clip)];
+  for (const event of events) {
+    const data = await contentOf(await trackOf(event));
+    await app.storage.remove([await trackOf(event)]);
+    await app.storage.put(objectKey('track'), source(data), { mediatype: 'video/mp4' });
+  }
+  const repaired = await verifyNow('--repair');
+  expect(repaired.lines.filter((line) => !line.includes('\n  mended: it'))).toEqual([]);
+  expect(repaired).toMatchObject({ code: 0, lines: { length: 6 } });
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('what stands in the place of something else is brought back to its row before that is made anew', async () => {
+  const clip = await recording();
+  const [processed, other] = [await upload(clip), await upload(Buffer.concat([clip, bytes(9)]))];
+  await processEvent(app, processed);
+  const recorded = await contentOf(await trackOf(other));
+  const media = await contentOf(await mediaOf(processed));
+  await swap(await trackOf(other), await mediaOf(processed));
+  expect((await verifyNow('--repair', '--digests')).code).toBe(0);
+  expect(await contentOf(await trackOf(other))).toEqual(recorded);
+  expect(await contentOf(await mediaOf(processed))).toEqual(media);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('the only copy of a recording is kept that was written over something that is made anew', async () => {
+  const clip = await recording();
+  const [processed, other] = [await upload(clip), await upload(Buffer.concat([clip, bytes(9)]))];
+  await processEvent(app, processed);
+  const recorded = await contentOf(await trackOf(other));
+  await rename(pathOf(await trackOf(other)), pathOf(await mediaOf(processed)));
+  const repaired = await verifyNow('--repair');
+  expect(repaired.lines).toEqual([
+    expect.stringMatching(/^missing .*\n {2}mended: /),
+    expect.stringMatching(/^size .*\n {2}begun: /),
+  ]);
+  await processEvent(app, processed);
+  expect(await contentOf(await trackOf(other))).toEqual(recorded);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('nothing is made anew of an event that has lost the rows of its tracks', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const media = await mediaOf(event);
+  await app.database.deleteFrom('tracks').where('event_id', '=', event).execute();
+  await rm(pathOf(media));
+  const repaired = await verifyNow('--repair');
+  expect(repaired.lines.find((line) => line.startsWith(`missing ${media}`))).toMatch(/\n {2}left: /);
+  expect(await app.database.selectFrom('workflows').select('id').execute()).toHaveLength(1);
+});
