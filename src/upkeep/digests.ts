@@ -1,3 +1,4 @@
+import { isObjectKey } from '../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
 import { beginSha256 } from '../storage/sha256/sha256.ts';
 
@@ -26,6 +27,7 @@ export async function digestOf(
   signal?: AbortSignal,
   onBytes?: (bytes: number) => void,
 ): Promise<string | undefined> {
+  if (!isObjectKey(key)) return undefined;
   try {
     return await sumOf(await storage.get(key, undefined, signal), onBytes);
   } catch (error) {

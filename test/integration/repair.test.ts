@@ -102,3 +102,14 @@ test('nothing is made anew of an event that has lost the rows of its tracks', as
   expect(repaired.lines.find((line) => line.startsWith(`missing ${media}`))).toMatch(/\n {2}left: /);
   expect(await app.database.selectFrom('workflows').select('id').execute()).toHaveLength(1);
 });
+
+test('a row that names no key is told of as missing its object', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  await app.database.updateTable('tracks').set({ object_key: '../elsewhere' }).execute();
+  expect((await verifyNow('--digests')).lines.map((line) => line.split(' (')[0]).sort()).toEqual(
+    [`missing ../elsewhere event ${event}`, `orphaned ${key}`].sort(),
+  );
+  expect((await verifyNow('--repair')).code).toBe(0);
+  expect(await trackOf(event)).toBe(key);
+});

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireObjectKey } from '../../storage/keys.ts';
+import { isObjectKey, requireObjectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { sumOf } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
@@ -25,6 +25,7 @@ export async function storeFromBackup(
   { key, size, sha256, mediatype }: BackedUpObject,
   storage: Pick<ObjectStorage, 'put'>,
 ): Promise<boolean> {
+  if (!isObjectKey(key)) return false;
   const file = await open(backupPath(folder, key), 'r').catch(() => undefined);
   if (!file) return false;
   const read = () => file.createReadStream({ autoClose: false, start: 0 });

@@ -32,6 +32,8 @@ export async function copyObjects(
 ): Promise<LackingObject[]> {
   const lacking: LackingObject[] = [];
   const copy = async (object: BackedUpObject) => {
+    if (!isObjectKey(object.key))
+      return lacking.push({ key: object.key, reason: 'that is no key of an object' });
     const path = backupPath(folder, object.key);
     const there = await stat(path).catch(() => undefined);
     if (there?.size === object.size) return onBytes(object.size);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type pg from 'pg';
+import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { digestOf } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
@@ -52,6 +53,7 @@ async function isThere(
   storage: Pick<ObjectStorage, 'get' | 'size'>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  if (!isObjectKey(key)) return false;
   const found = await storage.size(key).catch((error) => {
     if (error instanceof ObjectNotFound) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { forEachOf } from '../for-each.ts';
 import { type OwnedObject, onLedger, ownersOf } from '../owned-objects.ts';
@@ -64,8 +65,9 @@ async function bothOf(
   return [new Map(owners.map((owner) => [owner.key, owner])), await onLedger(client, keys)];
 }
 
-/** Bytes; null for an object that is not there. */
+/** Bytes; null for an object that is not there, as under what is no key. */
 async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promise<number | null> {
+  if (!isObjectKey(key)) return null;
   return storage.size(key).catch((error) => {
     if (error instanceof ObjectNotFound) return null;
     throw error;
