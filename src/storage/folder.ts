@@ -25,6 +25,8 @@ import { webStream } from './web-stream.ts';
 const UNFINISHED = '.unfinished';
 const READ_BYTES = 128 * 1024;
 const PROBE_BYTES = 4096;
+/** There is no file of that name: nothing at all, a file in the place of its folder, or a link that leads nowhere. */
+const ABSENT: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
 
 /** Objects as files of one folder, each under its key. A file appears whole and durable, or not at all. */
 export class FolderStorage implements ObjectStorage {
@@ -105,7 +107,9 @@ export class FolderStorage implements ObjectStorage {
     signal?.throwIfAborted();
     const file = await orNotFound(key, open(this.localPath(key), 'r'));
     try {
-      const { size } = await file.stat();
+      const found = await file.stat();
+      if (!found.isFile()) throw new ObjectNotFound(key);
+      const { size } = found;
       const { start, end } = range ? satisfiableRange(range, size) : { start: 0, end: size - 1 };
       if (end < start) {
         await file.close();
@@ -119,7 +123,9 @@ export class FolderStorage implements ObjectStorage {
   }
 
   async size(key: string): Promise<number> {
-    return (await orNotFound(key, stat(this.localPath(key)))).size;
+    const found = await orNotFound(key, stat(this.localPath(key)));
+    if (!found.isFile()) throw new ObjectNotFound(key);
+    return found.size;
   }
 
   async remove(keys: readonly string[]): Promise<void> {
@@ -186,12 +192,13 @@ export class FolderStorage implements ObjectStorage {
     prefix: string,
     foreign: (name: string) => void,
   ): AsyncIterable<ListedObject> {
-    for (const { name } of await entries(join(this.#root, shard))) {
-      const key = `${shard}/${name}`;
+    for (const entry of await entries(join(this.#root, shard))) {
+      const key = `${shard}/${entry.name}`;
       if (!isObjectKey(key)) foreign(key);
       if (!isObjectKey(key) || !key.startsWith(prefix)) continue;
       const found = await unlessMissing(stat(join(this.#root, key)));
-      if (found) yield { key, size: found.size, modified: found.mtime };
+      if (found?.isFile()) yield { key, size: found.size, modified: found.mtime };
+      else if (found || !entry.isFile()) foreign(key);
     }
   }
 
@@ -217,13 +224,13 @@ async function entries(folder: string): Promise<Dirent[]> {
 
 async function unlessMissing<T extends Dirent[] | Stats>(pending: Promise<T>): Promise<T | undefined> {
   return pending.catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+    if (ABSENT.includes(error.code)) return undefined;
     throw error;
   });
 }
 
 async function orNotFound<T>(key: string, pending: Promise<T>): Promise<T> {
   return pending.catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new ObjectNotFound(key) : error;
+    throw ABSENT.includes(error.code) ? new ObjectNotFound(key) : error;
   });
 }

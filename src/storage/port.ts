@@ -40,7 +40,7 @@ export interface ListedObject {
 export interface ListOptions {
   /** Leaves out the shards up to this one (`shardOf` of a key). */
   after?: string | undefined;
-  /** Is told the names of what the prefix finds and `objectKey()` cannot have made; they are nobody's objects. */
+  /** Is told the names of what the prefix finds and is no object that `objectKey()` can have named. */
   onForeign?: (name: string) => void;
 }
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { digestOf } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
-import { type OwnedObject, ownedObjects } from '../owned-objects.ts';
+import { type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { objectBatches } from './batches.ts';
 import { examine, isEndangered } from './examine.ts';
 import type { Finding } from './finding.ts';
@@ -78,12 +78,23 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
       onProgress(at);
     }
     await suspected(batch.objects.keys());
-    await report(foreign.splice(0));
+    await report(await unnamed(look, foreign.splice(0)));
     at.through = batch.through;
     await notes.reach(at);
   }
   for await (const finding of orphanedUploads(look, storage)) await report([finding]);
   return at;
+}
+
+/** What is no object in the place of one is told of as that being missing. */
+async function unnamed(look: pg.Client, foreign: readonly Finding[]): Promise<Finding[]> {
+  if (foreign.length === 0) return [];
+  const owners = await ownersOf(
+    look,
+    foreign.map(({ key }) => key),
+  );
+  const named = new Set(owners.map(({ key }) => key));
+  return foreign.filter(({ key }) => !named.has(key));
 }
 
 /** Takes what rows name from the objects; what is left of these nobody names. */

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { backupCommand } from '../../src/cli/inlet/backup.ts';
+import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { created, post } from '../support/app-uploads.ts';
+import { bytes } from '../support/bytes.ts';
+import { eventFields, file } from '../support/form.ts';
+import { say } from '../support/upkeep.ts';
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await createTestApp();
+});
+afterEach(() => app.close());
+
+const system = () => {
+  const { databaseUrl, config } = app.context;
+  return { databaseUrl, dataDir: config.dataDir, env: {} };
+};
+const verifyNow = async (...args: string[]) => {
+  const { code, lines } = await say(verifyCommand, system(), args);
+  return { code, lines: lines.map((line) => line.split(' (')[0]).sort() };
+};
+
+test.each([
+  ['a folder', (path: string) => mkdir(path)],
+  ['a folder with something', (path: string) => mkdir(join(path, 'more'), { recursive: true })],
+  ['a link to itself', (path: string) => symlink(basename(path), path)],
+])(
+  '%s in the place of an object is told of as missing it, and keeps nothing from being verified',
+  async (_, leave) => {
+    const event = await created(
+      await post(app, [...eventFields(), file('presenter', 'camera.mp4', bytes(500))]),
+    );
+    const [object] = await Array.fromAsync(app.storage.list(''));
+    const key = object?.key ?? '';
+    const path = app.storage.localPath(key) ?? '';
+    const whole = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
+    onTestFinished(() => rm(whole, { recursive: true }));
+    expect(await say(backupCommand, system(), [whole])).toMatchObject({ code: 0 });
+    await rm(path);
+    await leave(path);
+    const expected = { code: 1, lines: [`missing ${key} event ${event}`] };
+    expect(await verifyNow('--digests')).toEqual(expected);
+    expect((await verifyNow('--repair')).code).toBe(1);
+    const folder = join(app.context.config.dataDir, 'backup');
+    expect((await say(backupCommand, system(), [folder])).lines[0]).toBe(`${key}: it is not in the storage`);
+    // Where nobody names the key it is told of as well.
+    await app.database.deleteFrom('events').execute();
+    expect((await verifyNow()).lines).toEqual([`orphaned ${key}`]);
+  },
+);
+
+test('a file in the place of a folder is told of, with what is missing for it', async () => {
+  const event = await created(
+    await post(app, [...eventFields(), file('presenter', 'camera.mp4', bytes(500))]),
+  );
+  const [object] = await Array.fromAsync(app.storage.list(''));
+  const key = object?.key ?? '';
+  const shard = dirname(app.storage.localPath(key) ?? '');
+  await rename(shard, `${shard}-aside`);
+  await writeFile(shard, 'no folder');
+  expect((await verifyNow('--digests')).lines).toEqual(
+    [
+      `missing ${key} event ${event}`,
+      `orphaned ${dirname(key)}`,
+      `orphaned ${dirname(key)}-aside/${basename(key)}`,
+    ].sort(),
+  );
+});
