@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -121,6 +121,26 @@ test('what is not understood is refused with the usage', async () => {
     code: 1,
     stderr: expect.stringContaining('no complete backup'),
   });
+});
+
+test('what is not there is named in one line, without a secret', async () => {
+  const sick = {
+    ...environment(),
+    ...{ S3_BUCKET: 'recordings', AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_REGION: 'us-east-1' },
+    ...{ AWS_ACCESS_KEY_ID: 'inlet', AWS_SECRET_ACCESS_KEY: 's3cret' },
+  };
+  for (const args of [['verify'], ['backup', join(folder, 'none')]]) {
+    const { code, stdout, stderr } = await run(process.execPath, ['src/cli/inlet.ts', ...args], sick);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^The bucket recordings \(S3_BUCKET\) cannot be used: .*ECONNREFUSED.*\n$/);
+  }
+});
+
+test('paths are those of whoever calls, though npm runs commands in the folder of the package', async () => {
+  const asked = { ...environment(), npm_lifecycle_event: 'inlet', INIT_CWD: folder };
+  const { code, stderr } = await run(process.execPath, ['src/cli/inlet.ts', 'backup', 'relative'], asked);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(await readdir(join(folder, 'relative'))).toContain('manifest.json');
 });
 
 test('a server that takes no files in several requests gets them in one, readable by whom was said', async () => {

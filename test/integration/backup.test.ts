@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -212,6 +212,53 @@ test('a database that holds data, or is in use, is not replaced unasked', async 
   expect(await say(restoreCommand, elsewhere, [folder, '--replace'])).toMatchObject({ code: 0 });
   await expect(say(restoreCommand, elsewhere, [await temporary()])).rejects.toThrow('no complete backup');
 });
+
+test('a folder is refused in which a backup would remove what is not its own', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const foreign = await temporary();
+  await writeFile(join(foreign, 'thesis.pdf'), 'years of work');
+  await expect(say(backupCommand, system, [foreign])).rejects.toThrow('"thesis.pdf", which is of no backup');
+  expect(await readdir(foreign)).toEqual(['thesis.pdf']);
+  const other = await temporary();
+  await writeFile(join(other, 'manifest.json'), '{"name":"web app"}');
+  await expect(say(backupCommand, system, [other])).rejects.toThrow('is not of a backup');
+  await expect(say(backupCommand, system, [join(foreign, 'thesis.pdf')])).rejects.toThrow('cannot be');
+  // The storage itself, by whatever name.
+  const link = join(await temporary(), 'link');
+  await symlink(system.dataDir, link);
+  for (const folder of [system.dataDir, link])
+    await expect(say(backupCommand, system, [folder])).rejects.toThrow('where Inlet has its objects');
+  const disk = await temporary();
+  await mkdir(join(disk, 'lost+found'));
+  for (let i = 0; i < 2; i += 1) expect(await say(backupCommand, system, [disk])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['cut off', 'objects.jsonl.gz', (whole: Buffer) => whole.subarray(0, whole.length - 20)],
+  ['gone', 'objects.jsonl.gz', () => undefined],
+  ['written over', 'events.copy.gz', (whole: Buffer) => Buffer.from(whole).fill(0x55, 12, 40)],
+])(
+  'a backup of which a file is %s (%s) says so in a sentence, and nothing is restored',
+  async (_, name, damage) => {
+    const { app, system } = await openApp();
+    for (let i = 1; i < 4; i += 1) await upload(app, bytes(500 * i));
+    const folder = await temporary();
+    await say(backupCommand, system, [folder]);
+    const tables = (await readdir(folder)).find((each) => each.startsWith('database-')) ?? '';
+    const path = join(folder, tables, name);
+    const damaged = damage(await readFile(path));
+    await (damaged ? writeFile(path, damaged) : rm(path));
+    const elsewhere = await emptySystem();
+    await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow(
+      expect.objectContaining({ name: 'CommandError', message: expect.stringContaining(path) }),
+    );
+    const client = new pg.Client(elsewhere.databaseUrl);
+    onTestFinished(() => client.end());
+    await client.connect();
+    expect((await client.query('SELECT FROM events')).rowCount).toBe(0);
+  },
+);
 
 test('an upload that has ended is restored, one under way is begun anew by its client', async () => {
   const { app, admin, close } = await serveApp();

@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import { formatBytes } from '../../units.ts';
 import { BackupUnderWay, takeBackup } from '../../upkeep/backup/backup.ts';
+import { NoPlaceForBackup, requirePlace } from '../../upkeep/backup/place.ts';
 import { CommandError } from '../failure.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
 import { withConnections } from './connections.ts';
@@ -10,7 +12,7 @@ import { withConnections } from './connections.ts';
 const USAGE = `npm run inlet -- backup DIR
 
 Copies the database and the objects that it names into a folder, consistent with each other, while Inlet runs. Given again
-for the same folder it copies what is new; until it is complete, the backup before it counts. The folder holds all
+for the same folder, which has nothing else, it copies what is new; until it is complete, the backup before it counts. The folder holds all
 that is confidential in the database and is made for its owner alone. Uploads under way are not part of it, nor is what the
 environment configures. Exits with 0 only when every object is there as the database tells of it.`;
 
@@ -19,10 +21,11 @@ export const backupCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
     const { positionals } = splitArguments(args, {}, USAGE);
-    const [folder, ...others] = positionals;
-    if (!folder) throw wrongArguments('DIR is missing.', USAGE);
+    const [named, ...others] = positionals;
+    if (!named) throw wrongArguments('DIR is missing.', USAGE);
     noMore(others, USAGE);
-    return withConnections(environment, 'backup', async ({ storage, client }) => {
+    return withConnections(environment, 'backup', async ({ config, storage, client }) => {
+      const folder = resolve(callersFolder(environment), named);
       const progress = showProgress('backup', screen);
       const onProgress = (bytes: number, all: number) =>
         progress.update(all === 0 ? 1 : Math.min(1, bytes / all), `${formatBytes(bytes)} of objects`);
@@ -30,7 +33,8 @@ export const backupCommand: Command = {
       const { version } = manifest;
       const parts = { client: reader, keeper, storage, version, signal, onProgress };
       try {
-        const { manifest: taken, lacking } = await takeBackup(resolve(folder), parts);
+        await requirePlace(folder, config.dataDir);
+        const { manifest: taken, lacking } = await takeBackup(folder, parts);
         for (const { key, reason } of lacking) print(`${key}: ${reason}`);
         const rows = Object.values(taken.tables).reduce((sum, count) => sum + count, 0);
         print(
@@ -40,7 +44,8 @@ export const backupCommand: Command = {
         );
         return lacking.length === 0 ? 0 : 1;
       } catch (error) {
-        throw error instanceof BackupUnderWay ? new CommandError(error.message) : error;
+        const isExpected = error instanceof BackupUnderWay || error instanceof NoPlaceForBackup;
+        throw isExpected ? new CommandError(error.message) : error;
       } finally {
         progress.stop();
       }

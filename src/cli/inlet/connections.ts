@@ -5,6 +5,7 @@ import { createClient, MIGRATION } from '../../database/limits.ts';
 import { createPool } from '../../database/pool.ts';
 import { createStorage } from '../../storage/create.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
+import { CommandError, connectionFailure } from '../failure.ts';
 import { prepareDatabase } from '../prepare-database.ts';
 
 /** What commands that look after the data work with. */
@@ -17,6 +18,20 @@ export interface Connections {
   client(): Promise<pg.Client>;
 }
 
+/** The storage of the environment. @throws {CommandError} when the bucket cannot be used */
+export async function openStorage(config: Config): Promise<ObjectStorage> {
+  const storage = await createStorage(config);
+  if (!config.s3) return storage;
+  try {
+    await storage.check();
+    return storage;
+  } catch (error) {
+    await storage.close();
+    const { bucket } = config.s3;
+    throw new CommandError(`The bucket ${bucket} (S3_BUCKET) cannot be used: ${connectionFailure(error)}`);
+  }
+}
+
 /** Connects to database and storage of the environment, and lets go of them when the work has ended. */
 export async function withConnections<T>(
   environment: NodeJS.ProcessEnv,
@@ -25,10 +40,10 @@ export async function withConnections<T>(
 ): Promise<T> {
   const config = loadConfig(environment);
   const databaseUrl = await prepareDatabase(config);
+  const storage = await openStorage(config);
   const applicationName = `inlet ${name}`;
   const pool = createPool(databaseUrl, { max: 4, applicationName, onError: () => undefined });
   const clients: pg.Client[] = [];
-  const storage = await createStorage(config);
   try {
     return await work({
       config,

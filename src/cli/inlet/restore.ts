@@ -2,15 +2,17 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { createClient, MIGRATION } from '../../database/limits.ts';
 import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '../../database/migrate.ts';
-import { createStorage } from '../../storage/create.ts';
 import { formatBytes } from '../../units.ts';
+import { BackupDamaged } from '../../upkeep/backup/damaged.ts';
 import { type Manifest, readManifest } from '../../upkeep/backup/manifest.ts';
 import { holdsData, otherUsers, restoreBackup } from '../../upkeep/backup/restore.ts';
 import { CommandError } from '../failure.ts';
 import { applyMigrations } from '../migrations.ts';
 import { findDatabase, reachable } from '../prepare-database.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
+import { openStorage } from './connections.ts';
 
 const USAGE = `npm run inlet -- restore DIR [--replace]
 
@@ -29,7 +31,7 @@ export const restoreCommand: Command = {
     const [named, ...others] = positionals;
     if (!named) throw wrongArguments('DIR is missing.', USAGE);
     noMore(others, USAGE);
-    const folder = resolve(named);
+    const folder = resolve(callersFolder(environment), named);
     const manifest = await readManifest(folder).catch((error) => {
       throw new CommandError(error.message);
     });
@@ -41,7 +43,7 @@ export const restoreCommand: Command = {
     const client = createClient(url, MIGRATION, 'inlet restore');
     client.on('error', () => undefined);
     await client.connect();
-    const storage = await createStorage(config);
+    const storage = await openStorage(config);
     const progress = showProgress('restore', screen);
     const onProgress = (bytes: number) =>
       progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
@@ -53,6 +55,8 @@ export const restoreCommand: Command = {
         `Everything is as it was on ${manifest.taken}${lacking.length > 0 ? ', but for these objects' : ''}.`,
       );
       return lacking.length === 0 ? 0 : 1;
+    } catch (error) {
+      throw error instanceof BackupDamaged ? new CommandError(error.message) : error;
     } finally {
       progress.stop();
       await storage.close();

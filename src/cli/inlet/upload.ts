@@ -6,6 +6,7 @@ import { fieldsOf, type NewEvent, type TrackFile } from '../client/new-event.ts'
 import type { Server } from '../client/server.ts';
 import { upload as sendAtOnce } from '../client/upload.ts';
 import { CommandError } from '../failure.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
 import { type Command, splitArguments, type Terminal, wrongArguments } from './command.ts';
 import { sendResumably, takesParts } from './resumable.ts';
@@ -42,7 +43,9 @@ export const uploadCommand: Command = {
     const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
     if (positionals.length === 0) throw wrongArguments('FILE is missing.', USAGE);
     const server = serverOf(values, terminal.environment, USAGE);
-    const files = await Promise.all(positionals.map(fileOf));
+    const files = await Promise.all(
+      positionals.map((name) => fileOf(callersFolder(terminal.environment), name)),
+    );
     if (values.together && files.length > 2) throw wrongArguments('--together takes two files.', USAGE);
     const recordings: [TrackFile, ...TrackFile[]][] =
       values.together && files[1] ? [asOne(files)] : files.map((file) => [file]);
@@ -67,8 +70,8 @@ export const uploadCommand: Command = {
   },
 };
 
-async function fileOf(name: string): Promise<TrackFile> {
-  const path = resolve(name);
+async function fileOf(folder: string, name: string): Promise<TrackFile> {
+  const path = resolve(folder, name);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(
       error.code === 'ENOENT' ? `There is no file ${name}.` : `${name} cannot be read: ${error.message}`,

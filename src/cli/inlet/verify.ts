@@ -1,13 +1,16 @@
 import { join, resolve } from 'node:path';
 import { formatBytes } from '../../units.ts';
+import { readManifest } from '../../upkeep/backup/manifest.ts';
 import { ownedTotals } from '../../upkeep/owned-objects.ts';
 import { repair } from '../../upkeep/repair/repair.ts';
 import { inWords } from '../../upkeep/verify/finding.ts';
 import { Notes } from '../../upkeep/verify/notes.ts';
 import { verify } from '../../upkeep/verify/verify.ts';
 import { loadDefinitions } from '../../workflows/definitions.ts';
+import { CommandError } from '../failure.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { type Command, noMore, splitArguments } from './command.ts';
+import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
 import { type Connections, withConnections } from './connections.ts';
 
 const USAGE = `npm run inlet -- verify [--digests] [--repair [--from DIR]] [--resume]
@@ -36,6 +39,9 @@ export const verifyCommand: Command = {
     const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
     noMore(positionals, USAGE);
     const { digests = false } = values;
+    if (values.from !== undefined && !values.repair)
+      throw wrongArguments('--from is for --repair alone.', USAGE);
+    const backup = values.from === undefined ? undefined : await backupAt(environment, values.from);
     return withConnections(environment, 'verify', async (connections) => {
       const { config, storage, client } = connections;
       const notes = new Notes(join(config.dataDir, 'verify.jsonl'));
@@ -74,7 +80,7 @@ export const verifyCommand: Command = {
         screen.write('Interrupted; --resume goes on where this run was.\n');
         return 130;
       }
-      const left = values.repair ? await mend(connections, notes, values.from, print) : await count(notes);
+      const left = values.repair ? await mend(connections, notes, backup, print) : await count(notes);
       await notes.end();
       return left === 0 ? 0 : 1;
     });
@@ -85,7 +91,7 @@ export const verifyCommand: Command = {
 async function mend(
   { config, database, storage, client }: Connections,
   notes: Notes,
-  from: string | undefined,
+  backup: string | undefined,
   print: (line: string) => void,
 ): Promise<number> {
   const parts = {
@@ -94,7 +100,7 @@ async function mend(
     storage,
     definitions: await loadDefinitions(config.workflowsDir),
     creator: config.admin.username,
-    backup: from === undefined ? undefined : resolve(from),
+    backup,
   };
   let left = 0;
   for await (const { finding, state, note } of repair(notes, parts)) {
@@ -102,6 +108,16 @@ async function mend(
     print(`${inWords(finding)}\n  ${state}: ${note}`);
   }
   return left;
+}
+
+/** @throws {CommandError} for a folder that holds no backup */
+async function backupAt(environment: NodeJS.ProcessEnv, named: string): Promise<string> {
+  const folder = resolve(callersFolder(environment), named);
+  const manifest = await readManifest(folder).catch((error) => {
+    throw new CommandError(error.message);
+  });
+  if (!manifest) throw new CommandError(`${folder} holds no complete backup.`);
+  return folder;
 }
 
 async function count(notes: Notes): Promise<number> {

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { BackupDamaged, unreadable } from './damaged.ts';
 import { tableFile } from './dump.ts';
 import { columnList, type Table, tablesInOrder, tablesLeftOut } from './tables.ts';
 
@@ -46,11 +47,14 @@ async function loadTable(
   expected: number | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (expected === undefined) throw new Error(`The backup has no table ${table.name}.`);
+  if (expected === undefined) throw new BackupDamaged(`The backup has no table ${table.name}.`);
   const rows = client.query(copyFrom(`COPY "${table.name}" (${columnList(table)}) FROM STDIN`));
-  await pipeline(createReadStream(tableFile(folder, table.name)), createGunzip(), rows, { signal });
+  const file = tableFile(folder, table.name);
+  await pipeline(createReadStream(file), createGunzip(), rows, { signal }).catch((error) => {
+    throw unreadable(file, error);
+  });
   if (rows.rowCount !== expected) {
-    throw new Error(`The backup has ${rows.rowCount} rows of ${table.name} instead of ${expected}.`);
+    throw new BackupDamaged(`The backup has ${rows.rowCount} rows of ${table.name} instead of ${expected}.`);
   }
 }
 

@@ -37,9 +37,17 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
     throw error;
   });
   if (text === undefined) return undefined;
-  const parsed = Schema.safeParse(JSON.parse(text));
+  const parsed = Schema.safeParse(jsonOf(text));
   if (!parsed.success) throw new Error(`${join(folder, NAME)} is not of a backup that this version knows.`);
   return parsed.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes the backup count, in place of the one before. */

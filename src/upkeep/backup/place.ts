@@ -1,0 +1,39 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readManifest } from './manifest.ts';
+
+/** What a folder of backups has, complete or not, and what a file system puts into its own. */
+const OURS = /^(objects|manifest\.json(\.new)?|database-[0-9TZ]+|lost\+found)$/;
+
+/** A folder cannot be that of a backup. */
+export class NoPlaceForBackup extends Error {
+  override name = 'NoPlaceForBackup';
+}
+
+/**
+ * Refuses a folder in which a backup would replace or remove what is not its own.
+ *
+ * @param dataDir where a folder storage has its objects
+ * @throws {NoPlaceForBackup}
+ */
+export async function requirePlace(folder: string, dataDir: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new NoPlaceForBackup(`${folder} cannot be the folder of a backup: ${error.message}`);
+  });
+  const [storage, objects] = await Promise.all([dataDir, folder].map(objectsOf));
+  if (storage !== undefined && storage === objects)
+    throw new NoPlaceForBackup(`${folder} is where Inlet has its objects; give another folder.`);
+  const foreign = names.find((name) => !OURS.test(name));
+  if (foreign !== undefined)
+    throw new NoPlaceForBackup(
+      `${folder} has "${foreign}", which is of no backup; give an empty folder, or that of an earlier backup.`,
+    );
+  await readManifest(folder).catch((error) => {
+    throw new NoPlaceForBackup(error.message);
+  });
+}
+
+async function objectsOf(folder: string): Promise<string | undefined> {
+  return realpath(join(folder, 'objects')).catch(() => undefined);
+}
