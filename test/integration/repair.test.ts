@@ -1,8 +1,10 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
+import { beAlone } from '../../src/upkeep/verify/alone.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
@@ -90,6 +92,17 @@ test('the only copy of a recording is kept that was written over something that 
   await processEvent(app, processed);
   expect(await contentOf(await trackOf(other))).toEqual(recorded);
   expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('two verifications do not write down what they find in the same place', async () => {
+  const event = await upload(await recording());
+  await rm(pathOf(await trackOf(event)));
+  const other = new pg.Client(app.context.databaseUrl);
+  await other.connect();
+  expect(await beAlone(other)).toBe(true);
+  await expect(verifyNow()).rejects.toThrow('Another verification is under way.');
+  await other.end();
+  expect(await verifyNow()).toMatchObject({ code: 1, lines: { length: 1 } });
 });
 
 test('nothing is made anew of an event that has lost the rows of its tracks', async () => {

@@ -26,12 +26,12 @@ const verifyNow = async (...args: string[]) => {
 };
 
 test.each([
-  ['a folder', (path: string) => mkdir(path)],
-  ['a folder with something', (path: string) => mkdir(join(path, 'more'), { recursive: true })],
-  ['a link to itself', (path: string) => symlink(basename(path), path)],
+  ['a folder', true, (path: string) => mkdir(path)],
+  ['a folder with something', true, (path: string) => mkdir(join(path, 'more'), { recursive: true })],
+  ['a link to itself', false, (path: string) => symlink(basename(path), path)],
 ])(
   '%s in the place of an object is told of as missing it, and keeps nothing from being verified',
-  async (_, leave) => {
+  async (_, isInTheWay, leave) => {
     const event = await created(
       await post(app, [...eventFields(), file('presenter', 'camera.mp4', bytes(500))]),
     );
@@ -46,6 +46,11 @@ test.each([
     const expected = { code: 1, lines: [`missing ${key} event ${event}`] };
     expect(await verifyNow('--digests')).toEqual(expected);
     expect((await verifyNow('--repair')).code).toBe(1);
+    const repaired = await verifyNow('--repair', '--from', whole);
+    expect(repaired.code).toBe(isInTheWay ? 1 : 0);
+    expect((await verifyNow()).code).toBe(isInTheWay ? 1 : 0);
+    await rm(path, { recursive: true });
+    await leave(path);
     const folder = join(app.context.config.dataDir, 'backup');
     expect((await say(backupCommand, system(), [folder])).lines[0]).toBe(`${key}: it is not in the storage`);
     // Where nobody names the key it is told of as well.

@@ -3,6 +3,7 @@ import { formatBytes } from '../../units.ts';
 import { readManifest } from '../../upkeep/backup/manifest.ts';
 import { ownedTotals } from '../../upkeep/owned-objects.ts';
 import { repair } from '../../upkeep/repair/repair.ts';
+import { beAlone } from '../../upkeep/verify/alone.ts';
 import { inWords } from '../../upkeep/verify/finding.ts';
 import { Notes } from '../../upkeep/verify/notes.ts';
 import { verify } from '../../upkeep/verify/verify.ts';
@@ -44,10 +45,11 @@ export const verifyCommand: Command = {
     const backup = values.from === undefined ? undefined : await backupAt(environment, values.from);
     return withConnections(environment, 'verify', async (connections) => {
       const { config, storage, client } = connections;
+      const [rows, look] = [await client(), await client()];
+      if (!(await beAlone(look))) throw new CommandError('Another verification is under way.');
       const notes = new Notes(join(config.dataDir, 'verify.jsonl'));
       const from = values.resume ? await notes.resume({ digests }) : undefined;
       if (!from) await notes.begin({ digests });
-      const [rows, look] = [await client(), await client()];
       const totals = await ownedTotals(look);
       const progress = showProgress('verify', screen);
       try {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../database/kysely.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
+import { type ObjectStorage, StorageRefused } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { storeFromBackup } from '../backup/backed-up.ts';
 import { digestOf } from '../digests.ts';
@@ -78,7 +78,7 @@ function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
   if (kind === 'orphaned' || kind === 'staged') return 'it has changed meanwhile; verify again';
   return backup === undefined
     ? 'it is what was uploaded; only a backup has it (--from DIR)'
-    : 'the backup does not have it as it should be';
+    : 'the backup does not have it as it should be, or the storage does not take it';
 }
 
 /** @returns what was done; undefined when that did not mend it */
@@ -95,9 +95,7 @@ async function mend(finding: Finding, parts: RepairParts): Promise<string | unde
   if (!owner) return undefined;
   if (kind === 'staged') return takeOffLedger(parts.database, owner);
   if (kind === 'size' && (await isWhole(finding, parts.storage))) return correctSize(finding, owner, parts);
-  if (parts.backup !== undefined && (await storeFromBackup(parts.backup, owner, parts.storage)))
-    return 'stored anew from the backup';
-  return undefined;
+  return (await isStoredFrom(parts.backup, owner, parts.storage)) ? 'stored anew from the backup' : undefined;
 }
 
 async function takeOffLedger(
@@ -110,6 +108,19 @@ async function takeOffLedger(
     .where((eb) => eb.exists(eb.selectFrom(table).select(sql`1`.as('one')).where('object_key', '=', key)))
     .executeTakeFirst();
   return numDeletedRows > 0n ? 'taken off the staging ledger' : undefined;
+}
+
+async function isStoredFrom(
+  backup: string | undefined,
+  owner: OwnedObject,
+  storage: Pick<ObjectStorage, 'put'>,
+): Promise<boolean> {
+  if (backup === undefined) return false;
+  return storeFromBackup(backup, owner, storage).catch((error) => {
+    // Something else may be in its place; that keeps nothing else from being mended.
+    if (error instanceof StorageRefused) return false;
+    throw error;
+  });
 }
 
 /** Whether the object is what was stored, and the row has another size. */
