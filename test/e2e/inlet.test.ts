@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bytes } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
 import { type Run, run } from '../support/run.ts';
+import { startS3 } from '../support/s3.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -134,6 +135,15 @@ test('what is not there is named in one line, without a secret', async () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^The bucket recordings \(S3_BUCKET\) cannot be used: .*ECONNREFUSED.*\n$/);
   }
+});
+
+test('a bucket that is not there is told of by what was answered', async () => {
+  const s3 = await startS3();
+  onTestFinished(s3.stop);
+  const sick = { ...environment(), ...s3.env, S3_BUCKET: 'elsewhere' };
+  const asked = (command: string) => run(process.execPath, ['src/cli/inlet.ts', command], sick);
+  expect((await asked('verify')).stderr).toContain('(S3_BUCKET) cannot be used: it answered 404\n');
+  expect((await asked('doctor')).stdout).toMatch(/^FAIL +storage +It answered 404\.\n/m);
 });
 
 test('paths are those of whoever calls, though npm runs commands in the folder of the package', async () => {
