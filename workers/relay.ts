@@ -22,6 +22,7 @@ import type { Part } from './part.ts';
 const POLL_MS = 1_000;
 /** While much ends and becomes ready, it is looked after together. */
 const REST_MS = 50;
+const CLOCKS_MS = 60_000;
 
 export interface RelayOptions {
   notifications: Notifications;
@@ -59,13 +60,16 @@ export function startRelay(options: RelayOptions): Relay {
   const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, options.log, () =>
     deliverReady(options),
   );
+  const clocks = periodically('clocks of the queue', { pauseMs: CLOCKS_MS }, options.log, () =>
+    options.queue.forgetFuture(),
+  );
   const listener = options.notifications.listen(READY_CHANNEL, loop.wake);
   return {
-    loops: [loop],
+    loops: [loop, clocks],
     wake: loop.wake,
     close: async () => {
       listener.close();
-      await loop.close();
+      await Promise.all([loop.close(), clocks.close()]);
     },
   };
 }

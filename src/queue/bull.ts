@@ -32,6 +32,7 @@ export interface BullBackend {
     options: Omit<WorkerOptions, 'connection'>,
   ): WatchedWorker;
   check(): Promise<void>;
+  forgetFuture(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,6 +77,10 @@ export class BullQueue implements WorkQueue {
     const queue = this.#queue(lane);
     const lost = await Promise.all(jobIds.map((id) => isLost(queue, id, beginMs)));
     return new Set(jobIds.filter((_, i) => lost[i]));
+  }
+
+  forgetFuture(): Promise<void> {
+    return this.#backend.forgetFuture();
   }
 
   consume(lane: Lane, concurrency: number, process: Processor): Consumer {
@@ -175,5 +180,6 @@ async function isLost(queue: Queue, jobId: string, beginMs: number): Promise<boo
   const state = await queue.getJobState(jobId);
   if (state !== 'active') return ENDED.includes(state);
   const { processedOn = Date.now() } = (await queue.getJob(jobId)) ?? {};
-  return Date.now() - processedOn > beginMs;
+  // It may lie in the future: the clock of the worker that took the job may have been set since, or that of this machine.
+  return Math.abs(Date.now() - processedOn) > beginMs;
 }

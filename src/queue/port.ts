@@ -41,6 +41,11 @@ export interface WorkQueue {
    * for longer than it may take to begin, in milliseconds.
    */
   lost(lane: Lane, jobIds: readonly string[], beginMs: number): Promise<Set<string>>;
+  /**
+   * Takes back what a clock that was ahead has written: until that time came, jobs of killed workers would stay with these,
+   * and all later ones as well.
+   */
+  forgetFuture(): Promise<void>;
   consume(lane: Lane, concurrency: number, process: Processor): Consumer;
   /** The queues as the dashboard shows them. */
   queues(): Queue[];

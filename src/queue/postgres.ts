@@ -15,6 +15,16 @@ import { WatchedWorker } from './worker.ts';
 
 const SCHEMA = 'bullmq';
 const CHECK_MS = 2_000;
+/** Clocks differ; a lock is taken for much less, and the next look for stalled jobs is sooner. */
+const MOST_AHEAD_MS = 120_000;
+/** BullMQ writes times by the clock of each worker: until when a job is locked, and when stalled jobs were looked for. */
+const FORGET_FUTURE = `
+  WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms),
+  looked AS (
+    UPDATE meta SET value = now_ms::text FROM clock
+    WHERE field = 'stalled-check' AND value::bigint > now_ms + $1::integer
+  )
+  UPDATE job SET locked_until_ms = now_ms FROM clock WHERE state = 'active' AND locked_until_ms > now_ms + $1::integer`;
 
 /** BullMQ over PostgreSQL, in a schema of its own beside Inlet's tables. */
 export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
@@ -41,6 +51,9 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
       ),
     check: async () => {
       await withTimeout(pool.query('SELECT 1'), CHECK_MS, 'The queue database does not answer.');
+    },
+    forgetFuture: async () => {
+      await pool.query(FORGET_FUTURE, [MOST_AHEAD_MS]);
     },
     close: () => pool.end(),
   };

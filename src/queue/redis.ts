@@ -42,6 +42,8 @@ export function redisBackend(url: string, { silenceMs = SILENCE_MS } = {}): Bull
         'Redis does not answer.',
       );
     },
+    // Redis counts by its own clock how long jobs are locked.
+    forgetFuture: async () => undefined,
     close: async () => {
       for (const connection of [commands, ...consumers]) connection.disconnect();
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BullQueue } from '../../src/queue/bull.ts';
 import type { Consumer, JobData, WorkQueue } from '../../src/queue/port.ts';
 import { migrateQueue, postgresBackend } from '../../src/queue/postgres.ts';
@@ -134,6 +134,31 @@ describe.each(Object.entries(backends))('work queue over %s', (_name, { availabl
       await eventually(() => expect(started).toBe(true));
       await consumer.close();
       expect(ended).toBe(true);
+      await own.close();
+    });
+
+    test('a job of a killed worker whose clock was an hour ahead is lost, and given to another soon', async () => {
+      const killed = backend.open();
+      const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+      try {
+        killed.consume('long', 1, () => {
+          take();
+          return new Promise(() => undefined);
+        });
+        await killed.deliver('long', [job(40, 'of-tomorrow')]);
+        await taken;
+        await killed.close();
+      } finally {
+        vi.useRealTimers();
+      }
+      expect(await queue.lost('long', ['of-tomorrow'], LONG_MS)).toEqual(new Set(['of-tomorrow']));
+      await queue.forgetFuture();
+      const own = backend.open();
+      const seen: number[] = [];
+      const consumer = own.consume('long', 1, async ({ operationId }) => void seen.push(operationId));
+      await eventually(() => expect(seen).toEqual([40]), 50_000);
+      await consumer.close();
       await own.close();
     });
 
