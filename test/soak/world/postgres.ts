@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { withLock } from '../../../src/database/embedded/lock.ts';
 import { embeddedPaths } from '../../../src/database/embedded/paths.ts';
 import { run } from '../../../src/database/embedded/programs.ts';
@@ -47,6 +48,16 @@ export function controlPostgres(dataDir: string): SoakPostgres {
       return postmaster > 0 ? [postmaster, ...childrenOf(postmaster)] : [];
     },
   };
+}
+
+/** Lets so many processes have the connections that docs/operating.md counts for them; the server is started anew. */
+export async function allowConnections(serverUrl: string, postgres: SoakPostgres): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query('ALTER SYSTEM SET max_connections = 300');
+  await client.end();
+  await postgres.stop('fast');
+  await postgres.start();
 }
 
 function readPid(path: string): string {

@@ -19,7 +19,7 @@ import { mountDisks } from './disks.ts';
 import { openDatabase, openStorage } from './inside.ts';
 import type { WorldKind } from './kinds.ts';
 import { signalAll } from './pids.ts';
-import { controlPostgres, type SoakPostgres } from './postgres.ts';
+import { allowConnections, controlPostgres, type SoakPostgres } from './postgres.ts';
 import { SoakProcess } from './process.ts';
 import { addRedis, addS3 } from './services.ts';
 import { misbehavingTools } from './tools.ts';
@@ -75,8 +75,9 @@ export async function createWorld(
 
   const postgresDir = join(folder, 'postgres');
   const server = await cleanup.own(startEmbedded(postgresDir));
-  const databaseUrl = await createScratchDatabase(server.databaseUrl, postgresDir, cleanup);
   const postgres = controlPostgres(postgresDir);
+  await allowConnections(server.databaseUrl, postgres);
+  const databaseUrl = await createScratchDatabase(server.databaseUrl, postgresDir, cleanup);
   // Whatever a fault has done to it when the run is interrupted.
   cleanup.add(async () => {
     signalAll(postgres.pids(), 'SIGCONT');
