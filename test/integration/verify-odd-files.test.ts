@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { FolderStorage } from '../../src/storage/folder.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -75,4 +76,29 @@ test('a file in the place of a folder is told of, with what is missing for it', 
       `orphaned ${dirname(key)}-aside/${basename(key)}`,
     ].sort(),
   );
+});
+
+test('an object that the disk does not give is told of as damaged, and keeps nothing from being verified and backed up', async () => {
+  const event = await created(
+    await post(app, [
+      ...eventFields(),
+      file('presenter', 'camera.mp4', bytes(500)),
+      file('presentation', 'slides.mp4', bytes(501)),
+    ]),
+  );
+  const [object] = await Array.fromAsync(app.storage.list(''));
+  const key = object?.key ?? '';
+  const get = FolderStorage.prototype.get;
+  vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (this: FolderStorage, ...asked) {
+    if (asked[0] === key) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    return get.apply(this, asked);
+  });
+  expect(await verifyNow('--digests')).toEqual({ code: 1, lines: [`digest ${key} event ${event}`] });
+  expect((await verifyNow('--digests', '--repair')).code).toBe(1);
+  const folder = join(app.context.config.dataDir, 'backup');
+  const backup = await say(backupCommand, system(), [folder]);
+  expect(backup).toMatchObject({
+    code: 1,
+    lines: [`${key}: it cannot be read`, expect.stringContaining('2 objects')],
+  });
 });

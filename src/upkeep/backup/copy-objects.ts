@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { beginSha256 } from '../../storage/sha256/sha256.ts';
+import { isUnreadable } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { type BackedUpObject, backupPath } from './backed-up.ts';
 
@@ -54,22 +55,28 @@ async function copyObject(
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const sum = beginSha256();
   let copied = 0;
-  async function* summed(body: AsyncIterable<Uint8Array>) {
-    for await (const chunk of body) {
-      await sum.add(chunk);
-      copied += chunk.length;
-      onBytes(chunk.length);
-      yield chunk;
+  let fault: unknown;
+  async function* summed() {
+    try {
+      for await (const chunk of await storage.get(key, undefined, signal)) {
+        await sum.add(chunk);
+        copied += chunk.length;
+        onBytes(chunk.length);
+        yield chunk;
+      }
+    } catch (error) {
+      fault = error;
+      throw error;
     }
   }
   try {
-    const body = await storage.get(key, undefined, signal);
-    const file = createWriteStream(`${path}.new`, { mode: 0o600, flush: true });
-    await pipeline(body, summed, file, { signal });
+    await pipeline(summed, createWriteStream(`${path}.new`, { mode: 0o600, flush: true }), { signal });
   } catch (error) {
     sum.drop();
     await rm(`${path}.new`, { force: true });
-    if (error instanceof ObjectNotFound) return 'it is not in the storage';
+    if (fault instanceof ObjectNotFound) return 'it is not in the storage';
+    // The disk of the backup has faults of its own, which end all of it.
+    if (isUnreadable(fault)) return 'it cannot be read';
     throw error;
   }
   const digest = await sum.digest();

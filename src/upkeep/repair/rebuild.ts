@@ -5,7 +5,7 @@ import type { ObjectStorage } from '../../storage/port.ts';
 import { USUAL, type WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { startWorkflow } from '../../workflows/start.ts';
 import { NotNow, requireIdle } from '../../workflows/start-on-request.ts';
-import { digestOf } from '../digests.ts';
+import { digestOf, UNREADABLE } from '../digests.ts';
 
 /** What makes media; a workflow without it makes nothing of the tracks. */
 const MAKES_MEDIA = 'encode';
@@ -67,7 +67,7 @@ async function areWhole(
 ): Promise<boolean> {
   for (const { object_key, sha256 } of tracks) {
     const found = await digestOf(storage, object_key);
-    if (found === undefined || (sha256 !== null && found !== sha256)) return false;
+    if (found === undefined || found === UNREADABLE || (sha256 !== null && found !== sha256)) return false;
   }
   return true;
 }

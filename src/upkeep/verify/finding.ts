@@ -1,3 +1,4 @@
+import { UNREADABLE } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 
 /**
@@ -15,7 +16,7 @@ export interface Finding {
   owner: OwnedObject | null;
   /** In bytes; null where the storage has no such object. */
   size: number | null;
-  /** In hexadecimal, where the object has been read. */
+  /** In hexadecimal, or `UNREADABLE`, where somebody has tried to read the object. */
   sha256?: string;
   /** Of what nobody owns: an object, what is left of an upload that never ended, or a file that Inlet did not name. */
   what?: 'object' | 'unfinished' | 'foreign';
@@ -42,7 +43,9 @@ export function inWords({ kind, key, owner, size, sha256, what = 'object' }: Fin
       case 'size':
         return `${size} bytes instead of ${owner?.size}`;
       case 'digest':
-        return `SHA-256 is ${sha256} instead of ${owner?.sha256}`;
+        return sha256 === UNREADABLE
+          ? 'it cannot be read'
+          : `SHA-256 is ${sha256} instead of ${owner?.sha256}`;
       case 'staged':
         return 'the staging ledger would have it removed';
     }
