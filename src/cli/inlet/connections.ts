@@ -6,7 +6,7 @@ import { createPool } from '../../database/pool.ts';
 import { createStorage } from '../../storage/create.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
-import { prepareDatabase } from '../prepare-database.ts';
+import { prepareDatabase, reachable } from '../prepare-database.ts';
 
 /** What commands that look after the data work with. */
 export interface Connections {
@@ -53,7 +53,7 @@ export async function withConnections<T>(
       client: async () => {
         const client = createClient(databaseUrl, MIGRATION, applicationName);
         client.on('error', () => undefined);
-        await client.connect();
+        await reachable(databaseUrl, () => client.connect());
         clients.push(client);
         return client;
       },

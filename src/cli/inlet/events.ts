@@ -51,9 +51,13 @@ export const eventsCommand: Command = {
     if (!/^[1-9]\d{0,6}$/.test(limit)) {
       throw wrongArguments(`--limit is ${JSON.stringify(limit)}; allowed is a number from 1 on.`, USAGE);
     }
-    const server = serverOf(values, environment, USAGE);
     const state = values.state?.toUpperCase();
     const status = state === undefined ? undefined : STATUSES.get(state);
+    if (state !== undefined && status === undefined) {
+      const allowed = [...STATUSES.keys()].join(', ');
+      throw wrongArguments(`--state is ${JSON.stringify(values.state)}; allowed is ${allowed}.`, USAGE);
+    }
+    const server = serverOf(values, environment, USAGE);
     const filters = [
       ...(status === undefined ? [] : [`status:EVENTS.EVENTS.STATUS.${status}`]),
       ...(values.text === undefined ? [] : [`textFilter:${values.text}`]),

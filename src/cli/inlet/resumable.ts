@@ -61,7 +61,7 @@ export async function sendResumably(
       retryDelays: RETRY_MS,
       onProgress,
       onSuccess: () => resolve(sending),
-      onError: (error) => reject(new CommandError(inWords(error))),
+      onError: (error) => reject(new CommandError(inWords(error, sending.url ?? server.url))),
     });
     const stop = () => {
       void sending.abort();
@@ -83,9 +83,10 @@ export async function sendResumably(
   };
 }
 
-function inWords(error: Error): string {
+/** @param url where the file was sent; the server says where that is, by its PUBLIC_URL */
+function inWords(error: Error, url: string): string {
   const response = error instanceof tus.DetailedError ? error.originalResponse : null;
   if (!response)
-    return 'The upload broke off, and the server does not answer; the same command goes on with it.';
+    return `The upload broke off, and ${new URL(url).origin} does not answer; the same command goes on with it.`;
   return `The server refused the file (${response.getStatus()}): ${errorSentence(response.getBody())}`;
 }
