@@ -117,6 +117,10 @@ test('what is not understood is refused with the usage', async () => {
     code: 2,
     stderr: expect.stringContaining('"nonsense" is no command'),
   });
+  expect(await inlet('events', '--state', 'bogus')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--state is "bogus"; allowed is INSTANTIATED, RUNNING'),
+  });
   expect(await inlet('backup')).toMatchObject({ code: 1, stderr: expect.stringContaining('DIR is missing') });
   expect(await inlet('restore', folder)).toMatchObject({
     code: 1,
