@@ -28,7 +28,6 @@ import { Ingest } from './ingest/ingest.ts';
 import { Digests } from './ingest/uploads/digests.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
 import { ServiceMetrics } from './operator/metrics/service-metrics.ts';
-import type { ProcessParts } from './process-metrics.ts';
 import type { PublicationAddresses } from './publications/index.ts';
 import { UrlSigner } from './publications/signing/url-signer.ts';
 import { Pulse } from './pulse.ts';
@@ -38,7 +37,8 @@ import { createStorage } from './storage/create.ts';
 import type { ObjectStorage } from './storage/port.ts';
 import { StagingLedger } from './storage/staging.ts';
 import { UpdateStreams } from './stream/update-streams.ts';
-import { createLogger, type Logger } from './telemetry.ts';
+import { createLogger, type Logger } from './telemetry/log.ts';
+import type { ProcessParts } from './telemetry/process-metrics.ts';
 import { loadDefinitions, type WorkflowDefinitions } from './workflows/definitions.ts';
 
 /**

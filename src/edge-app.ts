@@ -5,9 +5,9 @@ import type { Config } from './config.ts';
 import { type Context, createContext } from './context.ts';
 import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
 import { SENTENCE } from './http/errors.ts';
-import { measureProcess } from './process-metrics.ts';
 import { Shutdown } from './shutdown.ts';
-import { startTracing } from './trace-export.ts';
+import { measureProcess } from './telemetry/process-metrics.ts';
+import { startTracing } from './telemetry/trace-export.ts';
 
 /** A start that has failed is not tried again sooner. */
 const PAUSE_MS = 1_000;

@@ -1,6 +1,6 @@
 import { ConfigError } from './config.ts';
 import { ListenError } from './http/server/serve.ts';
-import type { Logger } from './telemetry.ts';
+import type { Logger } from './telemetry/log.ts';
 
 /**
  * Runs the start of a process. What an operator can mend is said in one line; anything else with its stack. Either way

@@ -2,8 +2,8 @@ import manifest from '../package.json' with { type: 'json' };
 import type { Context } from './context.ts';
 import { serve } from './http/server/serve.ts';
 import { metricsText } from './operator/metrics/metrics.endpoint.ts';
-import { measureProcess } from './process-metrics.ts';
 import type { Shutdown } from './shutdown.ts';
+import { measureProcess } from './telemetry/process-metrics.ts';
 
 /**
  * Measures the process. Serves `/metrics`, without an account, and `/health/live` on METRICS_PORT, if there is one: for roles

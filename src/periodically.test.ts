@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { periodically } from './periodically.ts';
 import { Pulse } from './pulse.ts';
-import { silentLogger } from './telemetry.ts';
+import { silentLogger } from './telemetry/log.ts';
 
 test('a run that hangs shows, one that fails or has ended does not', async () => {
   const runs: { end(): void; fail(error: Error): void }[] = [];

@@ -1,6 +1,6 @@
-import { roundSeconds } from './metrics.ts';
 import type { Round } from './pulse.ts';
-import type { Logger } from './telemetry.ts';
+import type { Logger } from './telemetry/log.ts';
+import { roundSeconds } from './telemetry/metrics.ts';
 
 const COMPLAIN_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Shutdown } from './shutdown.ts';
-import { silentLogger } from './telemetry.ts';
+import { silentLogger } from './telemetry/log.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const before = SIGNALS.map((signal) => process.listeners(signal));

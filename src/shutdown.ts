@@ -1,4 +1,4 @@
-import type { Logger } from './telemetry.ts';
+import type { Logger } from './telemetry/log.ts';
 import { withTimeout } from './timeout.ts';
 
 /** What is to be done, within so many milliseconds. */

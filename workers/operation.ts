@@ -3,7 +3,7 @@ import type { MediaTools } from '../src/media/tools.ts';
 import type { Inspected } from '../src/media/workload.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Logger } from '../src/telemetry/log.ts';
 
 /** What an operation works with. Everything it starts must end when `signal` aborts. */
 export interface OperationContext {

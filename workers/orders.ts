@@ -3,7 +3,7 @@ import type { Database } from '../src/database/kysely.ts';
 import type { Notifications } from '../src/database/notifications.ts';
 import { periodically } from '../src/periodically.ts';
 import type { Consumer, Lane } from '../src/queue/port.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Logger } from '../src/telemetry/log.ts';
 import { SETTINGS_CHANNEL } from '../src/workflows/lane-settings.ts';
 import { forgetProcess, signOfLife } from '../src/workflows/worker-processes.ts';
 import { slotsOf } from './lanes.ts';

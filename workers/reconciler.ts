@@ -14,7 +14,7 @@ import { countChanges } from '../src/statistics/count.ts';
 import { measureStorage } from '../src/statistics/storage.ts';
 import { sweepStatistics } from '../src/statistics/sweep.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Logger } from '../src/telemetry/log.ts';
 import { parkHopeless, sweepDeliveries } from '../src/webhooks/deliveries.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
 import type { Part } from './part.ts';

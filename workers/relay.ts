@@ -2,9 +2,9 @@ import type { Database } from '../src/database/kysely.ts';
 import type { Notifications } from '../src/database/notifications.ts';
 import { periodically } from '../src/periodically.ts';
 import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Logger } from '../src/telemetry/log.ts';
+import { recordSpan } from '../src/telemetry/tracing.ts';
 import { withTimeout } from '../src/timeout.ts';
-import { recordSpan } from '../src/tracing.ts';
 import { READY_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import {
   assignLanes,

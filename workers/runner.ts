@@ -1,18 +1,18 @@
 import type { Database } from '../src/database/kysely.ts';
 import type { Patience } from '../src/database/retry.ts';
 import type { MediaTools } from '../src/media/tools.ts';
+import type { ObjectStorage } from '../src/storage/port.ts';
+import type { StagingLedger } from '../src/storage/staging.ts';
+import type { Logger } from '../src/telemetry/log.ts';
 import {
   countFailure,
   expectOperation,
   operationDeferrals,
   operationSeconds,
   publicationSeconds,
-} from '../src/metrics.ts';
-import type { ObjectStorage } from '../src/storage/port.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
-import type { Logger } from '../src/telemetry.ts';
+} from '../src/telemetry/metrics.ts';
+import { type Traced, traced } from '../src/telemetry/tracing.ts';
 import { runAfter } from '../src/timeout.ts';
-import { type Traced, traced } from '../src/tracing.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
 import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { reasonKey } from '../src/workflows/reason-key.ts';

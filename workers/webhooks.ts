@@ -3,7 +3,7 @@ import type { NamedHost } from '../src/config/kinds.ts';
 import type { Database } from '../src/database/kysely.ts';
 import type { Notifications } from '../src/database/notifications.ts';
 import { periodically } from '../src/periodically.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Logger } from '../src/telemetry/log.ts';
 import { endAttempt, type Taken, takeDue } from '../src/webhooks/deliveries.ts';
 import { DELIVERIES_CHANNEL, fanOut } from '../src/webhooks/fan-out.ts';
 import { send } from '../src/webhooks/send.ts';

@@ -9,7 +9,7 @@ import type { Round } from '../src/pulse.ts';
 import { type Consumer, LANES, type Lane, type WorkQueue } from '../src/queue/port.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
-import type { Logger } from '../src/telemetry.ts';
+import type { Logger } from '../src/telemetry/log.ts';
 import { withTimeout } from '../src/timeout.ts';
 import { TAKEN_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import { laneChoice, slotsOf } from './lanes.ts';

@@ -8,7 +8,7 @@ import { FolderStorage } from '../src/storage/folder.ts';
 import { objectKey } from '../src/storage/keys.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import { StagingLedger } from '../src/storage/staging.ts';
-import { silentLogger } from '../src/telemetry.ts';
+import { silentLogger } from '../src/telemetry/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
 import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from '../database/kysely.ts';
 import type { Listener, Notifications } from '../database/notifications.ts';
 import { type Loop, periodically } from '../periodically.ts';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { Change } from './change.ts';
 import { lastNumber, numberChanges, READ_AT_ONCE, readChanges } from './read.ts';
 import { CHANGES_CHANNEL } from './record.ts';

@@ -10,7 +10,7 @@ import { CommandError, explain } from './failure.ts';
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
 /** Rooms that are no features, and words that platform has in a sense of its own. */
-const INNOCENT = ['cli', 'config', 'about', 'access', 'metadata', 'stream', 'statistics'];
+const INNOCENT = ['cli', 'config', 'about', 'access', 'metadata', 'stream', 'statistics', 'telemetry'];
 /** Tables of the platform itself. */
 const OWN_TABLES = ['staging'];
 /** Generated from all tables. */

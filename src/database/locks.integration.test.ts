@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
-import { silentLogger } from '../telemetry.ts';
+import { silentLogger } from '../telemetry/log.ts';
 import { type Holder, Locks } from './locks.ts';
 
 const WAIT_MS = 5_000;

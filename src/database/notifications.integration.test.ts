@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startProxyTo } from '../../test/support/proxy.ts';
-import { silentLogger } from '../telemetry.ts';
+import { silentLogger } from '../telemetry/log.ts';
 import { VITAL } from './limits.ts';
 import { Notifications } from './notifications.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { VITAL } from './limits.ts';
 import { WatchedClient } from './watched-client.ts';
 

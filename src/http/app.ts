@@ -1,5 +1,5 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { lengthForHead } from './answer/head.ts';
 import { securityHeaders } from './answer/security-headers.ts';
 import { refuseOtherSites, type Sites } from './cross-site.ts';

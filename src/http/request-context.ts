@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { requestSeconds } from '../metrics.ts';
-import type { Logger } from '../telemetry.ts';
-import { type Traced, type TraceHeaders, traced } from '../tracing.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { requestSeconds } from '../telemetry/metrics.ts';
+import { type Traced, type TraceHeaders, traced } from '../telemetry/tracing.ts';
 import { type ClientAddress, clientsBehind } from './server/client-address.ts';
 import { peerAddress } from './server/remote-address.ts';
 

@@ -6,7 +6,7 @@ import { Principal } from '../access/principal.ts';
 import { handleErrors } from '../http/error-handler.ts';
 import { readFields } from '../http/form/form.ts';
 import { requestContext } from '../http/request-context.ts';
-import { silentLogger } from '../telemetry.ts';
+import { silentLogger } from '../telemetry/log.ts';
 import { Idempotency } from './idempotency.ts';
 import { IdempotencyLedger } from './ledger.ts';
 

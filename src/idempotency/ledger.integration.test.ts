@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { FOR_AGES } from '../../test/support/watched.ts';
-import { silentLogger } from '../telemetry.ts';
+import { silentLogger } from '../telemetry/log.ts';
 import { IdempotencyLedger, KeyLost } from './ledger.ts';
 import { sweepIdempotencyKeys } from './sweep.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { couldSpeakFor, type DatabaseWatch } from '../database/watch.ts';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 
 /** How long a request holds its key after its process's last sign of life. */
 export const LEASE_SECONDS = 60;

@@ -3,10 +3,10 @@ import { refusal } from '../http/endpoint/refusal.ts';
 import { HttpError } from '../http/errors.ts';
 import { ClientGone, SILENT } from '../http/form/body.ts';
 import { FILES_TOO_LARGE } from '../http/form/multipart.ts';
-import { abortedUploads, type UPLOAD_ENDS } from '../metrics.ts';
 import { answerConflicts } from '../recordings/answer-conflicts.ts';
 import { StorageRefused } from '../storage/port.ts';
 import { StagingExpired } from '../storage/staging-entries.ts';
+import { abortedUploads, type UPLOAD_ENDS } from '../telemetry/metrics.ts';
 import { TOO_MANY_UPLOADS } from './gate.ts';
 import { EMPTY_FILE } from './staged-files.ts';
 

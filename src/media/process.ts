@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
+import { traced } from '../telemetry/tracing.ts';
 import { runAfter } from '../timeout.ts';
-import { traced } from '../tracing.ts';
 import { type Ending, failureFromLog } from './explain.ts';
 
 export type { Ending };

@@ -1,5 +1,5 @@
 import type { Job, Queue, QueueOptions, WorkerOptions } from 'bullmq';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { withTimeout } from '../timeout.ts';
 import { SteadyConsumer } from './consumer.ts';
 import {

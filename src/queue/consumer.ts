@@ -1,4 +1,4 @@
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { withTimeout } from '../timeout.ts';
 import type { Consumer, JobData } from './port.ts';
 import type { WatchedWorker } from './worker.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { BullQueue } from './bull.ts';
 import type { WorkQueue } from './port.ts';
 import { postgresBackend } from './postgres.ts';

@@ -8,7 +8,7 @@ import {
 } from 'bullmq';
 import { createClient, MIGRATION, USUAL } from '../database/limits.ts';
 import { createPool } from '../database/pool.ts';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { withTimeout } from '../timeout.ts';
 import type { BullBackend } from './bull.ts';
 import { WatchedWorker } from './worker.ts';

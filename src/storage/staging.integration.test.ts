@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { bytes, source } from '../../test/support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { FOR_AGES } from '../../test/support/watched.ts';
-import { silentLogger } from '../telemetry.ts';
+import { silentLogger } from '../telemetry/log.ts';
 import { FolderStorage } from './folder.ts';
 import { objectKey } from './keys.ts';
 import { StagingLedger } from './staging.ts';

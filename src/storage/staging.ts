@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
 import type { Watched } from '../database/watch.ts';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { withTimeout } from '../timeout.ts';
 import type { Incoming } from './incoming.ts';
 import { objectKey } from './keys.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
-import type { Logger } from '../telemetry.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { ObjectStorage } from './port.ts';
 import { mayRemove } from './removals.ts';
 

@@ -3,7 +3,7 @@ import { CHANGES_CHANNEL } from '../changes/record.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
-import type { TraceParent } from '../tracing.ts';
+import type { TraceParent } from '../telemetry/tracing.ts';
 import { advance, type Change } from './advance.ts';
 import { ClaimLost } from './locked-workflow.ts';
 import type { OperationState } from './states.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
-import type { TraceParent } from '../tracing.ts';
+import type { TraceParent } from '../telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
 /**

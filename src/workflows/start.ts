@@ -1,6 +1,6 @@
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
-import { currentTrace } from '../tracing.ts';
+import { currentTrace } from '../telemetry/tracing.ts';
 import { advance } from './advance.ts';
 import type { WorkflowDefinition } from './definition.ts';
 import type { WorkflowDefinitions } from './definitions.ts';

@@ -4,7 +4,7 @@ import { BullQueue } from '../../src/queue/bull.ts';
 import type { Consumer, JobData, WorkQueue } from '../../src/queue/port.ts';
 import { migrateQueue, postgresBackend } from '../../src/queue/postgres.ts';
 import { redisBackend } from '../../src/queue/redis.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { redisAvailable, startRedis } from '../support/redis.ts';

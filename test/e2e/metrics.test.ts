@@ -125,7 +125,7 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
 
 /** Labels of what has not happened in this run, such as a deferral, by the declarations. */
 async function declaredLabels(): Promise<string[]> {
-  const declarations = [...(await read('src/metrics.ts')).matchAll(/labelNames: \[([^\]]*)\]/g)];
+  const declarations = [...(await read('src/telemetry/metrics.ts')).matchAll(/labelNames: \[([^\]]*)\]/g)];
   return declarations.flatMap(([, list = '']) =>
     [...list.matchAll(/'(\w+)'/g)].map(([, label = '']) => label),
   );

@@ -4,7 +4,7 @@ import { ChangeFeed } from '../../src/changes/feed.ts';
 import { lastNumber, numberChanges, readChanges } from '../../src/changes/read.ts';
 import { recordChanges } from '../../src/changes/record.ts';
 import { Notifications } from '../../src/database/notifications.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 

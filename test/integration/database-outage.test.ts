@@ -12,7 +12,7 @@ import { sweepIdempotencyKeys } from '../../src/idempotency/sweep.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { claimOperation, heartbeat, recoverLostOperations } from '../../src/workflows/claims.ts';
 import { bytes, source } from '../support/bytes.ts';
 import type { TestDatabase } from '../support/database.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../src/ingest/drafts.ts';
 import type { ExistingTarget, NewTarget } from '../../src/ingest/intake.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { loadDefinitions } from '../../src/workflows/definitions.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { databaseForThisFile } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createContext } from '../../src/context.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { sha256 } from '../support/bytes.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { S3Storage } from '../../src/storage/s3.ts';
 import { createS3Clients } from '../../src/storage/s3-client.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';

@@ -9,7 +9,7 @@ import { applyMigrations } from '../../src/cli/migrations.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { ADMIN } from '../support/app.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { ERA_ROWS } from '../support/era-rows.ts';

@@ -5,7 +5,7 @@ import { type BullBackend, BullQueue } from '../../src/queue/bull.ts';
 import type { JobData } from '../../src/queue/port.ts';
 import { migrateQueue, postgresBackend } from '../../src/queue/postgres.ts';
 import { redisBackend } from '../../src/queue/redis.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProxyTo } from '../support/proxy.ts';

@@ -7,7 +7,7 @@ import { BullQueue } from '../../src/queue/bull.ts';
 import type { WorkQueue } from '../../src/queue/port.ts';
 import { postgresBackend } from '../../src/queue/postgres.ts';
 import { redisBackend } from '../../src/queue/redis.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { claimOperation, endClaim, recoverLostOperations } from '../../src/workflows/claims.ts';
 import type { LaneChoice } from '../../workers/lanes.ts';
 import { deliverReady } from '../../workers/relay.ts';

@@ -10,7 +10,7 @@ import { runTool } from '../../src/media/process.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import type { Operation, OperationContext } from '../../workers/operation.ts';
 import { Runner } from '../../workers/runner.ts';
 import { bytes, source } from '../support/bytes.ts';

@@ -4,7 +4,7 @@ import { createApp } from '../../src/app.ts';
 import { createContext } from '../../src/context.ts';
 import { createDatabase } from '../../src/database/kysely.ts';
 import { createPool } from '../../src/database/pool.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
 
 /** As a browser asks for a page. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ChangeFeed } from '../../src/changes/feed.ts';
 import { recordChanges } from '../../src/changes/record.ts';
 import { UpdateStreams } from '../../src/stream/update-streams.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { claimOperation, endClaim, heartbeat } from '../../src/workflows/claims.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Locks } from '../../src/database/locks.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { recordChanges } from '../../src/changes/record.ts';
 import type { NamedHost } from '../../src/config/kinds.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { parkHopeless } from '../../src/webhooks/deliveries.ts';
 import { fanOut } from '../../src/webhooks/fan-out.ts';
 import { startWebhooks } from '../../workers/webhooks.ts';

@@ -11,7 +11,7 @@ import { Notifications } from '../../src/database/notifications.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { UpdateStreams } from '../../src/stream/update-streams.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import { createTestDatabase } from './database.ts';
 import { checkAnswer } from './openapi.ts';
 import { FOR_AGES } from './watched.ts';

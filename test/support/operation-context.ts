@@ -11,7 +11,7 @@ import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
 import type { Operation } from '../../workers/operation.ts';
 import { createWorkspace } from '../../workers/workspace.ts';
 import { testTools } from './clips.ts';

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { handleErrors } from '../../http/error-handler.ts';
 import { requestContext } from '../../http/request-context.ts';
-import { silentLogger } from '../../telemetry.ts';
+import { silentLogger } from '../../telemetry/log.ts';
 import { authenticate } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';
 import { Nonces } from './digest/nonces.ts';

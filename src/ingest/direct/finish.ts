@@ -7,7 +7,7 @@ import { inTransaction, mayPass } from '../../database/retry.ts';
 import { FAULT } from '../../http/error-handler.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
-import type { Logger } from '../../telemetry.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { Ingest } from '../ingest.ts';
 import { parseNewEvents } from '../new-events.ts';
 import { lockUpload } from '../uploads/lock.ts';

@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.ts';
-import type { Logger } from '../../telemetry.ts';
+import type { Logger } from '../../telemetry/log.ts';
 
 /** A media package that is to be ingested. */
 export interface Delivery {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/kysely.ts';
 import { processingOf } from '../../recordings/schedules/schedules.queries.ts';
-import type { Logger } from '../../telemetry.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import type { Delivery } from './deliverer.ts';

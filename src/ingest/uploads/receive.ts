@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { inTransaction } from '../../database/retry.ts';
-import { uploadedBytes } from '../../metrics.ts';
 import { ObjectNotFound, type Piece, type PutOptions } from '../../storage/port.ts';
+import { uploadedBytes } from '../../telemetry/metrics.ts';
 import type { Digests } from './digests.ts';
 import { completedBefore, inspectHead, ofStorage, type UploadParts } from './object.ts';
 import { extendUpload, noteProgress, type Progress, receiptsOf } from './progress.ts';

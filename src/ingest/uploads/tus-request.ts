@@ -4,7 +4,7 @@ import type { Locks } from '../../database/locks.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { HttpError } from '../../http/errors.ts';
 import { ClientGone, hasBody } from '../../http/form/body.ts';
-import { abortedUploads } from '../../metrics.ts';
+import { abortedUploads } from '../../telemetry/metrics.ts';
 import { answerFailure } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import { ALGORITHMS, type Checksum, parseChecksum } from './checksum.ts';

@@ -1,6 +1,6 @@
 import { ADMINISTRATORS } from '../../access/roles/api-roles.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
-import { metrics } from '../../metrics.ts';
+import { metrics } from '../../telemetry/metrics.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 
 interface Services {

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.ts';
 import type { Database } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
-import type { Logger } from '../../telemetry.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { IllegalMove } from '../../workflows/states.ts';
 import { advanceRecording, type RecordingState } from '../state.ts';
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../../src/config.ts';
 import { postgresBackend } from '../../../src/queue/postgres.ts';
 import { redisBackend } from '../../../src/queue/redis.ts';
-import { silentLogger } from '../../../src/telemetry.ts';
+import { silentLogger } from '../../../src/telemetry/log.ts';
 import { serveTasks } from '../support/helper-process.ts';
 
 export interface BareJobs {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Pulse } from '../pulse.ts';
 import { metrics } from './metrics.ts';
-import type { Pulse } from './pulse.ts';
 
 const registers = [metrics];
 /** How often the event loop is to come round, and how far it is behind is looked at. */

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 import { LogOutput } from './log-output.ts';
 
 /** A structured logger. Bind what identifies the work (`requestId`, `eventId`, `operation`) with `child`. */
