@@ -4,7 +4,7 @@ import { createContext } from './context.ts';
 import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
 import { startMetrics } from './metrics-server.ts';
 import { Shutdown } from './shutdown.ts';
-import { startTracing } from './telemetry/trace-export.ts';
+import { startTracing } from './trace-export.ts';
 
 /** The API alone. */
 await runEntry(async () => {

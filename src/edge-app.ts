@@ -7,7 +7,7 @@ import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
 import { SENTENCE } from './http/errors.ts';
 import { Shutdown } from './shutdown.ts';
 import { measureProcess } from './telemetry/process-metrics.ts';
-import { startTracing } from './telemetry/trace-export.ts';
+import { startTracing } from './trace-export.ts';
 
 /** A start that has failed is not tried again sooner. */
 const PAUSE_MS = 1_000;

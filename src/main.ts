@@ -5,7 +5,7 @@ import { createContext } from './context.ts';
 import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
 import { startMetrics } from './metrics-server.ts';
 import { Shutdown } from './shutdown.ts';
-import { startTracing } from './telemetry/trace-export.ts';
+import { startTracing } from './trace-export.ts';
 
 /** API, relay and workers in one process: the embedded default. */
 await runEntry(async () => {

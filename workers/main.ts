@@ -3,7 +3,7 @@ import { createContext } from '../src/context.ts';
 import { logStrayRejections, logWarnings, runEntry } from '../src/entry.ts';
 import { startMetrics } from '../src/metrics-server.ts';
 import { Shutdown } from '../src/shutdown.ts';
-import { startTracing } from '../src/telemetry/trace-export.ts';
+import { startTracing } from '../src/trace-export.ts';
 import { startWorkerProcess } from './start.ts';
 
 /** Relay, workers and reconciler, without the API. */

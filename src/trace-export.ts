@@ -1,8 +1,8 @@
 import type { DiagLogger } from '@opentelemetry/api';
-import manifest from '../../package.json' with { type: 'json' };
-import type { Config } from '../config.ts';
-import type { Shutdown } from '../shutdown.ts';
-import type { Logger } from './log.ts';
+import manifest from '../package.json' with { type: 'json' };
+import type { Config } from './config.ts';
+import type { Shutdown } from './shutdown.ts';
+import type { Logger } from './telemetry/log.ts';
 
 /** A collector that is away is told of no more often. */
 const TOLD_MS = 60_000;
