@@ -21,8 +21,5 @@ export function explain(error: unknown): string {
 /** The message of a failed connection; Node wraps one error for each address it tried. */
 export function connectionFailure(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  const status = (first as { $metadata?: { httpStatusCode?: number } })?.$metadata?.httpStatusCode;
-  // To the question whether a bucket is there S3 answers without a word.
-  if (status !== undefined) return `it answered ${status}`;
   return first instanceof Error ? first.message : String(first);
 }

@@ -188,7 +188,11 @@ export class S3Storage implements ObjectStorage {
 
   async check(signal?: AbortSignal): Promise<void> {
     const limit = AbortSignal.timeout(CHECK_MS);
-    await this.#ask(signal ? AbortSignal.any([signal, limit]) : limit);
+    await this.#ask(signal ? AbortSignal.any([signal, limit]) : limit).catch((error) => {
+      if (!(error instanceof S3ServiceException)) throw error;
+      // To the question whether a bucket is there S3 answers without a word.
+      throw new Error(`HTTP ${error.$metadata.httpStatusCode}`, { cause: error });
+    });
   }
 
   async close(): Promise<void> {

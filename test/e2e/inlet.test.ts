@@ -146,8 +146,8 @@ test('a bucket that is not there is told of by what was answered', async () => {
   onTestFinished(s3.stop);
   const sick = { ...environment(), ...s3.env, S3_BUCKET: 'elsewhere' };
   const asked = (command: string) => run(process.execPath, ['src/cli/inlet.ts', command], sick);
-  expect((await asked('verify')).stderr).toContain('(S3_BUCKET) cannot be used: it answered 404\n');
-  expect((await asked('doctor')).stdout).toMatch(/^FAIL +storage +It answered 404\.\n/m);
+  expect((await asked('verify')).stderr).toContain('(S3_BUCKET) cannot be used: HTTP 404\n');
+  expect((await asked('doctor')).stdout).toMatch(/^FAIL +storage +HTTP 404\.\n/m);
 });
 
 test('paths are those of whoever calls, though npm runs commands in the folder of the package', async () => {

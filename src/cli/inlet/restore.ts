@@ -1,16 +1,15 @@
-import { resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { createClient, MIGRATION } from '../../database/limits.ts';
 import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '../../database/migrate.ts';
 import { formatBytes } from '../../units.ts';
 import { BackupDamaged } from '../../upkeep/backup/damaged.ts';
-import { type Manifest, readManifest } from '../../upkeep/backup/manifest.ts';
+import type { Manifest } from '../../upkeep/backup/manifest.ts';
 import { holdsData, otherUsers, restoreBackup } from '../../upkeep/backup/restore.ts';
 import { CommandError } from '../failure.ts';
 import { applyMigrations } from '../migrations.ts';
 import { findDatabase, reachable } from '../prepare-database.ts';
-import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
+import { backupIn } from './backup-folder.ts';
 import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
 import { openStorage } from './connections.ts';
 
@@ -31,23 +30,19 @@ export const restoreCommand: Command = {
     const [named, ...others] = positionals;
     if (!named) throw wrongArguments('DIR is missing.', USAGE);
     noMore(others, USAGE);
-    const folder = resolve(callersFolder(environment), named);
-    const manifest = await readManifest(folder).catch((error) => {
-      throw new CommandError(error.message);
-    });
-    if (!manifest) throw new CommandError(`${folder} holds no complete backup.`);
+    const { folder, manifest } = await backupIn(environment, named);
     const config = loadConfig(environment);
     const url = await findDatabase(config);
     await reachable(url, () => pendingMigrations(url));
-    await prepare(url, manifest, values.replace ?? false);
+    const storage = await openStorage(config);
     const client = createClient(url, MIGRATION, 'inlet restore');
     client.on('error', () => undefined);
-    await client.connect();
-    const storage = await openStorage(config);
     const progress = showProgress('restore', screen);
     const onProgress = (bytes: number) =>
       progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
     try {
+      await prepare(url, manifest, values.replace ?? false);
+      await reachable(url, () => client.connect());
       const lacking = await restoreBackup(folder, manifest, { client, storage, signal, onProgress });
       await applyMigrations(url);
       for (const { key, reason } of lacking) print(`${key}: ${reason}`);

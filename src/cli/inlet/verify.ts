@@ -1,6 +1,5 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { formatBytes } from '../../units.ts';
-import { readManifest } from '../../upkeep/backup/manifest.ts';
 import { ownedTotals } from '../../upkeep/owned-objects.ts';
 import { repair } from '../../upkeep/repair/repair.ts';
 import { beAlone } from '../../upkeep/verify/alone.ts';
@@ -9,8 +8,8 @@ import { Notes } from '../../upkeep/verify/notes.ts';
 import { verify } from '../../upkeep/verify/verify.ts';
 import { loadDefinitions } from '../../workflows/definitions.ts';
 import { CommandError } from '../failure.ts';
-import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
+import { backupIn } from './backup-folder.ts';
 import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
 import { type Connections, withConnections } from './connections.ts';
 
@@ -42,7 +41,7 @@ export const verifyCommand: Command = {
     const { digests = false } = values;
     if (values.from !== undefined && !values.repair)
       throw wrongArguments('--from is for --repair alone.', USAGE);
-    const backup = values.from === undefined ? undefined : await backupAt(environment, values.from);
+    const backup = values.from === undefined ? undefined : (await backupIn(environment, values.from)).folder;
     return withConnections(environment, 'verify', async (connections) => {
       const { config, storage, client } = connections;
       const [rows, look] = [await client(), await client()];
@@ -110,16 +109,6 @@ async function mend(
     print(`${inWords(finding)}\n  ${state}: ${note}`);
   }
   return left;
-}
-
-/** @throws {CommandError} for a folder that holds no backup */
-async function backupAt(environment: NodeJS.ProcessEnv, named: string): Promise<string> {
-  const folder = resolve(callersFolder(environment), named);
-  const manifest = await readManifest(folder).catch((error) => {
-    throw new CommandError(error.message);
-  });
-  if (!manifest) throw new CommandError(`${folder} holds no complete backup.`);
-  return folder;
 }
 
 async function count(notes: Notes): Promise<number> {
