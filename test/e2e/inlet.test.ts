@@ -157,6 +157,19 @@ test('paths are those of whoever calls, though npm runs commands in the folder o
   expect(await readdir(join(folder, 'relative'))).toContain('manifest.json');
 });
 
+test('a restore from a backup that is there ends in one line where the bucket is not', async () => {
+  const backup = join(folder, 'before');
+  expect((await inlet('backup', backup)).code).toBe(0);
+  const s3 = await startS3();
+  onTestFinished(s3.stop);
+  const sick = { ...environment(), ...s3.env, S3_BUCKET: 'elsewhere' };
+  const { code, stderr } = await run(process.execPath, ['src/cli/inlet.ts', 'restore', backup], sick);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'The bucket elsewhere (S3_BUCKET) cannot be used: HTTP 404\n',
+  });
+});
+
 test('a server that takes no files in several requests gets them in one, readable by whom was said', async () => {
   const path = join(folder, 'At once.mp4');
   await writeFile(path, await recording());
