@@ -4,7 +4,11 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
+import { ownersOf } from '../../src/upkeep/owned-objects.ts';
+import { repair } from '../../src/upkeep/repair/repair.ts';
 import { beAlone } from '../../src/upkeep/verify/alone.ts';
+import type { Finding } from '../../src/upkeep/verify/finding.ts';
+import { loadDefinitions } from '../../src/workflows/definitions.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
@@ -125,4 +129,30 @@ test('a row that names no key is told of as missing its object', async () => {
   );
   expect((await verifyNow('--repair')).code).toBe(0);
   expect(await trackOf(event)).toBe(key);
+});
+
+test('a swap that was found before it was mended leaves the rows as they are', async () => {
+  const clip = await recording();
+  const events = [
+    await upload(Buffer.concat([clip, Buffer.from('one')])),
+    await upload(Buffer.concat([clip, Buffer.from('two')])),
+  ];
+  const keys = await Promise.all(events.map(trackOf));
+  const look = new pg.Client(app.context.databaseUrl);
+  await look.connect();
+  const owners = await ownersOf(look, keys);
+  const found = owners.map((owner, i): Finding => {
+    const sha256 = owners[1 - i]?.sha256 ?? '';
+    return { kind: 'digest', key: owner.key, owner, size: owner.size, sha256 };
+  });
+  const { database, storage } = app;
+  const definitions = await loadDefinitions(undefined);
+  async function* findings() {
+    yield* found;
+  }
+  const parts = { database, look, storage, definitions, creator: 'admin', backup: undefined };
+  for await (const { state } of repair({ findings }, parts)) expect(state).not.toBe('begun');
+  await look.end();
+  expect(await Promise.all(events.map(trackOf))).toEqual(keys);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
 });

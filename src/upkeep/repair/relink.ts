@@ -41,16 +41,18 @@ export async function soughtObjects(findings: AsyncIterable<Finding>): Promise<S
  * @returns the row
  */
 export async function relink(
-  { key, size, sha256, owner: holder }: Finding,
+  { key, size, owner: holder }: Finding,
   { bySize }: SoughtObjects,
   parts: { database: Database; storage: Pick<ObjectStorage, 'get' | 'put'> },
 ): Promise<OwnedObject | undefined> {
   const alike = size === null ? undefined : bySize.get(size);
   if (!alike || alike.size === 0) return undefined;
-  const found = sha256 ?? (await digestOf(parts.storage, key));
+  // A verification that went on after a pause may have read either of them days ago.
+  const found = await digestOf(parts.storage, key);
   const [wanted, ...others] = (found !== undefined && alike.get(found)) || [];
   if (!wanted?.owner?.sha256) return undefined;
   const { owner } = wanted;
+  if ((await digestOf(parts.storage, owner.key)) === owner.sha256) return undefined;
   const given = holder ? await copyOf(key, owner, parts) : key;
   const isGiven = await parts.database.transaction().execute((trx) => giveKey(trx, owner, given));
   if (!isGiven) return undefined;
