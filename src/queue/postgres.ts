@@ -22,7 +22,7 @@ const FORGET_FUTURE = `
   WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms),
   looked AS (
     UPDATE meta SET value = now_ms::text FROM clock
-    WHERE field = 'stalled-check' AND value::bigint > now_ms + $1::integer
+    WHERE CASE field WHEN 'stalled-check' THEN value::bigint > now_ms + $1::integer END
   )
   UPDATE job SET locked_until_ms = now_ms FROM clock WHERE state = 'active' AND locked_until_ms > now_ms + $1::integer`;
 
