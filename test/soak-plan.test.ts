@@ -46,10 +46,12 @@ test('of an hour more than a hundred kills are planned, at other moments for ano
   expect(countKinds(kills[0] ?? [])).toEqual({ fault: kills[0]?.length });
 });
 
-test('ten minutes have two worlds that hold everything, an hour four that hold everything with everything', () => {
-  const names = (minutes: number) => chooseWorlds({}, minutes).map(({ name }) => name);
+test('six minutes have the world that the seed chooses, ten two worlds that hold everything, an hour four that hold everything with everything', () => {
+  const names = (minutes: number, seed = 1) => chooseWorlds({}, minutes, seed).map(({ name }) => name);
+  expect(names(6)).toHaveLength(1);
+  expect(new Set([1, 2, 3, 4, 5, 6, 7, 8].flatMap((seed) => names(6, seed))).size).toBe(8);
   expect(names(10)).toEqual(['deno redis s3', 'node postgres folder']);
-  const hour = chooseWorlds({}, 60);
+  const hour = chooseWorlds({}, 60, 1);
   expect(hour).toHaveLength(4);
   for (const [one, other] of [
     ['runtime', 'queue'],
@@ -59,7 +61,7 @@ test('ten minutes have two worlds that hold everything, an hour four that hold e
     expect(new Set(hour.map((kind) => `${kind[one]} ${kind[other]}`)).size).toBe(4);
   expect(new Set(names(80)).size).toBe(8);
   expect(
-    chooseWorlds({ runtime: 'node', queue: 'redis', storage: 'folder' }, 60).map(({ name }) => name),
+    chooseWorlds({ runtime: 'node', queue: 'redis', storage: 'folder' }, 60, 1).map(({ name }) => name),
   ).toEqual(['node redis folder']);
 });
 

@@ -27,7 +27,7 @@ try {
 /** @returns whether everything held */
 async function soak(options: SoakOptions): Promise<boolean> {
   const { minutes, seed, json, markdown } = options;
-  const worlds = chooseWorlds(options.worlds, minutes);
+  const worlds = chooseWorlds(options.worlds, minutes, seed);
   console.log(`--seed ${seed} --minutes ${minutes}: ${worlds.map(({ name }) => name).join('; ')}`);
   const say = clock();
   const reports: WorldReport[] = [];

@@ -43,9 +43,9 @@ export const USAGE = `npm run soak -- [OPTION...]
   --events N         events that there are by then (1000000)
 
 A world is PostgreSQL, Redis or not, an S3 server or a folder, two APIs and five workers, each of which relays, on Deno or
-on Node. A run of 8 minutes has two worlds that hold each of these once, one of 40 has four that hold each with each
-other, one of 80 has all eight. In each, recordings are uploaded all the time, by form, by tus and as capture agents do,
-while one part after the other fails and processes are killed; then everything is mended. The run exits with 1 unless in
+on Node. A run of less than 8 minutes has one that the seed chooses, one of 8 has two that hold each of these once, one of
+40 four that hold each with each other, one of 80 all eight. In each, recordings are uploaded all the time, by form, by tus
+and as capture agents do, while one part after the other fails and processes are killed; then everything is mended. The run exits with 1 unless in
 every world every upload that was accepted has been published once, those that make the tools hang, crash or write without
 end, or kill their worker, have failed with a reason, nothing is stuck or left over, and the processes are as small and as
 idle as at first. redis-server has to be installed. Full disks need the right to mount, steps of the clock Debian's package

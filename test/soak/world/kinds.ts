@@ -36,17 +36,19 @@ const FOUR = [0, 5, 6, 7];
 const LEAST_MINUTES = 4;
 const LONG_MINUTES = 10;
 
-/** The worlds of a run of so many minutes: those that are wanted, as many as there is time for. */
-export function chooseWorlds(wanted: Wanted, minutes: number): WorldKind[] {
+/**
+ * The worlds of a run of so many minutes: those that are wanted, as many as there is time for; one that the seed chooses
+ * where there is time for a single one, so that short runs come to all of them.
+ */
+export function chooseWorlds(wanted: Wanted, minutes: number, seed: number): WorldKind[] {
   const fits = KINDS.filter(
     ({ runtime, queue, storage }) =>
       runtime === (wanted.runtime ?? runtime) &&
       queue === (wanted.queue ?? queue) &&
       storage === (wanted.storage ?? storage),
   );
-  if (fits.length < KINDS.length)
-    return fits.slice(0, Math.max(1, Math.min(fits.length, Math.floor(minutes / LEAST_MINUTES))));
-  if (minutes < 2 * LEAST_MINUTES) return fits.slice(0, 1);
+  if (minutes < 2 * LEAST_MINUTES) return at(fits, [Math.trunc(seed) % fits.length]);
+  if (fits.length < KINDS.length) return fits.slice(0, Math.floor(minutes / LEAST_MINUTES));
   if (minutes < 4 * LONG_MINUTES) return at(fits, TWO);
   return minutes < 8 * LONG_MINUTES ? at(fits, FOUR) : [...fits];
 }
