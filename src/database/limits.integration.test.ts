@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { startProxyTo, type TestProxy } from '../../test/support/proxy.ts';
 import { createDatabase, type Database } from './kysely.ts';
-import type { Limits } from './limits.ts';
+import { createClient, type Limits } from './limits.ts';
 import { isDatabaseOutage } from './outage.ts';
 import { createPool } from './pool.ts';
 
@@ -114,4 +114,13 @@ test('a pool ends although the other end says nothing', async () => {
   proxy.silence();
   const ended = pool.end().then(() => 'ended');
   expect(await Promise.race([ended, sleep(CUT_MS, 'hangs', { ref: false })])).toBe('ended');
+});
+
+test('a connection that was never made ends in peace', async () => {
+  const client = createClient(url, { ...LIMITS, silenceMs: 50 }, 'inlet test');
+  const failed = vi.fn();
+  client.connection.stream.on('error', failed);
+  await client.end();
+  await sleep(200);
+  expect(failed).not.toHaveBeenCalled();
 });

@@ -83,7 +83,10 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
     },
     end: (...args: unknown[]) => {
       watch(Math.min(END_MS, limits.silenceMs));
-      return end(...args);
+      const ended = end(...args);
+      // One that was never made ends at once, and nobody listens to its socket.
+      if (ended instanceof Promise) ended.then(cancel, cancel);
+      return ended;
     },
   });
   client.connection.on('readyForQuery', () => {

@@ -32,6 +32,14 @@ export async function openStorage(config: Config): Promise<ObjectStorage> {
   }
 }
 
+/** A connection to the database for one user alone, who ends it. @throws {CommandError} when there is none to be had */
+export async function openClient(databaseUrl: string, applicationName: string): Promise<pg.Client> {
+  const client = createClient(databaseUrl, MIGRATION, applicationName);
+  client.on('error', () => undefined);
+  await reachable(databaseUrl, () => client.connect());
+  return client;
+}
+
 /** Connects to database and storage of the environment, and lets go of them when the work has ended. */
 export async function withConnections<T>(
   environment: NodeJS.ProcessEnv,
@@ -51,9 +59,7 @@ export async function withConnections<T>(
       database: createDatabase(pool),
       storage,
       client: async () => {
-        const client = createClient(databaseUrl, MIGRATION, applicationName);
-        client.on('error', () => undefined);
-        await reachable(databaseUrl, () => client.connect());
+        const client = await openClient(databaseUrl, applicationName);
         clients.push(client);
         return client;
       },

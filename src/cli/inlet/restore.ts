@@ -1,5 +1,4 @@
 import { loadConfig } from '../../config.ts';
-import { createClient, MIGRATION } from '../../database/limits.ts';
 import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '../../database/migrate.ts';
 import { formatBytes } from '../../units.ts';
 import { BackupDamaged } from '../../upkeep/backup/damaged.ts';
@@ -11,7 +10,10 @@ import { findDatabase, reachable } from '../prepare-database.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { backupIn } from './backup-folder.ts';
 import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
-import { openStorage } from './connections.ts';
+import { openClient, openStorage } from './connections.ts';
+
+/** What the database is told of whoever works with it. */
+const NAME = 'inlet restore';
 
 const USAGE = `npm run inlet -- restore DIR [--replace]
 
@@ -35,15 +37,16 @@ export const restoreCommand: Command = {
     const url = await findDatabase(config);
     await reachable(url, () => pendingMigrations(url));
     const storage = await openStorage(config);
-    const client = createClient(url, MIGRATION, 'inlet restore');
-    client.on('error', () => undefined);
     const progress = showProgress('restore', screen);
     const onProgress = (bytes: number) =>
       progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
     try {
       await prepare(url, manifest, values.replace ?? false);
-      await reachable(url, () => client.connect());
-      const lacking = await restoreBackup(folder, manifest, { client, storage, signal, onProgress });
+      const client = await openClient(url, NAME);
+      const parts = { client, storage, signal, onProgress };
+      const lacking = await restoreBackup(folder, manifest, parts).finally(() =>
+        client.end().catch(() => undefined),
+      );
       await applyMigrations(url);
       for (const { key, reason } of lacking) print(`${key}: ${reason}`);
       print(
@@ -55,7 +58,6 @@ export const restoreCommand: Command = {
     } finally {
       progress.stop();
       await storage.close();
-      await client.end().catch(() => undefined);
     }
   },
 };
@@ -69,9 +71,7 @@ async function prepare(url: string, manifest: Manifest, replace: boolean): Promi
       `The backup is of version ${manifest.version}, later than this one (${unknown[0]}).`,
     );
   }
-  const client = createClient(url, MIGRATION, 'inlet restore');
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await openClient(url, NAME);
   try {
     const [user] = await otherUsers(client);
     if (user)

@@ -10,7 +10,7 @@ import type { Suite } from '../suite.ts';
 
 /** More at once would only wait. */
 const UPLOADS = 6;
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 600_000;
 /** The tools do the work, and they are the same: on Deno one in so many is enough. */
 const PART_ON_DENO = 3;
 /** What has no place in a sentence for people: paths, addresses, numbers of memory, names of programs and signals. */
