@@ -124,3 +124,15 @@ test('every pod runs as nobody, on a root file system that is read-only, and end
     if (terminationGracePeriodSeconds) expect(terminationGracePeriodSeconds).toBeGreaterThan(110);
   }
 });
+
+test.each(['inlet-api.service', 'inlet-worker@.service'])(
+  'what ends %s leaves it to the process to end its tools, and an encoder without memory ends alone',
+  (unit) => {
+    const lines = read(`systemd/${unit}`).split('\n');
+    expect(lines).toContain('KillMode=mixed');
+    if (unit.includes('worker')) expect(lines).toContain('OOMPolicy=continue');
+    expect(Number(lines.find((line) => line.startsWith('TimeoutStopSec='))?.split('=')[1])).toBeGreaterThan(
+      loadConfig({}).shutdownMs / 1000,
+    );
+  },
+);
