@@ -11,10 +11,12 @@ const OF_OTHERS = /^AWS_/;
 
 interface Service {
   image: string;
+  user?: string;
   environment?: Record<string, string>;
   networks?: string[];
   read_only?: boolean;
   cap_drop?: string[];
+  cap_add?: string[];
   stop_grace_period?: string;
 }
 
@@ -70,6 +72,11 @@ test('in compose the proxy alone reaches the API from outside, and every network
       .filter(([, { networks }]) => networks?.includes('edge'))
       .map(([name]) => name),
   ).toEqual(['proxy', 'api']);
+});
+
+test('Redis has no capabilities that it would need as root to start a second time, and so is not', () => {
+  const { user, cap_drop, cap_add } = compose.services.redis as Service;
+  expect({ user, cap_drop, cap_add }).toEqual({ user: 'redis', cap_drop: ['ALL'], cap_add: undefined });
 });
 
 test('the log of the proxy has no addresses of requests, also of those that fail', () => {
