@@ -10,11 +10,6 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Whether only this machine can reach what listens there. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
-}
-
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
 
@@ -103,31 +98,53 @@ export interface Config {
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
 }
 
+/** Whether only this machine can ask: also behind a proxy, to which a loopback address is near enough. */
+export function isOnlyLocal(config: Pick<Config, 'host' | 'publicUrl' | 'trustedProxies'>): boolean {
+  return reachedBy(config) === undefined;
+}
+
+/** @returns what says that other machines can ask; undefined when nothing does */
+function reachedBy(config: Pick<Config, 'host' | 'publicUrl' | 'trustedProxies'>): string | undefined {
+  const { host, publicUrl, trustedProxies } = config;
+  if (!LOOPBACK.test(host)) return `HOST is ${JSON.stringify(host)}, which is not a loopback address`;
+  const hostname = URL.parse(publicUrl)?.hostname ?? publicUrl;
+  if (!LOOPBACK.test(hostname)) return `PUBLIC_URL leads to ${hostname}, which is not a loopback address`;
+  return trustedProxies.length > 0 ? 'TRUSTED_PROXIES names a proxy' : undefined;
+}
+
 /**
  * Reads the configuration from environment variables; an empty variable counts as unset.
  *
+ * @param isGuest whether another server listens for Inlet, at an address that it does not know
  * @throws {ConfigError} naming the first wrong variable, its value and what is allowed
  */
-export function loadConfig(environment: Record<string, string | undefined>): Config {
+export function loadConfig(
+  environment: Record<string, string | undefined>,
+  { isGuest = false } = {},
+): Config {
   const given = Object.fromEntries(
     Object.keys(Environment.shape).map((name) => [name, environment[name] || undefined]),
   );
   const parsed = Environment.safeParse(given);
   if (!parsed.success) throw wrongValue(given, String(parsed.error.issues[0]?.path[0]));
   const v = parsed.data;
-  return {
+  const place = {
     host: v.HOST,
     port: v.PORT,
-    publicUrl: (v.PUBLIC_URL ?? `http://${v.HOST.includes(':') ? `[${v.HOST}]` : v.HOST}:${v.PORT}`).replace(
-      /\/+$/,
-      '',
-    ),
+    publicUrl: (
+      v.PUBLIC_URL ?? `http://${/^[^[].*:/.test(v.HOST) ? `[${v.HOST}]` : v.HOST}:${v.PORT}`
+    ).replace(/\/+$/, ''),
+    trustedProxies: v.TRUSTED_PROXIES ?? [],
+  };
+  const reached = isGuest ? 'another server listens for Inlet' : reachedBy(place);
+  return {
+    ...place,
     corsOrigins: v.CORS_ORIGINS ?? [],
     dataDir: resolve(v.DATA_DIR),
     databaseUrl: v.DATABASE_URL,
     redisUrl: v.REDIS_URL,
     s3: v.S3_BUCKET ? { bucket: v.S3_BUCKET, forcePathStyle: v.S3_FORCE_PATH_STYLE } : undefined,
-    admin: { username: v.ADMIN_USERNAME, password: adminPassword(v) },
+    admin: { username: v.ADMIN_USERNAME, password: adminPassword(v, reached) },
     ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
     ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
     allowBundledFfmpeg: v.ALLOW_BUNDLED_FFMPEG,
@@ -149,7 +166,6 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
     jwt: jwtConfig(v),
-    trustedProxies: v.TRUSTED_PROXIES ?? [],
     metricsPort: metricsPort(v),
     traces: tracesConfig(v),
     changesDays: v.CHANGES_DAYS,
@@ -170,12 +186,10 @@ function wrongValue(given: Record<string, string | undefined>, name: string): Co
   return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
 }
 
-function adminPassword(v: Variables): string {
-  if (v.ADMIN_PASSWORD) return v.ADMIN_PASSWORD;
-  if (isLoopback(v.HOST)) return DEFAULT_ADMIN_PASSWORD;
-  throw new ConfigError(
-    `ADMIN_PASSWORD is not set; it must be while HOST is ${JSON.stringify(v.HOST)}, which is not a loopback address.`,
-  );
+function adminPassword({ ADMIN_PASSWORD }: Variables, reached: string | undefined): string {
+  if (ADMIN_PASSWORD) return ADMIN_PASSWORD;
+  if (reached === undefined) return DEFAULT_ADMIN_PASSWORD;
+  throw new ConfigError(`ADMIN_PASSWORD is not set; it must be while ${reached}.`);
 }
 
 function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {

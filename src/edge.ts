@@ -10,7 +10,7 @@ interface RequestInfo {
   completed?: Promise<unknown>;
 }
 
-const app = new EdgeApp(() => loadConfig(process.env));
+const app = new EdgeApp(() => loadConfig(process.env, { isGuest: true }));
 // Of others' processes it is a guest.
 if ('Deno' in globalThis) app.ownProcess();
 

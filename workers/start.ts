@@ -1,5 +1,5 @@
 import manifest from '../package.json' with { type: 'json' };
-import { isLoopback } from '../src/config.ts';
+import { isOnlyLocal } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
 import { BUNDLED, locateTools, requireSafeTools } from '../src/media/tools.ts';
 import type { Shutdown } from '../src/shutdown.ts';
@@ -19,7 +19,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   const programs = await programsIn(config.commandsDir);
   await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandFault(programs));
   const tools = await locateTools(config);
-  if (requireSafeTools(tools, isLoopback(config.host), config.allowBundledFfmpeg)) log.warn(BUNDLED);
+  if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED);
   const worker = startWorker({
     ...context,
     name,

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../config.ts';
 
 const read = (TRUSTED_PROXIES: string) =>
-  loadConfig({ TRUSTED_PROXIES }).trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`);
+  loadConfig({ TRUSTED_PROXIES, ADMIN_PASSWORD: 'own' }).trustedProxies.map(
+    ({ address, prefix }) => `${address}/${prefix}`,
+  );
 
 test('no proxy is trusted unless it is named', () => {
   expect(loadConfig({}).trustedProxies).toEqual([]);

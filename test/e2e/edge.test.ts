@@ -82,6 +82,7 @@ describe.each([
         DATABASE_URL: db.url,
         METADATA_DIR: join(dataDir, 'metadata'),
         PUBLIC_URL: admin.url,
+        ADMIN_PASSWORD: 'opencast',
         MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
       },
       stdio: ['ignore', 'pipe', 'pipe'],

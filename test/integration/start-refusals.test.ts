@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { isOnlyLocal, loadConfig } from '../../src/config.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { launch } from '../support/run.ts';
@@ -78,6 +78,31 @@ test.each(['main', 'api', 'worker'])(
   },
 );
 
+test.each(['api', 'worker'])(
+  '%s does not start behind a proxy with the well-known password',
+  async (role) => {
+    expect(await start(role, 'deno', { PUBLIC_URL: 'https://video.example.org' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'ADMIN_PASSWORD is not set; it must be while PUBLIC_URL leads to video.example.org, which is not a loopback address.\n',
+    });
+  },
+);
+
+test('a worker behind a proxy does not give the ffmpeg from npm the files of others', async () => {
+  const bundled = {
+    PUBLIC_URL: 'https://video.example.org',
+    ADMIN_PASSWORD: 'own',
+    PATH: '',
+    FFMPEG_PATH: '',
+    FFPROBE_PATH: '',
+  };
+  const { code, stderr } = await start('worker', 'node', bundled);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^No ffmpeg was found but the one from npm, .*\n$/);
+});
+
 test.each([
   '0.0.0.0',
   '::',
@@ -93,4 +118,27 @@ test.each([
 
 test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost'])('at %s it need not', (HOST) => {
   expect(loadConfig({ HOST }).admin.password).toBe('opencast');
+  expect(isOnlyLocal(loadConfig({ HOST }))).toBe(true);
+});
+
+test.each([
+  [{ PUBLIC_URL: 'https://video.example.org/inlet' }, 'PUBLIC_URL leads to video.example.org, which is'],
+  [{ PUBLIC_URL: 'http://[2001:db8::1]:8080' }, 'PUBLIC_URL leads to [2001:db8::1], which is'],
+  [{ TRUSTED_PROXIES: '127.0.0.1' }, 'TRUSTED_PROXIES names a proxy'],
+])('behind a proxy it has to be chosen, whatever HOST is: %j', (environment, reason) => {
+  expect(() => loadConfig(environment)).toThrow(`ADMIN_PASSWORD is not set; it must be while ${reason}`);
+  const config = loadConfig({ ...environment, ADMIN_PASSWORD: 'own' });
+  expect([config.admin.password, isOnlyLocal(config)]).toEqual(['own', false]);
+});
+
+test('an address of this machine that clients use needs no password of its own', () => {
+  expect(loadConfig({ PUBLIC_URL: 'http://localhost:9000' }).admin.password).toBe('opencast');
+  expect(loadConfig({ PUBLIC_URL: 'http://[::1]:9000/inlet/' }).admin.password).toBe('opencast');
+});
+
+test('behind a server that is there already it has to be chosen at any address', () => {
+  expect(() => loadConfig({}, { isGuest: true })).toThrow(
+    'ADMIN_PASSWORD is not set; it must be while another server listens for Inlet.',
+  );
+  expect(loadConfig({ ADMIN_PASSWORD: 'own' }, { isGuest: true }).admin.password).toBe('own');
 });

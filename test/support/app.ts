@@ -53,6 +53,7 @@ export async function createTestApp(
     DATABASE_URL: url,
     DATA_DIR: dataDir,
     PUBLIC_URL: 'http://inlet.test',
+    ADMIN_PASSWORD: 'opencast',
     ...environment,
   });
   const storage = await createStorage(config);

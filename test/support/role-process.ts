@@ -44,7 +44,7 @@ export class RoleProcess {
     this.#runtime = runtime;
     // On the edge there is no folder to write to.
     const { DATA_DIR, ...withoutFolder } = env;
-    this.#env = role === 'edge' ? withoutFolder : env;
+    this.#env = role === 'edge' ? { ADMIN_PASSWORD: 'opencast', ...withoutFolder } : env;
   }
 
   /** Starts it, or starts it again after it ended, with more variables. Does not wait until it is ready. */

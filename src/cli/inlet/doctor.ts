@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isLoopback, loadConfig } from '../../config.ts';
+import { isOnlyLocal, loadConfig } from '../../config.ts';
 import { createClient, USUAL } from '../../database/limits.ts';
 import { locateTools } from '../../media/tools.ts';
 import { createStorage } from '../../storage/create.ts';
@@ -43,7 +43,7 @@ export const doctorCommand: Command = {
       storageCheck(open),
       toolsCheck(() => locateTools(config)),
       foldersCheck(config.dataDir, environment.TMPDIR),
-      tlsCheck(config.publicUrl, isLoopback(config.host)),
+      tlsCheck(config.publicUrl, isOnlyLocal(config)),
     ];
     let failed = 0;
     try {

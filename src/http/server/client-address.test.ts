@@ -6,7 +6,8 @@ import { clientsBehind } from './client-address.ts';
 
 const PROXY = '10.0.0.1';
 const TRUSTED = '10.0.0.0/8, 2001:db8:1::/48';
-const clientAddress = clientsBehind(loadConfig({ TRUSTED_PROXIES: TRUSTED }).trustedProxies);
+const config = loadConfig({ TRUSTED_PROXIES: TRUSTED, ADMIN_PASSWORD: 'own' });
+const clientAddress = clientsBehind(config.trustedProxies);
 
 const behind = (headers: HeadersInit, peer = PROXY) => clientAddress(peer, new Headers(headers));
 const byFor = (value: string) => behind({ 'X-Forwarded-For': value });
