@@ -53,7 +53,8 @@ export function errorResponse(error: Error, c: Context): Response {
   return sentence(c, answer);
 }
 
-function translate(error: Error, requestId: string): HttpError {
+/** What the client is told of an error. */
+export function translate(error: Error, requestId: string): HttpError {
   if (error instanceof HttpError) return error;
   // Nobody will read it; the status is for the log.
   if (error instanceof ClientGone) return new HttpError(400, '', { Connection: 'close' });

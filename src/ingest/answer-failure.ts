@@ -1,9 +1,11 @@
 import type { Context } from 'hono';
 import { refusal } from '../http/endpoint/refusal.ts';
+import { translate } from '../http/error-handler.ts';
 import { HttpError } from '../http/errors.ts';
 import { ClientGone, SILENT } from '../http/form/body.ts';
 import { FILES_TOO_LARGE } from '../http/form/multipart.ts';
 import { answerConflicts } from '../recordings/answer-conflicts.ts';
+import { ScheduleConflict } from '../recordings/conflicts.ts';
 import { StorageRefused } from '../storage/port.ts';
 import { StagingExpired } from '../storage/staging-entries.ts';
 import { abortedUploads, type UPLOAD_ENDS } from '../telemetry/metrics.ts';
@@ -50,9 +52,15 @@ function causeOf(error: unknown): (typeof UPLOAD_ENDS)[number] | undefined {
   if (error instanceof ClientGone) return 'client_gone';
   if (error instanceof StorageRefused) return 'storage';
   if (error instanceof StagingExpired) return 'swept';
-  if (!(error instanceof HttpError)) return 'fault';
+  if (error instanceof ScheduleConflict) return 'refused';
+  // Some of what the database says is the client's doing.
+  if (!(error instanceof HttpError)) return isOurs(error) ? 'fault' : 'refused';
   if (error.status === SILENT_STATUS) return 'idle';
   return error.message === '' ? undefined : 'refused';
+}
+
+function isOurs(error: unknown): boolean {
+  return !(error instanceof Error) || translate(error, '').status >= 500;
 }
 
 function storageAnswer(cause: unknown): HttpError {
