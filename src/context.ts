@@ -201,7 +201,7 @@ export async function createContext(
       signer: config.urlSigning && new UrlSigner(config.urlSigning),
     },
     pulse,
-    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database, queue }),
+    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database, vital, queue, log }),
     studio,
     health: overrides.health ?? {
       database: async () => void (await sql`SELECT 1`.execute(vital)),
