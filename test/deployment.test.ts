@@ -12,6 +12,7 @@ const OF_OTHERS = /^AWS_/;
 interface Service {
   image: string;
   user?: string;
+  command?: string[];
   environment?: Record<string, string>;
   networks?: string[];
   read_only?: boolean;
@@ -77,6 +78,11 @@ test('in compose the proxy alone reaches the API from outside, and every network
 test('Redis has no capabilities that it would need as root to start a second time, and so is not', () => {
   const { user, cap_drop, cap_add } = compose.services.redis as Service;
   expect({ user, cap_drop, cap_add }).toEqual({ user: 'redis', cap_drop: ['ALL'], cap_add: undefined });
+});
+
+test('the storage of compose has room for its first volumes on a disk of 50 GB', () => {
+  const limit = /-master\.volumeSizeLimitMB=(\d+)/.exec(compose.services.s3?.command?.[0] ?? '')?.[1];
+  expect(Number(limit) * 20).toBeLessThan(50_000);
 });
 
 test('the log of the proxy has no addresses of requests, also of those that fail', () => {
