@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
+import { TEST_KIND } from './message.ts';
 import type { Outcome } from './send.ts';
 
 /** A message that this process has to deliver; `token` fences what it writes of it. */
@@ -26,8 +27,6 @@ const LONGEST_BREAK_SECONDS = 600;
 const LIFETIME_SECONDS = 3 * 86_400;
 /** Pauses between attempts; the last one again and again. */
 const PAUSES_SECONDS = [5, 30, 120, 600, 1800, 3600, 7200, 14_400];
-/** Tried once. */
-const TEST = 'webhook.test';
 
 /**
  * Takes messages that are due, at most so many; of each address no more than it may have at once, and each in turn.
@@ -78,9 +77,9 @@ export async function endAttempt(database: Database, taken: Taken, outcome: Outc
       UPDATE webhook_deliveries SET attempts = attempts + 1, taken_until = NULL, last_status = ${status},
         last_error = ${error},
         state = CASE WHEN ${error === null} THEN 'delivered'
-          WHEN ${kind === TEST} OR created_at < now() - make_interval(secs => ${LIFETIME_SECONDS}) THEN 'parked'
+          WHEN ${kind === TEST_KIND} OR created_at < now() - make_interval(secs => ${LIFETIME_SECONDS}) THEN 'parked'
           ELSE 'pending' END,
-        ended_at = CASE WHEN ${error === null} OR ${kind === TEST}
+        ended_at = CASE WHEN ${error === null} OR ${kind === TEST_KIND}
           OR created_at < now() - make_interval(secs => ${LIFETIME_SECONDS}) THEN now() END,
         next_at = now() + make_interval(secs => ${pause})
       WHERE id = ${id} AND token = ${token} AND state = 'pending' RETURNING order_key, state`.execute(trx);

@@ -2,6 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Change, changeJson } from '../changes/change.ts';
 
+/** The kind of a message that says nothing; it is tried once. */
+export const TEST_KIND = 'webhook.test';
+
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 const [LEAST_BYTES, MOST_BYTES] = [24, 64];
@@ -27,13 +30,12 @@ export function messageOf(webhookId: number, change: Change): Message {
 
 /** A message that says nothing but that messages arrive. */
 export function testMessage(webhookId: number): Message {
-  const kind = 'webhook.test';
   const body = JSON.stringify({
-    type: kind,
+    type: TEST_KIND,
     timestamp: new Date().toISOString(),
     data: { webhook: webhookId },
   });
-  return { id: `msg_${webhookId}_test_${randomUUID()}`, kind, body };
+  return { id: `msg_${webhookId}_test_${randomUUID()}`, kind: TEST_KIND, body };
 }
 
 /** The headers by which a receiver knows where a message comes from. @param secret `whsec_` and base64 */

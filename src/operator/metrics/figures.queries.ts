@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../database/kysely.ts';
+import { TEST_KIND } from '../../webhooks/message.ts';
 
 /** Counts go no further. */
 const COUNTED = 100_000;
@@ -60,19 +61,18 @@ export const FIGURES = {
     return rows;
   },
 
+  /** Of webhooks that are active; tests are no messages that somebody waits for. */
   async webhooks(database: Database) {
+    const ofOne = (state: string) => sql`SELECT created_at FROM webhook_deliveries
+      WHERE webhook_id = webhooks.id AND state = ${state} AND kind <> ${TEST_KIND} ORDER BY id LIMIT ${COUNTED}`;
     return one(
       await sql<{ pending: number; oldest: number; parked: number }>`
-        SELECT coalesce(sum(of_one.pending), 0)::int AS pending, coalesce(sum(of_one.parked), 0)::int AS parked,
-          coalesce(max(of_one.oldest), 0) AS oldest
-        FROM webhooks CROSS JOIN LATERAL (
-          SELECT (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE webhook_id = webhooks.id AND state = 'pending'
-              LIMIT ${COUNTED}) AS p) AS pending,
-            (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE webhook_id = webhooks.id AND state = 'parked'
-              LIMIT ${COUNTED}) AS p) AS parked,
-            (SELECT extract(epoch FROM now() - min(next_at))::float8 FROM webhook_deliveries
-              WHERE webhook_id = webhooks.id AND state = 'pending' AND next_at < now() AND isfinite(next_at)) AS oldest
-        ) AS of_one`.execute(database),
+        SELECT coalesce(sum(pending), 0)::int AS pending, coalesce(sum(parked), 0)::int AS parked,
+          coalesce(extract(epoch FROM now() - min(waiting.oldest)), 0)::float8 AS oldest
+        FROM webhooks
+        CROSS JOIN LATERAL (SELECT count(*) AS pending, min(created_at) AS oldest FROM (${ofOne('pending')}) AS p) AS waiting
+        CROSS JOIN LATERAL (SELECT count(*) AS parked FROM (${ofOne('parked')}) AS p) AS given_up
+        WHERE active`.execute(database),
     );
   },
 

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { type Sample, samplesOf, sumOf } from '../../../test/support/exposition.ts';
 import type { WorkQueue } from '../../queue/port.ts';
 import { silentLogger } from '../../telemetry/log.ts';
-import { createWebhook, insertTest } from '../../webhooks/queries.ts';
+import { changeWebhook, createWebhook, insertTest } from '../../webhooks/queries.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 
 const queue = { check: async () => undefined, queues: () => [] } as unknown as WorkQueue;
@@ -29,6 +29,23 @@ test('the test of a webhook that nobody has sent yet has been due since ever, an
   expect(sumOf(samples, 'inlet_database_up')).toBe(1);
   expect(samples.map(({ name }) => name)).toContain('inlet_oldest_webhook_message_seconds');
   expect(samples.filter(({ value }) => !Number.isFinite(value))).toEqual([]);
+});
+
+test('messages count from when they were made, whenever they are tried again, of active webhooks alone', async () => {
+  const [tried, paused] = [await webhook(), await webhook()];
+  await insertTest(db.database, tried);
+  await sql`UPDATE webhook_deliveries SET state = 'parked', ended_at = now()`.execute(db.database);
+  for (const id of [tried, paused]) {
+    await sql`INSERT INTO webhook_deliveries (webhook_id, order_key, message_id, kind, body, state, created_at, next_at)
+      SELECT ${id}::bigint, 'event ' || n, 'msg_' || ${id}::text || '_' || n, 'event.changed', '{}',
+        CASE n WHEN 1 THEN 'pending' ELSE 'parked' END, now() - interval '2 hours', now() + interval '1 hour'
+      FROM generate_series(1, 3) AS n`.execute(db.database);
+  }
+  await changeWebhook(db.database, paused, { active: false });
+  const samples = await read();
+  expect(sumOf(samples, 'inlet_webhook_messages', { state: 'pending' })).toBe(1);
+  expect(sumOf(samples, 'inlet_webhook_messages', { state: 'parked' })).toBe(2);
+  expect(sumOf(samples, 'inlet_oldest_webhook_message_seconds')).toBeCloseTo(7200, -2);
 });
 
 test('what cannot be read costs itself alone, and the database is up', async () => {

@@ -156,14 +156,18 @@ function figuresOf(figures: Partial<ServiceFigures>): Figure[] {
     })),
     ...figure(webhooks, ({ pending, parked }) => ({
       name: 'inlet_webhook_messages',
-      help: 'Messages of webhooks that have not arrived: pending, or parked after all tries',
+      help: 'Messages of active webhooks that have not arrived: pending, or parked after all tries',
       samples: [
         [{ state: 'pending' }, pending],
         [{ state: 'parked' }, parked],
       ],
     })),
     ...figure(webhooks, ({ oldest }) =>
-      one('inlet_oldest_webhook_message_seconds', 'How long the message has been due that is latest', oldest),
+      one(
+        'inlet_oldest_webhook_message_seconds',
+        'How long the message to an active webhook has waited that has waited longest',
+        oldest,
+      ),
     ),
     ...figure(databaseBytes, ({ bytes }) => one('inlet_database_bytes', 'Size of the database', bytes)),
   ];
