@@ -23,7 +23,7 @@ interface Service {
 
 const compose = parse(read('compose.yaml'), { merge: true }) as {
   services: Record<string, Service>;
-  networks: Record<string, unknown>;
+  networks: Record<string, { enable_ipv6?: boolean; ipam?: { config: { subnet: string }[] } }>;
   volumes: Record<string, unknown>;
 };
 /** What compose reads of `.env`, by name, and whether it goes without. */
@@ -58,7 +58,11 @@ test.each(['api', 'worker', 'migrate'])('compose configures %s by variables that
     ]),
   );
   const config = loadConfig(filled);
-  expect(config.trustedProxies).toHaveLength(1);
+  const { enable_ipv6, ipam } = compose.networks.edge ?? {};
+  expect(enable_ipv6).toBe(true);
+  expect(config.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`)).toEqual(
+    ipam?.config.map(({ subnet }) => subnet),
+  );
   // Killed before it has ended it would lose what it could have handed back.
   expect(Number.parseInt(compose.services.api?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(
     config.shutdownMs,
