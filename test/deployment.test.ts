@@ -122,6 +122,13 @@ test('what all pods of the API lack takes none of them out of service', () => {
   });
 });
 
+test('nothing that a scaler has the say in is set back by an apply', () => {
+  const scaled = manifests.flatMap(({ spec }) => spec?.scaleTargetRef?.name ?? []);
+  expect(scaled.sort()).toEqual(['inlet-api', 'inlet-worker']);
+  for (const { metadata, spec } of manifests.filter(({ kind }) => kind === 'Deployment'))
+    expect(scaled.includes(metadata.name) && 'replicas' in spec, metadata.name).toBe(false);
+});
+
 test('every pod runs as nobody, on a root file system that is read-only, and ends within its time', () => {
   const pods = manifests
     .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
