@@ -15,6 +15,7 @@ interface Service {
   command?: string[];
   environment?: Record<string, string>;
   networks?: string[];
+  depends_on?: Record<string, { condition: string; required?: boolean }>;
   read_only?: boolean;
   cap_drop?: string[];
   cap_add?: string[];
@@ -87,6 +88,15 @@ test('Redis has no capabilities that it would need as root to start a second tim
 test('the storage of compose has room for its first volumes on a disk of 50 GB', () => {
   const limit = /-master\.volumeSizeLimitMB=(\d+)/.exec(compose.services.s3?.command?.[0] ?? '')?.[1];
   expect(Number(limit) * 20).toBeLessThan(50_000);
+});
+
+test('compose is whole without its own storage', () => {
+  const rest = Object.entries(compose.services).filter(([name]) => !['s3', 'bucket'].includes(name));
+  const needed = rest.flatMap(([, { depends_on = {} }]) =>
+    Object.keys(depends_on).filter((name) => depends_on[name]?.required !== false),
+  );
+  expect(needed).toContain('postgres');
+  expect(needed.filter((name) => ['s3', 'bucket'].includes(name))).toEqual([]);
 });
 
 test('the log of the proxy has no addresses of requests, also of those that fail', () => {
