@@ -35,6 +35,11 @@ test.each(documents)('what %s links to is there', (path) => {
   expect(targets.filter((target) => !existsSync(join(PROJECT, dirname(path), target)))).toEqual([]);
 });
 
+test('what bounds connections is said as it is', () => {
+  const [, limit = ''] = /\bconnections: ([\d_]+)/.exec(read('src/http/server/serve.ts')) ?? [];
+  expect(read('SECURITY.md')).toContain(`Of more than ${limit.replace('_', ',')} connections`);
+});
+
 test('what the commands of docs/operating.md take from the project is there', () => {
   const commands = [...read('docs/operating.md').matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text);
   const files = [...commands.join('\n').matchAll(/\/opt\/inlet\/(\S+)/g)].map(([, path = '']) => path);
