@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { type Sample, samplesOf, sumOf } from '../../../test/support/exposition.ts';
+import { insertFinished } from '../../../test/support/operator-scene.ts';
 import type { WorkQueue } from '../../queue/port.ts';
 import { silentLogger } from '../../telemetry/log.ts';
 import { changeWebhook, createWebhook, insertTest } from '../../webhooks/queries.ts';
@@ -29,6 +30,15 @@ test('the test of a webhook that nobody has sent yet has been due since ever, an
   expect(sumOf(samples, 'inlet_database_up')).toBe(1);
   expect(samples.map(({ name }) => name)).toContain('inlet_oldest_webhook_message_seconds');
   expect(samples.filter(({ value }) => !Number.isFinite(value))).toEqual([]);
+});
+
+test('nor does an operation of which nobody knows since when it is ready', async () => {
+  await insertFinished(db.database, 1);
+  await sql`UPDATE workflow_operations SET state = 'ready', lane = 'heavy', progress = 0, finished_at = NULL, ready_at = NULL,
+    not_before = '-infinity' WHERE operation = 'encode'`.execute(db.database);
+  const samples = await read();
+  expect(sumOf(samples, 'inlet_ready_operations', { lane: 'heavy' })).toBe(1);
+  expect(sumOf(samples, 'inlet_oldest_ready_operation_seconds', { lane: 'heavy' })).toBe(0);
 });
 
 test('messages count from when they were made, whenever they are tried again, of active webhooks alone', async () => {
