@@ -6,6 +6,9 @@ export class CommandError extends Error {
   override name = 'CommandError';
 }
 
+/** However causes go round. */
+const MOST_CAUSES = 8;
+
 /** What to print about an error: the message of an expected one, everything about a fault of Inlet's own. */
 export function explain(error: unknown): string {
   if (
@@ -15,7 +18,24 @@ export function explain(error: unknown): string {
   ) {
     return error.message;
   }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return [error.stack ?? error.message, ...causes(error).map((text) => `Caused by: ${text}`)].join('\n');
+}
+
+/** The messages of what caused an error, which no stack has. Nothing else: what errors carry beside may be secret. */
+function causes(error: Error): string[] {
+  const messages: string[] = [];
+  for (let cause = causeOf(error), i = 0; cause !== undefined && i < MOST_CAUSES; i += 1) {
+    const message = cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : '';
+    if (message !== '') messages.push(message);
+    cause = causeOf(cause);
+  }
+  return messages;
+}
+
+function causeOf(error: unknown): unknown {
+  if (error instanceof AggregateError) return error.errors[0];
+  return error instanceof Error ? error.cause : undefined;
 }
 
 /** The message of a failed connection; Node wraps one error for each address it tried. */
