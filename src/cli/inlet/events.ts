@@ -6,7 +6,7 @@ const USAGE = `npm run inlet -- events [--state STATE] [--text WORDS] [--series 
 Lists events, the latest first: identifier, processing state, start and title.
 
   --state STATE  those in this state of processing alone, such as FAILED
-  --text WORDS   those in which these words are found
+  --text WORDS   those in which these words are found; without commas
   --series ID    those of this series
   --limit N      at most so many; 20 unless given
   --json         as the API gives them
@@ -56,6 +56,11 @@ export const eventsCommand: Command = {
     if (state !== undefined && status === undefined) {
       const allowed = [...STATUSES.keys()].join(', ');
       throw wrongArguments(`--state is ${JSON.stringify(values.state)}; allowed is ${allowed}.`, USAGE);
+    }
+    for (const name of ['text', 'series'] as const) {
+      if (!values[name]?.includes(',')) continue;
+      const found = `--${name} is ${JSON.stringify(values[name])}`;
+      throw wrongArguments(`${found}; a comma ends a filter of the API, and nothing can escape it.`, USAGE);
     }
     const server = serverOf(values, environment, USAGE);
     const filters = [
