@@ -20,6 +20,7 @@ import { prepareDatabase } from './prepare-database.ts';
 import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';
 import { become, denoProgram } from './runtime.ts';
 import { s3Endpoints } from './s3-endpoints.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The young generation is kept small, in MiB: it holds no uploads, and else takes 25 MiB more before it is looked at. */
 const V8_FLAGS = '--max-semi-space-size=4';
@@ -40,8 +41,8 @@ export async function startRole(asked: RoleStart): Promise<never> {
   const { role, config, project } = start;
   const tools = runsTools(role) ? await locateTools(config) : undefined;
   const databaseUrl = await prepareDatabase(config);
-  const temporaryFolder = start.environment.TMPDIR || join(config.dataDir, 'tmp');
-  mkdirSync(temporaryFolder, { recursive: true });
+  const folder = temporaryFolder(start.environment, config);
+  mkdirSync(folder, { recursive: true });
   // Deno's permissions name files by their place in the project.
   process.chdir(project);
   const environment = {
@@ -53,7 +54,7 @@ export async function startRole(asked: RoleStart): Promise<never> {
     ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
     ...(config.commandsDir && { COMMANDS_DIR: config.commandsDir }),
     DATABASE_URL: databaseUrl,
-    TMPDIR: temporaryFolder,
+    TMPDIR: folder,
     // msgpackr, a part of BullMQ, would load native code.
     MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
     // glibc would learn to keep the parts of uploads on its heap, and the heap never shrinks.
@@ -69,7 +70,7 @@ export async function startRole(asked: RoleStart): Promise<never> {
     const { NODE_COMPILE_CACHE } = codeCaches;
     return become(process.execPath, [V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
   }
-  const deno = await denoCommand(start, { databaseUrl, temporaryFolder, tools, codeCaches });
+  const deno = await denoCommand(start, { databaseUrl, temporaryFolder: folder, tools, codeCaches });
   return become(denoProgram(), deno.args, { ...environment, ...deno.environment });
 }
 

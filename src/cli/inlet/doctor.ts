@@ -11,6 +11,7 @@ import { queueCheck } from '../../upkeep/doctor/queue.ts';
 import { storageCheck } from '../../upkeep/doctor/storage.ts';
 import { toolsCheck } from '../../upkeep/doctor/tools.ts';
 import { findDatabase } from '../prepare-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type Command, noMore } from './command.ts';
 
 const USAGE = `npm run inlet -- doctor
@@ -42,7 +43,7 @@ export const doctorCommand: Command = {
       queueCheck(config.redisUrl, connect),
       storageCheck(open),
       toolsCheck(() => locateTools(config)),
-      foldersCheck(config.dataDir, environment.TMPDIR),
+      foldersCheck(config.dataDir, temporaryFolder(environment, config)),
       tlsCheck(config.publicUrl, isOnlyLocal(config)),
     ];
     let failed = 0;

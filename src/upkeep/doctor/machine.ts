@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
 import { access, mkdir, stat, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { connect } from 'node:tls';
 import { formatBytes } from '../../units.ts';
 import type { Check, Diagnosis } from './check.ts';
@@ -12,7 +11,7 @@ const EXPIRY_DAYS = 14;
 const DAY_MS = 86_400_000;
 
 /** Whether the folders are there, may be written, are nobody else's, and have room. */
-export function foldersCheck(dataDir: string, temporaryFolder: string = tmpdir()): Check {
+export function foldersCheck(dataDir: string, temporaryFolder: string): Check {
   return {
     name: 'folders',
     todo: `DATA_DIR and TMPDIR say where they are; both have to belong to the account that Inlet runs as.`,

@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { doctorCommand } from './doctor.ts';
+
+/** What the doctor says where there is no database and no ffmpeg. */
+async function examined(environment: NodeJS.ProcessEnv): Promise<string> {
+  const lines: string[] = [];
+  await doctorCommand.run([], {
+    environment: {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      FFMPEG_PATH: '/nowhere/ffmpeg',
+      FFPROBE_PATH: '/nowhere/ffprobe',
+      ...environment,
+    },
+    signal: new AbortController().signal,
+    print: (line) => void lines.push(line),
+    screen: process.stderr,
+  });
+  return lines.join('\n');
+}
+
+test('the temporary folder that is looked at is the one that Inlet uses', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const usual = await examined({ DATA_DIR: dataDir });
+  expect(usual).toMatch(new RegExp(`^(ok  |warn)  folders +TMPDIR ${dataDir}/tmp, `, 'm'));
+  // As a shell has it that was told of no value.
+  expect(await examined({ DATA_DIR: dataDir, TMPDIR: '' })).toContain(`TMPDIR ${dataDir}/tmp, `);
+  const chosen = join(dataDir, 'elsewhere');
+  expect(await examined({ DATA_DIR: dataDir, TMPDIR: chosen })).toContain(`TMPDIR ${chosen}, `);
+});
