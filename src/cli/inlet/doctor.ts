@@ -41,7 +41,7 @@ export const doctorCommand: Command = {
     const checks = [
       ...databaseChecks(connect),
       queueCheck(config.redisUrl, connect),
-      storageCheck(open),
+      storageCheck(open, connect),
       toolsCheck(() => locateTools(config)),
       foldersCheck(config.dataDir, temporaryFolder(environment, config)),
       tlsCheck(config.publicUrl, isOnlyLocal(config)),

@@ -1,16 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type pg from 'pg';
 import { objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { sha256Of } from '../../storage/sha256/sha256.ts';
+import { withTimeout } from '../../timeout.ts';
 import { digestOf } from '../digests.ts';
 import type { Check } from './check.ts';
 
 /** Two parts of a multipart upload and something over. */
 const BYTES = 11 * 2 ** 20;
+/** Whom the ledger names as the owner of the object, and until when: no doctor lives for so long. */
+const OWNER = 'doctor';
+const EXPIRY_MINUTES = 10;
+/** A database that does not answer may hold the storage's examination up for so long. */
+const PATIENCE_MS = 5_000;
 
-/** Whether the storage takes an object in several parts, gives back the same, and lets go of it. */
-export function storageCheck(open: () => Promise<ObjectStorage>): Check {
+/**
+ * Whether the storage takes an object in several parts, gives back the same, and lets go of it. On the staging ledger it
+ * is no orphan, and the sweep removes it after a doctor that was killed or failed; without a database the storage is
+ * looked at all the same.
+ */
+export function storageCheck(
+  open: () => Promise<ObjectStorage>,
+  connect: () => Promise<{ client: pg.Client }>,
+  patienceMs = PATIENCE_MS,
+): Check {
+  const onLedger = async (statement: string, ...values: unknown[]): Promise<void> => {
+    const said = connect().then(({ client }) => client.query(statement, values));
+    // The checks of the database tell of it.
+    await withTimeout(said, patienceMs, 'The database does not answer.').catch(() => undefined);
+  };
   return {
     name: 'storage',
     todo: 'S3_BUCKET and the AWS variables say where it is, DATA_DIR for a folder; see whether it may be read, written and listed.',
@@ -18,6 +38,12 @@ export function storageCheck(open: () => Promise<ObjectStorage>): Check {
       const storage = await open();
       await storage.check(signal);
       const key = objectKey('probe');
+      await onLedger(
+        `INSERT INTO staging (object_key, owner, expires_at) VALUES ($1, $2, now() + make_interval(mins => $3))`,
+        key,
+        OWNER,
+        EXPIRY_MINUTES,
+      );
       const begun = performance.now();
       try {
         await storeInParts(storage, key, signal);
@@ -25,6 +51,7 @@ export function storageCheck(open: () => Promise<ObjectStorage>): Check {
         await storage.remove([key]);
       }
       const ms = Math.round(performance.now() - begun);
+      await onLedger('DELETE FROM staging WHERE object_key = $1', key);
       const where = storage.kind === 's3' ? 'the bucket' : 'the folder';
       return { state: 'ok', found: `${where} took, gave back and removed 11 MiB in parts, in ${ms} ms` };
     },
