@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../../units.ts';
+import { CommandError } from '../failure.ts';
+import { patiently } from './patience.ts';
 import { get, type Server } from './server.ts';
 import { type WorkflowProgress, workflowProgress } from './workflow-progress.ts';
 
@@ -19,7 +21,15 @@ export interface ProcessedEvent {
   urls: string[];
 }
 
-/** Asks for the event until its processing has come to rest. An answer that nothing has changed costs a 304. */
+/** Somebody deleted an event while it was followed, or before. */
+export class EventGone extends CommandError {}
+
+/**
+ * Asks for the event until its processing has come to rest, and waits for a server that is away. An answer that nothing
+ * has changed costs a 304.
+ *
+ * @throws {CommandError}
+ */
 export async function followEvent(
   server: Server,
   identifier: string,
@@ -27,9 +37,11 @@ export async function followEvent(
   signal: AbortSignal,
 ): Promise<ProcessedEvent> {
   const path = `/api/events/${encodeURIComponent(identifier)}`;
+  let fraction = 0;
   let etag = '';
-  for (;;) {
-    const response = await get(server, path, signal, etag ? { 'If-None-Match': etag } : {});
+  const look = async (): Promise<ProcessedEvent | undefined> => {
+    const response = await get(server, path, signal, etag ? { 'If-None-Match': etag } : {}, [404]);
+    if (response.status === 404) throw new EventGone(`There is no event ${identifier} any more.`);
     const progress = await workflowProgress(server, identifier, signal);
     if (response.status === 200) {
       const event = (await response.json()) as { processing_state: string; duration?: number | null };
@@ -42,15 +54,26 @@ export async function followEvent(
       }
       etag = response.headers.get('ETag') ?? '';
     }
+    fraction = progress.fraction;
     onProgress(progress);
+    return undefined;
+  };
+  const onAway = ({ message }: Error) => onProgress({ fraction, note: `waiting for the server: ${message}` });
+  for (;;) {
+    const processed = await patiently(look, { signal, onAway });
+    if (processed) return processed;
     await sleep(POLL_MS, undefined, { signal });
   }
 }
 
-/** What became of a recording, a line each. */
+/** What is told of an event as soon as it is there. */
+export function eventLine(identifier: string): string {
+  return `Event      ${identifier}`;
+}
+
+/** What became of a recording, a line each, after that. */
 export function eventSummary(event: ProcessedEvent): string[] {
   return [
-    `Event      ${event.identifier}`,
     `State      ${event.state}${event.state === 'SUCCEEDED' ? '' : `: ${event.reason}`}`,
     ...(event.duration > 0 ? [`Duration   ${formatDuration(event.duration)} (${event.duration} ms)`] : []),
     ...event.urls.map((url) => `Watch      ${url}`),

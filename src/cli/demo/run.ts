@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import type { Config } from '../../config.ts';
 import { locateTools, type MediaTools } from '../../media/tools.ts';
 import { formatBytes } from '../../units.ts';
-import { eventSummary, followEvent } from '../client/follow.ts';
+import { eventLine, eventSummary, followEvent } from '../client/follow.ts';
 import type { NewEvent } from '../client/new-event.ts';
 import { localServer } from '../client/server.ts';
 import { upload } from '../client/upload.ts';
@@ -89,6 +89,7 @@ async function send(recording: Recording, { config, output, signal }: Sending): 
   const identifier = await upload(server, demoEvent(recording.title), recording.tracks, show, signal).finally(
     uploading.stop,
   );
+  output.write(`${eventLine(identifier)}\n`);
   const processing = showProgress('Processing', output);
   const event = await followEvent(
     server,

@@ -1,22 +1,16 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import * as tus from 'tus-js-client';
-import { errorSentence, type Server } from '../client/server.ts';
+import { errorSentence, reach, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
-import { reach } from './server.ts';
+import { rememberedUploads } from './remembered.ts';
 
 /** Part of the package for Node, which its types do not tell of. */
 const { FileUrlStorage } = tus as unknown as {
   FileUrlStorage: new (path: string) => NonNullable<tus.UploadOptions['urlStorage']>;
 };
 const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
-
-/** Where addresses of uploads are remembered that have not ended; whoever reads them can go on with these. */
-function remembered(environment: NodeJS.ProcessEnv): string {
-  return join(environment.XDG_STATE_HOME || join(homedir(), '.local/state'), 'inlet', 'uploads.json');
-}
 
 /** Whether a server takes files in several requests. @throws {CommandError} when it does not answer */
 export async function takesParts(server: Server, signal: AbortSignal): Promise<boolean> {
@@ -47,10 +41,8 @@ export async function sendResumably(
     onProgress,
   }: { environment: NodeJS.ProcessEnv; signal: AbortSignal; onProgress: (bytes: number) => void },
 ): Promise<SentFile> {
-  const store = remembered(environment);
-  await mkdir(dirname(store), { recursive: true, mode: 0o700 });
   const { size } = await stat(path);
-  const urlStorage = new FileUrlStorage(store);
+  const urlStorage = new FileUrlStorage(await rememberedUploads(environment));
   const upload = await new Promise<tus.Upload>((resolve, reject) => {
     const sending: tus.Upload = new tus.Upload(createReadStream(path) as unknown as Buffer, {
       endpoint: `${server.url}/uploads`,

@@ -1,6 +1,5 @@
 import { loadConfig } from '../../config.ts';
-import { errorSentence, localServer, type Server } from '../client/server.ts';
-import { CommandError } from '../failure.ts';
+import { awayOf, localServer, reach, refusalOf, type Server } from '../client/server.ts';
 import { wrongArguments } from './command.ts';
 
 /** Options of all commands that ask a server. */
@@ -31,20 +30,10 @@ export function serverOf(
   };
 }
 
-/** Sends a request without credentials of its own. @throws {CommandError} when the server does not answer */
-export async function reach(server: Server, path: string, init: RequestInit): Promise<Response> {
-  return fetch(`${server.url}${path}`, init).catch((error) => {
-    if (init.signal?.aborted) throw error;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : error;
-    throw new CommandError(`${server.url} does not answer: ${cause}`);
-  });
-}
-
 /** Asks the server. @throws {CommandError} with its sentence when it refuses, or when it is not there */
 export async function ask(server: Server, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { Authorization: server.authorization, ...init.headers };
   const response = await reach(server, path, { ...init, headers });
   if (response.ok) return response;
-  const sentence = errorSentence(await response.text());
-  throw new CommandError(`The server answered ${response.status}: ${sentence || response.statusText}`);
+  throw awayOf(server, response) ?? (await refusalOf(response));
 }

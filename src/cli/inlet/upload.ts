@@ -1,14 +1,16 @@
 import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
 import { formatBytes } from '../../units.ts';
-import { eventSummary, followEvent, type ProcessedEvent } from '../client/follow.ts';
+import { EventGone, eventLine, eventSummary, followEvent, type ProcessedEvent } from '../client/follow.ts';
 import { fieldsOf, type NewEvent, type TrackFile } from '../client/new-event.ts';
-import type { Server } from '../client/server.ts';
+import { patiently } from '../client/patience.ts';
+import { type Server, ServerAway } from '../client/server.ts';
 import { upload as sendAtOnce } from '../client/upload.ts';
 import { CommandError } from '../failure.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
 import { type Command, splitArguments, type Terminal, wrongArguments } from './command.ts';
+import { type RememberedEvent, rememberedEvent } from './remembered.ts';
 import { sendResumably, takesParts } from './resumable.ts';
 import { ask, SERVER_OPTIONS, SERVER_USAGE, serverOf } from './server.ts';
 
@@ -50,6 +52,7 @@ export const uploadCommand: Command = {
     const recordings: [TrackFile, ...TrackFile[]][] =
       values.together && files[1] ? [asOne(files)] : files.map((file) => [file]);
     let exitCode = 0;
+    const made: RememberedEvent[] = [];
     for (const recording of recordings) {
       const [{ path }] = recording;
       const event = {
@@ -58,14 +61,26 @@ export const uploadCommand: Command = {
         workflow: values.workflow ?? 'schedule-and-upload',
         read: values.read ?? [],
       };
-      const identifier = await sendRecording(server, event, recording, terminal);
-      if (values['no-wait']) terminal.print(identifier);
-      else {
-        const processed = await follow(server, identifier, terminal);
-        for (const line of eventSummary(processed)) terminal.print(line);
-        if (processed.state !== 'SUCCEEDED') exitCode = 1;
+      const remembered = await rememberedEvent(terminal.environment, {
+        server: server.url,
+        user: values.user,
+        event,
+        files: await Promise.all(recording.map(asSent)),
+      });
+      made.push(remembered);
+      const identifier =
+        remembered.identifier ?? (await sendRecording(server, event, recording, remembered, terminal));
+      if (values['no-wait']) {
+        terminal.print(identifier);
+        continue;
       }
+      terminal.print(eventLine(identifier));
+      const processed = await follow(server, identifier, remembered, terminal);
+      for (const line of eventSummary(processed)) terminal.print(line);
+      if (processed.state !== 'SUCCEEDED') exitCode = 1;
     }
+    // Not before: a command that is stopped at a later recording sends none of the others again.
+    for (const { forget } of made) await forget();
     return exitCode;
   },
 };
@@ -86,18 +101,28 @@ function asOne([first, second]: readonly TrackFile[]): [TrackFile, ...TrackFile[
   return [presenter, slides.part === 'audio' ? slides : { ...slides, part: 'presentation' }];
 }
 
+/** A file as it is now; another content has another time. */
+async function asSent({ path, part, size }: TrackFile) {
+  return { path, part, size, changed: (await stat(path)).mtimeMs };
+}
+
 /** @returns the identifier of the event */
 async function sendRecording(
   server: Server,
   event: NewEvent,
   files: readonly TrackFile[],
+  { remember }: RememberedEvent,
   { environment, signal, screen }: Terminal,
 ): Promise<string> {
   const progress = showProgress('upload', screen);
   const all = files.reduce((sum, { size }) => sum + size, 0);
   const show = (sent: number) => shown(progress, sent, all);
   try {
-    if (!(await takesParts(server, signal))) return await sendAtOnce(server, event, files, show, signal);
+    if (!(await takesParts(server, signal))) {
+      const identifier = await sendAtOnce(server, event, files, show, signal);
+      await remember(identifier);
+      return identifier;
+    }
     const sent: { id: string; field: string; forget(): Promise<void> }[] = [];
     let before = 0;
     for (const { path, size, part } of files) {
@@ -109,6 +134,7 @@ async function sendRecording(
       before += size;
     }
     const identifier = await makeEvent(server, event, sent, signal);
+    await remember(identifier);
     // Not before: a command that is given again has nothing to send, and gets the same event.
     for (const { forget } of sent) await forget();
     return identifier;
@@ -131,13 +157,23 @@ async function makeEvent(
   for (const [name, value] of Object.entries(fieldsOf(event))) body.set(name, value);
   body.set('uploads', JSON.stringify(sent.map(({ id, field }) => ({ id, field }))));
   const headers = { 'Idempotency-Key': sent.map(({ id }) => id).join('.') };
-  const answer = await ask(server, '/api/events', { method: 'POST', body, headers, signal });
-  return ((await answer.json()) as { identifier: string }).identifier;
+  const make = async () => {
+    const answer = await ask(server, '/api/events', { method: 'POST', body, headers, signal });
+    return ((await answer.json()) as { identifier: string }).identifier;
+  };
+  return patiently(make, { signal }).catch(saySameCommand);
+}
+
+/** @throws always; for a server that was waited for in vain it says what to do */
+function saySameCommand(error: unknown): never {
+  if (!(error instanceof ServerAway)) throw error;
+  throw new CommandError(`${error.message}, and was waited for in vain; the same command goes on.`);
 }
 
 async function follow(
   server: Server,
   identifier: string,
+  { forget }: RememberedEvent,
   { signal, screen }: Terminal,
 ): Promise<ProcessedEvent> {
   const progress = showProgress('processing', screen);
@@ -148,6 +184,9 @@ async function follow(
       ({ fraction, note }) => progress.update(fraction, note),
       signal,
     );
+  } catch (error) {
+    if (error instanceof EventGone) await forget();
+    return saySameCommand(error);
   } finally {
     progress.stop();
   }
