@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as tus from 'tus-js-client';
-import { errorSentence, reach, type Server } from '../client/server.ts';
+import { awayOf, errorSentence, reach, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
 import { rememberedUploads } from './remembered.ts';
 
@@ -10,11 +10,17 @@ import { rememberedUploads } from './remembered.ts';
 const { FileUrlStorage } = tus as unknown as {
   FileUrlStorage: new (path: string) => NonNullable<tus.UploadOptions['urlStorage']>;
 };
+/** What a server says of an upload that it does not have. */
+const GONE = [404, 410];
+/** Refusals that are over in a moment: others write to the upload, or too much was asked. */
+const PASSING = [409, 423, 429];
 const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
 /** Whether a server takes files in several requests. @throws {CommandError} when it does not answer */
 export async function takesParts(server: Server, signal: AbortSignal): Promise<boolean> {
   const answer = await reach(server, '/uploads', { method: 'OPTIONS', signal });
+  const away = awayOf(server, answer);
+  if (away) throw away;
   return answer.headers.has('Tus-Resumable');
 }
 
@@ -51,6 +57,8 @@ export async function sendResumably(
       uploadSize: size,
       urlStorage,
       retryDelays: RETRY_MS,
+      onAfterResponse: keepAddress,
+      onShouldRetry: mayPass,
       onProgress,
       onSuccess: () => resolve(sending),
       onError: (error) => reject(new CommandError(inWords(error, sending.url ?? server.url))),
@@ -75,10 +83,42 @@ export async function sendResumably(
   };
 }
 
+/**
+ * Whatever a server says other than that it has the upload, the client would take for a sign to begin a new one; only
+ * that it has none is one.
+ */
+async function keepAddress(request: tus.HttpRequest, response: tus.HttpResponse): Promise<void> {
+  const status = response.getStatus();
+  if (request.getMethod() !== 'HEAD' || status < 300 || GONE.includes(status)) return;
+  throw new NotTold(response);
+}
+
+/** A server did not tell how far an upload is. */
+class NotTold extends Error {
+  readonly response: tus.HttpResponse;
+
+  constructor(response: tus.HttpResponse) {
+    super(`The server answered ${response.getStatus()}.`);
+    this.response = response;
+  }
+}
+
+function answerTo(error: Error): tus.HttpResponse | null {
+  if (!(error instanceof tus.DetailedError)) return null;
+  return error.causingError instanceof NotTold ? error.causingError.response : error.originalResponse;
+}
+
+function mayPass(error: Error): boolean {
+  const status = answerTo(error)?.getStatus() ?? 0;
+  return status < 400 || status >= 500 || PASSING.includes(status);
+}
+
 /** @param url where the file was sent; the server says where that is, by its PUBLIC_URL */
 function inWords(error: Error, url: string): string {
-  const response = error instanceof tus.DetailedError ? error.originalResponse : null;
-  if (!response)
+  const response = answerTo(error);
+  const status = response?.getStatus() ?? 0;
+  if (!response || status === 429 || (status >= 502 && status <= 504))
     return `The upload broke off, and ${new URL(url).origin} does not answer; the same command goes on with it.`;
-  return `The server refused the file (${response.getStatus()}): ${errorSentence(response.getBody())}`;
+  const sentence = errorSentence(response.getBody());
+  return `The server refused the file (${status})${sentence ? `: ${sentence}` : '.'}`;
 }

@@ -213,6 +213,35 @@ test('an event whose answer was lost on the way is asked for again, and is the s
   expect(await titled('Lost')).toEqual([{ id }]);
 });
 
+test('what has come of a file is not given up for a server that is away', async () => {
+  const path = await fileOf('Away.mp4');
+  instead = (incoming, answer) => incoming.url === '/api/events' && says(500)(incoming, answer);
+  await expect(begin(path).ended).rejects.toThrow('The server answered 500');
+  // Not even the way in which files are sent can be told.
+  instead = says(502);
+  await expect(begin(path).ended).rejects.toThrow(`${url} answers 502`);
+  let heads = 0;
+  instead = (incoming, answer) => {
+    if (incoming.method !== 'HEAD') return false;
+    heads += 1;
+    return heads < 3 && says(heads === 1 ? 502 : 429)(incoming, answer);
+  };
+  await sent(path);
+  expect(heads).toBe(3);
+  expect(await uploadsOf('Away.mp4')).toHaveLength(1);
+});
+
+test('a password that is wrong for once makes nobody forget what has come', async () => {
+  const path = await fileOf('Password.mp4');
+  instead = (incoming, answer) => incoming.url === '/api/events' && says(500)(incoming, answer);
+  await expect(begin(path).ended).rejects.toThrow('The server answered 500');
+  instead = (incoming, answer) => incoming.method === 'HEAD' && says(401)(incoming, answer);
+  await expect(begin(path).ended).rejects.toThrow('The server refused the file (401)');
+  instead = through;
+  await sent(path);
+  expect(await uploadsOf('Password.mp4')).toHaveLength(1);
+});
+
 test('a file whose upload has expired is sent again', async () => {
   const path = await fileOf('Expired.mp4');
   instead = (incoming, answer) => incoming.url === '/api/events' && says(500)(incoming, answer);
