@@ -116,7 +116,7 @@ async function sendRecording(
 ): Promise<string> {
   const progress = showProgress('upload', screen);
   const all = files.reduce((sum, { size }) => sum + size, 0);
-  const show = (sent: number) => shown(progress, sent, all);
+  const show = (sent: number, total = all) => shown(progress, sent, total);
   try {
     if (!(await takesParts(server, signal))) {
       const identifier = await sendAtOnce(server, event, files, show, signal);
