@@ -95,6 +95,16 @@ test('a track without a flavor is 400', async () => {
   expect(answer.text).toContain('"SCREEN.mp4"');
 });
 
+test('a name that is written from right to left, or breaks lines, is kept as that of any file is', async () => {
+  const name = 'clips/CAM\u202eERA\u2028.mp4';
+  const zip = zipOf([
+    { name: 'manifest.xml', content: manifest({ [name]: ['track', 'presenter/source'] }, 'odd-name') },
+    { name, content: CAMERA },
+  ]);
+  const id = packageId(ok(await send(zip)));
+  expect(await tracks(id)).toMatchObject([{ filename: 'CAMERA.mp4' }]);
+});
+
 test('the archive as the whole body, and an event of its own', async () => {
   const answer = ok(
     await recorder().send('POST', '/ingest/addZippedMediaPackage/fast/', {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { safeFilename } from '../../http/form/filename.ts';
 import { detectTrackType } from '../../media/signature.ts';
 import type { ReceivedFile, StagedFiles } from '../staged-files.ts';
 import type { ZipEntry } from './zip/read-zip.ts';
@@ -36,7 +37,11 @@ export async function unpack(
       unpacked.small.set(name, head);
       return;
     }
-    const file = { field: name, filename: baseName(name), expectedBytes: size ?? options.maxBytes };
+    const file = {
+      field: name,
+      filename: safeFilename(name, 'file'),
+      expectedBytes: size ?? options.maxBytes,
+    };
     unpacked.stored.set(name, await staged.store({ ...file, stream: rest, detect: detectTrackType }));
   });
   return unpacked;
@@ -46,7 +51,7 @@ export async function unpack(
 export function storeSmall(name: string, content: Buffer, staged: StagedFiles): Promise<ReceivedFile> {
   return staged.store({
     field: name,
-    filename: baseName(name),
+    filename: safeFilename(name, 'file'),
     stream: Readable.from([content]),
     expectedBytes: content.length,
     detect: detectTrackType,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { safeFilename } from '../../http/form/filename.ts';
 import type { DraftContents } from '../draft-contents.ts';
 import type { ReceivedFile, StagedFiles } from '../staged-files.ts';
 import { isPolicy } from './catalogs.ts';
@@ -55,7 +56,12 @@ function isText({ kind, flavor }: ManifestElement): boolean {
 }
 
 function catalogOf({ flavor }: ManifestElement, path: string, content: Buffer) {
-  return { id: randomUUID(), flavor, filename: baseName(path), content: new TextDecoder().decode(content) };
+  return {
+    id: randomUUID(),
+    flavor,
+    filename: safeFilename(path, 'file'),
+    content: new TextDecoder().decode(content),
+  };
 }
 
 function addFile(
