@@ -55,6 +55,7 @@ function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage & { downloa
     remove: storage.remove.bind(storage),
     list: storage.list.bind(storage),
     unfinished: storage.unfinished.bind(storage),
+    removeUnfinished: storage.removeUnfinished.bind(storage),
     localPath: () => undefined,
     check: storage.check.bind(storage),
     requireRoom: storage.requireRoom.bind(storage),

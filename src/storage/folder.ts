@@ -27,6 +27,9 @@ const READ_BYTES = 128 * 1024;
 const PROBE_BYTES = 4096;
 /** There is no file of that name: nothing at all, a file in the place of its folder, or a link that leads nowhere. */
 const ABSENT: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
+/** What a file system puts into its own folder, for root alone. */
+const RECOVERED = 'lost+found';
+const KIND = /^[a-z]+$/;
 
 /** Objects as files of one folder, each under its key. A file appears whole and durable, or not at all. */
 export class FolderStorage implements ObjectStorage {
@@ -130,17 +133,17 @@ export class FolderStorage implements ObjectStorage {
 
   async remove(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
-      await rm(this.#unfinishedPath(key), { force: true });
+      await this.removeUnfinished(key);
       await rm(this.localPath(key), { force: true });
     }
   }
 
   async *list(prefix: string, { after = '', onForeign }: ListOptions = {}): AsyncIterable<ListedObject> {
-    const foreign = (name: string) => name.startsWith(prefix) && onForeign?.(name);
+    const foreign = (name: string) => name > after && name.startsWith(prefix) && onForeign?.(name);
     for (const kind of await entries(this.#root)) {
       const mayMatch = `${kind.name}/`.startsWith(prefix) || prefix.startsWith(`${kind.name}/`);
-      if (kind.name === UNFINISHED) continue;
-      if (!kind.isDirectory()) foreign(kind.name);
+      if (kind.name === UNFINISHED || kind.name === RECOVERED) continue;
+      if (!kind.isDirectory() || !KIND.test(kind.name)) foreign(kind.name);
       else if (mayMatch) {
         for (const shard of await entries(join(this.#root, kind.name))) {
           const name = `${kind.name}/${shard.name}`;
@@ -151,11 +154,15 @@ export class FolderStorage implements ObjectStorage {
     }
   }
 
-  async *unfinished(): AsyncIterable<string> {
+  async *unfinished(prefix = ''): AsyncIterable<string> {
     for (const { name } of await entries(join(this.#root, UNFINISHED))) {
       const key = name.replaceAll('_', '/');
-      if (isObjectKey(key)) yield key;
+      if (isObjectKey(key) && key.startsWith(prefix)) yield key;
     }
+  }
+
+  async removeUnfinished(key: string): Promise<void> {
+    await rm(this.#unfinishedPath(key), { force: true });
   }
 
   localPath(key: string): string {

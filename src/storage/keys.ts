@@ -12,6 +12,11 @@ export function objectKey(kind: string): string {
   return `${kind}/${id.slice(0, 2)}/${id}`;
 }
 
+/** What was given to `objectKey`. */
+export function kindOf(key: string): string {
+  return key.slice(0, key.indexOf('/'));
+}
+
 /** The part of a key that says where it is in a listing: `kind/5f`. */
 export function shardOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/'));

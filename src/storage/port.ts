@@ -158,8 +158,12 @@ export interface ObjectStorage {
   /**
    * Keys of uploads that were begun and neither finished nor aborted (S3 multipart uploads, temporary files),
    * including those that other processes are working on.
+   *
+   * @param prefix what the keys begin with
    */
-  unfinished(): AsyncIterable<string>;
+  unfinished(prefix?: string): AsyncIterable<string>;
+  /** Removes whatever an interrupted `put` left under a key, beside the object that may stand there. */
+  removeUnfinished(key: string): Promise<void>;
   /** A path from which a tool can read the object in place, where there is one. */
   localPath(key: string): string | undefined;
   /**

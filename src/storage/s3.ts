@@ -174,10 +174,14 @@ export class S3Storage implements ObjectStorage {
     }
   }
 
-  async *unfinished(): AsyncIterable<string> {
-    for await (const { Key = '' } of this.#multiparts()) {
+  async *unfinished(prefix?: string): AsyncIterable<string> {
+    for await (const { Key = '' } of this.#multiparts(prefix)) {
       if (isObjectKey(Key)) yield Key;
     }
+  }
+
+  async removeUnfinished(key: string): Promise<void> {
+    await this.#abortMultiparts(requireObjectKey(key));
   }
 
   localPath(key: string): undefined {

@@ -67,13 +67,16 @@ export async function releaseOwned(
 
 /**
  * Enters objects whose rows the same transaction deletes: the sweep removes them soon after the commit, whatever
- * happens to this process.
+ * happens to this process. One that stands there already, which no row's should, keeps nobody from deleting it.
  */
 export async function releaseObjects(trx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await trx
     .insertInto('staging')
     .values(keys.map((key) => ({ object_key: key, owner: null, expires_at: sql<Date>`now()` })))
+    .onConflict((entry) =>
+      entry.column('object_key').doUpdateSet({ owner: null, expires_at: sql<Date>`now()` }),
+    )
     .execute();
 }
 

@@ -94,12 +94,29 @@ export async function ownersOf(client: pg.Client, keys: readonly string[]): Prom
 }
 
 /** Which of the keys the staging ledger has: their objects are being stored, or wait to be removed. */
-export async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set<string>> {
+async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ object_key: string }>(
     'SELECT object_key FROM staging WHERE object_key = ANY ($1)',
     [keys],
   );
   return new Set(rows.map(({ object_key }) => object_key));
+}
+
+/** Who owns the objects of these keys, and which of them the staging ledger has, both at one moment. */
+export async function namedAndStaged(
+  client: pg.Client,
+  keys: readonly string[],
+): Promise<{ owners: Map<string, OwnedObject>; staged: Set<string> }> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    const owners = await ownersOf(client, keys);
+    return {
+      owners: new Map(owners.map((owner) => [owner.key, owner])),
+      staged: await onLedger(client, keys),
+    };
+  } finally {
+    await client.query('ROLLBACK');
+  }
 }
 
 /** `pg` gives what may have 64 bits as text. */

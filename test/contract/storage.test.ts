@@ -231,6 +231,17 @@ describe.each(storages)('object storage: %s', (_name, open) => {
     await expectNothingLeft();
   });
 
+  test('removes what was left of another put and keeps the object', async () => {
+    const [key, other] = [await put(bytes(100)), objectKey('track')];
+    for (const begun of [key, other]) await storage.begin(begun, { ...video, expectedBytes: 100 });
+    expect(await Array.fromAsync(storage.unfinished(key))).toEqual([key]);
+    await storage.removeUnfinished(key);
+    expect(await Array.fromAsync(storage.unfinished())).toEqual([other]);
+    expect(await storage.size(key)).toBe(100);
+    await storage.removeUnfinished(key);
+    await expect(storage.removeUnfinished('../secret')).rejects.toThrow(TypeError);
+  });
+
   test.runIf(process.platform === 'linux')(
     'holds no file or connection for streams that were given up',
     async () => {

@@ -1,13 +1,17 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { restoreCommand } from '../../src/cli/inlet/restore.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { loadConfig } from '../../src/config.ts';
 import { createStorage } from '../../src/storage/create.ts';
+import { FolderStorage } from '../../src/storage/folder.ts';
 import { takeBackup } from '../../src/upkeep/backup/backup.ts';
+import { dumpDatabase } from '../../src/upkeep/backup/dump.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -122,7 +126,7 @@ test('the object of an event that is deleted while it is backed up stays until i
   };
   const { signal } = new AbortController();
   const { lacking } = await takeBackup(await temporary(), {
-    ...{ client, keeper, storage: { get }, version: '0', signal },
+    ...{ client, keeper, storage: { get, check: () => storage.check() }, version: '0', system: '', signal },
     onProgress: () => undefined,
   });
   expect(lacking).toEqual([]);
@@ -211,6 +215,90 @@ test('a database that holds data, or is in use, is not replaced unasked', async 
   await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('--replace');
   expect(await say(restoreCommand, elsewhere, [folder, '--replace'])).toMatchObject({ code: 0 });
   await expect(say(restoreCommand, elsewhere, [await temporary()])).rejects.toThrow('no complete backup');
+});
+
+test('a backup is not replaced by that of another database', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  const other = await openApp();
+  // All databases of the tests are copies of one.
+  await other.app.database
+    .updateTable('nonce_key')
+    .set({ key: Buffer.alloc(32, 7) })
+    .execute();
+  await expect(say(backupCommand, other.system, [folder])).rejects.toThrow('the backup of another database');
+  const elsewhere = await emptySystem();
+  expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+  expect(await say(backupCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+});
+
+test('backups that end for want of room leave no tables behind each', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await writeFile(join(folder, 'objects'), '');
+  for (let i = 0; i < 3; i += 1)
+    await expect(say(backupCommand, system, [folder])).rejects.toThrow('ENOTDIR');
+  expect((await readdir(folder)).filter((name) => name.startsWith('database-'))).toHaveLength(1);
+});
+
+test('a backup that is stopped in a large table ends at once', async () => {
+  const { app } = await openApp();
+  await sql`CREATE TABLE accounts_large AS SELECT n, repeat(sha256(n::text::bytea)::text, 20) AS text
+    FROM generate_series(1, 40000) AS n`.execute(app.database);
+  const client = new pg.Client(app.context.databaseUrl);
+  onTestFinished(() => client.end());
+  await client.connect();
+  const folder = await temporary();
+  const stopped = new AbortController();
+  const dump = dumpDatabase(client, folder, stopped.signal);
+  dump.catch(() => undefined);
+  await expect.poll(() => readdir(folder), { interval: 1 }).toContain('accounts_large.copy.gz');
+  stopped.abort(new Error('Interrupted.'));
+  await expect(dump).rejects.toThrow();
+  const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND query LIKE 'COPY%'`.execute(app.database);
+  expect(rows[0]?.n).toBe(0);
+}, 20_000);
+
+test('what somebody has stored since a restoration began is not lost', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  const elsewhere = await emptySystem();
+  const put = FolderStorage.prototype.put;
+  vi.spyOn(FolderStorage.prototype, 'put').mockImplementation(async function (this: FolderStorage, ...given) {
+    const client = new pg.Client(elsewhere.databaseUrl);
+    await client.connect();
+    await client.query("INSERT INTO series (id, title) VALUES ('late', 'late')");
+    await client.end();
+    return put.apply(this, given);
+  });
+  await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('--replace');
+  const client = new pg.Client(elsewhere.databaseUrl);
+  onTestFinished(() => client.end());
+  await client.connect();
+  expect((await client.query('SELECT id FROM series')).rows).toEqual([{ id: 'late' }]);
+});
+
+test.each(['folder', 'S3'])('a restoration goes on that was killed in an object: %s', async (kind) => {
+  const { app, system } = await openApp(await bucket(kind));
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  const elsewhere = await emptySystem(await bucket(kind));
+  Object.assign(process.env, elsewhere.env);
+  const config = loadConfig({ ...elsewhere.env, DATA_DIR: elsewhere.dataDir });
+  const storage = await createStorage(config);
+  onTestFinished(() => storage.close());
+  const [object] = await Array.fromAsync(app.storage.list(''));
+  await storage.begin(object?.key ?? '', { mediatype: 'video/mp4', expectedBytes: 500 });
+  expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+  expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+  expect(await say(verifyCommand, elsewhere, ['--digests'])).toEqual({ code: 0, lines: [] });
 });
 
 test('a folder is refused in which a backup would remove what is not its own', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
@@ -55,6 +55,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     await app.storage.remove([key]);
     await app.storage.put(key, source(data), video);
   };
+  const ledger = () => app.database.selectFrom('staging').select('object_key').execute();
   const contentOf = async (key: string) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of await app.storage.get(key)) chunks.push(chunk);
@@ -161,7 +162,9 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     ).toEqual(['digest', 'missing', 'orphaned', 'size']);
     const rest = await verifyNow('--digests');
     expect(rest.lines).toEqual([expect.stringMatching(/^orphaned notes\.txt/)]);
-    expect((await contentOf(key(cut))).equals(whole)).toBe(true);
+    expect((await contentOf(await keyOf(cut))).equals(whole)).toBe(true);
+    // What was damaged can still be had.
+    expect((await contentOf(key(flipped))).equals(altered)).toBe(true);
     const event = await app.request(`/api/events/${processed}`);
     expect(await event.json()).toMatchObject({ processing_state: 'SUCCEEDED' });
     await rm(backup, { recursive: true });
@@ -177,6 +180,66 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
         .executeTakeFirstOrThrow();
       return object_key;
     }
+  });
+
+  test('what an earlier try has left under the key of an object is nothing to remove the object for', async () => {
+    const event = await upload(await recording());
+    const key = await keyOf(event);
+    await app.storage.begin(key, { ...video, expectedBytes: 100 });
+    expect(await verifyNow('--repair')).toEqual({ code: 0, lines: [] });
+    expect(await ledger()).toEqual([]);
+    // A verification that listed it before its row was committed, and noted it.
+    const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
+    await notes.begin({ digests: false });
+    await notes.add([{ kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' }]);
+    await notes.reach({ through: 'zz/ff', objects: 0, bytes: 0 });
+    expect((await verifyNow('--repair', '--resume')).lines).toEqual([
+      expect.stringMatching(/mended: it is in order by now$/),
+    ]);
+    expect(await ledger()).toEqual([]);
+  });
+
+  test('what the ledger would have removed is taken off it, whatever else is wrong with it', async () => {
+    const [resized, lost] = [await upload(await recording()), await upload(bytes(700))];
+    await app.storage.remove([await keyOf(lost)]);
+    await app.database.updateTable('tracks').set({ size: 5 }).where('event_id', '=', resized).execute();
+    const keys = [await keyOf(resized), await keyOf(lost)];
+    const entry = { owner: null, expires_at: sql<Date>`now() + interval '1 hour'` };
+    await app.database
+      .insertInto('staging')
+      .values(keys.map((object_key) => ({ object_key, ...entry })))
+      .execute();
+    expect((await verifyNow('--repair')).lines.map((line) => line.split(' ', 1)[0]).sort()).toEqual([
+      'missing',
+      'size',
+    ]);
+    expect(await ledger()).toEqual([]);
+    expect((await verifyNow()).lines).toEqual([expect.stringMatching(/^missing /)]);
+  });
+
+  test('an event can be deleted whose object the ledger has as well', async () => {
+    const event = await upload(bytes(700));
+    const entry = { owner: 'repair', expires_at: sql<Date>`now() + interval '1 hour'` };
+    await app.database
+      .insertInto('staging')
+      .values({ object_key: await keyOf(event), ...entry })
+      .execute();
+    expect((await app.request(`/api/events/${event}`, { method: 'DELETE' })).status).toBe(204);
+  });
+
+  test('no transaction is open while objects are read', async () => {
+    await upload(bytes(700));
+    const states: string[] = [];
+    const get = app.storage.get;
+    const proto = Object.getPrototypeOf(app.storage) as typeof app.storage;
+    vi.spyOn(proto, 'get').mockImplementation(async function (this: typeof proto, ...asked) {
+      const { rows } = await sql<{ state: string }>`SELECT state FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'inlet verify'`.execute(app.database);
+      states.push(...rows.map(({ state }) => state));
+      return get.apply(this, asked);
+    });
+    expect((await verifyNow('--digests')).code).toBe(0);
+    expect(new Set(states)).toEqual(new Set(['idle']));
   });
 
   test('what is whole is not replaced by what would be made of a damaged recording', async () => {
@@ -239,7 +302,8 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
           listed.push(options?.after);
           return storage.list(prefix, options);
         },
-        unfinished: () => storage.unfinished(),
+        unfinished: (prefix?: string) => storage.unfinished(prefix),
+        check: () => storage.check(),
         size: (key: string) => storage.size(key),
         get: (...args: Parameters<typeof storage.get>) => storage.get(...args),
       },
@@ -247,7 +311,12 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
     const scope = { digests: false };
     const found: string[] = [];
-    const options = { ...scope, notes, onFinding: ({ key }: Finding) => void found.push(key), batch: 1 };
+    const options = {
+      ...scope,
+      notes,
+      onFinding: ({ key }: Finding) => void found.push(key),
+      batch: { objects: 1, bytes: 1 },
+    };
     await notes.begin(scope);
     const interrupted = new AbortController();
     const first = verify(parts, {

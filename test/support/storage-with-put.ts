@@ -9,6 +9,7 @@ const NAMES = [
   'remove',
   'list',
   'unfinished',
+  'removeUnfinished',
   'localPath',
   'check',
   'requireRoom',

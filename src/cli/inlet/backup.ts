@@ -3,6 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { formatBytes } from '../../units.ts';
 import { BackupUnderWay, takeBackup } from '../../upkeep/backup/backup.ts';
 import { NoPlaceForBackup, requirePlace } from '../../upkeep/backup/place.ts';
+import { systemOf } from '../../upkeep/backup/system.ts';
 import { CommandError } from '../failure.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
@@ -31,9 +32,10 @@ export const backupCommand: Command = {
         progress.update(all === 0 ? 1 : Math.min(1, bytes / all), `${formatBytes(bytes)} of objects`);
       const [reader, keeper] = [await client(), await client()];
       const { version } = manifest;
-      const parts = { client: reader, keeper, storage, version, signal, onProgress };
+      const system = await systemOf(reader);
+      const parts = { client: reader, keeper, storage, version, system, signal, onProgress };
       try {
-        await requirePlace(folder, config.dataDir);
+        await requirePlace(folder, { dataDir: config.dataDir, system });
         const { manifest: taken, lacking } = await takeBackup(folder, parts);
         for (const { key, reason } of lacking) print(`${key}: ${reason}`);
         const rows = Object.values(taken.tables).reduce((sum, count) => sum + count, 0);

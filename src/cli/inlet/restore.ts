@@ -3,7 +3,7 @@ import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '..
 import { formatBytes } from '../../units.ts';
 import { BackupDamaged } from '../../upkeep/backup/damaged.ts';
 import type { Manifest } from '../../upkeep/backup/manifest.ts';
-import { holdsData, otherUsers, restoreBackup } from '../../upkeep/backup/restore.ts';
+import { NotToBeReplaced, requireUnused, restoreBackup } from '../../upkeep/backup/restore.ts';
 import { CommandError } from '../failure.ts';
 import { applyMigrations } from '../migrations.ts';
 import { findDatabase, reachable } from '../prepare-database.ts';
@@ -41,9 +41,10 @@ export const restoreCommand: Command = {
     const onProgress = (bytes: number) =>
       progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
     try {
-      await prepare(url, manifest, values.replace ?? false);
+      const { replace = false } = values;
+      await prepare(url, manifest, replace);
       const client = await openClient(url, NAME);
-      const parts = { client, storage, signal, onProgress };
+      const parts = { client, storage, replace, signal, onProgress };
       const lacking = await restoreBackup(folder, manifest, parts).finally(() =>
         client.end().catch(() => undefined),
       );
@@ -54,7 +55,8 @@ export const restoreCommand: Command = {
       );
       return lacking.length === 0 ? 0 : 1;
     } catch (error) {
-      throw error instanceof BackupDamaged ? new CommandError(error.message) : error;
+      const isExpected = error instanceof BackupDamaged || error instanceof NotToBeReplaced;
+      throw isExpected ? new CommandError(error.message) : error;
     } finally {
       progress.stop();
       await storage.close();
@@ -62,7 +64,12 @@ export const restoreCommand: Command = {
   },
 };
 
-/** Makes the tables that the backup's are. @throws {CommandError} when something would be lost, or somebody is at work */
+/**
+ * Makes the tables that the backup's are.
+ *
+ * @throws {NotToBeReplaced}
+ * @throws {CommandError} when the backup, or the database, is of a later version
+ */
 async function prepare(url: string, manifest: Manifest, replace: boolean): Promise<void> {
   const known = await allMigrations();
   const unknown = manifest.migrations.filter((name) => !known.includes(name));
@@ -73,12 +80,7 @@ async function prepare(url: string, manifest: Manifest, replace: boolean): Promi
   }
   const client = await openClient(url, NAME);
   try {
-    const [user] = await otherUsers(client);
-    if (user)
-      throw new CommandError(`Something works with the database ("${user}"); stop all of Inlet first.`);
-    if (!replace && (await holdsData(client))) {
-      throw new CommandError('The database holds data, which would be lost; --replace says that it may be.');
-    }
+    await requireUnused(client, replace);
     const later = (await appliedMigrations(client)).filter((name) => !manifest.migrations.includes(name));
     if (later.length > 0) {
       throw new CommandError(

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObjectKey, requireObjectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
-import { sumOf } from '../digests.ts';
+import { isUnreadable, sumOf } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 
 /** What is known of an object that a backup has. */
@@ -16,14 +16,16 @@ export function backupPath(folder: string, key: string): string {
 }
 
 /**
- * Stores an object from a backup, in place of what is there. Nothing is stored that is not what the row tells of.
+ * Stores an object from a backup. Nothing is stored that is not what the row tells of.
  *
+ * @param under is asked for the key to store it under when it is known to be right
  * @returns whether the backup has it as it should be
  */
 export async function storeFromBackup(
   folder: string,
   { key, size, sha256, mediatype }: BackedUpObject,
   storage: Pick<ObjectStorage, 'put'>,
+  under: () => Promise<string>,
 ): Promise<boolean> {
   if (!isObjectKey(key)) return false;
   const file = await open(backupPath(folder, key), 'r').catch(() => undefined);
@@ -31,11 +33,18 @@ export async function storeFromBackup(
   const read = () => file.createReadStream({ autoClose: false, start: 0 });
   try {
     if ((await file.stat()).size !== size) return false;
-    // Read twice: what is there is replaced only by what is known to be right.
-    if (sha256 !== null && (await sumOf(read())) !== sha256) return false;
-    await storage.put(key, read(), { mediatype: mediatype ?? UNKNOWN_TYPE, expectedBytes: size });
+    if (sha256 !== null && (await digestOfFile(read())) !== sha256) return false;
+    await storage.put(await under(), read(), { mediatype: mediatype ?? UNKNOWN_TYPE, expectedBytes: size });
     return true;
   } finally {
     await file.close();
   }
+}
+
+/** @returns undefined for one that the disk does not give */
+async function digestOfFile(bytes: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+  return sumOf(bytes).catch((error) => {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  });
 }

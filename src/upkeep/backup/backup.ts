@@ -1,11 +1,11 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { ObjectStorage } from '../../storage/port.ts';
 import { keepObjects } from '../../storage/removals.ts';
+import type { Reading } from '../digests.ts';
 import { copyObjects, type LackingObject, removeOthers } from './copy-objects.ts';
 import { dumpDatabase } from './dump.ts';
-import { databaseFolder, type Manifest, writeManifest } from './manifest.ts';
+import { databaseFolder, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { listedObjects } from './objects-list.ts';
 
 /** What a backup is taken with. Each client is for it alone. */
@@ -14,9 +14,11 @@ export interface BackupParts {
   client: pg.Client;
   /** Keeps objects from being removed meanwhile. */
   keeper: pg.Client;
-  storage: Pick<ObjectStorage, 'get'>;
+  storage: Reading;
   /** Inlet's version. */
   version: string;
+  /** Whose data it is (`systemOf`). */
+  system: string;
   signal: AbortSignal;
   /** @param bytes of objects that are in the backup. @param all that there will be */
   onProgress(bytes: number, all: number): void;
@@ -37,10 +39,11 @@ export class BackupUnderWay extends Error {
  */
 export async function takeBackup(
   folder: string,
-  { client, keeper, storage, version, signal, onProgress }: BackupParts,
+  { client, keeper, storage, version, system, signal, onProgress }: BackupParts,
 ): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: LackingObject[] }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (!(await keepObjects(keeper))) throw new BackupUnderWay('Another backup is being taken.');
+  await removeDatabases(folder, (await readManifest(folder))?.database);
   const taken = new Date();
   const name = databaseFolder(taken);
   const database = join(folder, name);
@@ -56,11 +59,16 @@ export async function takeBackup(
   const lacking = await copyObjects(listedObjects(database), folder, storage, { signal, onBytes });
   // The lock belongs to the connection: had that broken, objects may have been removed.
   await keeper.query('SELECT 1');
-  const manifest = { taken: taken.toISOString(), version, database: name, ...dump };
+  const manifest = { taken: taken.toISOString(), version, system, database: name, ...dump };
   await writeManifest(folder, manifest);
-  for (const other of await readdir(folder)) {
-    if (other.startsWith('database-') && other !== name) await rm(join(folder, other), { recursive: true });
-  }
+  await removeDatabases(folder, name);
   await removeOthers(listedObjects(database), folder);
   return { manifest, lacking };
+}
+
+/** Removes the tables of other backups, complete or not: those of one that has no room would use up more each night. */
+async function removeDatabases(folder: string, but: string | undefined): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('database-') && name !== but) await rm(join(folder, name), { recursive: true });
+  }
 }

@@ -3,9 +3,8 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isObjectKey } from '../../storage/keys.ts';
-import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { beginSha256 } from '../../storage/sha256/sha256.ts';
-import { isUnreadable } from '../digests.ts';
+import { type Reading, readObject, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { type BackedUpObject, backupPath } from './backed-up.ts';
 
@@ -22,13 +21,13 @@ export interface LackingObject {
 /**
  * Copies objects into a backup, but for those that an earlier one has: no object ever changes.
  *
- * @param onBytes is told of bytes that are in the backup
+ * @param onBytes is told of bytes that are in the backup; of fewer, when a copy has to begin anew
  * @returns what the backup lacks
  */
 export async function copyObjects(
   objects: AsyncIterable<BackedUpObject>,
   folder: string,
-  storage: Pick<ObjectStorage, 'get'>,
+  storage: Reading,
   { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
 ): Promise<LackingObject[]> {
   const lacking: LackingObject[] = [];
@@ -49,42 +48,49 @@ export async function copyObjects(
 async function copyObject(
   { key, size, sha256 }: BackedUpObject,
   path: string,
-  storage: Pick<ObjectStorage, 'get'>,
+  storage: Reading,
   { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
 ): Promise<string | undefined> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // The disk of the backup has faults of its own, which end all of it.
+  const write = (bytes: AsyncIterable<Uint8Array>) => writeSummed(`${path}.new`, bytes, { signal, onBytes });
+  const copied = await readObject(storage, key, write, signal);
+  if (copied === undefined) return 'it is not in the storage';
+  if (copied === UNREADABLE) return 'it cannot be read';
+  const isOther = sha256 !== null && copied.sha256 !== sha256;
+  const reason =
+    copied.size === size
+      ? isOther && 'its SHA-256 is another one'
+      : `it has ${copied.size} bytes instead of ${size}`;
+  await rename(`${path}.new`, reason ? `${path}.damaged` : path);
+  return reason || undefined;
+}
+
+/** @returns what has been written; nothing is left of what fails */
+async function writeSummed(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
+): Promise<{ size: number; sha256: string }> {
   const sum = beginSha256();
-  let copied = 0;
-  let fault: unknown;
+  let size = 0;
   async function* summed() {
-    try {
-      for await (const chunk of await storage.get(key, undefined, signal)) {
-        await sum.add(chunk);
-        copied += chunk.length;
-        onBytes(chunk.length);
-        yield chunk;
-      }
-    } catch (error) {
-      fault = error;
-      throw error;
+    for await (const chunk of bytes) {
+      await sum.add(chunk);
+      size += chunk.length;
+      onBytes(chunk.length);
+      yield chunk;
     }
   }
   try {
-    await pipeline(summed, createWriteStream(`${path}.new`, { mode: 0o600, flush: true }), { signal });
+    await pipeline(summed, createWriteStream(path, { mode: 0o600, flush: true }), { signal });
   } catch (error) {
     sum.drop();
-    await rm(`${path}.new`, { force: true });
-    if (fault instanceof ObjectNotFound) return 'it is not in the storage';
-    // The disk of the backup has faults of its own, which end all of it.
-    if (isUnreadable(fault)) return 'it cannot be read';
+    onBytes(-size);
+    await rm(path, { force: true });
     throw error;
   }
-  const digest = await sum.digest();
-  const isOther = sha256 !== null && digest !== sha256;
-  const reason =
-    copied === size ? isOther && 'its SHA-256 is another one' : `it has ${copied} bytes instead of ${size}`;
-  await rename(`${path}.new`, reason ? `${path}.damaged` : path);
-  return reason || undefined;
+  return { size, sha256: await sum.digest() };
 }
 
 /** Removes what an earlier backup had and this one has not. */

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { jsonLine } from '../json-lines.ts';
 import { ownedInTransaction } from '../owned-objects.ts';
 import { columnList, tablesInOrder } from './tables.ts';
 
@@ -29,6 +30,7 @@ export interface Dump {
 /**
  * Writes all tables, and the list of the objects that they name, as they are at one moment.
  *
+ * @param client is of no use any more when this fails
  * @param folder is made; files are for its owner alone
  */
 export async function dumpDatabase(client: pg.Client, folder: string, signal: AbortSignal): Promise<Dump> {
@@ -45,9 +47,12 @@ export async function dumpDatabase(client: pg.Client, folder: string, signal: Ab
     const count = { objects: 0, bytes: 0 };
     const list = Readable.from(lines(client, count));
     await pipeline(list, createGzip(), fileAt(join(folder, OBJECTS)), { signal });
+    await client.query('ROLLBACK');
     return { tables, migrations: rows.map(({ name }) => name), ...count };
-  } finally {
-    await client.query('ROLLBACK').catch(() => undefined);
+  } catch (error) {
+    // A COPY that nobody reads to its end keeps everything behind it waiting.
+    await client.end().catch(() => undefined);
+    throw error;
   }
 }
 
@@ -56,7 +61,7 @@ async function* lines(client: pg.Client, count: { objects: number; bytes: number
     count.objects += owned.length;
     count.bytes += owned.reduce((sum, { size }) => sum + size, 0);
     yield owned
-      .map(({ key, size, sha256, mediatype }) => `${JSON.stringify({ key, size, sha256, mediatype })}\n`)
+      .map(({ key, size, sha256, mediatype }) => jsonLine({ key, size, sha256, mediatype }))
       .join('');
   }
 }

@@ -11,20 +11,27 @@ import { columnList, type Table, tablesInOrder, tablesLeftOut } from './tables.t
  * Fills empty tables with those of a dump, all of them or none. Triggers rest meanwhile: what they would derive is in the
  * dump.
  *
- * @param rows how many each table has to have then
- * @throws when it does not
+ * @param options.rows how many each table has to have then
+ * @param options.mayReplace is asked when nobody else can use the tables any more; throws when their rows have to stay
+ * @throws when a table has others
  */
 export async function loadDatabase(
   client: pg.Client,
   folder: string,
-  rows: Readonly<Record<string, number>>,
-  signal: AbortSignal,
+  {
+    rows,
+    mayReplace,
+    signal,
+  }: { rows: Readonly<Record<string, number>>; mayReplace: () => Promise<void>; signal: AbortSignal },
 ): Promise<void> {
   await client.query('BEGIN');
   try {
     const tables = await tablesInOrder(client);
     const names = tables.map(({ name }) => `"${name}"`);
-    await client.query(`TRUNCATE ${[...names, ...(await tablesLeftOut(client))].join(', ')}`);
+    const all = [...names, ...(await tablesLeftOut(client))].join(', ');
+    await client.query(`LOCK TABLE ${all} IN ACCESS EXCLUSIVE MODE`);
+    await mayReplace();
+    await client.query(`TRUNCATE ${all}`);
     for (const name of names) await client.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
     for (const table of tables) await loadTable(client, table, folder, rows[table.name], signal);
     // Tables cannot be altered while a check of them is put off to the end.

@@ -11,6 +11,8 @@ const Schema = z.object({
   taken: z.iso.datetime(),
   /** Inlet's version. */
   version: z.string(),
+  /** Whose it is (`systemOf`). */
+  system: z.string(),
   /** Names of the files of `sql/` that made the tables. */
   migrations: z.array(z.string()),
   /** The folder of the tables. */

@@ -14,9 +14,13 @@ export class NoPlaceForBackup extends Error {
  * Refuses a folder in which a backup would replace or remove what is not its own.
  *
  * @param dataDir where a folder storage has its objects
+ * @param system whose backup it is to be (`systemOf`)
  * @throws {NoPlaceForBackup}
  */
-export async function requirePlace(folder: string, dataDir: string): Promise<void> {
+export async function requirePlace(
+  folder: string,
+  { dataDir, system }: { dataDir: string; system: string },
+): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw new NoPlaceForBackup(`${folder} cannot be the folder of a backup: ${error.message}`);
@@ -29,9 +33,13 @@ export async function requirePlace(folder: string, dataDir: string): Promise<voi
     throw new NoPlaceForBackup(
       `${folder} has "${foreign}", which is of no backup; give an empty folder, or that of an earlier backup.`,
     );
-  await readManifest(folder).catch((error) => {
+  const manifest = await readManifest(folder).catch((error) => {
     throw new NoPlaceForBackup(error.message);
   });
+  if (manifest && manifest.system !== system)
+    throw new NoPlaceForBackup(
+      `${folder} has the backup of another database, which this one would replace; give another folder, or see whether DATABASE_URL is right.`,
+    );
 }
 
 async function objectsOf(folder: string): Promise<string | undefined> {

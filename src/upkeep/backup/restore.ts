@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
-import { digestOf } from '../digests.ts';
+import { digestOf, type Reading } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { type BackedUpObject, storeFromBackup } from './backed-up.ts';
 import type { LackingObject } from './copy-objects.ts';
@@ -16,7 +16,9 @@ const AT_ONCE = 4;
 export interface RestoreParts {
   /** Writes the database, whose tables are those of the backup's migrations. */
   client: pg.Client;
-  storage: Pick<ObjectStorage, 'get' | 'put' | 'size'>;
+  storage: Reading & Pick<ObjectStorage, 'put' | 'size' | 'removeUnfinished'>;
+  /** Whether what the database holds may be lost. */
+  replace: boolean;
   signal: AbortSignal;
   /** @param bytes of objects that are in the storage again */
   onProgress(bytes: number): void;
@@ -26,31 +28,35 @@ export interface RestoreParts {
  * Brings objects and tables of a backup back, the objects first: whatever ends it, repeating it goes on.
  *
  * @returns the objects that the backup lacks
+ * @throws {NotToBeReplaced}
  */
 export async function restoreBackup(
   folder: string,
   manifest: Manifest,
-  { client, storage, signal, onProgress }: RestoreParts,
+  { client, storage, replace, signal, onProgress }: RestoreParts,
 ): Promise<LackingObject[]> {
   const database = join(folder, manifest.database);
   const lacking: LackingObject[] = [];
   let bytes = 0;
   const bring = async (object: BackedUpObject) => {
     const stored =
-      (await isThere(object, storage, signal)) || (await storeFromBackup(folder, object, storage));
+      (await isThere(object, storage, signal)) ||
+      (await storeFromBackup(folder, object, storage, () => cleared(storage, object.key)));
     if (!stored) lacking.push({ key: object.key, reason: 'the backup does not have it as it should be' });
     bytes += object.size;
     onProgress(bytes);
   };
   await forEachOf(listedObjects(database), bring, { atOnce: AT_ONCE, signal });
-  await loadDatabase(client, database, manifest.tables, signal);
+  // Since the objects were begun with somebody may have started Inlet, and be it for a moment.
+  const mayReplace = () => requireUnused(client, replace);
+  await loadDatabase(client, database, { rows: manifest.tables, mayReplace, signal });
   return lacking;
 }
 
 /** Whether the storage has it, as an interrupted run left it: what is damaged is stored again. */
 async function isThere(
   { key, size, sha256 }: BackedUpObject,
-  storage: Pick<ObjectStorage, 'get' | 'size'>,
+  storage: Reading & Pick<ObjectStorage, 'size'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!isObjectKey(key)) return false;
@@ -62,8 +68,31 @@ async function isThere(
   return sha256 === null || (await digestOf(storage, key, signal)) === sha256;
 }
 
+/** @returns the key, when nothing is left under it of a restoration that was killed */
+async function cleared(storage: Pick<ObjectStorage, 'removeUnfinished'>, key: string): Promise<string> {
+  await storage.removeUnfinished(key);
+  return key;
+}
+
+/** A restoration would lose something, or somebody is at work. The message says what to do. */
+export class NotToBeReplaced extends Error {
+  override name = 'NotToBeReplaced';
+}
+
+/**
+ * @param replace whether what the database holds may be lost
+ * @throws {NotToBeReplaced}
+ */
+export async function requireUnused(client: pg.Client, replace: boolean): Promise<void> {
+  const [user] = await otherUsers(client);
+  if (user !== undefined)
+    throw new NotToBeReplaced(`Something works with the database ("${user}"); stop all of Inlet first.`);
+  if (!replace && (await holdsData(client)))
+    throw new NotToBeReplaced('The database holds data, which would be lost; --replace says that it may be.');
+}
+
 /** What others than the restorer have open on the database, by their names. */
-export async function otherUsers(client: pg.Client): Promise<string[]> {
+async function otherUsers(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT DISTINCT application_name AS name FROM pg_stat_activity
      WHERE datname = current_database() AND application_name ~ '^inlet (api|worker|all)' ORDER BY 1`,
@@ -72,7 +101,7 @@ export async function otherUsers(client: pg.Client): Promise<string[]> {
 }
 
 /** Whether the database holds anything that would be lost. */
-export async function holdsData(client: pg.Client): Promise<boolean> {
+async function holdsData(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ tables: boolean }>(
     "SELECT to_regclass('events') IS NOT NULL AS tables",
   );

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
 import { USUAL, type WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { startWorkflow } from '../../workflows/start.ts';
 import { NotNow, requireIdle } from '../../workflows/start-on-request.ts';
-import { digestOf, UNREADABLE } from '../digests.ts';
+import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 
 /** What makes media; a workflow without it makes nothing of the tracks. */
 const MAKES_MEDIA = 'encode';
 
 const BROKEN = 'it could be made anew, but what it was made of is damaged as well';
+const GONE = 'the event has been deleted meanwhile';
 const NO_TRACKS = 'it could be made anew, but the event has no tracks any more';
 
 /**
@@ -28,7 +28,7 @@ export async function rebuild(
     database,
     definitions,
     storage,
-  }: { database: Database; definitions: WorkflowDefinitions; storage: Pick<ObjectStorage, 'get'> },
+  }: { database: Database; definitions: WorkflowDefinitions; storage: Reading },
 ): Promise<number | string> {
   const tracks = await recordedTracks(database, eventId);
   if (tracks.length === 0) return NO_TRACKS;
@@ -36,6 +36,7 @@ export async function rebuild(
   try {
     return await inTransaction(database, async (trx) => {
       await requireIdle(trx, eventId);
+      if (!(await isThere(trx, eventId))) return GONE;
       const { definition, configuration } = await lastRun(trx, eventId);
       const requestId = `repair-${randomUUID()}`;
       return startWorkflow(trx, {
@@ -52,6 +53,11 @@ export async function rebuild(
   }
 }
 
+async function isThere(trx: Transaction, eventId: string): Promise<boolean> {
+  const event = await trx.selectFrom('events').select('id').where('id', '=', eventId).executeTakeFirst();
+  return event !== undefined;
+}
+
 async function recordedTracks(database: Database, eventId: string) {
   return database
     .selectFrom('tracks')
@@ -63,7 +69,7 @@ async function recordedTracks(database: Database, eventId: string) {
 
 async function areWhole(
   tracks: Awaited<ReturnType<typeof recordedTracks>>,
-  storage: Pick<ObjectStorage, 'get'>,
+  storage: Reading,
 ): Promise<boolean> {
   for (const { object_key, sha256 } of tracks) {
     const found = await digestOf(storage, object_key);

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
-import type { Database, Transaction } from '../../database/kysely.ts';
-import { objectKey } from '../../storage/keys.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
-import { digestOf } from '../digests.ts';
+import type { Database } from '../../database/kysely.ts';
+import { kindOf, objectKey } from '../../storage/keys.ts';
+import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
+import { digestOf, type Reading } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 import type { Finding } from '../verify/finding.ts';
+import { giveKey } from './give-key.ts';
 import { keepForNow } from './keep.ts';
 
 /** Of more objects that are missing or damaged it is not looked up at once which others they might be. */
@@ -43,7 +44,7 @@ export async function soughtObjects(findings: AsyncIterable<Finding>): Promise<S
 export async function relink(
   { key, size, owner: holder }: Finding,
   { bySize }: SoughtObjects,
-  parts: { database: Database; storage: Pick<ObjectStorage, 'get' | 'put'> },
+  parts: { database: Database; storage: Reading & Pick<ObjectStorage, 'put'> },
 ): Promise<OwnedObject | undefined> {
   const alike = size === null ? undefined : bySize.get(size);
   if (!alike || alike.size === 0) return undefined;
@@ -54,41 +55,26 @@ export async function relink(
   const { owner } = wanted;
   if ((await digestOf(parts.storage, owner.key)) === owner.sha256) return undefined;
   const given = holder ? await copyOf(key, owner, parts) : key;
-  const isGiven = await parts.database.transaction().execute((trx) => giveKey(trx, owner, given));
-  if (!isGiven) return undefined;
+  if (given === undefined || !(await giveKey(parts.database, owner, given))) return undefined;
   if (wanted.kind !== 'missing') await keepForNow(parts.database, owner.key);
   if (others.length > 0) alike.set(wanted.owner.sha256, others);
   else alike.delete(wanted.owner.sha256);
   return owner;
 }
 
-/** @returns the key of the copy, which is on the ledger until a row names it */
+/** @returns the key of the copy, which is on the ledger until a row names it; undefined when the object has gone */
 async function copyOf(
   key: string,
   { mediatype, size }: OwnedObject,
   { database, storage }: { database: Database; storage: Pick<ObjectStorage, 'get' | 'put'> },
-): Promise<string> {
-  const copy = objectKey(key.slice(0, key.indexOf('/')));
+): Promise<string | undefined> {
+  const bytes = await storage.get(key).catch((error) => {
+    if (error instanceof ObjectNotFound) return undefined;
+    throw error;
+  });
+  if (!bytes) return undefined;
+  const copy = objectKey(kindOf(key));
   await keepForNow(database, copy);
-  await storage.put(copy, Readable.from(await storage.get(key)), { mediatype, expectedBytes: size });
+  await storage.put(copy, Readable.from(bytes), { mediatype, expectedBytes: size });
   return copy;
-}
-
-/** @returns whether the row is there and names what it did */
-async function giveKey(
-  trx: Transaction,
-  { table, id, key: from }: OwnedObject,
-  key: string,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable(table)
-    .set({ object_key: key })
-    .where('id', '=', id)
-    .where('object_key', '=', from)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
-  await trx.deleteFrom('staging').where('object_key', '=', key).execute();
-  // Those of drafts and uploads stand there, too.
-  await trx.updateTable('staging').set({ object_key: key }).where('object_key', '=', from).execute();
-  return true;
 }

@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../database/kysely.ts';
+import { kindOf, objectKey } from '../../storage/keys.ts';
 import { type ObjectStorage, StorageRefused } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { storeFromBackup } from '../backup/backed-up.ts';
-import { digestOf } from '../digests.ts';
+import { digestOf, type Reading } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
+import { isEndangered } from '../verify/examine.ts';
 import type { Finding } from '../verify/finding.ts';
 import type { Notes } from '../verify/notes.ts';
+import { giveKey } from './give-key.ts';
 import { keepForNow } from './keep.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
@@ -22,7 +25,7 @@ export interface RepairParts {
   database: Database;
   /** Looks at single rows. */
   look: pg.Client;
-  storage: Pick<ObjectStorage, 'get' | 'put' | 'size'>;
+  storage: Reading & Pick<ObjectStorage, 'put' | 'size' | 'unfinished'>;
   definitions: WorkflowDefinitions;
   /** The user name that workflows are started by. */
   creator: string;
@@ -44,26 +47,37 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
     relinked.set(owner.key, `its object was found under ${finding.key}`);
     if (!finding.owner) relinked.set(finding.key, `it is the object of ${owner.label}, which names it again`);
   }
-  const rebuilt = new Map<string, Finding[]>();
   for await (const finding of notes.findings()) {
+    if (isMadeOfOthers(finding)) continue;
     const isOpen = finding.kind === 'orphaned' && !finding.what && !sought.complete;
     const note = relinked.get(finding.key) ?? (isOpen ? undefined : await mendIfTrue(finding, parts));
-    const { owner } = finding;
-    if (note !== undefined) yield { finding, state: 'mended', note };
-    else if (owner?.derived && owner.eventId !== null) {
-      rebuilt.set(owner.eventId, [...(rebuilt.get(owner.eventId) ?? []), finding]);
-    } else {
-      yield { finding, state: 'left', note: isOpen ? MAY_BE_SOUGHT : whatToDo(finding, parts.backup) };
-    }
+    yield note === undefined
+      ? { finding, state: 'left', note: isOpen ? MAY_BE_SOUGHT : whatToDo(finding, parts.backup) }
+      : { finding, state: 'mended', note };
   }
-  for (const [eventId, findings] of rebuilt) {
-    const begun = await rebuild(eventId, parts.creator, parts);
-    for (const finding of findings) {
-      yield typeof begun === 'string'
-        ? { finding, state: 'left', note: begun }
-        : { finding, state: 'begun', note: `workflow ${begun} makes it anew from what was uploaded` };
+  // What they are made of has its objects again by now.
+  const rebuilt = new Map<string, number | string>();
+  for await (const finding of notes.findings()) {
+    if (!isMadeOfOthers(finding)) continue;
+    const { eventId } = finding.owner;
+    const begun = rebuilt.get(eventId);
+    const isBegun = typeof begun === 'number';
+    const note = relinked.get(finding.key) ?? (isBegun ? undefined : await mendIfTrue(finding, parts));
+    if (note !== undefined) {
+      yield { finding, state: 'mended', note };
+      continue;
     }
+    const result = begun ?? (await rebuild(eventId, parts.creator, parts));
+    rebuilt.set(eventId, result);
+    yield typeof result === 'string'
+      ? { finding, state: 'left', note: result }
+      : { finding, state: 'begun', note: `workflow ${result} makes it anew from what was uploaded` };
   }
+}
+
+/** Whether it is what a workflow makes again. */
+function isMadeOfOthers(finding: Finding): finding is Finding & { owner: OwnedObject & { eventId: string } } {
+  return finding.owner?.derived === true && finding.owner.eventId !== null;
 }
 
 /** Whether an object may be what another row does not find. */
@@ -93,9 +107,12 @@ async function mend(finding: Finding, parts: RepairParts): Promise<string | unde
     return `kept until ${(await keepForNow(parts.database, key)).toISOString()}, then removed`;
   }
   if (!owner) return undefined;
-  if (kind === 'staged') return takeOffLedger(parts.database, owner);
+  const taken = isEndangered(owner) ? await takeOffLedger(parts.database, owner) : undefined;
+  if (kind === 'staged') return taken;
   if (kind === 'size' && (await isWhole(finding, parts.storage))) return correctSize(finding, owner, parts);
-  return (await isStoredFrom(parts.backup, owner, parts.storage)) ? 'stored anew from the backup' : undefined;
+  return (await isStoredFrom(parts.backup, finding, owner, parts))
+    ? 'stored anew from the backup'
+    : undefined;
 }
 
 async function takeOffLedger(
@@ -110,21 +127,31 @@ async function takeOffLedger(
   return numDeletedRows > 0n ? 'taken off the staging ledger' : undefined;
 }
 
+/** Stores it under another key: what is damaged may be better than nothing, until the other one is there. */
 async function isStoredFrom(
   backup: string | undefined,
+  { size }: Finding,
   owner: OwnedObject,
-  storage: Pick<ObjectStorage, 'put'>,
+  { database, storage }: Pick<RepairParts, 'database' | 'storage'>,
 ): Promise<boolean> {
   if (backup === undefined) return false;
-  return storeFromBackup(backup, owner, storage).catch((error) => {
-    // Something else may be in its place; that keeps nothing else from being mended.
+  const key = objectKey(kindOf(owner.key));
+  const onLedger = async () => {
+    await keepForNow(database, key);
+    return key;
+  };
+  const isStored = await storeFromBackup(backup, owner, storage, onLedger).catch((error) => {
+    // That keeps nothing else from being mended.
     if (error instanceof StorageRefused) return false;
     throw error;
   });
+  if (!isStored || !(await giveKey(database, owner, key))) return false;
+  if (size !== null) await keepForNow(database, owner.key);
+  return true;
 }
 
 /** Whether the object is what was stored, and the row has another size. */
-async function isWhole({ key, owner }: Finding, storage: Pick<ObjectStorage, 'get'>): Promise<boolean> {
+async function isWhole({ key, owner }: Finding, storage: Reading): Promise<boolean> {
   return owner?.sha256 != null && (await digestOf(storage, key)) === owner.sha256;
 }
 

@@ -2,8 +2,12 @@ import { shardOf } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { KeyRange } from '../owned-objects.ts';
 
-/** Objects that are held at once, at least; the last shard may bring more. */
-const BATCH = 50_000;
+/** How much is held at once, at least; the last shard may bring more. */
+export interface BatchSize {
+  objects: number;
+  /** Together, of all objects. */
+  bytes: number;
+}
 
 /** Objects of the storage, and the part of all keys that they are. */
 export interface ObjectBatch {
@@ -25,20 +29,23 @@ export async function* objectBatches(
   storage: Pick<ObjectStorage, 'list'>,
   after: string | undefined,
   onForeign: (name: string) => void,
-  batch = BATCH,
+  least: BatchSize,
 ): AsyncGenerator<ObjectBatch> {
+  let bytes = 0;
   let objects = new Map<string, number>();
   let from = after === undefined ? '' : beyond(after);
   let shard = after ?? '';
   for await (const { key, size } of storage.list('', { after, onForeign })) {
     const next = shardOf(key);
-    if (next > shard && objects.size >= batch) {
+    if (next > shard && (objects.size >= least.objects || bytes >= least.bytes)) {
       yield { range: { from, to: beyond(shard) }, through: shard, objects };
       from = beyond(shard);
       objects = new Map();
+      bytes = 0;
     }
     if (next > shard) shard = next;
     objects.set(key, size);
+    bytes += size;
   }
   yield { range: { from, to: undefined }, through: shard, objects };
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { forEachOf } from '../for-each.ts';
-import { type OwnedObject, onLedger, ownersOf } from '../owned-objects.ts';
+import { namedAndStaged, type OwnedObject, ownersOf } from '../owned-objects.ts';
 import type { Finding } from './finding.ts';
 
 const BATCH = 500;
@@ -16,9 +16,14 @@ export interface Examined {
   storage: Pick<ObjectStorage, 'size'>;
 }
 
+/** Whether a row keeps its object for good, and the ledger has nothing to do with it. */
+export function isLasting({ table }: Pick<OwnedObject, 'table'>): boolean {
+  return LASTING.includes(table);
+}
+
 /** Whether the sweep of the staging ledger would remove what a row needs. */
 export function isEndangered(owner: OwnedObject): boolean {
-  return owner.staged && LASTING.includes(owner.table);
+  return owner.staged && isLasting(owner);
 }
 
 /**
@@ -32,9 +37,7 @@ export async function* examine(
   const left = [...keys];
   while (left.length > 0) {
     const batch = left.splice(0, BATCH);
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const [owners, staged] = await bothOf(client, batch);
-    await client.query('ROLLBACK');
+    const { owners, staged } = await namedAndStaged(client, batch);
     const findings: Finding[] = [];
     const look = async (key: string) => {
       const owner = owners.get(key) ?? null;
@@ -55,14 +58,6 @@ function judge(key: string, owner: OwnedObject | null, size: number | null): Fin
   if (size === null) return { kind: 'missing', key, owner, size };
   if (size !== owner.size) return { kind: 'size', key, owner, size };
   return isEndangered(owner) ? { kind: 'staged', key, owner, size } : undefined;
-}
-
-async function bothOf(
-  client: pg.Client,
-  keys: readonly string[],
-): Promise<[Map<string, OwnedObject>, Set<string>]> {
-  const owners = await ownersOf(client, keys);
-  return [new Map(owners.map((owner) => [owner.key, owner])), await onLedger(client, keys)];
 }
 
 /** Bytes; null for an object that is not there, as under what is no key. */

@@ -1,5 +1,6 @@
 import { appendFile, type FileHandle, mkdir, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { jsonLine } from '../json-lines.ts';
 import type { Finding } from './finding.ts';
 
 /** How far a verification is. */
@@ -32,7 +33,7 @@ export class Notes {
   /** Begins anew. */
   async begin(scope: Scope): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true });
-    await writeFile(this.#path, `${JSON.stringify({ scope } satisfies Line)}\n`, { mode: 0o600 });
+    await writeFile(this.#path, jsonLine({ scope } satisfies Line), { mode: 0o600 });
   }
 
   /**
@@ -75,7 +76,7 @@ export class Notes {
   }
 
   async #append(lines: readonly Line[]): Promise<void> {
-    await appendFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await appendFile(this.#path, lines.map(jsonLine).join(''));
   }
 
   async *#lines(): AsyncGenerator<{ line: Line | undefined; bytes: number }> {

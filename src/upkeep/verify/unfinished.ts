@@ -1,29 +1,51 @@
 import type pg from 'pg';
 import type { ObjectStorage } from '../../storage/port.ts';
-import { onLedger } from '../owned-objects.ts';
+import { namedAndStaged } from '../owned-objects.ts';
 import type { Finding } from './finding.ts';
 
 const BATCH = 500;
 
+/** What an examination of uploads works with. */
+export interface ExaminedUploads {
+  client: pg.Client;
+  storage: Pick<ObjectStorage, 'unfinished'>;
+}
+
 /** What the storage has of uploads that never ended and that no process or client goes on with. */
-export async function* orphanedUploads(
-  client: pg.Client,
-  storage: Pick<ObjectStorage, 'unfinished'>,
-): AsyncGenerator<Finding> {
+export async function* orphanedUploads({ client, storage }: ExaminedUploads): AsyncGenerator<Finding> {
   let batch = new Set<string>();
   for await (const key of storage.unfinished()) {
     batch.add(key);
     if (batch.size < BATCH) continue;
-    yield* notOnLedger(client, batch);
+    yield* orphanedOf({ client, storage }, batch);
     batch = new Set();
   }
-  yield* notOnLedger(client, batch);
+  yield* orphanedOf({ client, storage }, batch);
 }
 
-/** What is on the ledger has an owner, or will be removed. */
-async function* notOnLedger(client: pg.Client, keys: ReadonlySet<string>): AsyncGenerator<Finding> {
-  const known = await onLedger(client, [...keys]);
-  for (const key of keys) {
-    if (!known.has(key)) yield { kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' };
+async function* orphanedOf(parts: ExaminedUploads, keys: ReadonlySet<string>): AsyncGenerator<Finding> {
+  for (const key of await orphanedAmong(parts, [...keys])) {
+    yield { kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' };
   }
+}
+
+/**
+ * Which of the keys have only what is left of an upload. What is on the ledger has an owner, or will be removed; what a row
+ * names is an object, whatever else an earlier try to store it has left; and an upload that has come to an end since it
+ * was listed is none any more.
+ */
+export async function orphanedAmong(
+  { client, storage }: ExaminedUploads,
+  keys: readonly string[],
+): Promise<string[]> {
+  const { owners, staged } = await namedAndStaged(client, keys);
+  const orphaned: string[] = [];
+  for (const key of keys.filter((each) => !owners.has(each) && !staged.has(each))) {
+    for await (const left of storage.unfinished(key)) {
+      if (left !== key) continue;
+      orphaned.push(key);
+      break;
+    }
+  }
+  return orphaned;
 }

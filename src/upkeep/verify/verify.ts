@@ -1,15 +1,20 @@
 import type pg from 'pg';
 import type { ObjectStorage } from '../../storage/port.ts';
-import { digestOf } from '../digests.ts';
+import { digestOf, type Reading } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
-import { objectBatches } from './batches.ts';
+import { type BatchSize, objectBatches } from './batches.ts';
 import { examine, isEndangered } from './examine.ts';
 import type { Finding } from './finding.ts';
 import type { Notes, Position } from './notes.ts';
 import { orphanedUploads } from './unfinished.ts';
 
 const READ_AT_ONCE = 4;
+const TOLD_AT_ONCE = 1_000;
+/** After so much is noted how far a verification is. */
+const BATCH: BatchSize = { objects: 50_000, bytes: Number.POSITIVE_INFINITY };
+/** To read so much takes minutes. */
+const READ_BATCH: BatchSize = { objects: 5_000, bytes: 50e9 };
 
 /** What a verification works with. Each client is for it alone. */
 export interface Verified {
@@ -17,7 +22,7 @@ export interface Verified {
   rows: pg.Client;
   /** Looks at single ones meanwhile. */
   look: pg.Client;
-  storage: Pick<ObjectStorage, 'list' | 'unfinished' | 'size' | 'get'>;
+  storage: Reading & Pick<ObjectStorage, 'list' | 'unfinished' | 'size'>;
 }
 
 export interface VerifyOptions {
@@ -31,8 +36,8 @@ export interface VerifyOptions {
   onFinding(finding: Finding): void;
   /** Is told how many objects have been compared, and how many bytes read. */
   onProgress(position: Position): void;
-  /** Objects held at once, at least. */
-  batch?: number;
+  /** How much is compared at once, at least. */
+  batch?: BatchSize;
 }
 
 /**
@@ -44,7 +49,7 @@ export interface VerifyOptions {
 export async function verify({ rows, look, storage }: Verified, options: VerifyOptions): Promise<Position> {
   const { notes, signal, onFinding, onProgress } = options;
   const at = { through: '', objects: 0, bytes: 0, ...options.from };
-  const foreign: Finding[] = [];
+  let foreign: Finding[] = [];
   const onForeign = (key: string) =>
     void foreign.push({ kind: 'orphaned', key, owner: null, size: null, what: 'foreign' });
   const report = async (findings: readonly Finding[]) => {
@@ -58,31 +63,35 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     at.bytes += bytes;
     onProgress(at);
   };
-  for await (const batch of objectBatches(storage, options.from?.through, onForeign, options.batch)) {
+  const read = async (owner: OwnedObject) => {
+    const sha256 = await digestOf(storage, owner.key, signal, onBytes);
+    // One that has gone meanwhile is another matter.
+    if (sha256 !== undefined && sha256 !== owner.sha256)
+      await report([{ kind: 'digest', key: owner.key, owner, size: owner.size, sha256 }]);
+  };
+  const least = options.batch ?? (options.digests ? READ_BATCH : BATCH);
+  for await (const batch of objectBatches(storage, options.from?.through, onForeign, least)) {
+    const readable: OwnedObject[] = [];
     for await (const owned of ownedObjects(rows, batch.range)) {
       signal?.throwIfAborted();
       const { sound, suspects } = compare(owned, batch.objects);
       await suspected(suspects);
-      if (options.digests) {
-        const found: Finding[] = [];
-        const read = async (owner: OwnedObject) => {
-          const sha256 = owner.sha256 && (await digestOf(storage, owner.key, signal, onBytes));
-          // One that has gone meanwhile is another matter.
-          if (sha256 && sha256 !== owner.sha256)
-            found.push({ kind: 'digest', key: owner.key, owner, size: owner.size, sha256 });
-        };
-        await forEachOf(sound, read, { atOnce: READ_AT_ONCE, signal });
-        await report(found);
-      }
+      if (options.digests) readable.push(...sound.filter(({ sha256 }) => sha256 !== null));
       at.objects += owned.length;
       onProgress(at);
     }
+    // Not before: no database waits for hours with an open transaction.
+    await forEachOf(readable, read, { atOnce: READ_AT_ONCE, signal });
     await suspected(batch.objects.keys());
-    await report(await unnamed(look, foreign.splice(0)));
+    // Those that come after the range will be told of again by a run that goes on from here.
+    const { to } = batch.range;
+    const told = foreign.filter(({ key }) => to === undefined || key < to);
+    foreign = foreign.filter(({ key }) => to !== undefined && key >= to);
+    while (told.length > 0) await report(await unnamed(look, told.splice(0, TOLD_AT_ONCE)));
     at.through = batch.through;
     await notes.reach(at);
   }
-  for await (const finding of orphanedUploads(look, storage)) await report([finding]);
+  for await (const finding of orphanedUploads({ client: look, storage })) await report([finding]);
   return at;
 }
 

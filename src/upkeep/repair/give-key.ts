@@ -1,0 +1,32 @@
+import type { Database } from '../../database/kysely.ts';
+import type { OwnedObject } from '../owned-objects.ts';
+import { isLasting } from '../verify/examine.ts';
+
+/**
+ * Has a row name another object, which the ledger lets go of.
+ *
+ * @returns whether the row is there and named what it did
+ */
+export async function giveKey(
+  database: Database,
+  owner: Pick<OwnedObject, 'table' | 'id' | 'key'>,
+  key: string,
+): Promise<boolean> {
+  return database.transaction().execute(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable(owner.table)
+      .set({ object_key: key })
+      .where('id', '=', owner.id)
+      .where('object_key', '=', owner.key)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    await trx.deleteFrom('staging').where('object_key', '=', key).execute();
+    if (isLasting(owner)) {
+      await trx.deleteFrom('staging').where('object_key', '=', owner.key).execute();
+      return true;
+    }
+    // Those of drafts and uploads stand there, too.
+    await trx.updateTable('staging').set({ object_key: key }).where('object_key', '=', owner.key).execute();
+    return true;
+  });
+}
