@@ -18,3 +18,12 @@ export function canonicalAddress(text: string): string | undefined {
   if (high === undefined || low === undefined) return canonical;
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
+
+/** What one customer of a provider has for itself: an IPv4 address, or all those of IPv6 with the same first 64 bits. */
+export function networkOf(address: string): string {
+  const canonical = canonicalAddress(address) ?? address;
+  if (!isIPv6(canonical)) return canonical;
+  const [head = [], tail] = canonical.split('::').map((groups) => groups.split(':').filter(Boolean));
+  const zeros = tail ? Array(8 - head.length - tail.length).fill('0') : [];
+  return `${[...head, ...zeros, ...(tail ?? [])].slice(0, 4).join(':')}::/64`;
+}

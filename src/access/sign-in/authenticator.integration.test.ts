@@ -131,6 +131,46 @@ test('an address that has to wait does not learn from another one whether its gu
   expect(await elsewhere).toBe(anonymous);
 });
 
+test('an address that has to wait does not learn whether its guess is right from who signed in before', async () => {
+  const authenticator = new Authenticator(cheap, clock);
+  expect(await authenticator.authenticate('ada', 'right', 'b')).toBe(anonymous);
+  for (let i = 0; i < 20; i += 1) await authenticator.authenticate('ada', `guess ${i}`, 'a');
+  for (const ask of ['authenticate', 'signIn'] as const) {
+    await expect(authenticator[ask]('ada', 'right', 'a')).rejects.toMatchObject({ status: 429 });
+    expect(await authenticator[ask]('ada', 'right', 'b')).toBeDefined();
+  }
+});
+
+test('guesses that come all at once are twenty, and many requests with the right password are all answered', async () => {
+  const authenticator = new Authenticator(cheap, clock);
+  const ask = (password: string) =>
+    authenticator.authenticate('ada', password, 'a').catch((error) => error.status);
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(`guess ${i}`)));
+  expect(answers.filter((answer) => answer === undefined)).toHaveLength(20);
+  expect(answers.filter((answer) => answer === 429)).toHaveLength(40);
+  now += 60_000;
+  expect(await Promise.all(Array.from({ length: 60 }, () => ask('right')))).toEqual(
+    Array(60).fill(anonymous),
+  );
+});
+
+test('who tries one account after the other from one network has to wait, and nobody else', async () => {
+  const authenticator = new Authenticator(cheap, clock);
+  const ask = (i: number, address: string) => authenticator.authenticate(`nobody ${i}`, 'x', address);
+  for (let i = 0; i < 200; i += 1) expect(await ask(i, `2001:db8::${i.toString(16)}`)).toBeUndefined();
+  await expect(ask(200, '2001:db8::ffff')).rejects.toMatchObject({ status: 429 });
+  expect(await ask(200, '2001:db8:0:1::1')).toBeUndefined();
+});
+
+test('one network does not have all the places of those who wait to sign in', async () => {
+  const authenticator = new Authenticator(cheap, clock);
+  const flood = Array.from({ length: 80 }, (_, i) =>
+    authenticator.authenticate(`nobody ${i}`, 'x', 'a').catch((error) => error.status),
+  );
+  expect(await authenticator.authenticate('ada', 'right', 'b')).toBe(anonymous);
+  expect((await Promise.all(flood)).filter((answer) => answer === 503)).toHaveLength(80 - 2 - 32);
+});
+
 test('an unknown user is not let in by the password whose hash stands in for its own', async () => {
   expect(await new Authenticator(cheap, clock).authenticate('nobody', 'right', 'a')).toBeUndefined();
 });

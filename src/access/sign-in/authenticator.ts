@@ -1,3 +1,4 @@
+import { networkOf } from '../../ip-address.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { verifyPassword } from '../accounts/password.ts';
 import type { Principal } from '../principal.ts';
@@ -10,6 +11,15 @@ export const FRESH_MS = 60_000;
 /** Verifications at once: each takes a processor and 16 MiB. */
 const PARALLEL = 2;
 const MAX_WAITING = 64;
+/** Of one network: the others find a place. */
+const MAX_WAITING_OF_ONE = 32;
+
+/** Who somebody says to be, and from where. */
+interface Credentials {
+  username: string;
+  password: string;
+  address: string;
+}
 
 /** What is remembered of a user name and password that were right. */
 interface VerifiedPassword extends KnownAccount {
@@ -26,8 +36,10 @@ export class Authenticator {
   readonly #now: () => number;
   readonly #cache = new VerifiedCredentialsCache<VerifiedPassword>();
   readonly #attempts: Attempts;
+  /** Right at an address: whoever guesses at another learns nothing by it. */
+  readonly #proven = new VerifiedCredentialsCache<true>();
   readonly #pending = new Map<string, Promise<KnownAccount | undefined>>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { network: string; enter: () => void }[] = [];
   #running = 0;
 
   /**
@@ -50,10 +62,10 @@ export class Authenticator {
    * @throws {HttpError} 429 after too many wrong passwords, 503 when too many sign in at once
    */
   async authenticate(username: string, password: string, address: string): Promise<Principal | undefined> {
-    const digest = this.#cache.digest(username, password);
-    const known = this.#cache.get(digest);
-    if (known && this.#now() - known.readAt < FRESH_MS) return known.principal;
-    return (await this.signIn(username, password, address))?.principal;
+    const known = this.#cache.get(this.#cache.digest(username, password));
+    const isFresh = known && this.#now() - known.readAt < FRESH_MS;
+    if (isFresh && this.#proven.get(this.#proven.digest(username, password, address))) return known.principal;
+    return (await this.#signIn(username, password, address, isFresh ? known : undefined))?.principal;
   }
 
   /**
@@ -62,28 +74,57 @@ export class Authenticator {
    * @throws {HttpError} as `authenticate`
    */
   async signIn(username: string, password: string, address: string): Promise<KnownAccount | undefined> {
+    return this.#signIn(username, password, address);
+  }
+
+  /** @param known the account, where nobody has to look at it again */
+  async #signIn(
+    username: string,
+    password: string,
+    address: string,
+    known?: KnownAccount,
+  ): Promise<KnownAccount | undefined> {
+    const proof = this.#proven.digest(username, password, address);
+    const isProven = this.#proven.get(proof) === true;
+    if (!isProven) this.#attempts.refuseTooMany(username, address);
     const digest = this.#cache.digest(username, password);
-    if (!this.#cache.get(digest)) this.#attempts.refuseTooMany(username, address);
-    const account = await this.#checkOnce(username, password, digest);
-    if (account) this.#attempts.succeeded(username, address);
-    else this.#attempts.failed(username, address);
+    // Guesses that are sent all at once are counted before it is known that they are wrong.
+    const isCounted = !isProven && !known && !this.#pending.has(digest);
+    if (isCounted) this.#attempts.failed(username, address);
+    const account =
+      known ??
+      (await this.#checkOnce({ username, password, address }, digest).catch((error) => {
+        if (isCounted) this.#attempts.takeBack(username, address);
+        throw error;
+      }));
+    if (!account) {
+      if (!isCounted) this.#attempts.failed(username, address);
+      this.#proven.delete(proof);
+      return undefined;
+    }
+    if (isCounted) this.#attempts.takeBack(username, address);
+    this.#attempts.succeeded(username, address);
+    this.#proven.set(proof, true);
     return account;
   }
 
   /** Many requests with the same credentials are one check; each of them counts by itself. */
-  #checkOnce(username: string, password: string, digest: string): Promise<KnownAccount | undefined> {
+  #checkOnce(credentials: Credentials, digest: string): Promise<KnownAccount | undefined> {
     const pending =
       this.#pending.get(digest) ??
-      this.#check(username, password, digest).finally(() => this.#pending.delete(digest));
+      this.#check(credentials, digest).finally(() => this.#pending.delete(digest));
     this.#pending.set(digest, pending);
     return pending;
   }
 
-  async #check(username: string, password: string, digest: string): Promise<KnownAccount | undefined> {
+  async #check(
+    { username, password, address }: Credentials,
+    digest: string,
+  ): Promise<KnownAccount | undefined> {
     const known = this.#cache.get(digest);
     const account = await this.#directory.find(username);
     const unchanged = account !== undefined && account.passwordHash === known?.passwordHash;
-    const right = unchanged || (await this.#verify(password, account?.passwordHash));
+    const right = unchanged || (await this.#verify(password, account?.passwordHash, address));
     if (!account || !right) {
       this.#cache.delete(digest);
       return undefined;
@@ -93,8 +134,8 @@ export class Authenticator {
   }
 
   /** Verifies against somebody's hash also when there is no such account: it must not be faster. */
-  async #verify(password: string, hash: string | undefined): Promise<boolean> {
-    await this.#enter();
+  async #verify(password: string, hash: string | undefined, address: string): Promise<boolean> {
+    await this.#enter(networkOf(address));
     try {
       return await verifyPassword(password, hash ?? (await this.#directory.adminHash()));
     } finally {
@@ -102,21 +143,20 @@ export class Authenticator {
     }
   }
 
-  async #enter(): Promise<void> {
+  async #enter(network: string): Promise<void> {
     if (this.#running < PARALLEL) {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= MAX_WAITING) {
-      throw TOO_MANY_AT_ONCE();
-    }
+    const ofNetwork = this.#waiting.filter((each) => each.network === network).length;
+    if (this.#waiting.length >= MAX_WAITING || ofNetwork >= MAX_WAITING_OF_ONE) throw TOO_MANY_AT_ONCE();
     // Whoever leaves hands its place over, so the count stays.
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await new Promise<void>((enter) => this.#waiting.push({ network, enter }));
   }
 
   #leave(): void {
     const next = this.#waiting.shift();
-    if (next) next();
+    if (next) next.enter();
     else this.#running -= 1;
   }
 }

@@ -1,4 +1,3 @@
-const MAX_FAILURES = 20;
 const WINDOW_MS = 60_000;
 const MAX_ENTRIES = 10_000;
 
@@ -8,17 +7,22 @@ const MAX_ENTRIES = 10_000;
  */
 export class Throttle {
   readonly #failures = new Map<string, { count: number; until: number }>();
+  readonly #most: number;
   readonly #now: () => number;
 
-  /** @param now milliseconds on a clock that never goes back */
-  constructor(now: () => number = () => performance.now()) {
+  /**
+   * @param most failures of a key within a minute
+   * @param now milliseconds on a clock that never goes back
+   */
+  constructor(most: number, now: () => number = () => performance.now()) {
+    this.#most = most;
     this.#now = now;
   }
 
   /** Seconds until another attempt is let through; 0 when it may be made now. */
   waitSeconds(key: string): number {
     const entry = this.#current(key);
-    return entry && entry.count >= MAX_FAILURES ? Math.ceil((entry.until - this.#now()) / 1000) : 0;
+    return entry && entry.count >= this.#most ? Math.ceil((entry.until - this.#now()) / 1000) : 0;
   }
 
   failed(key: string): void {
@@ -27,6 +31,12 @@ export class Throttle {
     this.#failures.set(key, entry);
     const oldest = this.#failures.keys().next();
     if (this.#failures.size > MAX_ENTRIES && !oldest.done) this.#failures.delete(oldest.value);
+  }
+
+  /** Takes back a failure that was none. */
+  takeBack(key: string): void {
+    const entry = this.#current(key);
+    if (entry) entry.count = Math.max(0, entry.count - 1);
   }
 
   succeeded(key: string): void {
