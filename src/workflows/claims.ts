@@ -42,7 +42,8 @@ export interface Claim {
  * Takes an operation that is ready. One that was taken by a commit whose answer was lost is left to be recovered, as from a
  * worker that fell silent.
  *
- * @returns undefined when it is not ready: done, gone, or held by another worker
+ * @returns undefined when it is not ready (done, gone, or held by another worker), or not for this worker now: it is
+ * delivered again
  */
 export async function claimOperation(
   database: Database,

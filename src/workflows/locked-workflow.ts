@@ -16,6 +16,9 @@ export const READY_CHANNEL = 'inlet_operation_ready';
 /** The channel on which workers hear that operations were taken from them; its payload is the operation's number. */
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
 
+/** After so many dead workers an operation may be what kills them: no process works on two of these at once. */
+const SUSPECT_LOSSES = 3;
+
 /** How long it could have been taken already, if that is known; it may have become ready after the transaction began. */
 const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
   greatest(0, round(1000 * extract(epoch FROM now() - greatest(ready_at, not_before))))::bigint END`;
@@ -139,7 +142,7 @@ export class LockedWorkflow {
     this.tellOfStep(operation, 'paused');
   }
 
-  /** @throws {ClaimLost} when the operation is not ready */
+  /** @throws {ClaimLost} when the operation is not ready, or is to be worked on apart from what the worker does already */
   async claim(operationId: number, worker: string): Promise<Step & { waitedMs: number | null }> {
     assertMove(OPERATION_MOVES, 'ready', 'running');
     const taken = await this.trx
@@ -157,10 +160,29 @@ export class LockedWorkflow {
       .where('state', '=', 'ready')
       .where('not_before', '<=', sql<Date>`now()`)
       .where((is) => is.not(isPaused(sql.ref('workflow_operations.lane'))))
-      .returning(['id', 'operation', WAITED_MS.as('waitedMs')])
+      .returning(['id', 'operation', 'losses', WAITED_MS.as('waitedMs')])
       .executeTakeFirst();
     if (!taken) throw new ClaimLost('The operation is not ready.');
+    if (taken.losses >= SUSPECT_LOSSES && (await this.#hasAnotherSuspect(operationId, worker)))
+      throw new ClaimLost('The worker has another operation that may kill it.');
     return taken;
+  }
+
+  /** Whether the worker has another operation that lost several workers. Of two that ask at once, the second hears of the first. */
+  async #hasAnotherSuspect(operationId: number, worker: string): Promise<boolean> {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(
+      this.trx,
+    );
+    const other = await this.trx
+      .selectFrom('workflow_operations')
+      .select('id')
+      .where('state', '=', 'running')
+      .where('worker', '=', worker)
+      .where('losses', '>=', SUSPECT_LOSSES)
+      .where('id', '<>', operationId)
+      .limit(1)
+      .executeTakeFirst();
+    return other !== undefined;
   }
 
   /** Ends a claim. @throws {ClaimLost} when the fencing token is not that of whoever holds it */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
 import { advance } from '../../src/workflows/advance.ts';
 import { claimOperation, endClaim, heartbeat, recoverLostOperations } from '../../src/workflows/claims.ts';
@@ -230,6 +230,58 @@ test('an operation that keeps losing its workers fails in the end', async () => 
   }
   expect(await processingState(database, eventId)).toBe('FAILED');
   expect((await operationsOf(database, workflowId))[0]?.reason).toContain('died 10 times');
+});
+
+describe('operations whose workers have died a few times', () => {
+  async function suspects(count: number, losses = 3) {
+    const started = await Promise.all(Array.from({ length: count }, () => startTestWorkflow(database)));
+    return Promise.all(
+      started.map(async ({ eventId, workflowId }) => {
+        const [operation] = await operationsOf(database, workflowId);
+        const id = operation?.id ?? 0;
+        await database.updateTable('workflow_operations').set({ losses }).where('id', '=', id).execute();
+        return { eventId, workflowId, id };
+      }),
+    );
+  }
+  const take = (id: number, worker: string) => claimOperation(database, id, worker, AT_ONCE);
+
+  /** A process dies with all it was doing. */
+  async function die(worker: string) {
+    await sql`UPDATE workflow_operations SET heartbeat_at = now() - interval '1 minute'
+      WHERE worker = ${worker} AND state = 'running'`.execute(database);
+    await recoverLostOperations(database, FOR_AGES);
+  }
+
+  test('are not worked on together: the one that kills the process fails alone, and the other is none the worse', async () => {
+    const [culprit, innocent] = await suspects(2, 0);
+    if (!culprit || !innocent) throw new Error('There are two.');
+    for (let i = 0; i < 10; i += 1) {
+      const worker = `dying-${i}`;
+      expect(await take(culprit.id, worker)).toBeDefined();
+      expect(Boolean(await take(innocent.id, worker))).toBe(i < 3);
+      await die(worker);
+    }
+    expect(await processingState(database, culprit.eventId)).toBe('FAILED');
+    const [waiting] = await operationsOf(database, innocent.workflowId);
+    expect(waiting).toMatchObject({ state: 'ready', losses: 3, attempts: 0, deferrals: 0 });
+    expect(await take(innocent.id, 'another')).toBeDefined();
+  });
+
+  test('are worked on by different processes, and beside others', async () => {
+    const [first, second] = await suspects(2);
+    const [sound] = await suspects(1, 2);
+    expect(await take(first?.id ?? 0, 'apart-a')).toBeDefined();
+    expect(await take(second?.id ?? 0, 'apart-a')).toBeUndefined();
+    expect(await take(sound?.id ?? 0, 'apart-a')).toBeDefined();
+    expect(await take(second?.id ?? 0, 'apart-b')).toBeDefined();
+  });
+
+  test('are not taken together either when they are taken at the same time', async () => {
+    const together = await suspects(8);
+    const claims = await Promise.all(together.map(({ id }) => take(id, 'at-once')));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+  });
 });
 
 test('an event cannot have two active workflows', async () => {
