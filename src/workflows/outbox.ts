@@ -66,6 +66,7 @@ export async function takeDeliveries(
   lanes: readonly string[],
   window = WINDOW,
 ): Promise<Delivery[]> {
+  await returnToPlaces(database, lanes);
   const { rows } = await sql<Delivery & { place: number }>`
     WITH filled AS (
       SELECT lane, (SELECT count(*) FROM workflow_operations o
@@ -88,6 +89,23 @@ export async function takeDeliveries(
     database,
   );
   return rows.sort((a, b) => a.place - b.place).map(({ place: _, ...delivery }) => delivery);
+}
+
+/**
+ * Gives operations that were put off, and whose time has come, the places again that they had: behind all that has come
+ * since they would wait for as long as more comes. To read them in order from among millions of rows, each place is in the
+ * index.
+ */
+async function returnToPlaces(database: Database, lanes: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE workflow_operations o SET ready_at = greatest(o.ready_at, o.not_before), not_before = '-infinity'
+    FROM (
+      SELECT id FROM workflow_operations
+      WHERE state = 'ready' AND delivered_at IS NULL AND lane = ANY(${lanes}::text[])
+        AND not_before > '-infinity' AND not_before <= now()
+      FOR UPDATE SKIP LOCKED
+    ) due
+    WHERE o.id = due.id`.execute(database);
 }
 
 /**

@@ -350,6 +350,32 @@ test('of each lane a window is delivered, the longest waiting first; the others 
   }
 });
 
+test('what was put off is delivered before what came later, once its time has come', async () => {
+  const other = await createTestDatabase();
+  try {
+    const putOff = await startTestWorkflow(other.database, ['a']);
+    await startTestWorkflow(other.database, ['a']);
+    const [operation] = await operationsOf(other.database, putOff.workflowId);
+    const id = operation?.id ?? 0;
+    const set = (values: Record<string, unknown>) =>
+      other.database.updateTable('workflow_operations').set(values).where('id', '=', id).execute();
+    const take = async () => (await deliver(other.database, 1)).map(({ operationId }) => operationId);
+    await set({ ready_at: sql`now() - interval '1 hour'`, not_before: sql`now() + interval '1 minute'` });
+    const [fresh] = await take();
+    expect(fresh).not.toBe(id);
+    await startTestWorkflow(other.database, ['a']);
+    await claimOperation(other.database, fresh ?? 0, 'worker-a', AT_ONCE);
+    const due = new Date(Date.now() - 60_000);
+    await set({ not_before: due });
+    expect(await take()).toEqual([id]);
+    // It waits for a worker since then, not for as long as it was put off.
+    const [taken] = await operationsOf(other.database, putOff.workflowId);
+    expect(taken?.ready_at).toEqual(due);
+  } finally {
+    await other.close();
+  }
+});
+
 test('of thousands that wait, no more than a window is delivered and looked into', async () => {
   const other = await createTestDatabase();
   try {
