@@ -4,7 +4,7 @@ import type { Transaction } from '../database/kysely.ts';
 import { type Outcome, recordAttempts } from './attempts.ts';
 import { configure, decide } from './configure.ts';
 import { PAUSE } from './definition.ts';
-import { LockedWorkflow, tellTaken } from './locked-workflow.ts';
+import { LockedWorkflow, type Step, tellTaken } from './locked-workflow.ts';
 import { prepareRetry } from './retry.ts';
 import { IllegalMove, isActive, type WorkflowState } from './states.ts';
 
@@ -131,8 +131,7 @@ async function goOn(workflow: LockedWorkflow): Promise<void> {
   const step = await workflow.nextStep({ onFailure });
   if (workflow.state === 'PAUSED') {
     // Without a further operation it is done as soon as somebody lets it go on.
-    if (step) await workflow.hold(step);
-    return;
+    return holdBack(workflow, step);
   }
   if (!step) return finish(workflow);
   if (step.operation !== PAUSE) return workflow.makeReady(step, 'waiting');
@@ -207,6 +206,10 @@ async function tryAgain(
 async function holdAgain(workflow: LockedWorkflow): Promise<void> {
   if (workflow.state !== 'PAUSED') return;
   const [current] = await workflow.stepsIn(['running', 'paused']);
-  const step = current ? undefined : await workflow.nextStep({ onFailure: false });
-  if (step) await workflow.hold(step);
+  if (!current) await holdBack(workflow, await workflow.nextStep({ onFailure: false }));
+}
+
+/** Holds what comes next. That somebody lets the workflow go on is no answer to a step that is to wait for a person. */
+async function holdBack(workflow: LockedWorkflow, step: Step | undefined): Promise<void> {
+  if (step && step.operation !== PAUSE) await workflow.hold(step);
 }

@@ -61,6 +61,37 @@ describe('pausing', () => {
     expect(await processingState(app.database, event)).toBe('FAILED');
   });
 
+  test('while the operation before a review is under way, it does not take the review away', async () => {
+    const { id, event } = await start({ operations: ['noop', 'pause', 'noop'] });
+    const held = await claim(id);
+    await put(id, { state: 'paused' });
+    await end(held);
+    expect(await states(id)).toEqual(['succeeded', 'waiting', 'waiting']);
+    expect((await put(id, { state: 'running' })).json.state).toBe('paused');
+    expect(await states(id)).toEqual(['succeeded', 'paused', 'waiting']);
+    await put(id, { state: 'running' });
+    expect(await states(id)).toEqual(['succeeded', 'succeeded', 'ready']);
+    await work(id);
+    expect(await processingState(app.database, event)).toBe('SUCCEEDED');
+  });
+
+  test('does not take a review away that the configuration asks for only then', async () => {
+    const operations = ['noop', { operation: 'pause', if: 'review' }, 'noop'];
+    const { id } = await start({ operations, configuration: { review: false } });
+    const held = await claim(id);
+    await put(id, { state: 'paused' });
+    await end(held);
+    expect(await states(id)).toEqual(['succeeded', 'skipped', 'paused']);
+    await put(id, { configuration: '{ "review": "true" }' });
+    expect(await states(id)).toEqual(['succeeded', 'waiting', 'waiting']);
+    expect((await put(id, { state: 'running' })).json.state).toBe('paused');
+    expect(await states(id)).toEqual(['succeeded', 'paused', 'waiting']);
+    await put(id, { configuration: '{ "review": "true" }' });
+    expect(await states(id)).toEqual(['succeeded', 'paused', 'waiting']);
+    await put(id, { state: 'running' });
+    expect(await states(id)).toEqual(['succeeded', 'succeeded', 'ready']);
+  });
+
   test('resumed at once it changes nothing for the operation under way', async () => {
     const { id } = await start({ operations: ['noop', 'noop'] });
     const held = await claim(id);
