@@ -23,7 +23,7 @@ const AFRESH = {
 
 /**
  * Makes the operations of a workflow that failed or was stopped wait for their turn again, from the one that did not
- * succeed on. What was done is kept, unless the event has got other tracks since.
+ * succeed on. What was done is kept, unless the event has got other tracks since, or what was published is gone again.
  *
  * @throws {IllegalMove} for a workflow that goes on, or has succeeded
  * @throws {Superseded} when another workflow of the event was started later
@@ -42,7 +42,7 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (await hasSuccessor(workflow)) {
     throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
   }
-  const anew = await hasOtherTracks(workflow);
+  const anew = (await hasOtherTracks(workflow)) || (await hasRetracted(workflow));
   await workflow.settle(anew ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
     onFailure: false,
     set: AFRESH,
@@ -68,5 +68,13 @@ async function hasOtherTracks({ trx, id, eventId }: LockedWorkflow): Promise<boo
         WHERE workflow_id = ${id} AND operation = 'inspect' AND state = 'succeeded')
       AND EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
         AND made_by IS NULL) AS anew`.execute(trx);
+  return rows[0]?.anew ?? false;
+}
+
+/** Whether it published, and retracted when it failed: the files of a publication go with it. */
+async function hasRetracted({ trx, id }: LockedWorkflow): Promise<boolean> {
+  const { rows } = await sql<{ anew: boolean }>`
+    SELECT bool_or(operation = 'publish' AND NOT on_failure) AND bool_or(operation = 'retract' AND on_failure) AS anew
+    FROM workflow_operations WHERE workflow_id = ${id} AND state = 'succeeded'`.execute(trx);
   return rows[0]?.anew ?? false;
 }

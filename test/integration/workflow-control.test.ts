@@ -175,6 +175,35 @@ describe('stopping and trying again', () => {
     expect(await states(id)).toEqual(['ready', 'waiting']);
   });
 
+  test('one whose publication was retracted when it failed is processed from the beginning', async () => {
+    const { id, event } = await start({
+      operations: ['encode', 'publish', 'noop'],
+      on_failure: ['retract'],
+    });
+    for (const kind of ['succeeded', 'succeeded', 'failed', 'succeeded'] as const) await work(id, kind);
+    expect(await processingState(app.database, event)).toBe('FAILED');
+    await put(id, { state: 'retry' });
+    expect(await states(id)).toEqual(['ready', 'waiting', 'waiting', 'waiting']);
+  });
+
+  test.each([
+    [
+      'was not published yet',
+      ['succeeded', 'failed', 'succeeded'],
+      ['succeeded', 'ready', 'waiting', 'waiting'],
+    ],
+    [
+      'could not be retracted',
+      ['succeeded', 'succeeded', 'failed', 'failed'],
+      ['succeeded', 'succeeded', 'ready', 'waiting'],
+    ],
+  ] as const)('what was done is kept of one that %s', async (_, kinds, kept) => {
+    const { id } = await start({ operations: ['encode', 'publish', 'noop'], on_failure: ['retract'] });
+    for (const kind of kinds) await work(id, kind);
+    await put(id, { state: 'retry' });
+    expect(await states(id)).toEqual(kept);
+  });
+
   test('only the latest workflow of an event is tried again', async () => {
     const first = await start({ operations: ['noop'] });
     await work(first.id, 'failed');
