@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { withClock } from '../../test/support/database-clock.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startProxy, type TestProxy } from '../../test/support/proxy.ts';
 import { createDatabase } from './kysely.ts';
@@ -37,6 +38,28 @@ test('nobody is judged before the database has been seen for as long as they may
 
 test('nobody is judged when an outage may just have ended that no look has met yet', async () => {
   expect(await judged(12, { since: ago(600), until: ago(75) })).toBe(false);
+});
+
+test('nobody is judged when a clock that was set back is seen by nobody yet', async () => {
+  expect(await judged(12, { since: ago(600), until: ago(-3600) })).toBe(false);
+});
+
+test('what was seen begins anew when the clock is set back', async () => {
+  const clocked = await withClock(db);
+  const watch = new DatabaseWatch(clocked.database, { lookMs: 1_000_000 });
+  try {
+    await eventually(() => expect(watch.seen).toBeDefined());
+    const first = watch.seen?.since;
+    await clocked.step(-1);
+    await watch.look();
+    expect(watch.seen?.since).toEqual(first);
+    await clocked.step(-3600);
+    await watch.look();
+    expect(watch.seen?.since).toEqual(watch.seen?.until);
+  } finally {
+    watch.close();
+    await clocked.close();
+  }
 });
 
 test('what was seen begins anew with an outage, and goes on over a connection that breaks', async () => {

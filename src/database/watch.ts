@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './kysely.ts';
 
 const LOOK_MS = 1_000;
-/** A longer time between two looks counts as an outage: during a shorter one nobody's lease can run out. */
+/**
+ * A longer time between two looks counts as an outage: during a shorter one nobody's lease can run out. So does a clock
+ * that is set back further: what was written before lies ahead then.
+ */
 const GAP_SECONDS = 5;
 
 /** What a process has seen of the database, in the database's own time. */
@@ -59,16 +62,28 @@ export class DatabaseWatch {
 
   #unbrokenUntil(now: Date): Date {
     const { since, until } = this.#seen ?? { since: now, until: now };
-    return now.getTime() - until.getTime() <= this.#gapMs ? since : now;
+    return Math.abs(now.getTime() - until.getTime()) <= this.#gapMs ? since : now;
   }
 }
 
 /**
  * Whether, at the time of the statement, the database has been there for so long that somebody who was silent all that
- * time has had the chance to speak. False as well when nobody has looked since an outage that may just have ended.
+ * time has had the chance to speak. False as well when nobody has looked since an outage that may just have ended, or
+ * since the clock was set back.
  */
 export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBuilder<boolean> {
   if (!seen) return sql<boolean>`false`;
   return sql<boolean>`(${seen.since}::timestamptz <= now() - make_interval(secs => ${seconds})
-    AND ${seen.until}::timestamptz >= now() - make_interval(secs => ${GAP_SECONDS}))`;
+    AND NOT ${isFarFromNow(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;
+}
+
+/**
+ * Whether a time is longer ago than so many seconds. One that lies as far ahead counts as well: it was written before the
+ * clock was set back, and nobody knows how long ago.
+ *
+ * @param time an expression
+ */
+export function isFarFromNow(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
+  const so = sql`make_interval(secs => ${seconds})`;
+  return sql<boolean>`(${time} NOT BETWEEN now() - ${so} AND now() + ${so})`;
 }

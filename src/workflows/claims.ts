@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { CHANGES_CHANNEL } from '../changes/record.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
-import { couldSpeakFor, type Watched } from '../database/watch.ts';
+import { couldSpeakFor, isFarFromNow, type Watched } from '../database/watch.ts';
 import type { TraceParent } from '../telemetry/tracing.ts';
 import { advance, type Change } from './advance.ts';
 import { ClaimLost } from './locked-workflow.ts';
@@ -175,7 +175,7 @@ export async function recoverLostOperations(
   database: Database,
   seen: Watched | undefined,
 ): Promise<number[]> {
-  const silent = sql<boolean>`(heartbeat_at < now() - make_interval(secs => ${SILENCE_SECONDS})
+  const silent = sql<boolean>`(${isFarFromNow(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
     AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;
   const lost = await database
     .selectFrom('workflow_operations')

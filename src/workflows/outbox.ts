@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
+import { isFarFromNow } from '../database/watch.ts';
 import type { TraceParent } from '../telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
@@ -35,7 +36,7 @@ export async function isAnythingDue(database: Database, overdueMs: number): Prom
   const { rows } = await sql<{ due: boolean }>`
     SELECT EXISTS (SELECT FROM workflow_operations WHERE state = 'ready' AND (lane IS NULL
       OR (delivered_at IS NULL AND not_before <= now())
-      OR delivered_at < now() - make_interval(secs => ${overdueMs / 1000}))) AS due`.execute(database);
+      OR ${isOverdue(overdueMs)})) AS due`.execute(database);
   return rows[0]?.due ?? true;
 }
 
@@ -117,7 +118,7 @@ export async function takeOverdue(database: Database, afterMs: number): Promise<
     UPDATE workflow_operations o SET delivered_at = now()
     FROM (
       SELECT id FROM workflow_operations
-      WHERE state = 'ready' AND delivered_at < now() - make_interval(secs => ${afterMs / 1000})
+      WHERE state = 'ready' AND ${isOverdue(afterMs)}
       FOR UPDATE SKIP LOCKED
     ) overdue, workflows w
     WHERE o.id = overdue.id AND w.id = o.workflow_id
@@ -125,6 +126,10 @@ export async function takeOverdue(database: Database, afterMs: number): Promise<
     database,
   );
   return rows;
+}
+
+function isOverdue(afterMs: number) {
+  return isFarFromNow(sql.ref('delivered_at'), afterMs / 1000);
 }
 
 /** What became of these deliveries could not be found out: they are overdue as before. */

@@ -1,4 +1,9 @@
 import type { Watched } from '../../src/database/watch.ts';
 
 /** What a process has seen that has watched the database for ages: only silence counts. */
-export const FOR_AGES: Watched = { since: new Date(0), until: new Date('9999-01-01') };
+export const FOR_AGES: Watched = {
+  since: new Date(0),
+  get until() {
+    return new Date();
+  },
+};
