@@ -84,6 +84,35 @@ describe.each([
       await eventually(async () => expect(await deliver()).toBe(1), 5_000);
     });
 
+    test('operations that may kill their worker are done by it one after the other', async () => {
+      const queue = openQueue();
+      const deliver = relay(queue);
+      for (let i = 0; i < 4; i += 1) await startTestWorkflow(db.database);
+      await db.database.updateTable('workflow_operations').set({ losses: 3 }).execute();
+      let running = 0;
+      let most = 0;
+      queue.consume('light', 4, async ({ operationId }) => {
+        const claim = await claimOperation(database, operationId, 'worker', AT_ONCE);
+        if (!claim) return;
+        running += 1;
+        most = Math.max(most, running);
+        await pause(100);
+        running -= 1;
+        await endClaim(database, claim, { kind: 'succeeded', operationId, token: claim.token }, AT_ONCE);
+      });
+      await eventually(async () => {
+        await deliver();
+        const operations = await db.database
+          .selectFrom('workflow_operations')
+          .select(['state', 'losses', 'attempts', 'deferrals'])
+          .execute();
+        expect(operations).toEqual(
+          Array(4).fill({ state: 'succeeded', losses: 3, attempts: 0, deferrals: 0 }),
+        );
+      }, 20_000);
+      expect(most).toBe(1);
+    });
+
     test('whatever happens on the way, every operation is done soon after', { timeout: 90_000 }, async () => {
       const queues = [openQueue(), openQueue()];
       let over = false;
