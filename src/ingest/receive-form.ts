@@ -52,8 +52,11 @@ export interface FormOptions {
 
 /** What a client sent: the form's fields, and its files in the order of their parts. */
 export interface ReceivedForm {
+  /** The last value of each. */
   fields: Map<string, string>;
   files: ReceivedFile[];
+  /** Of the files that were read as text. */
+  texts: { field: string; text: string }[];
 }
 
 /**
@@ -103,7 +106,7 @@ async function receive<T>(
   const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
   const staged = new StagedFiles({ storage, staging }, request.c.var.principal.username);
   const files: ReceivedFile[] = [];
-  const texts = new Map<string, string>();
+  const texts: ReceivedForm['texts'] = [];
   let started = 0;
   try {
     const onFile = async ({ field, filename, stream }: FilePart) => {
@@ -113,7 +116,7 @@ async function receive<T>(
       if (taking === 'text') {
         const text = await textOf(stream, field, limits.fieldBytes);
         onField?.(field, text);
-        texts.set(field, text);
+        texts.push({ field, text });
         return;
       }
       // Parts are handled in turn, but may overlap at their ends.
@@ -123,7 +126,8 @@ async function receive<T>(
     const fields = await request.files(limits, onFile, onField).catch((error) => {
       throw error instanceof HttpError ? reword(error) : error;
     });
-    return await accept({ fields: new Map([...fields, ...texts]), files });
+    const read = texts.map(({ field, text }): [string, string] => [field, text]);
+    return await accept({ fields: new Map([...fields, ...read]), files, texts });
   } catch (error) {
     await staged.discard();
     throw error;

@@ -1,5 +1,10 @@
+import { withTimeout } from '../timeout.ts';
 import type { MemoryShare } from './memory.ts';
 import type { Source } from './source.ts';
+
+/** Whoever sends slowly keeps its memory for long: those who wait for some are told to come back in the end. */
+const PATIENCE_MS = 600_000;
+const NO_MEMORY = 'There has been no memory for the upload for ten minutes (UPLOAD_MEMORY_BYTES).';
 
 /** A part of a source. */
 export interface Block {
@@ -33,7 +38,7 @@ export async function* gather(
   };
   for await (const chunk of source.chunks()) {
     for (let taken = 0; taken < chunk.length; ) {
-      buffer ??= await source.orFailure(memory.take(blockBytes));
+      buffer ??= await source.orFailure(withTimeout(memory.take(blockBytes), PATIENCE_MS, NO_MEMORY));
       const part = chunk.subarray(taken, taken + blockBytes - filled);
       buffer.set(part, filled);
       taken += part.length;

@@ -193,6 +193,23 @@ test('a commit that takes long does not keep other entries from being renewed', 
   expect((await stored()).sort()).toEqual([slow, other].sort());
 });
 
+test('an object that cannot be given up for a minute keeps no other from being renewed', async () => {
+  const [held, other] = [await stageObject(), await stageObject()];
+  await sql`ALTER TABLE staging RENAME TO staging_away`.execute(db.database);
+  await ledger.discard([held]);
+  await sql`ALTER TABLE staging_away RENAME TO staging`.execute(db.database);
+  await expire();
+  await db.database.transaction().execute(async (trx) => {
+    await trx.selectFrom('staging').select('owner').where('object_key', '=', held).forUpdate().execute();
+    const renewing = ledger.renew();
+    await expect
+      .poll(async () => (await entries()).filter(({ expires_at }) => expires_at > new Date()))
+      .toMatchObject([{ object_key: other }]);
+    await trx.deleteFrom('staging').where('object_key', '=', held).execute();
+    void renewing.catch(() => undefined);
+  });
+});
+
 test('a commit after the sweep fails and rolls its transaction back', async () => {
   const key = await stageObject();
   await expire();

@@ -39,6 +39,7 @@ export class StagingLedger {
   /** Those that may still be stored when nobody wants them any more. */
   readonly #doubtful = new Set<string>();
   #renewing = false;
+  #discarding = false;
 
   /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
   constructor(options: {
@@ -160,10 +161,14 @@ export class StagingLedger {
 
   /** Keeps the entries of this process alive, and tells of those that are lost; runs by itself. */
   async renew(): Promise<void> {
+    // An entry that somebody else holds for a minute must not keep the others from being renewed.
+    await Promise.all([this.#renewStaged(), this.#discardLate()]);
+  }
+
+  async #renewStaged(): Promise<void> {
     if (this.#renewing) return;
     this.#renewing = true;
     try {
-      await this.#discardLate();
       // Nobody here knows of an entry whose answer was lost on the way: it shall expire.
       const staged = [...this.#staged.keys()];
       if (staged.length === 0) return;
@@ -246,9 +251,16 @@ export class StagingLedger {
 
   async #discardLate(): Promise<void> {
     const keys = [...this.#undiscarded];
-    if (keys.length === 0) return;
-    await this.#disown(keys);
-    for (const key of keys) this.#undiscarded.delete(key);
+    if (keys.length === 0 || this.#discarding) return;
+    this.#discarding = true;
+    try {
+      await this.#disown(keys);
+      for (const key of keys) this.#undiscarded.delete(key);
+    } catch (error) {
+      this.#log.warn({ err: error, objects: keys.length }, 'could not give up staged objects');
+    } finally {
+      this.#discarding = false;
+    }
   }
 }
 

@@ -154,6 +154,29 @@ describe('an end', () => {
     expect((await tusRequest('HEAD', url)).headers.get('Upload-Offset')).toBe('5');
   });
 
+  test('a file is not given up of which an event has been made just now', async () => {
+    const { id, url } = await one();
+    const part = { ...STREAM, 'Upload-Offset': '0' };
+    expect((await tusRequest('PATCH', url, part, bytes(10))).status).toBe(204);
+    const { id: uploadId } = await uploadOf(id);
+    let removing: Promise<Response> | undefined;
+    await app.database.transaction().execute(async (trx) => {
+      await sql`SELECT FROM uploads WHERE id = ${uploadId} FOR UPDATE`.execute(trx);
+      removing = tusRequest('DELETE', url);
+      await eventually(async () => {
+        const { rows } = await sql`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(app.database);
+        expect(rows).toHaveLength(1);
+      });
+      await sql`UPDATE direct_uploads SET event_id = 'made-of-it' WHERE id = ${id}`.execute(trx);
+    });
+    const answer = await removing;
+    expect([answer?.status, await answer?.text()]).toEqual([
+      409,
+      "The event 'made-of-it' has been made of the direct upload; it stays.",
+    ]);
+  });
+
   test('taken back while a file is given up and begun anew, nothing of it stays', async () => {
     const { id, url } = await one();
     const part = { ...STREAM, 'Upload-Offset': '0' };
@@ -161,7 +184,7 @@ describe('an end', () => {
     const { id: given } = await uploadOf(id);
     let taking = Promise.resolve();
     await app.database.transaction().execute(async (trx) => {
-      await startOver(trx, given);
+      await startOver(trx, id, given);
       taking = takeBack(app.database, id);
       // It knows the files by now, and waits for what is given up.
       await eventually(async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createTestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
@@ -482,6 +483,29 @@ describe('as scripts do in one request', () => {
 });
 
 describe('by address', () => {
+  test('a request names no more tracks than it may bring, and no more bytes', async () => {
+    const server = createServer((_, answer) => answer.end(CAMERA)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const app = await createTestApp((storage) => storage, {
+      INGEST_URL_HOSTS: host,
+      MAX_UPLOAD_BYTES: String(CAMERA.length * 3 - 1),
+    });
+    onTestFinished(() => app.close());
+    const send = (count: number) =>
+      new Recorder(app).post('/ingest/addMediaPackage', [
+        ...[field('flavor', 'presenter/source'), field('title', 'Many')],
+        ...Array.from({ length: count }, (_, i) => field('mediaUri', `http://${host}/${i}.mp4`)),
+      ]);
+    expect(await send(51)).toMatchObject({ status: 400, text: expect.stringContaining('50 tracks') });
+    expect(await send(3)).toMatchObject({
+      status: 413,
+      text: expect.stringContaining(String(CAMERA.length - 1)),
+    });
+    ok(await send(2));
+  });
+
   test('a track is fetched from a host that is named, and from no other', async () => {
     const server = createServer((_, answer) => answer.end(CAMERA)).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -523,6 +547,29 @@ describe('by address', () => {
     await named.close();
     server.close();
   });
+});
+
+test('two catalogs in parts of one name are two', async () => {
+  const client = recorder();
+  const xml = ok(
+    await client.post('/ingest/addCatalog', [
+      field('mediaPackage', await client.create()),
+      field('flavor', 'dublincore/episode'),
+      file('BODY', 'episode.xml', Buffer.from(episode({ title: 'First' }))),
+      field('flavor', 'some/other'),
+      file('BODY', 'other.xml', Buffer.from('<other/>')),
+    ]),
+  );
+  const { rows: held } = await sql<{ flavor: string; content: string }>`
+    SELECT flavor, content FROM draft_catalogs WHERE draft_id = ${packageId(xml)} ORDER BY flavor`.execute(
+    bench.app.database,
+  );
+  expect(
+    held.map(({ flavor, content }) => [flavor, content.includes('First'), content.includes('other')]),
+  ).toEqual([
+    ['dublincore/episode', true, false],
+    ['some/other', false, true],
+  ]);
 });
 
 test('a disk without a byte left keeps no package from being ingested that has come', async () => {

@@ -34,6 +34,8 @@ export const signIn = defineEndpoint({
   access: 'public',
   form: {
     schema: z.object({ username: z.string(), password: z.string(), next: z.string().optional() }),
+    // Anybody may send it.
+    maxBytes: 16 * 1024,
     example: { username: 'admin', password: 'secret' },
   },
   handle: async ({ c, form }, { authenticator, sessions }: Services) => {

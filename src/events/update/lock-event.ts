@@ -5,7 +5,6 @@ import { UNAUTHORIZED } from '../../access/refusals.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import { Outdated } from '../../database/retry.ts';
 import type { Event } from '../../database/schema.ts';
-import type { HttpError } from '../../http/errors.ts';
 
 /** The row of an event that nobody else can change until the transaction ends. */
 export type LockedEvent = Selectable<Event>;
@@ -15,14 +14,14 @@ export type LockedEvent = Selectable<Event>;
  * `inTransaction`: it throws `Outdated` when the event changes its series meanwhile.
  *
  * @param options.joining the series that the event is about to join, if any
- * @param options.missing the refusal of an event that the principal may not read
+ * @param options.missing what to throw for an event that the principal may not read
  * @throws {HttpError} that, and 401 for an event that it may not write
  */
 export async function lockEvent(
   trx: Transaction,
   id: string,
   principal: Principal,
-  { joining, missing }: { joining: string | undefined; missing: (id: string) => HttpError },
+  { joining, missing }: { joining: string | undefined; missing: (id: string) => Error },
 ): Promise<LockedEvent> {
   const found = await trx.selectFrom('events').select('series_id').where('id', '=', id).executeTakeFirst();
   if (!found) throw missing(id);

@@ -2,6 +2,7 @@ import type { Principal } from '../../access/principal.ts';
 import type { NewChange } from '../../changes/change.ts';
 import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
+import { Outdated } from '../../database/retry.ts';
 import { scheduleOf } from '../../recordings/schedules/schedules.queries.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { type AclEdit, editAcl } from './acl.ts';
@@ -37,6 +38,7 @@ export interface EventEdits {
  * @throws {HttpError} 404 for an event that the principal may not read, 401 for one it may not write, 400 for an edit that
  * cannot be applied, 409 for a recording that nobody awaits
  * @throws {Overlap} when something else is to be recorded then
+ * @throws {Outdated} for a recording of an agent whose event has been deleted, or has got another, meanwhile
  */
 export async function updateEvent(
   trx: Transaction,
@@ -46,7 +48,8 @@ export async function updateEvent(
 ): Promise<EditedTracks> {
   const refusals = { ...REFUSALS, ...by.refusals };
   const joining = metadata && seriesToJoin(metadata);
-  const event = await lockEvent(trx, id, by.principal, { joining, missing: refusals.missing });
+  const missing = isOfAgent(tracks) ? DELETED : refusals.missing;
+  const event = await lockEvent(trx, id, by.principal, { joining, missing });
   if (tracks) await requireEditable(trx, event, tracks, refusals);
   const changed: Record<EventPart, boolean> = {
     metadata: metadata !== undefined && (await editMetadata(trx, event, metadata, by.principal)),
@@ -67,6 +70,12 @@ export async function updateEvent(
     await recordChanges(trx, await changesOf(trx, id, parts, { tracks, actor: by.principal.username }));
   }
   return edited;
+}
+
+const DELETED = () => new Outdated('The event has been deleted meanwhile.');
+
+function isOfAgent(tracks: TrackEdit | undefined): boolean {
+  return tracks?.kind === 'recording' && tracks.from === 'agent';
 }
 
 async function changesOf(

@@ -35,6 +35,8 @@ export interface Form {
   schema: z.ZodObject;
   /** The parts whose files are streamed, or `any`; files in other parts are read and dropped. Files need multipart. */
   streams?: readonly string[] | 'any';
+  /** How long it may be, without files; 1 MiB unless given. */
+  maxBytes?: number;
   /** The fields of one whole request. Files are left out. */
   example: Readonly<Record<string, string>>;
   /** What may be sent in place of the form, by media type. */
@@ -76,7 +78,7 @@ export interface EndpointRequest<
   /** @throws {HttpError} 400 with the message of the query's schema */
   query(): z.output<Query>;
   /**
-   * The fields of the form, of up to 1 MiB; its files are ignored.
+   * The fields of the form; its files are ignored.
    *
    * @throws {HttpError} 400 with the message of the form's schema, and as `readFields`
    */
@@ -156,7 +158,7 @@ function suffixOf(path: string): { name: string; text: string } | undefined {
 
 function requestOf(c: Context, { query, form, path }: Description): EndpointRequest {
   let fields: Promise<Map<string, string>> | undefined;
-  const read = () => (fields ??= readFields(c.req.raw));
+  const read = () => (fields ??= readFields(c.req.raw, form?.maxBytes));
   const { streams = [] } = form ?? {};
   return {
     c,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ClientGone } from './body.ts';
 import { readFields } from './form.ts';
 
@@ -44,6 +44,28 @@ test('a form beyond 1 MiB is 413', async () => {
   await expect(readFields(request(body, 'application/x-www-form-urlencoded'))).rejects.toMatchObject({
     status: 413,
   });
+});
+
+test('a form that anybody may send can have a limit of its own', async () => {
+  const body = new URLSearchParams({ a: 'x'.repeat(1000) });
+  expect((await readFields(request(body), 2000)).get('a')).toHaveLength(1000);
+  await expect(readFields(request(body), 500)).rejects.toMatchObject({
+    status: 413,
+    message: 'The form is longer than 500 bytes.',
+  });
+});
+
+test('a form that comes in drops for minutes is 408', async () => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const body = new ReadableStream({
+    pull: (controller) => {
+      now += 50_000;
+      controller.enqueue(new TextEncoder().encode('a'));
+    },
+  });
+  const slow = new Request('http://localhost/', { method: 'PUT', body, duplex: 'half' } as RequestInit);
+  await expect(readFields(slow)).rejects.toMatchObject({ status: 408 });
 });
 
 test('a connection that breaks in the middle of a form is the fault of the client', async () => {

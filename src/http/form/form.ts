@@ -5,6 +5,8 @@ import { type FormLimits, isMultipart, readForm } from './multipart.ts';
 
 const FORM_BYTES = 2 ** 20;
 const IDLE_MS = 60_000;
+/** However often a little of it comes: it is kept in memory meanwhile. */
+const TOTAL_MS = 180_000;
 const LIMITS: FormLimits = {
   fieldBytes: FORM_BYTES,
   fileBytes: FORM_BYTES,
@@ -13,23 +15,31 @@ const LIMITS: FormLimits = {
   idleMs: IDLE_MS,
 };
 
+const FORM_TOO_SLOW = refusal(408, `The form took longer than ${TOTAL_MS / 1000} seconds.`, [], {
+  Connection: 'close',
+});
+
 export const UNREADABLE_FORM = refusal(
   400,
   'The form cannot be read; it must be urlencoded or multipart/form-data.',
 );
-export const FORM_TOO_LONG = refusal(413, `The form is longer than ${FORM_BYTES} bytes.`, [], {
-  Connection: 'close',
-});
+export const FORM_TOO_LONG = refusal(
+  413,
+  (bytes: number) => `The form is longer than ${bytes} bytes.`,
+  [FORM_BYTES],
+  { Connection: 'close' },
+);
 
 /**
- * Reads a form without recordings (urlencoded or multipart) of up to 1 MiB; its files are ignored.
+ * Reads a form without recordings (urlencoded or multipart); its files are ignored.
  *
+ * @param maxBytes 1 MiB unless given
  * @returns the last value of each field, by name; no fields for a request without a body
  * @throws {HttpError} 400 for a form that cannot be read, 408 when the client sends no more, 413 for one that is too large
  * @throws {ClientGone} when the connection breaks
  */
-export async function readFields(request: Request): Promise<Map<string, string>> {
-  const body = await readBody(request);
+export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<Map<string, string>> {
+  const body = await readBody(request, maxBytes);
   if (body.length === 0) return new Map();
   return fieldsOf(body, request.headers.get('content-type') ?? '');
 }
@@ -62,19 +72,22 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
 }
 
 /**
- * A whole request body of up to 1 MiB; empty for a request without one.
+ * A whole request body; empty for a request without one.
  *
+ * @param maxBytes 1 MiB unless given
  * @throws {HttpError} 408 when the client sends no more, 413 for a body that is too large
  * @throws {ClientGone} when the connection breaks
  */
-export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(request: Request, maxBytes = FORM_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   if (!hasBody(request)) return new Uint8Array();
   const body = new BodyReader(request, IDLE_MS);
-  const collected = new Collected(FORM_BYTES);
+  const collected = new Collected(maxBytes);
+  const begun = performance.now();
   for (let chunk = await body.read(); chunk; chunk = await body.read()) {
-    if (collected.add(chunk)) continue;
+    const isLate = performance.now() - begun > TOTAL_MS;
+    if (collected.add(chunk) && !isLate) continue;
     await body.cancel();
-    throw FORM_TOO_LONG();
+    throw isLate ? FORM_TOO_SLOW() : FORM_TOO_LONG(maxBytes);
   }
   return collected.bytes;
 }

@@ -1,4 +1,5 @@
 import { inTransaction } from '../../database/retry.ts';
+import { EVENT_ID } from '../../events/examples.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { beginUpload } from '../uploads/begin.ts';
 import { declareLength } from '../uploads/progress.ts';
@@ -8,7 +9,7 @@ import type { Known, TusServices, Uploads } from '../uploads/tus-request.ts';
 import { findAnyUpload, type Upload } from '../uploads/uploads.ts';
 import { ADDRESSES, type DirectFile, type DirectUpload } from './direct-uploads.ts';
 import { type FinishParts, finishDirectUpload, type Occasion } from './finish.ts';
-import { DirectUploadOver, holdOpen, startOver } from './outcome.ts';
+import { DirectUploadOver, EventMade, holdOpen, startOver } from './outcome.ts';
 
 /** Tells the event that has been made, when the last file is there. */
 export const EVENT_HEADER = 'Inlet-Event-Id';
@@ -18,6 +19,11 @@ export const NO_SUCH_ADDRESS = refusal(
   'Nothing can be uploaded to this address: it was taken back, or there never was one.',
 );
 export const ADDRESS_EXPIRED = refusal(410, 'The address has expired.');
+export const EVENT_MADE = refusal(
+  409,
+  (id: string) => `The event '${id}' has been made of the direct upload; it stays.`,
+  [EVENT_ID],
+);
 export const NO_EVENT_MADE = refusal(
   422,
   'All files have come, but no event could be made of them. Whoever handed out the address is told why.',
@@ -87,7 +93,10 @@ export function uploadAt(
       if (await findAnyUpload(database, id)) return;
       await enter({ length: undefined, metadata: readMetadata(sent), sent });
     },
-    remove: (id) => inTransaction(database, (trx) => startOver(trx, id)),
+    remove: (id) =>
+      inTransaction(database, (trx) => startOver(trx, direct.id, id)).catch((error) => {
+        throw error instanceof EventMade ? EVENT_MADE(error.eventId) : error;
+      }),
     completed: async (): Promise<Readonly<Record<string, string>>> => {
       const now = await finishDirectUpload(services, direct.id, occasion);
       if (!now) throw NO_SUCH_ADDRESS();

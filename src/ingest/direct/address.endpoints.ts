@@ -20,12 +20,12 @@ import {
   ADDRESS_EXPIRED,
   type AddressServices,
   EVENT_HEADER,
+  EVENT_MADE,
   NO_EVENT_MADE,
   NO_SUCH_ADDRESS,
   OTHER_LENGTH,
   uploadAt,
 } from './address-uploads.ts';
-import { EVENT_MADE } from './direct.endpoints.ts';
 import { ADDRESSES, findByToken } from './direct-uploads.ts';
 
 export const NOTHING_TO_UPLOAD = refusal(400, 'The file is empty; Upload-Length must be 1 at least.');

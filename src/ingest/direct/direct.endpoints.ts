@@ -5,7 +5,6 @@ import type { Principal } from '../../access/principal.ts';
 import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Config } from '../../config.ts';
 import { inTransaction } from '../../database/retry.ts';
-import { EVENT_ID } from '../../events/examples.ts';
 import { IDENTIFIER_TAKEN, NO_SUCH_SERIES } from '../../events/refusals.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
@@ -14,6 +13,7 @@ import { versionedJson } from '../../http/version.ts';
 import { formatInstant } from '../../metadata/time.ts';
 import { exampleParts, jsonParts, PART_REFUSALS } from '../event-form.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
+import { EVENT_MADE } from './address-uploads.ts';
 import {
   DirectUploadMade,
   type DirectUploadMadeJson,
@@ -41,11 +41,6 @@ const DIRECT_UPLOAD_ID = '7a3c5f0e-2b1d-4c8e-9f60-5d4a3b2c1e0f';
 export const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `There is no direct upload '${id}'.`, [
   DIRECT_UPLOAD_ID,
 ]);
-export const EVENT_MADE = refusal(
-  409,
-  (id: string) => `The event '${id}' has been made of the direct upload; it stays.`,
-  [EVENT_ID],
-);
 
 type Services = FinishParts & {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadExpiryMs' | 'scheduling'>;

@@ -7,6 +7,17 @@ export class DirectUploadOver extends Error {
   override name = 'DirectUploadOver';
 }
 
+/** An event has been made of a direct upload just now. */
+export class EventMade extends Error {
+  override name = 'EventMade';
+  readonly eventId: string;
+
+  constructor(eventId: string) {
+    super(`The event ${eventId} was made of the direct upload.`);
+    this.eventId = eventId;
+  }
+}
+
 /**
  * Keeps a direct upload as it is until the transaction ends.
  *
@@ -33,9 +44,21 @@ export async function holdOpen(trx: Transaction, id: string, uploadId: string): 
   if (!file) throw new UploadLost('What came of the file was given up.');
 }
 
-/** Gives up what has come of a file. What comes next is another upload, which nobody takes for the same. */
-export async function startOver(trx: Transaction, uploadId: string): Promise<void> {
+/**
+ * Gives up what has come of a file. What comes next is another upload, which nobody takes for the same.
+ *
+ * @param id of the direct upload
+ * @throws {EventMade} the transaction must roll back
+ */
+export async function startOver(trx: Transaction, id: string, uploadId: string): Promise<void> {
   await discardUpload(trx, uploadId);
+  // Whoever made an event of it had the upload for itself until then.
+  const made = await trx
+    .selectFrom('direct_uploads')
+    .select('event_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (made?.event_id) throw new EventMade(made.event_id);
   await trx
     .updateTable('direct_upload_files')
     .set({ upload_id: newUploadId() })

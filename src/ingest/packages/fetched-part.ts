@@ -9,14 +9,17 @@ const TEXT_BYTES = 2 ** 20;
 /**
  * Stores a file that a client names by its address instead of sending it.
  *
+ * @param bytes that the request has brought besides
  * @throws {HttpError} as `openUrl`
  */
 export async function storeFetched(
   url: string,
   staged: StagedFiles,
   { config }: Pick<PackageServices, 'config'>,
+  bytes = 0,
 ): Promise<ReceivedFile> {
-  const { maxUploadBytes: maxBytes, uploadIdleMs: idleMs, ingestUrlHosts: hosts } = config;
+  const { maxUploadBytes, uploadIdleMs: idleMs, ingestUrlHosts: hosts } = config;
+  const maxBytes = maxUploadBytes - bytes;
   const { filename, stream, expectedBytes } = await openUrl(url, { hosts, maxBytes, idleMs });
   try {
     const file = { field: 'url', filename, expectedBytes: expectedBytes ?? maxBytes };

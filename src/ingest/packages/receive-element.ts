@@ -89,12 +89,12 @@ export function receiveElement(
     request,
     { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN },
     services,
-    async ({ fields: all, files }, enter) => {
+    async ({ fields: all, files, texts: sent }, enter) => {
       if (stored.length + read.length === 0) return addFetched(c, kind, { fields: all, enter }, services);
-      const texts = read.map(({ flavor, filename, field }) => ({
-        flavor,
-        filename,
-        content: all.get(field) ?? '',
+      const contents = sent.filter(({ field }) => !TEXTS.has(field));
+      const texts = read.map(({ flavor, filename }, i) => ({
+        ...{ flavor, filename },
+        content: contents[i]?.text ?? '',
       }));
       return addParts(c, which(c, all), contentsOfForm(kind, stored, files, texts), services);
     },

@@ -46,6 +46,11 @@ export const NO_CATALOG_URLS = refusal(
   ['episodeDCCatalogUri'],
 );
 
+export const TOO_MANY_TRACKS = refusal(
+  400,
+  `A recording may have ${MOST.files} tracks in one request, not more.`,
+);
+
 export const [addPackage, addPackageWith] = withWorkflow({
   path: '/ingest/addMediaPackage',
   summary: 'Ingest a recording in one request',
@@ -81,6 +86,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
     WRONG_IDENTIFIER,
     NO_TITLE,
     NO_CATALOG_URLS,
+    TOO_MANY_TRACKS,
     URL_REFUSED,
     UNREADABLE_CATALOG,
     NOT_MULTIPART,
@@ -121,9 +127,12 @@ function receive(
     const staged = new StagedFiles(services, request.c.var.principal.username);
     try {
       const fetched: NewTrack[] = [];
+      if (addresses.length + sent.length > MOST.files) throw TOO_MANY_TRACKS();
       if (addresses.length > 0) await enter();
-      for (const { url, ...track } of addresses)
-        fetched.push(trackOf(await storeFetched(url, staged, services), track));
+      for (const { url, ...track } of addresses) {
+        const before = [...sent, ...fetched].reduce((sum, { size }) => sum + size, 0);
+        fetched.push(trackOf(await storeFetched(url, staged, services, before), track));
+      }
       const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs: catalogsOf(fields, said) };
       const identifier = fields.get('identifier')?.trim();
       const delivery = {

@@ -3,11 +3,34 @@ import { beginSha256, type Sha256 } from '../../storage/sha256/sha256.ts';
 /** As many as may be under way; of one more, the oldest is given up. */
 const MOST = 10_000;
 
-/** The digest of what has come of an upload so far. */
-interface Digest {
-  sum: Sha256;
+/** The digest of what comes of an upload. */
+export class Digest {
+  readonly #sum: Sha256 = beginSha256();
+  #bytes = 0;
+  #dropped = false;
+
   /** How many bytes it has seen. */
-  bytes: number;
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @returns nothing when the bytes are not needed any more */
+  add(more: Uint8Array): Promise<void> | undefined {
+    if (this.#dropped) return undefined;
+    this.#bytes += more.length;
+    return this.#sum.add(more);
+  }
+
+  /** @returns in hexadecimal; undefined when it has been given up, and has not seen all */
+  async digest(): Promise<string | undefined> {
+    return this.#dropped ? undefined : this.#sum.digest();
+  }
+
+  /** Gives it up, whoever may still add to it. */
+  drop(): void {
+    if (!this.#dropped) this.#sum.drop();
+    this.#dropped = true;
+  }
 }
 
 /**
@@ -18,30 +41,28 @@ export class Digests {
   readonly #digests = new Map<string, Digest>();
 
   /** The digest of an upload of which `bytes` have come, to be kept up with what comes; undefined when it is not known. */
-  at(id: string, bytes: number): Pick<Sha256, 'add' | 'digest'> | undefined {
+  at(id: string, bytes: number): Digest | undefined {
     const known = this.#digests.get(id);
-    const digest = bytes === 0 ? { sum: beginSha256(), bytes: 0 } : known;
+    const digest = bytes === 0 ? new Digest() : known;
     this.#digests.delete(id);
-    if (known && known !== digest) known.sum.drop();
+    if (known && known !== digest) known.drop();
     if (digest?.bytes !== bytes) {
-      digest?.sum.drop();
+      digest?.drop();
       return undefined;
     }
     this.#digests.set(id, digest);
     const [oldest] = this.#digests.keys();
     if (this.#digests.size > MOST && oldest !== undefined) this.forget(oldest);
-    return {
-      add: (more) => {
-        digest.bytes += more.length;
-        return digest.sum.add(more);
-      },
-      digest: () => digest.sum.digest(),
-    };
+    return digest;
   }
 
-  /** Nothing more will come of it. */
-  forget(id: string): void {
-    this.#digests.get(id)?.sum.drop();
-    this.#digests.delete(id);
+  /**
+   * Nothing more will come of it.
+   *
+   * @param only leaves another one alone that has come in its place
+   */
+  forget(id: string, only = this.#digests.get(id)): void {
+    only?.drop();
+    if (this.#digests.get(id) === only) this.#digests.delete(id);
   }
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { inTransaction } from '../../database/retry.ts';
 import { ObjectNotFound, type Piece, type PutOptions } from '../../storage/port.ts';
 import { uploadedBytes } from '../../telemetry/metrics.ts';
-import type { Digests } from './digests.ts';
+import type { Digest } from './digests.ts';
 import { completedBefore, inspectHead, ofStorage, type UploadParts } from './object.ts';
 import { extendUpload, noteProgress, type Progress, receiptsOf } from './progress.ts';
 import type { Upload } from './uploads.ts';
@@ -52,7 +52,7 @@ export async function receive(parts: UploadParts, upload: Upload, incoming: Inco
 class Writing {
   readonly #parts: UploadParts;
   readonly #incoming: Incoming;
-  readonly #digest: ReturnType<Digests['at']>;
+  readonly #digest: Digest | undefined;
   /** As last noted. */
   #upload: Upload;
   /** Durable, and not yet noted. */
@@ -85,7 +85,7 @@ class Writing {
       });
     } catch (error) {
       // It has seen bytes that do not count, and others may come in their place.
-      digests.forget(this.#upload.id);
+      digests.forget(this.#upload.id, this.#digest);
       throw error;
     }
     if (this.#fault) throw this.#fault.error;
@@ -183,7 +183,7 @@ class Writing {
     await storage.complete(this.#upload, await receiptsOf(database, this.#upload.id), rest);
     const found = { ...(await inspectHead(storage, this.#upload.key)), bytes: rest.length };
     await this.#note({ found: { ...found, sha256: await this.#digest?.digest() } });
-    digests.forget(this.#upload.id);
+    digests.forget(this.#upload.id, this.#digest);
   }
 
   async #note(progress: Progress): Promise<void> {

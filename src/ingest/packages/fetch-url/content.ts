@@ -62,6 +62,8 @@ export function contentOf(
       done(error);
     },
   });
+  // Who is to read it looks for a place to store it first; what fails meanwhile, the first read tells.
+  stream.on('error', () => undefined);
   const onAbort = () => stream.destroy(signal?.reason);
   const total = setTimeout(() => stream.destroy(URL_REFUSED('it takes more than a day')), TOTAL_MS);
   signal?.addEventListener('abort', onAbort, { once: true });

@@ -53,6 +53,15 @@ const refused = (reason: string) => ({
   message: `The URL cannot be fetched: ${reason}.`,
 });
 
+test('a file that is cut short before anybody reads it ends nothing but its reading', async () => {
+  const port = await serveRaw('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc');
+  const { stream } = await open(port);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await expect(buffer(stream)).rejects.toMatchObject(
+    refused('its host ended the connection before the file was whole'),
+  );
+});
+
 test('a file comes with its name and its size, and the host learns nothing but the path', async () => {
   let asked: unknown;
   const port = await serve((request, response) => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { localHeader, type ZipPart, zipOf } from '../../../../test/support/zip.ts';
+import { StorageRefused } from '../../../storage/port.ts';
 import { MAX_ENTRIES, readZip, type ZipEntry } from './read-zip.ts';
 
 const MANIFEST = { name: 'manifest.xml', content: '<mediapackage/>' };
@@ -365,6 +366,18 @@ test.each([
   });
   await expect(reading).rejects.toBe(gone);
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('a disk that takes nothing is the fault of the storage', async () => {
+  const occupied = join(folder, 'occupied');
+  await writeFile(occupied, '');
+  const reading = readZip(
+    chunksOf(zipOf([SPOOLED])),
+    { maxBytes: 2 ** 30, folder: occupied },
+    async () => undefined,
+  );
+  await expect(reading).rejects.toThrow(StorageRefused);
+  await rm(occupied);
 });
 
 test('entries before the one that needs a file are handed out before the archive has come', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { refused } from '../../../storage/port.ts';
 import { Bytes } from './bytes.ts';
 import { findEnd, LAST_BYTES, readEnd } from './end.ts';
 import { DIRECTORY, nextSignature, readDirectoryEntry } from './records.ts';
@@ -9,6 +10,8 @@ import { ZIP_REFUSED } from './refusals.ts';
 const READ_BYTES = 256 * 1024;
 /** What Deno throws at whoever has no permission. */
 const FORBIDDEN = 'NotCapable';
+/** There is no folder to write to. */
+const READ_ONLY: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
 const NO_FOLDER =
   'it tells the sizes of its files behind them, and this server may write to no folder in which to look that up';
 
@@ -27,6 +30,7 @@ export interface Spooled {
  * @param folder where the file is; made when absent
  * @param most bytes that may be left
  * @throws {HttpError} 400; also where the process may write to no folder
+ * @throws {StorageRefused} when the disk does not take it
  */
 export async function spool(
   rest: Bytes,
@@ -46,13 +50,20 @@ export async function spool(
 }
 
 async function openNameless(folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true }).catch((error) => {
-    throw error instanceof Error && error.name === FORBIDDEN ? ZIP_REFUSED(NO_FOLDER) : error;
-  });
-  const path = join(folder, randomUUID());
-  const file = await open(path, 'wx+', 0o600);
-  await rm(path);
-  return file;
+  try {
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, randomUUID());
+    const file = await open(path, 'wx+', 0o600);
+    await rm(path);
+    return file;
+  } catch (error) {
+    throw isForbidden(error) ? ZIP_REFUSED(NO_FOLDER) : refused(error);
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === FORBIDDEN || ('code' in error && READ_ONLY.includes(error.code));
 }
 
 async function write(file: FileHandle, rest: Bytes, most: number): Promise<number> {
@@ -60,7 +71,11 @@ async function write(file: FileHandle, rest: Bytes, most: number): Promise<numbe
   for await (const chunk of rest.rest()) {
     if (length + chunk.length > most) throw ZIP_REFUSED(`it has more than ${most} bytes`);
     for (let done = 0; done < chunk.length; ) {
-      const { bytesWritten } = await file.write(chunk, done, chunk.length - done, length + done);
+      const { bytesWritten } = await file
+        .write(chunk, done, chunk.length - done, length + done)
+        .catch((error) => {
+          throw refused(error);
+        });
       done += bytesWritten;
     }
     length += chunk.length;
