@@ -27,6 +27,10 @@ const LONGEST_BREAK_SECONDS = 600;
 const LIFETIME_SECONDS = 3 * 86_400;
 /** Pauses between attempts; the last one again and again. */
 const PAUSES_SECONDS = [5, 30, 120, 600, 1800, 3600, 7200, 14_400];
+const PARKED_DAYS = 90;
+/** So many messages are removed in one statement, in so many of them one after the other. */
+const BATCH = 5_000;
+const BATCHES = 20;
 
 /**
  * Takes messages that are due, at most so many; of each address no more than it may have at once, and each in turn.
@@ -130,12 +134,26 @@ export async function parkHopeless(database: Database): Promise<number> {
   });
 }
 
-/** Removes messages that ended so many days ago; parked ones are kept for longer. @returns how many there were */
+/**
+ * Removes messages that ended so many days ago, a bounded number at a time; parked ones are kept for longer.
+ *
+ * @returns how many there were
+ */
 export async function sweepDeliveries(database: Database, days: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    DELETE FROM webhook_deliveries WHERE id IN (
-      SELECT id FROM webhook_deliveries WHERE state <> 'pending' AND ended_at <
-        now() - CASE state WHEN 'parked' THEN interval '90 days' ELSE make_interval(days => ${days}) END
-      ORDER BY ended_at LIMIT 5000)`.execute(database);
-  return Number(numAffectedRows);
+  const delivered = await sweepEnded(database, 'delivered', days);
+  return delivered + (await sweepEnded(database, 'parked', PARKED_DAYS));
+}
+
+async function sweepEnded(database: Database, state: 'delivered' | 'parked', days: number): Promise<number> {
+  let removed = 0;
+  for (let i = 0; i < BATCHES; i += 1) {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM webhook_deliveries WHERE id IN (
+        SELECT id FROM webhook_deliveries
+        WHERE state <> 'pending' AND state = ${state} AND ended_at < now() - make_interval(days => ${days})
+        ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`.execute(database);
+    removed += Number(numAffectedRows);
+    if (numAffectedRows < BATCH) break;
+  }
+  return removed;
 }

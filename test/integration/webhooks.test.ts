@@ -5,7 +5,7 @@ import { recordChanges } from '../../src/changes/record.ts';
 import type { NamedHost } from '../../src/config/kinds.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
-import { parkHopeless } from '../../src/webhooks/deliveries.ts';
+import { parkHopeless, sweepDeliveries } from '../../src/webhooks/deliveries.ts';
 import { fanOut } from '../../src/webhooks/fan-out.ts';
 import { startWebhooks } from '../../workers/webhooks.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -361,6 +361,33 @@ describe('the API of webhooks', () => {
       due: boolean;
     }>`SELECT next_at <= now() AS due FROM webhook_deliveries WHERE state = 'pending'`;
     expect((await due.execute(app.database)).rows).toEqual([{ due: true }]);
+  });
+
+  test('forgets what ended long ago, what was parked later, and all of it in one go', async () => {
+    const id = await add();
+    await sql`INSERT INTO webhook_deliveries (webhook_id, message_id, kind, body, order_key, state, ended_at)
+      SELECT ${id}, 'swept_' || state || days || '_' || n, 'event.changed', '{}', 'event x', state,
+        now() - make_interval(days => days)
+      FROM (VALUES ('delivered', 31, 12000), ('delivered', 29, 1), ('parked', 89, 2), ('parked', 91, 6000))
+        AS ended (state, days, count), generate_series(1, count) AS n`.execute(app.database);
+    expect(await sweepDeliveries(app.database, 30)).toBe(18_000);
+    const kept = (await deliveries(id)).map(({ state }) => state);
+    expect(kept.toSorted()).toEqual(['delivered', 'parked', 'parked']);
+  });
+
+  test('finds what ended long ago by an index, without those that ended in another state', async () => {
+    for (const state of ['delivered', 'parked']) {
+      const { rows } = await app.database.transaction().execute(async (trx) => {
+        await sql`SET LOCAL enable_sort = off`.execute(trx);
+        return sql<{
+          'QUERY PLAN': string;
+        }>`EXPLAIN SELECT id FROM webhook_deliveries WHERE state <> 'pending'
+          AND state = ${sql.lit(state)} AND ended_at < now() ORDER BY ended_at LIMIT 5000`.execute(trx);
+      });
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Index Cond: .*state = .*ended_at < now\(\)/);
+      expect(plan).not.toContain('Sort');
+    }
   });
 
   test('is for administrators only', async () => {
