@@ -24,6 +24,7 @@ export interface NewChange {
   kind: ChangeKind;
   /** Identifier of what it happened to; of a workflow, an operation or a publication that is the event. */
   eventId?: string | undefined;
+  /** Identifier of the series that it happened to; of an event, the series that one is of is left out unless it is gone. */
   seriesId?: string | undefined;
   agentId?: string | undefined;
   /** The account that asked for it; left out for what the service does by itself. */
@@ -41,6 +42,7 @@ export interface Change {
   at: Date;
   kind: ChangeKind;
   eventId: string | null;
+  /** Only of what happened to a series itself. */
   seriesId: string | null;
   agentId: string | null;
   actor: string;
@@ -50,7 +52,7 @@ export interface Change {
    * control list says it, as for capture agents.
    */
   readRoles: readonly string[] | null;
-  /** The series that it is about, or that its event belongs to. */
+  /** The series that it is about, or that its event belonged to then. */
   inSeries: string | null;
 }
 

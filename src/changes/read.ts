@@ -70,7 +70,7 @@ export async function lastChangesOf(db: Queryable, eventId: string, most: number
 async function selectChanges(db: Queryable, which: RawBuilder<unknown>): Promise<Change[]> {
   const { rows } = await sql<Change>`
     SELECT coalesce(changes.number, 0) AS number, changes.at, changes.kind, changes.event_id AS "eventId",
-      changes.series_id AS "seriesId", changes.agent_id AS "agentId", changes.actor, changes.data,
+      CASE WHEN changes.event_id IS NULL THEN changes.series_id END AS "seriesId", changes.agent_id AS "agentId", changes.actor, changes.data,
       CASE WHEN changes.event_id IS NOT NULL THEN coalesce(events.read_roles, changes.read_roles, '{}')
         WHEN changes.series_id IS NOT NULL THEN coalesce(series.read_roles, changes.read_roles, '{}')
         END AS "readRoles", coalesce(changes.series_id, events.series_id) AS "inSeries"

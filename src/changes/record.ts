@@ -5,7 +5,10 @@ import type { NewChange } from './change.ts';
 /** The channel on which readers hear that the log has grown. */
 export const CHANGES_CHANNEL = 'inlet_changes';
 
-/** Writes changes down, in their order, in the transaction that makes them. */
+/**
+ * Writes changes down, in their order, in the transaction that makes them; those of an event with the series that it is of
+ * then, for those who hear of them when the event is gone.
+ */
 export async function recordChanges(trx: Transaction, changes: readonly NewChange[]): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(({ kind, eventId, seriesId, agentId, actor = '', readRoles, data = {} }) => ({
@@ -20,9 +23,10 @@ export async function recordChanges(trx: Transaction, changes: readonly NewChang
   await sql`
     WITH recorded AS (
       INSERT INTO changes (kind, event_id, series_id, agent_id, actor, read_roles, data)
-      SELECT kind, event_id, series_id, agent_id, actor, read_roles, data
+      SELECT kind, event_id, coalesce(series_id, (SELECT events.series_id FROM events WHERE events.id = told.event_id)),
+        agent_id, actor, read_roles, data
       FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (kind text, event_id text, series_id text,
-        agent_id text, actor text, read_roles text[], data jsonb)) WITH ORDINALITY
+        agent_id text, actor text, read_roles text[], data jsonb)) WITH ORDINALITY AS told
       ORDER BY ordinality
       RETURNING id
     )

@@ -39,13 +39,17 @@ export async function deleteEvent(
     const objectKeys = objects.map(({ object_key }) => object_key);
     await releaseObjects(trx, objectKeys);
     await tellTaken(trx, await operationsUnderWay(trx, id));
-    const { title, read_roles: readRoles } = await trx
+    const gone = await trx
       .deleteFrom('events')
       .where('id', '=', id)
-      .returning(['title', 'read_roles'])
+      .returning(['title', 'read_roles', 'series_id'])
       .executeTakeFirstOrThrow();
     const { username: actor } = principal;
-    await recordChanges(trx, [{ kind: 'event.deleted', eventId: id, actor, readRoles, data: { title } }]);
+    const { title, read_roles: readRoles, series_id } = gone;
+    const seriesId = series_id ?? undefined;
+    await recordChanges(trx, [
+      { kind: 'event.deleted', eventId: id, seriesId, actor, readRoles, data: { title } },
+    ]);
     return objectKeys;
   });
   await staging.discard(keys);

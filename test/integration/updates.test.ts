@@ -196,6 +196,25 @@ describe('GET /api/updates', () => {
   });
 
   test('refuses a filter that it does not know, and a kind that there is none of', async () => {
+  test('tells of the events of a series, also of what was not told yet when one was deleted', async () => {
+    const other = await insertEvent(app.database, { series_id: 'another' });
+    const { eventId, workflowId } = await startTestWorkflow(app.database);
+    await app.database.updateTable('events').set({ series_id: 'one' }).where('id', '=', eventId).execute();
+    const live = await follow('/api/updates?filter=series:one');
+    await work(workflowId);
+    for (const id of [eventId, other])
+      expect((await send(app, 'DELETE', `/api/events/${id}`)).status).toBe(204);
+    await eventually(() => expect(live.messages.at(-1)?.kind).toBe('event.deleted'));
+    const late = await follow('/api/updates?filter=series:one', since(0));
+    await eventually(() => expect(late.messages).toHaveLength(live.messages.length));
+    expect(late.messages).toEqual(live.messages);
+    expect(late.messages.map(words).slice(0, -1)).toEqual(COURSE.slice(1));
+    for (const { data } of late.messages) {
+      expect(data.event).toBe(eventId);
+      expect(data).not.toHaveProperty('series');
+    }
+  });
+
     const ask = async (filter: string) => {
       const answer = await app.request(`/api/updates?filter=${filter}`);
       return [answer.status, await answer.text()];
