@@ -5,10 +5,14 @@ import { migrateQueue } from '../queue/postgres.ts';
  * Brings a database up to date: Inlet's own tables, and those of the queue, which are there also while Redis does
  * its work.
  *
+ * @param onWait is told what a migration waits for
  * @returns the names of the files of `sql/` that were applied
  */
-export async function applyMigrations(databaseUrl: string): Promise<string[]> {
-  const applied = await migrate(databaseUrl);
+export async function applyMigrations(
+  databaseUrl: string,
+  onWait?: (reason: string) => void,
+): Promise<string[]> {
+  const applied = await migrate(databaseUrl, undefined, undefined, onWait);
   await migrateQueue(databaseUrl);
   return applied;
 }

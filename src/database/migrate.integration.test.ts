@@ -1,7 +1,9 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseForThisFile } from '../../test/support/database.ts';
 import { migrate, pendingMigrations } from './migrate.ts';
@@ -53,4 +55,33 @@ test('one that fails leaves nothing, is named, and holds up those after it until
   await write('0003_third.sql', 'CREATE TABLE migrated_c ()');
   expect(await migrate(db.url, folder)).toEqual(['0003_third.sql', '0004_fourth.sql']);
   expect(await tables()).toEqual(['migrated_a', 'migrated_b', 'migrated_c', 'migrated_d']);
+});
+
+test('one that has to wait for a long transaction holds up no reader meanwhile, and says what it waits for', async () => {
+  await write('0005_fifth.sql', 'ALTER TABLE migrated_a ADD COLUMN note text');
+  const backup = new pg.Client({ connectionString: db.url, application_name: 'a backup' });
+  await backup.connect();
+  await backup.query('BEGIN; SELECT count(*) FROM migrated_a');
+  const waits: string[] = [];
+  let applied: string[] | undefined;
+  const migrated = migrate(db.url, folder, undefined, (reason) => waits.push(reason)).then((names) => {
+    applied = names;
+  });
+  let slowest = 0;
+  try {
+    for (const end = Date.now() + 6_000; Date.now() < end; await sleep(50)) {
+      const begun = performance.now();
+      await sql`SELECT count(*) FROM migrated_a`.execute(db.database);
+      slowest = Math.max(slowest, performance.now() - begun);
+    }
+    expect(slowest).toBeLessThan(4_000);
+    expect(applied).toBeUndefined();
+    expect(waits[0]).toMatch(
+      /^Migration 0005_fifth.sql waits for a lock; the oldest transaction is of "a backup", open for \d+ seconds. Trying again in 1 s.$/,
+    );
+  } finally {
+    await backup.end();
+    await migrated;
+  }
+  expect(applied).toEqual(['0005_fifth.sql']);
 });
