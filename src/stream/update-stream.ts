@@ -11,6 +11,8 @@ import { STREAM_HEARTBEAT, streamMessage, streamStart } from '../http/answer/eve
 const RETRY_MS = 2_000;
 /** A client that takes nothing for so long that this is waiting has to come back for the rest. */
 const MOST_WAITING_BYTES = 256 * 1024;
+/** Who may hear of what was read is not taken for true for longer than this. */
+const FRESH_MS = 5_000;
 const [SEES_AGENTS = ''] = apiRole('CAPTURE_AGENTS_VIEW');
 
 /** What somebody wants to hear of. */
@@ -62,13 +64,17 @@ export class UpdateStream {
           controller.enqueue(streamStart(RETRY_MS));
           const { first, after } = request;
           if (first) controller.enqueue(streamMessage(after, first.kind, first.data));
-          void this.#catchUp().catch(() => this.end());
         },
         pull: () => this.#wanted(),
         cancel: () => this.#forget(),
       },
       { highWaterMark: 16 * 1024, size },
     );
+  }
+
+  /** Tells it of what it has missed, and from then on of what comes; to be called once `onEnd` can find it. */
+  begin(): void {
+    void this.#catchUp().catch(() => this.end());
   }
 
   /** Tells it of a change that has just come. @param message as it is for everybody */
@@ -120,14 +126,22 @@ export class UpdateStream {
       // What the feed keeps was readable by whom it was when it came.
       const kept = principal.isAdmin() ? feed.recentAfter(this.#position) : undefined;
       const changes = kept ?? (await this.#read());
-      for (const change of changes) {
-        if (change.number <= upTo) this.#tell(change, () => messageOf(change));
-      }
+      if (!(await this.#tellOf(changes, upTo))) continue;
       if (changes.length < READ_AT_ONCE || (changes.at(-1)?.number ?? 0) >= upTo) {
         this.#position = Math.max(this.#position, upTo);
       }
+    }
+  }
+
+  /** Tells of what was just read, as the client takes it. @returns false when it has to be read anew before it is told */
+  async #tellOf(changes: readonly Change[], upTo: number): Promise<boolean> {
+    const readAt = performance.now();
+    for (const change of changes) {
+      if (!this.#controller || performance.now() - readAt > FRESH_MS) return false;
+      if (change.number <= upTo) this.#tell(change, () => messageOf(change));
       await this.#taken();
     }
+    return true;
   }
 
   #read(): Promise<readonly Change[]> {

@@ -64,6 +64,7 @@ export class UpdateStreams {
     const stream = new UpdateStream(request, this.#parts, (ended) => this.#remove(ended));
     this.#streams.add(stream);
     this.#groupOf(stream).add(stream);
+    stream.begin();
     return stream.body;
   }
 

@@ -273,6 +273,30 @@ describe('streams', () => {
 
   test('a client that comes back after long is told of thousands of changes, as it takes them', async () => {
     const change = { kind: 'series.changed', seriesId: 'many', data: {} } as const;
+  test('a client that was away for a moment is told of all that the process still knows, as it takes it', async () => {
+    const { feed, database } = parts();
+    const streams = new UpdateStreams({ feed, database });
+    await streams.start();
+    const after = await streams.begin(undefined);
+    const change = { kind: 'series.changed', seriesId: 'away', data: { text: 'x'.repeat(300) } } as const;
+    for (let i = 0; i < 4; i += 1) {
+      await app.database.transaction().execute((trx) =>
+        recordChanges(
+          trx,
+          Array.from({ length: 500 }, () => change),
+        ),
+      );
+    }
+    await eventually(() => expect(feed.position).toBe(after + 2_000));
+    const seen = await SseReader.open(async () => new Response(streams.open({ ...everything(), after })));
+    await eventually(() => expect(seen.messages).toHaveLength(2_000));
+    expect(seen.messages.map(({ id }) => id)).toEqual(Array.from({ length: 2_000 }, (_, i) => after + 1 + i));
+    expect(streams.count).toBe(1);
+    seen.close();
+    await eventually(() => expect(streams.count).toBe(0));
+    await streams.close();
+  });
+
     await app.database.transaction().execute((trx) =>
       recordChanges(
         trx,
