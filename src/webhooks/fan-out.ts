@@ -11,6 +11,9 @@ export const READER = 'webhooks';
 export const DELIVERIES_CHANNEL = 'inlet_webhooks';
 
 const UNHEARD = 1_000;
+/** So many messages are made in one transaction, more or less. */
+const MESSAGES_AT_ONCE = 20_000;
+const FEWEST_CHANGES = 50;
 
 interface Receiver {
   id: number;
@@ -73,13 +76,19 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
   const receivers = rows.map(({ id, since, filter }) => ({ id, since, wants: parseChangeFilter(filter) }));
   const position = await lockPosition(trx);
   const from = Math.max(position, Math.min(...receivers.map(({ since }) => since)));
-  const changes = await readChanges(trx, from);
+  const most = changesAtOnce(receivers.length);
+  const changes = await readChanges(trx, from, most);
   const last = changes.at(-1)?.number ?? from;
   if (last > position)
     await trx.updateTable('changes_readers').set({ position: last }).where('name', '=', READER).execute();
   const messages = receivers.flatMap((receiver) => messagesFor(receiver, changes));
   await insertMessages(trx, messages);
-  return { messages: messages.length, more: changes.length === READ_AT_ONCE };
+  return { messages: messages.length, more: changes.length === most };
+}
+
+/** The more there are to be told, the fewer changes are read at a time: each may be a message for each of them. */
+function changesAtOnce(receivers: number): number {
+  return Math.min(READ_AT_ONCE, Math.max(FEWEST_CHANGES, Math.floor(MESSAGES_AT_ONCE / receivers)));
 }
 
 async function lockPosition(trx: Transaction): Promise<number> {

@@ -390,6 +390,21 @@ describe('the API of webhooks', () => {
     }
   });
 
+  test('makes fewer messages at a time the more want to hear of everything', async () => {
+    const add200 = sql`INSERT INTO webhooks (url, secret, since)
+      SELECT 'http://127.0.0.1:1/', 'whsec_x', last FROM changes_counter, generate_series(1, 200)`;
+    await add200.execute(app.database);
+    const changes = Array.from({ length: 150 }, (_, n) => ({
+      ...{ kind: 'event.changed' as const, eventId: `event-${n}`, data: {} },
+    }));
+    await app.database.transaction().execute((trx) => recordChanges(trx, changes));
+    expect(await fanOut(app.database)).toBe(30_000);
+    const { rows } = await sql<{
+      made: number;
+    }>`SELECT count(*) AS made FROM webhook_deliveries GROUP BY xmin ORDER BY 1 DESC`.execute(app.database);
+    expect(rows.map(({ made }) => Number(made))).toEqual([20_000, 10_000]);
+  });
+
   test('is for administrators only', async () => {
     const Authorization = await app.account('manager', 'ROLE_API', 'ROLE_API_EVENTS_VIEW');
     const answer = await app.request('/api/webhooks', { headers: { Authorization } });
