@@ -13,6 +13,7 @@ import {
 } from './webhook.schemas.ts';
 
 const COUNTED = 1000;
+const REMOVED_AT_ONCE = 5_000;
 
 interface WebhookRow {
   id: number;
@@ -92,9 +93,28 @@ export async function changeWebhook(database: Database, id: number, edit: Webhoo
   return changed.numUpdatedRows > 0n;
 }
 
+/**
+ * Deletes a webhook after its messages, which may be millions: in one statement that takes too long. While they go, nothing
+ * is added to them. @returns false when there is none of this number
+ */
 export async function deleteWebhook(database: Database, id: number): Promise<boolean> {
+  await database.updateTable('webhooks').set({ active: false }).where('id', '=', id).execute();
+  while ((await removeSome(database, id)) === REMOVED_AT_ONCE);
   const { numDeletedRows } = await database.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;
+}
+
+async function removeSome(database: Database, webhookId: number): Promise<number> {
+  return database.transaction().execute(async (trx) => {
+    // In the order in which all others lock: webhook, then message.
+    await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM webhook_deliveries WHERE id IN (
+        SELECT id FROM webhook_deliveries WHERE webhook_id = ${webhookId} LIMIT ${REMOVED_AT_ONCE})`.execute(
+      trx,
+    );
+    return Number(numAffectedRows);
+  });
 }
 
 /** Messages for a webhook, the latest first. */

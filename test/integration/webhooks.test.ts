@@ -405,6 +405,30 @@ describe('the API of webhooks', () => {
     expect(rows.map(({ made }) => Number(made))).toEqual([20_000, 10_000]);
   });
 
+  test('deletes the messages of one a few thousand at a time', async () => {
+    const id = await add();
+    await sql`INSERT INTO webhook_deliveries (webhook_id, message_id, kind, body, order_key)
+      SELECT ${id}, 'many_' || n, 'event.changed', '{}', 'event x' FROM generate_series(1, 12000) AS n`.execute(
+      app.database,
+    );
+    await sql`CREATE TABLE removed (count bigint);
+      CREATE FUNCTION count_removed() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN INSERT INTO removed SELECT count(*) FROM gone; RETURN NULL; END $$;
+      CREATE TRIGGER count_removed AFTER DELETE ON webhook_deliveries REFERENCING OLD TABLE AS gone
+      FOR EACH STATEMENT EXECUTE FUNCTION count_removed()`.execute(app.database);
+    try {
+      expect((await send(app, 'DELETE', `/api/webhooks/${id}`)).status).toBe(204);
+      expect(await deliveries(id)).toEqual([]);
+      const { rows } = await sql<{ most: string; all: string }>`
+        SELECT max(count) AS most, sum(count) AS all FROM removed`.execute(app.database);
+      expect(Number(rows[0]?.all)).toBe(12_000);
+      expect(Number(rows[0]?.most)).toBeLessThanOrEqual(5_000);
+    } finally {
+      await sql`DROP TABLE removed; DROP FUNCTION count_removed CASCADE`.execute(app.database);
+    }
+    expect((await send(app, 'DELETE', `/api/webhooks/${id}`)).status).toBe(404);
+  });
+
   test('is for administrators only', async () => {
     const Authorization = await app.account('manager', 'ROLE_API', 'ROLE_API_EVENTS_VIEW');
     const answer = await app.request('/api/webhooks', { headers: { Authorization } });
