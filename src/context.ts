@@ -162,10 +162,10 @@ export async function createContext(
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
   const locks = overrides.locks ?? new Locks(databaseUrl, log);
   const notifications = overrides.notifications ?? new Notifications(databaseUrl, log);
+  const pulse = overrides.pulse ?? new Pulse();
   const streams =
     overrides.streams ??
-    new UpdateStreams({ feed: new ChangeFeed({ database, notifications, log }), database });
-  const pulse = overrides.pulse ?? new Pulse();
+    new UpdateStreams({ feed: new ChangeFeed({ database, notifications, pulse, log }), database });
   return {
     config,
     role,

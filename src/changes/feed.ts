@@ -1,6 +1,7 @@
 import type { Database } from '../database/kysely.ts';
 import type { Listener, Notifications } from '../database/notifications.ts';
 import { type Loop, periodically } from '../periodically.ts';
+import type { Pulse } from '../pulse.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Change } from './change.ts';
 import { lastNumber, numberChanges, READ_AT_ONCE, readChanges } from './read.ts';
@@ -16,6 +17,7 @@ const KEPT = 2_000;
 interface FeedOptions {
   database: Database;
   notifications: Notifications;
+  pulse: Pulse;
   log: Logger;
 }
 
@@ -75,12 +77,13 @@ export class ChangeFeed {
   }
 
   async #begin(): Promise<void> {
-    const { database, notifications, log } = this.#options;
+    const { database, notifications, pulse, log } = this.#options;
     await numberChanges(database);
     this.#position = await lastNumber(database);
     if (this.#closed) return;
     const pace = { pauseMs: POLL_MS, restMs: REST_MS };
     this.#loop = periodically('reading of changes', pace, log, () => this.#readOn());
+    pulse.watch(this.#loop);
     this.#listener = notifications.listen(CHANGES_CHANNEL, this.#loop.wake);
   }
 

@@ -4,6 +4,7 @@ import { ChangeFeed } from '../../src/changes/feed.ts';
 import { lastNumber, numberChanges, readChanges } from '../../src/changes/read.ts';
 import { recordChanges } from '../../src/changes/record.ts';
 import { Notifications } from '../../src/database/notifications.ts';
+import { Pulse } from '../../src/pulse.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -113,10 +114,12 @@ describe('the log of changes', () => {
 
   test('a feed tells followers of each change once and in order, also what was committed before it listened', async () => {
     const notifications = new Notifications(db.url, silentLogger);
-    const feed = new ChangeFeed({ database: db.database, notifications, log: silentLogger });
+    const pulse = new Pulse();
+    const feed = new ChangeFeed({ database: db.database, notifications, pulse, log: silentLogger });
     try {
       const seen: unknown[] = [];
       await feed.start();
+      expect(pulse.rounds.map(({ name }) => name)).toEqual(['reading of changes']);
       feed.follow((changes) => seen.push(...facts(changes)));
       for (let n = 0; n < 50; n += 1) await record(n);
       await eventually(() => expect(seen).toEqual(Array.from({ length: 50 }, (_, n) => n)));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ChangeFeed } from '../../src/changes/feed.ts';
 import { recordChanges } from '../../src/changes/record.ts';
+import { Pulse } from '../../src/pulse.ts';
 import { UpdateStreams } from '../../src/stream/update-streams.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { claimOperation, endClaim, heartbeat } from '../../src/workflows/claims.ts';
@@ -195,7 +196,6 @@ describe('GET /api/updates', () => {
     expect(late.messages.filter(({ data }) => data.event === closed)).toEqual([]);
   });
 
-  test('refuses a filter that it does not know, and a kind that there is none of', async () => {
   test('tells of the events of a series, also of what was not told yet when one was deleted', async () => {
     const other = await insertEvent(app.database, { series_id: 'another' });
     const { eventId, workflowId } = await startTestWorkflow(app.database);
@@ -215,6 +215,7 @@ describe('GET /api/updates', () => {
     }
   });
 
+  test('refuses a filter that it does not know, and a kind that there is none of', async () => {
     const ask = async (filter: string) => {
       const answer = await app.request(`/api/updates?filter=${filter}`);
       return [answer.status, await answer.text()];
@@ -242,6 +243,7 @@ describe('streams', () => {
     feed: new ChangeFeed({
       database: app.database,
       notifications: app.context.notifications,
+      pulse: new Pulse(),
       log: silentLogger,
     }),
     database: app.database,
@@ -271,8 +273,6 @@ describe('streams', () => {
     await streams.close();
   });
 
-  test('a client that comes back after long is told of thousands of changes, as it takes them', async () => {
-    const change = { kind: 'series.changed', seriesId: 'many', data: {} } as const;
   test('a client that was away for a moment is told of all that the process still knows, as it takes it', async () => {
     const { feed, database } = parts();
     const streams = new UpdateStreams({ feed, database });
@@ -297,6 +297,8 @@ describe('streams', () => {
     await streams.close();
   });
 
+  test('a client that comes back after long is told of thousands of changes, as it takes them', async () => {
+    const change = { kind: 'series.changed', seriesId: 'many', data: {} } as const;
     await app.database.transaction().execute((trx) =>
       recordChanges(
         trx,

@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import { type Context, createContext } from '../../src/context.ts';
 import type { Database } from '../../src/database/kysely.ts';
 import { Notifications } from '../../src/database/notifications.ts';
+import { Pulse } from '../../src/pulse.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { UpdateStreams } from '../../src/stream/update-streams.ts';
@@ -58,7 +59,7 @@ export async function createTestApp(
   });
   const storage = await createStorage(config);
   const notifications = new Notifications(url, silentLogger);
-  const feed = new ChangeFeed({ database, notifications, log: silentLogger });
+  const feed = new ChangeFeed({ database, notifications, pulse: new Pulse(), log: silentLogger });
   const context = await createContext(config, 'api', {
     log: silentLogger,
     storage: wrap(storage),
