@@ -33,25 +33,28 @@ const BATCH = 5_000;
 const BATCHES = 20;
 
 /**
- * Takes messages that are due, at most so many; of each address no more than it may have at once, and each in turn.
- * Tests, which are due since ever, come first, and also where nothing else is told.
+ * Takes messages that are due, at most so many; of each address no more than it may have at once, and each in turn, first
+ * those that have the fewest under way: slow ones would hold every place. Tests, which are due since ever, come before all
+ * others, and also where nothing else is told.
  */
 export async function takeDue(database: Database, most: number): Promise<Taken[]> {
   const { rows } = await sql<Taken>`
     WITH due AS (
-      SELECT next.id, row_number() OVER (PARTITION BY w.id ORDER BY next.next_at, next.id) AS turn
+      SELECT next.id, next.next_at,
+        under_way.count + row_number() OVER (PARTITION BY w.id ORDER BY next.next_at, next.id) AS turn
       FROM webhooks w CROSS JOIN LATERAL (
+        SELECT count(*) FROM webhook_deliveries taken
+        WHERE taken.webhook_id = w.id AND taken.state = 'pending' AND taken.taken_until >= now()
+      ) AS under_way CROSS JOIN LATERAL (
         SELECT d.id, d.next_at FROM webhook_deliveries d
         WHERE d.webhook_id = w.id AND d.state = 'pending'
           AND d.next_at <= CASE WHEN w.active AND w.paused_until <= now() THEN now() ELSE '-infinity' END
           AND (d.taken_until IS NULL OR d.taken_until < now())
         ORDER BY d.next_at, d.id
-        LIMIT greatest(0, CASE WHEN w.failures >= ${BREAKER} THEN 1 ELSE ${PARALLEL} END - (
-          SELECT count(*) FROM webhook_deliveries taken
-          WHERE taken.webhook_id = w.id AND taken.state = 'pending' AND taken.taken_until >= now()))
+        LIMIT greatest(0, CASE WHEN w.failures >= ${BREAKER} THEN 1 ELSE ${PARALLEL} END - under_way.count)
         FOR UPDATE SKIP LOCKED
       ) AS next
-      ORDER BY turn LIMIT ${most}
+      ORDER BY next_at > '-infinity', turn, next_at LIMIT ${most}
     )
     UPDATE webhook_deliveries d SET taken_until = now() + make_interval(secs => ${LEASE_SECONDS}), token = d.token + 1
     FROM due, webhooks w WHERE d.id = due.id AND w.id = d.webhook_id

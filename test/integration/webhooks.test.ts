@@ -5,8 +5,9 @@ import { recordChanges } from '../../src/changes/record.ts';
 import type { NamedHost } from '../../src/config/kinds.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
-import { parkHopeless, sweepDeliveries } from '../../src/webhooks/deliveries.ts';
+import { parkHopeless, sweepDeliveries, takeDue } from '../../src/webhooks/deliveries.ts';
 import { fanOut } from '../../src/webhooks/fan-out.ts';
+import { insertTest } from '../../src/webhooks/queries.ts';
 import { startWebhooks } from '../../workers/webhooks.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -403,6 +404,20 @@ describe('the API of webhooks', () => {
       made: number;
     }>`SELECT count(*) AS made FROM webhook_deliveries GROUP BY xmin ORDER BY 1 DESC`.execute(app.database);
     expect(rows.map(({ made }) => Number(made))).toEqual([20_000, 10_000]);
+  });
+
+  test('takes what is due for one that has nothing under way before more for one that has', async () => {
+    const busy = await add({ filter: 'event:busy-0,event:busy-1,event:busy-2' });
+    for (let n = 0; n < 3; n += 1) await tell(`busy-${n}`, n);
+    await fanOut(app.database);
+    expect((await takeDue(app.database, 2)).map(({ webhookId }) => webhookId)).toEqual([busy, busy]);
+    const idle = await add({ filter: 'event:idle' });
+    await tell('idle', 1);
+    await fanOut(app.database);
+    await insertTest(app.database, busy);
+    expect(await takeDue(app.database, 1)).toMatchObject([{ webhookId: busy, kind: 'webhook.test' }]);
+    expect((await takeDue(app.database, 1)).map(({ webhookId }) => webhookId)).toEqual([idle]);
+    expect((await takeDue(app.database, 9)).map(({ webhookId }) => webhookId)).toEqual([busy]);
   });
 
   test('deletes the messages of one a few thousand at a time', async () => {
