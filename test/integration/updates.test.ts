@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ChangeFeed } from '../../src/changes/feed.ts';
 import { recordChanges } from '../../src/changes/record.ts';
@@ -288,7 +289,10 @@ describe('streams', () => {
       );
     }
     await eventually(() => expect(feed.position).toBe(after + 2_000));
-    const seen = await SseReader.open(async () => new Response(streams.open({ ...everything(), after })));
+    const body = streams.open({ ...everything(), after });
+    await sleep(300);
+    expect(streams.count).toBe(1);
+    const seen = await SseReader.open(async () => new Response(body));
     await eventually(() => expect(seen.messages).toHaveLength(2_000));
     expect(seen.messages.map(({ id }) => id)).toEqual(Array.from({ length: 2_000 }, (_, i) => after + 1 + i));
     expect(streams.count).toBe(1);
