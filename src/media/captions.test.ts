@@ -98,3 +98,18 @@ test('name, settings, style and times within a caption survive a cut', () => {
   );
   expect(cutCaptions(SPOKEN, [{ begin: 1500, end: 9000 }])).toBe(moved);
 });
+
+const SUBRIP = '1\n00:00:01,000 --> 00:00:02,000\n';
+test.each(['{\\', '<font ', '</font '])('ever new %j that never end cost no more than other text', (tag) => {
+  const begun = performance.now();
+  expect(read(`${SUBRIP}${tag.repeat(100_000)}`)).toContain('-->');
+  expect(performance.now() - begun).toBeLessThan(2000);
+});
+
+test('many captions cut into many parts cost little', () => {
+  const captions = `WEBVTT\n\n${'00:01.000 --> 59:59.000\nA <00:02.000>b\n\n'.repeat(120_000)}`;
+  const parts = Array.from({ length: 1000 }, (_, i) => ({ begin: i * 3000, end: i * 3000 + 1500 }));
+  const begun = performance.now();
+  expect(cutCaptions(captions, parts)).toContain('00:00:01.000 --> 00:25:00.000\nA <00:00:01.500>b\n');
+  expect(performance.now() - begun).toBeLessThan(2000);
+});

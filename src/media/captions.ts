@@ -1,4 +1,4 @@
-import { type KeptPart, lengthOf } from './kept.ts';
+import type { KeptPart } from './kept.ts';
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
 const TIMING = new RegExp(`^\\s*${TIME}\\s*-->\\s*${TIME}(.*)$`);
@@ -6,8 +6,11 @@ const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
 const WEBVTT = /^WEBVTT(?=[ \t\n]|$)/;
 /** Browsers take captions that begin right below the first line. */
 const CROWDED_HEADER = /^(WEBVTT[^\n]*)\n(?=[^\n]*-->)/;
-/** What SubRip files hold beside text and the tags that WebVTT has as well: colours, and positions of another format. */
-const SUBRIP_EXTRAS = /\{\\[^}]*\}|<\/?font\b[^>]*>/gi;
+/**
+ * What SubRip files hold beside text and the tags that WebVTT has as well: colours, and positions of another format. None
+ * of them goes on beyond the next one's beginning: a line of nothing but beginnings is not to be read once for each.
+ */
+const SUBRIP_EXTRAS = /\{\\[^{}]*\}|<\/?font\b[^<>]*>/gi;
 
 /**
  * Reads captions in WebVTT or SubRip, in UTF-8, UTF-16 with a byte order mark or, as old programs write, Windows-1252.
@@ -28,8 +31,7 @@ export function readCaptions(bytes: Uint8Array): string | undefined {
  * @returns undefined when none is left
  */
 export function cutCaptions(captions: string, parts: readonly KeptPart[]): string | undefined {
-  const moved = (at: number) =>
-    lengthOf(parts.map(({ begin, end }) => ({ begin, end: Math.max(begin, Math.min(end, at)) })));
+  const moved = movedTo(parts);
   const blocks = captions.split(/\n{2,}/).flatMap((block) => {
     const cue = cueIn(block);
     if (!cue) return [block];
@@ -42,6 +44,26 @@ export function cutCaptions(captions: string, parts: readonly KeptPart[]): strin
   });
   const left = `${blocks.join('\n\n').trimEnd()}\n`;
   return hasCues(left) ? left : undefined;
+}
+
+/** Says where a time is once the parts follow each other, which are in order. */
+function movedTo(parts: readonly KeptPart[]): (at: number) => number {
+  let length = 0;
+  const places = parts.map(({ begin, end }) => {
+    const place = { begin, end, from: length };
+    length += end - begin;
+    return place;
+  });
+  return (at) => {
+    let [low, high] = [0, places.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((places[middle]?.begin ?? 0) > at) high = middle;
+      else low = middle + 1;
+    }
+    const place = places[low - 1];
+    return place ? place.from + Math.min(place.end, at) - place.begin : 0;
+  };
 }
 
 function decode(bytes: Uint8Array): string {
@@ -64,10 +86,7 @@ function fromSubRip(text: string): string | undefined {
     const [, ...times] = TIMING.exec(lines[start] ?? '') ?? [];
     const next = starts[i + 1] ?? lines.length;
     const end = next < lines.length && /^\s*\d+\s*$/.test(lines[next - 1] ?? '') ? next - 1 : next;
-    const spoken = lines
-      .slice(start + 1, end)
-      .map(subRipText)
-      .filter((line) => line !== '');
+    const spoken = lines.slice(start + 1, end).flatMap((line) => (line && subRipText(line)) || []);
     return [`${written(ms(times.slice(0, 4)))} --> ${written(ms(times.slice(4, 8)))}`, ...spoken].join('\n');
   });
   return `WEBVTT\n\n${cues.join('\n\n')}\n`;

@@ -67,6 +67,7 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
 }
 
 const MIB = 2 ** 20;
+const SUBRIP = '1\n00:00:00,000 --> 00:00:01,000\n';
 
 function zipped(name: string, content: Buffer): Buffer {
   return zipOf([{ name, content, deflated: true }]);
@@ -84,6 +85,9 @@ function captions(outside: string): Hostile[] {
     'that name another file': `<!DOCTYPE tt [<!ENTITY e SYSTEM "${outside}e">]><tt>&e;</tt>`,
     'with times that make no sense': `WEBVTT\n\n99:99:99.999 --> 00:00:00.000\n<script>alert(1)</script>\n${'-->'.repeat(1000)}\n`,
     'of a single line': `WEBVTT ${'x'.repeat(200_000)}`,
+    'of nothing but beginnings': `${SUBRIP}${'{\\'.repeat(MIB)}\n${'<font '.repeat(MIB / 2)}`,
+    'of nothing but line ends': `${SUBRIP}${'\n'.repeat(4 * MIB)}`,
+    'without number': `WEBVTT\n\n${'0:1.0-->59:0.0\n<0:2.0>\n\n'.repeat(MIB / 8)}`,
   };
   return Object.entries(files).map(([name, content]) => ({
     name: `captions ${name}`,
