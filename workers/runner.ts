@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../src/database/kysely.ts';
 import type { Patience } from '../src/database/retry.ts';
 import type { MediaTools } from '../src/media/tools.ts';
@@ -41,6 +42,8 @@ export interface RunnerOptions extends Partial<Pick<OperationContext, 'commandsD
 const MOST = 0.99;
 /** How long a job waits for a database that is away; then the relay finds its operation untaken. */
 const CLAIM_PATIENCE_MS = 10_000;
+/** A signal to all processes of a service reaches them in any order, and this one may have much to do. */
+const SAME_SIGNAL_MS = 1_000;
 
 /** An operation under way. */
 interface Running {
@@ -68,10 +71,16 @@ export class Runner {
   readonly #running = new Map<number, Running>();
   /** Whoever waits for the database gives up with it. */
   readonly #stopping = new AbortController();
+  readonly #closing = new AbortController();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     for (const operation of options.operations.keys()) expectOperation(operation);
+  }
+
+  /** From now on a tool that was asked to end was so together with this worker: its operation is handed back. */
+  willEnd(): void {
+    this.#closing.abort();
   }
 
   /** Ends what is running and hands it back to be taken by another worker. */
@@ -232,8 +241,11 @@ export class Runner {
       });
       committed = true;
     } catch (error) {
+      const stopped = error instanceof Error && 'stopped' in error && error.stopped === true;
+      if (stopped) await this.#closes(signal);
       // What the tools say about having been killed matters less than why they were.
       if (signal.aborted) throw signal.reason;
+      if (stopped && this.#closing.signal.aborted) throw new Interrupted('shutdown');
       throw folder === undefined ? error : await withoutFolder(folder, error);
     } finally {
       stopClock();
@@ -283,6 +295,12 @@ export class Runner {
       log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');
     }
     throw new Error(reason);
+  }
+
+  /** Waits for the worker to be told to end, if it is at all. */
+  async #closes(signal: AbortSignal): Promise<void> {
+    const soon = AbortSignal.any([this.#closing.signal, signal]);
+    await delay(SAME_SIGNAL_MS, undefined, { signal: soon }).catch(() => undefined);
   }
 
   /** Waits for the database until the worker stops, or for so many milliseconds. */

@@ -84,6 +84,7 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   return {
     loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops, ...orders.loops],
     close: async (deadlineMs) => {
+      runner.willEnd();
       // The loops as well: one may wait for a database that says nothing.
       const ended = Promise.all(
         [...consumers.values(), relay, reconciler, webhooks, orders, taken].map((part) => part.close()),

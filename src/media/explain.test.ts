@@ -54,9 +54,9 @@ describe('failureFromLog', () => {
       message: expect.stringContaining('crash'),
       log: 'ffprobe was ended by SIGSEGV',
     });
-    const asked = { permanent: false, attempts: undefined };
+    const asked = { permanent: false, attempts: undefined, stopped: true };
     expect(failureFromLog('ffmpeg', '', killed('SIGKILL'))).toMatchObject({
-      ...asked,
+      ...{ permanent: false, attempts: undefined, stopped: false },
       message: expect.stringContaining('memory of the machine runs out'),
     });
     expect(failureFromLog('ffmpeg', 'x: Invalid data found', { code: 255, killedBy: null })).toMatchObject(

@@ -95,6 +95,8 @@ export interface Ending {
 const ASKED_TO_END = 255;
 /** Signals by which a process ends itself. */
 const CRASHES: readonly string[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'];
+/** Signals by which a process is asked to end. */
+const REQUESTS: readonly string[] = ['SIGTERM', 'SIGINT'];
 
 /**
  * The failure of a tool that ended with an error by itself, or by a signal from outside.
@@ -116,16 +118,23 @@ export function failureFromLog(tool: string, log: string, { code, killedBy }: En
   });
 }
 
+/** What can be meant by the signal that ended a program; null where one asked it to end, and it does not say which. */
+export function meaningOf(signal: NodeJS.Signals | null): FailureOptions {
+  if (signal && CRASHES.includes(signal)) return TWICE;
+  return { permanent: false, stopped: signal === null || REQUESTS.includes(signal) };
+}
+
 function endedBySignal(signal: NodeJS.Signals | null, log: string): MediaFailure {
+  const means = { ...meaningOf(signal), log };
   if (signal && CRASHES.includes(signal)) {
     const message = 'The file made the program that reads it crash. It is probably damaged.';
-    return new MediaFailure(message, { ...TWICE, log });
+    return new MediaFailure(message, means);
   }
   // The system does that when memory runs out, which others may have brought about.
   if (signal === 'SIGKILL') {
     const message =
       'The processing of the file was ended from outside, as happens when the memory of the machine runs out.';
-    return new MediaFailure(message, { permanent: false, log });
+    return new MediaFailure(message, means);
   }
-  return new MediaFailure('The processing of the file was ended from outside.', { permanent: false, log });
+  return new MediaFailure('The processing of the file was ended from outside.', means);
 }

@@ -3,6 +3,7 @@ export interface FailureOptions {
   permanent: boolean;
   ours?: boolean;
   attempts?: number;
+  stopped?: boolean;
   log?: string;
   cause?: unknown;
 }
@@ -16,6 +17,8 @@ export class MediaFailure extends Error {
   readonly ours: boolean;
   /** After so many attempts it is the file that makes it happen; undefined while any number is worth it. */
   readonly attempts: number | undefined;
+  /** Whether somebody asked the tool to end, as is done to all processes of a service that ends. */
+  readonly stopped: boolean;
   /** The last lines of the tool's log. */
   readonly log: string;
 
@@ -25,6 +28,7 @@ export class MediaFailure extends Error {
     this.permanent = options.permanent;
     this.ours = options.ours ?? false;
     this.attempts = options.attempts;
+    this.stopped = options.stopped ?? false;
     this.log = options.log ?? '';
   }
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
-import { runProgram } from '../../src/media/process.ts';
+import { runProgram, runTool } from '../../src/media/process.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
@@ -207,6 +207,37 @@ test('a stopping worker hands its operation back without counting an attempt', a
   expect(await operation()).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
   expect(await state()).toBe('RUNNING');
   expect([await objects(), await staged(), await workFolders()]).toEqual([[], [], []]);
+});
+
+describe('a tool that somebody else asks to end', () => {
+  const tool = (script: string) => async () => {
+    await runTool('/bin/sh', ['-c', script], { timeLimitMs: 60_000 });
+    return async () => undefined;
+  };
+  const asked = ['kill -TERM $$', 'exit 255'];
+
+  test.each(asked)('with its worker costs no attempt: %s', async (script) => {
+    for (const when of [0, 200]) {
+      const { runner, ended, operation, state } = await runOnce(tool(script));
+      setTimeout(() => runner.willEnd(), when);
+      expect(await ended).toBeUndefined();
+      expect(await operation()).toMatchObject({ state: 'ready', attempts: 0, losses: 0, deferrals: 0 });
+      expect(await state()).toBe('RUNNING');
+    }
+  });
+
+  test.each(asked)('while its worker goes on costs one: %s', async (script) => {
+    const { ended, operation } = await runOnce(tool(script), { retries: 1 });
+    await ended;
+    expect(await operation()).toMatchObject({ state: 'ready', attempts: 1 });
+  });
+
+  test('is told from one that fails while its worker ends', async () => {
+    const { runner, ended, state } = await runOnce(tool('exit 1'));
+    runner.willEnd();
+    expect(await ended).toMatch(/cannot be read/);
+    expect(await state()).toBe('FAILED');
+  });
 });
 
 test('a worker whose claim was taken ends its work and drops the result', async () => {

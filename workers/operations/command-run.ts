@@ -2,6 +2,8 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { meaningOf } from '../../src/media/explain.ts';
+import { type FailureOptions, MediaFailure } from '../../src/media/failure.ts';
 import { sizeOf, watched } from '../../src/media/output-watch.ts';
 import { type Ending, runProgram } from '../../src/media/process.ts';
 import type { OperationContext } from '../operation.ts';
@@ -17,15 +19,11 @@ const EX_TEMPFAIL = 75;
 /** Of the operating system and of Deno, about a program that cannot be run: its interpreter is missing, for example. */
 const NO_PROGRAM = ['ENOENT', 'EACCES', 'ENOEXEC', 'NotCapable', 'PermissionDenied'];
 
-/** A fault of the program, or of what the site says of it, that another attempt would not mend. */
-export class ProgramFailure extends Error {
+/** A fault of the program, or of what the site says of it, that another attempt would not mend unless said otherwise. */
+export class ProgramFailure extends MediaFailure {
   override name = 'ProgramFailure';
-  readonly permanent: boolean;
-  readonly log: string;
-  constructor(message: string, { permanent = true, log = '' } = {}) {
-    super(message);
-    this.permanent = permanent;
-    this.log = log;
+  constructor(message: string, options: Partial<FailureOptions> = {}) {
+    super(message, { permanent: true, ...options });
   }
 }
 
@@ -34,7 +32,7 @@ export class ProgramFailure extends Error {
  *
  * @param path of the program
  * @returns the paths of the files that it has left in its output folder
- * @throws {ProgramFailure} when it ends with anything but 0; 75 (EX_TEMPFAIL) may pass
+ * @throws {ProgramFailure} when it ends with anything but 0; 75 (EX_TEMPFAIL) may pass, and so may a signal
  */
 export async function runOnTrack(
   context: OperationContext,
@@ -107,7 +105,8 @@ async function filesIn(output: string, program: string): Promise<string[]> {
 
 function failureOf(program: string, log: string, { code, killedBy }: Ending): ProgramFailure {
   const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
-  return new ProgramFailure(`The program "${program}" ${how}.`, { log, permanent: code !== EX_TEMPFAIL });
+  const means = killedBy ? meaningOf(killedBy) : { permanent: code !== EX_TEMPFAIL };
+  return new ProgramFailure(`The program "${program}" ${how}.`, { ...means, log });
 }
 
 function couldNotStart(error: unknown): boolean {

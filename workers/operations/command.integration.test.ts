@@ -108,6 +108,20 @@ test('one that says that the fault may pass is tried again', async () => {
   await expect(perform(await event(), { program: 'later.sh' })).rejects.toMatchObject({ permanent: false });
 });
 
+test.each([
+  ['kill -KILL $$', { attempts: undefined, stopped: false }],
+  ['kill -TERM $$', { attempts: undefined, stopped: true }],
+  ['exit 143', { attempts: undefined, stopped: true }],
+  ['kill -SEGV $$', { attempts: 2, stopped: false }],
+])('one that something else ended, or that crashed, is tried again: %s', async (script, means) => {
+  await program('killed.sh', script);
+  await expect(perform(await event(), { program: 'killed.sh' })).rejects.toMatchObject({
+    message: expect.stringMatching(/^The program "killed.sh" was ended by SIG[A-Z]+\.$/),
+    permanent: false,
+    ...means,
+  });
+});
+
 test('of what one says, however much, only the end is kept', async () => {
   await program('talks.sh', 'yes talk | head -c 20000000; echo "this is the end"; exit 4');
   const failure = await perform(await event(), { program: 'talks.sh' }).catch((error) => error);
