@@ -45,6 +45,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
+const RUNTIMES = (['node', 'deno'] as const).map((runtime) => {
+  /** What the probe says: how it came out. */
+  const probe = async (args: [kind: string, endMs: string, program: string, ...more: string[]]) => {
+    const deno = ['run', '--no-prompt', '--allow-env', '--allow-read', `--allow-run=${args[2]}`];
+    const [program, flags] = runtime === 'node' ? [execPath, []] : [denoProgram(), deno];
+    const { stdout, stderr } = await run(program, [...flags, PROBE, ...args]);
+    return stdout + stderr;
+  };
+  return [runtime, probe] as const;
+});
+
 describe('runTool', () => {
   it('gives the output and the end of the log of a tool that succeeds', async () => {
     const code =
@@ -109,10 +120,7 @@ describe('runTool', () => {
     await expect.poll(() => isAlive(grandchild)).toBe(false);
   });
 
-  it.each([
-    ['node', []],
-    ['deno', ['run', '--no-prompt', '--allow-env', '--allow-read', '--allow-run=PROGRAM']],
-  ])('ends the ffmpeg that a script runs, on %s', async (runtime, options) => {
+  it.each(RUNTIMES)('ends the ffmpeg that a script runs, on %s', async (runtime, probe) => {
     const program = join(folder, `ffmpeg-${runtime}`);
     const { ffmpeg } = await testTools();
     await writeFile(program, `#!/bin/sh\n'${ffmpeg}' "$@"\n`, { mode: 0o755 });
@@ -120,14 +128,7 @@ describe('runTool', () => {
     const args = ffmpegArguments({ path: mark, options: ['-re', '-f', 'lavfi'] }, [
       { target: '-', options: ['-f', 'null'] },
     ]);
-    const flags = options.map((option) => option.replace('PROGRAM', program));
-    const { stdout, stderr } = await run(runtime === 'node' ? execPath : denoProgram(), [
-      ...flags,
-      PROBE,
-      program,
-      ...args,
-    ]);
-    expect(stdout + stderr).toBe('ended\n');
+    expect(await probe(['tool', '700', program, ...args])).toBe('ended\n');
     await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
   });
 
@@ -193,6 +194,23 @@ describe('runTool', () => {
       permanent: false,
       message: 'ffmpeg could not be started.',
     });
+  });
+});
+
+describe('what goes on in a session of its own, and keeps the pipes open,', () => {
+  const LEAVES = ['/bin/sh', '-c', 'setsid /bin/sleep 20 & /bin/sleep 0.5'] as const;
+  const HELD_MS = 15_000;
+
+  it.each(RUNTIMES)('does not keep a program from having succeeded, on %s', async (_runtime, probe) => {
+    const begun = performance.now();
+    expect(await probe(['program', '60000', ...LEAVES])).toBe('succeeded\n');
+    expect(performance.now() - begun).toBeLessThan(HELD_MS);
+  });
+
+  it.each(RUNTIMES)('does not keep a tool from being ended, on %s', async (_runtime, probe) => {
+    const begun = performance.now();
+    expect(await probe(['tool', '2000', ...LEAVES])).toBe('ended\n');
+    expect(performance.now() - begun).toBeLessThan(HELD_MS);
   });
 });
 

@@ -56,7 +56,7 @@ export interface RunOptions extends RunLimits {
   foreign?: boolean;
 }
 
-/** What a program may take to end by itself when it is asked to. */
+/** What a program may take to end by itself when it is asked to, and what it said last to be read once it has. */
 const GRACE_MS = 700;
 
 /** How a run that succeeded ended. */
@@ -103,10 +103,16 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
     let collected = 0;
     let tail = Buffer.alloc(0);
     let ended: { reason: unknown } | undefined;
+    let exited = false;
     let grace: NodeJS.Timeout | undefined;
+    // What it has left running and was not killed along may hold the pipes open for ever.
+    const letGo = () => {
+      for (const stream of [stdout, stderr]) stream.destroy();
+    };
     const end = (reason: unknown) => {
       if (ended) return;
       ended = { reason };
+      if (exited) letGo();
       if (!foreign) return kill(child, 'SIGKILL');
       kill(child, 'SIGTERM');
       grace = setTimeout(() => kill(child, 'SIGKILL'), GRACE_MS);
@@ -130,10 +136,13 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
     stdin?.on('error', () => undefined);
     child.on('error', (error) => end(notStarted(path, error)));
     child.on('exit', () => {
-      // A grandchild that was not killed along may hold the pipes open.
-      if (ended) for (const stream of [stdout, stderr]) stream.destroy();
+      exited = true;
+      if (ended) letGo();
+      if (!foreign) return;
       // What it has left running would go on writing to results that are taken already.
-      if (foreign) kill(child, 'SIGKILL');
+      kill(child, 'SIGKILL');
+      clearTimeout(grace);
+      grace = setTimeout(letGo, GRACE_MS);
     });
     child.on('close', (code, killedBy) => {
       stopClock();
@@ -149,7 +158,7 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
 
 /**
  * Runs a program of the site to its end, with nothing to read. What it says is only kept as a log. It is asked to end
- * before it is killed, and whatever it has started ends with it.
+ * before it is killed, and whatever it has started ends with it; nothing that does not is waited for.
  */
 export function runProgram(
   path: string,
