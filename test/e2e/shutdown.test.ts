@@ -99,6 +99,18 @@ describe.each(['deno', 'node'] as const)('on %s', { timeout: 2 * PATIENCE_MS }, 
     await expectNothingLeftOver(server, { atOnce: true });
   });
 
+  test('a worker hands back at once what is ended together with it', async () => {
+    await restartWorker(60);
+    const id = await encoding();
+    worker.signal('SIGTERM');
+    for (const pid of processesWith(join(server.dataDir, 'work'))) process.kill(pid, 'SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    expect(await operation(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0, claims: 1 });
+    await encoder.release();
+    worker.start();
+    expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
+  });
+
   test('a worker told again ends at once', async () => {
     await restartWorker(3600);
     const id = await encoding();
