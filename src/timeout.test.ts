@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { runAfter, withTimeout } from './timeout.ts';
+import { runAfter, startClock, withTimeout } from './timeout.ts';
 
 const HOUR = 3_600_000;
 /** Longer than the runtimes' timers, which fire at once from 2^31 ms on. */
@@ -42,6 +42,34 @@ describe('on a clock of the test', () => {
       runAfter(Number.POSITIVE_INFINITY, run);
       vi.advanceTimersByTime(LONG);
       expect(run).not.toHaveBeenCalled();
+    });
+  });
+
+  describe('startClock', () => {
+    it('runs out when it has gone for so many milliseconds, however often it was held', () => {
+      const run = vi.fn();
+      const clock = startClock(LONG, run);
+      for (let times = 0; times < 3; times += 1) {
+        vi.advanceTimersByTime(LONG / 4);
+        for (const _twice of [1, 2]) clock.hold();
+        vi.advanceTimersByTime(LONG);
+        for (const _twice of [1, 2]) clock.goOn();
+      }
+      vi.advanceTimersByTime(LONG / 4 - 1);
+      expect(run).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(1);
+      expect(run).toHaveBeenCalledOnce();
+    });
+
+    it('stops for good', () => {
+      const run = vi.fn();
+      const clock = startClock(1000, run);
+      clock.hold();
+      clock.stop();
+      clock.goOn();
+      vi.advanceTimersByTime(LONG);
+      expect(run).not.toHaveBeenCalled();
+      expect(vi.getTimerCount()).toBe(0);
     });
   });
 

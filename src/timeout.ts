@@ -21,6 +21,41 @@ export function runAfter(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** A time that runs out. */
+export interface Clock {
+  /** What passes from here does not count. */
+  hold(): void;
+  goOn(): void;
+  /** For good. */
+  stop(): void;
+}
+
+/** Calls back once when so many milliseconds have passed during which the clock was not held. */
+export function startClock(ms: number, run: () => void): Clock {
+  let left = ms;
+  let since = performance.now();
+  let cancel: (() => void) | undefined = runAfter(left, run);
+  let stopped = false;
+  const hold = () => {
+    if (!cancel) return;
+    cancel();
+    cancel = undefined;
+    left -= performance.now() - since;
+  };
+  return {
+    hold,
+    goOn: () => {
+      if (cancel || stopped) return;
+      since = performance.now();
+      cancel = runAfter(left, run);
+    },
+    stop: () => {
+      stopped = true;
+      hold();
+    },
+  };
+}
+
 /**
  * Calls back after so many milliseconds, unless cancelled. A process that gets no processor, or has much to do in each
  * turn of its event loop, is late itself: whatever is waited for may have come and not been looked at. So the time is

@@ -13,7 +13,7 @@ import {
   publicationSeconds,
 } from '../src/telemetry/metrics.ts';
 import { type Traced, traced } from '../src/telemetry/tracing.ts';
-import { runAfter } from '../src/timeout.ts';
+import { startClock } from '../src/timeout.ts';
 import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
 import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { reasonKey } from '../src/workflows/reason-key.ts';
@@ -191,7 +191,7 @@ export class Runner {
     const pulse = setInterval(beat, HEARTBEAT_MS);
     this.#running.set(claim.operationId, { controller, beat });
     if (this.#stopping.signal.aborted) controller.abort(new Interrupted('shutdown'));
-    const stopClock = runAfter(claim.timeLimitMs, () => controller.abort(new Interrupted('time limit')));
+    const clock = startClock(claim.timeLimitMs, () => controller.abort(new Interrupted('time limit')));
     let workspace: Workspace | undefined;
     let committed = false;
     try {
@@ -205,9 +205,10 @@ export class Runner {
         onLost: (reason) => ending || controller.abort(reason),
         onAway: (error, againInMs) => {
           // What is done already is not to fail for the time that the storage takes.
-          stopClock();
+          clock.hold();
           log.warn({ err: error, againInMs }, 'the object storage is away; the result waits for it');
         },
+        onBack: () => clock.goOn(),
       });
       workspace = files;
       const commit = await operation.run({
@@ -232,7 +233,7 @@ export class Runner {
       });
       signal.throwIfAborted();
       ending = true;
-      stopClock();
+      clock.stop();
       const { operationId, token } = claim;
       const succeeded = { kind: 'succeeded', operationId, token } as const;
       await endClaim(database, claim, succeeded, this.#patience(log), async (trx) => {
@@ -248,7 +249,7 @@ export class Runner {
       if (stopped && this.#closing.signal.aborted) throw new Interrupted('shutdown');
       throw folder === undefined ? error : await withoutFolder(folder, error);
     } finally {
-      stopClock();
+      clock.stop();
       this.#running.delete(claim.operationId);
       if (!committed && workspace) await staging.discard(workspace.stagedKeys());
       if (folder !== undefined)

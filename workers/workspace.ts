@@ -27,6 +27,8 @@ export interface WorkspaceOptions {
   onLost?: (reason: StagingExpired) => void;
   /** Is told of each pause while a result waits for the storage; without it, none waits. */
   onAway?: (error: StorageFault, againInMs: number) => void;
+  /** Is told when that one waits no longer. */
+  onBack?: () => void;
 }
 
 const READ_BYTES = 256 * 1024;
@@ -42,7 +44,7 @@ export class StorageFault extends Error {
 }
 
 export function createWorkspace(options: WorkspaceOptions): Workspace {
-  const { folder, storage, staging, signal, onLost, onAway } = options;
+  const { folder, storage, staging, signal, onLost, onAway, onBack } = options;
   const staged: string[] = [];
   const downloads = new Map<string, Promise<string>>();
 
@@ -86,17 +88,23 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
 
   /** A result that has taken hours to make waits for a storage that is away, for as long as that takes. */
   const store = async (path: string, mediatype: string): Promise<StoredFile> => {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await storeOnce(path, mediatype);
-      } catch (error) {
-        if (!onAway || signal.aborted || !(error instanceof StorageFault)) throw error;
-        const againInMs = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_WAIT_MS);
-        onAway(error, againInMs);
-        await delay(againInMs, undefined, { signal }).catch(() => {
-          throw signal.reason;
-        });
+    let waited = false;
+    try {
+      for (let tries = 0; ; tries += 1) {
+        try {
+          return await storeOnce(path, mediatype);
+        } catch (error) {
+          if (!onAway || signal.aborted || !(error instanceof StorageFault)) throw error;
+          waited = true;
+          const againInMs = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_WAIT_MS);
+          onAway(error, againInMs);
+          await delay(againInMs, undefined, { signal }).catch(() => {
+            throw signal.reason;
+          });
+        }
       }
+    } finally {
+      if (waited) onBack?.();
     }
   };
 

@@ -18,6 +18,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { createPartedDatabase, type PartedDatabase } from '../support/parted-database.ts';
 import type { TestProxy } from '../support/proxy.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
+import { storageWithPut } from '../support/storage-with-put.ts';
 import { operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
 
 let parted: PartedDatabase;
@@ -42,8 +43,12 @@ afterAll(async () => {
 });
 
 /** A worker and a workflow of one operation, which does as told and may be tried but once. */
-async function told(run: Operation['run'], store: { storage: ObjectStorage; staging: StagingLedger }) {
-  const { eventId, workflowId } = await startTestWorkflow(db.database, ['told']);
+async function told(
+  run: Operation['run'],
+  store: { storage: ObjectStorage; staging: StagingLedger },
+  options: { timeLimit?: string } = {},
+) {
+  const { eventId, workflowId } = await startTestWorkflow(db.database, ['told'], options);
   const operation = async () => (await operationsOf(db.database, workflowId))[0];
   const id = (await operation())?.id ?? 0;
   const runner = new Runner({
@@ -158,6 +163,46 @@ describe('a finished operation', () => {
     expect(await ended).toMatch(/connect|terminated/i);
     await proxy.join();
     expect(await operation()).toMatchObject({ state: 'running', losses: 0 });
+  });
+});
+
+describe('a result that is to be stored', () => {
+  /** The storage, which is away as often as it says. */
+  const awayFor = (times: number) => {
+    let left = times;
+    return storageWithPut(storage, async (...args) => {
+      left -= 1;
+      if (left >= 0) throw new Error('the storage refuses');
+      return storage.put(...args);
+    });
+  };
+
+  test('does not fail for the time that the storage is away', async () => {
+    const slow = { storage: awayFor(2), staging };
+    const { run, state } = await told(
+      async (context) => {
+        await produce(context);
+        return async () => undefined;
+      },
+      slow,
+      { timeLimit: '1s' },
+    );
+    expect(await run()).toBeUndefined();
+    expect(await state()).toBe('SUCCEEDED');
+  });
+
+  test('is waited for, and what comes next has what was left of the time', async () => {
+    const { run, state } = await told(
+      async (context) => {
+        await produce(context);
+        await pause(20_000, undefined, { signal: context.signal });
+        return async () => undefined;
+      },
+      { storage: awayFor(1), staging },
+      { timeLimit: '1s' },
+    );
+    expect(await run()).toBe('It took longer than the 1 second allowed.');
+    expect(await state()).toBe('FAILED');
   });
 });
 
