@@ -38,6 +38,19 @@ describe('failureFromLog', () => {
     expect(failureFromLog('ffmpeg', "Unknown encoder 'libx264'", ended)).toMatchObject({ attempts: 2 });
   });
 
+  it.each([
+    [127, 'ffmpeg: error while loading shared libraries: libx264.so.164: cannot open shared object file'],
+    [127, 'ffmpeg: symbol lookup error: ffmpeg: undefined symbol: x, Invalid data found'],
+    [127, 'sh: 3: exec: ffmpeg: not found'],
+    [126, 'sh: 3: ffmpeg: Permission denied'],
+    [127, ''],
+  ])('takes exit code %d for a tool that cannot be run here, whatever it says: %j', (code, log) => {
+    expect(failureFromLog('ffmpeg', log, { code, killedBy: null })).toMatchObject({
+      ...{ permanent: false, ours: true, attempts: undefined, log },
+      message: 'ffmpeg could not be started.',
+    });
+  });
+
   it('has a sentence for people about what it does not know, and keeps the words of the tool for operators', () => {
     const log = 'something\n[aac] Reserved bit set.\nclip: UUID: Invalid argument\nConversion failed!\n';
     const failure = failureFromLog('ffmpeg', log, ended);

@@ -93,6 +93,8 @@ export interface Ending {
 
 /** ffmpeg's exit code when a signal asked it to end. */
 const ASKED_TO_END = 255;
+/** What a shell and the dynamic linker end with when a program cannot be run or lacks a library. */
+const CANNOT_RUN: readonly unknown[] = [126, 127];
 /** Signals by which a process ends itself. */
 const CRASHES: readonly string[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'];
 /** Signals by which a process is asked to end. */
@@ -108,6 +110,7 @@ export function failureFromLog(tool: string, log: string, { code, killedBy }: En
     const lines = [log, `${tool} was ended by ${killedBy ?? 'a signal'}`].filter(Boolean).join('\n');
     return endedBySignal(killedBy, lines);
   }
+  if (CANNOT_RUN.includes(code)) return notStarted(tool, { log });
   const known = EXPLANATIONS.find(
     ({ pattern, writing }) => pattern.test(log) && (!writing || tool !== 'ffprobe'),
   );
@@ -116,6 +119,11 @@ export function failureFromLog(tool: string, log: string, { code, killedBy }: En
     ...PERMANENT,
     log,
   });
+}
+
+/** @param tool the name of its program */
+export function notStarted(tool: string, why: Pick<FailureOptions, 'log' | 'cause'>): MediaFailure {
+  return new MediaFailure(`${tool} could not be started.`, { permanent: false, ours: true, ...why });
 }
 
 /** What can be meant by the signal that ended a program; null where one asked it to end, and it does not say which. */

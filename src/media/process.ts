@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { traced } from '../telemetry/tracing.ts';
 import { runAfter } from '../timeout.ts';
-import { type Ending, failureFromLog } from './explain.ts';
+import { type Ending, failureFromLog, notStarted } from './explain.ts';
 
 export type { Ending };
 
@@ -96,7 +96,7 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
     // Without file handles there are no pipes, and nothing that would be closed.
     const { stdin, stdout, stderr } = child;
     if (!stdout || !stderr) {
-      child.on('error', (error) => reject(notStarted(path, error)));
+      child.on('error', (error) => reject(notStarted(basename(path), { cause: error })));
       return;
     }
     const chunks: Buffer[] = [];
@@ -134,7 +134,7 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
     stderr.on('data', say);
     // It may end without having read anything.
     stdin?.on('error', () => undefined);
-    child.on('error', (error) => end(notStarted(path, error)));
+    child.on('error', (error) => end(notStarted(basename(path), { cause: error })));
     child.on('exit', () => {
       exited = true;
       if (ended) letGo();
@@ -212,10 +212,6 @@ export function withoutPaths(log: string, args: readonly string[]): string {
       .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
       .trim()
   );
-}
-
-function notStarted(path: string, cause: Error): MediaFailure {
-  return new MediaFailure(`${basename(path)} could not be started.`, { permanent: false, ours: true, cause });
 }
 
 function tookTooLong(path: string, ms: number): MediaFailure {

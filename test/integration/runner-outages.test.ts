@@ -223,6 +223,13 @@ describe('faults of the service itself use up no attempt', () => {
       run: ({ tools }) => runTool(tools.ffmpeg, [], { timeLimitMs: 1000 }).then(() => async () => undefined),
       reason: 'nowhere could not be started.',
     },
+    'the system cannot run ffmpeg': {
+      run: () =>
+        runTool('/bin/sh', ['-c', 'exec /nowhere/ffmpeg'], { timeLimitMs: 1000 }).then(
+          () => async () => undefined,
+        ),
+      reason: 'sh could not be started.',
+    },
     'the database is away': {
       run: async ({ database }) => {
         await sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(database);
