@@ -20,7 +20,7 @@ import { reasonKey } from '../src/workflows/reason-key.ts';
 import { failureChange } from './failure.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import { createWorkFolder, removeWorkFolder, touchWorkFolder, withoutFolder } from './work-folders.ts';
-import { createWorkspace, type Workspace } from './workspace.ts';
+import { createWorkspace, StorageFault, type Workspace } from './workspace.ts';
 
 export interface RunnerOptions extends Partial<Pick<OperationContext, 'commandsDir' | 'maxUploadBytes'>> {
   /** Unique to this process. */
@@ -206,7 +206,8 @@ export class Runner {
         onAway: (error, againInMs) => {
           // What is done already is not to fail for the time that the storage takes.
           clock.hold();
-          log.warn({ err: error, againInMs }, 'the object storage is away; the result waits for it');
+          const away = error instanceof StorageFault ? 'object storage' : 'database';
+          log.warn({ err: error, againInMs }, `the ${away} is away; the result waits for it`);
         },
         onBack: () => clock.goOn(),
       });

@@ -110,7 +110,7 @@ describe('store', () => {
       return storage.put(...args);
     };
     const pauses: number[] = [];
-    const onAway = (_error: Error, againInMs: number) => {
+    const onAway = (_error: unknown, againInMs: number) => {
       pauses.push(againInMs);
       away = false;
     };

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitingForDatabase } from '../src/database/retry.ts';
 import { watched } from '../src/media/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage, StorageRefused } from '../src/storage/port.ts';
 import { putMeasured } from '../src/storage/put-measured.ts';
@@ -25,8 +26,8 @@ export interface WorkspaceOptions {
   signal: AbortSignal;
   /** Is told when what has been stored was swept: what the operation still does is in vain. */
   onLost?: (reason: StagingExpired) => void;
-  /** Is told of each pause while a result waits for the storage; without it, none waits. */
-  onAway?: (error: StorageFault, againInMs: number) => void;
+  /** Is told of each pause while a result waits for the storage or the database; without it, none waits. */
+  onAway?: (error: unknown, againInMs: number) => void;
   /** Is told when that one waits no longer. */
   onBack?: () => void;
 }
@@ -63,10 +64,15 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
     }
   };
 
-  const storeOnce = async (path: string, mediatype: string): Promise<StoredFile> => {
+  const storeOnce = async (
+    path: string,
+    mediatype: string,
+    onWait: WorkspaceOptions['onAway'],
+  ): Promise<StoredFile> => {
     signal.throwIfAborted();
     const expectedBytes = (await stat(path)).size;
-    const objectKey = await staging.stage('element', onLost);
+    const stage = () => staging.stage('element', onLost);
+    const objectKey = await (onWait ? waitingForDatabase({ signal, onWait }, stage) : stage());
     staged.push(objectKey);
     const file = createReadStream(path, { highWaterMark: READ_BYTES });
     try {
@@ -86,18 +92,23 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
     }
   };
 
-  /** A result that has taken hours to make waits for a storage that is away, for as long as that takes. */
+  /** A result that has taken hours to make waits for a storage or a database that is away, for as long as that takes. */
   const store = async (path: string, mediatype: string): Promise<StoredFile> => {
     let waited = false;
+    const onWait: WorkspaceOptions['onAway'] =
+      onAway &&
+      ((error, againInMs) => {
+        waited = true;
+        onAway(error, againInMs);
+      });
     try {
       for (let tries = 0; ; tries += 1) {
         try {
-          return await storeOnce(path, mediatype);
+          return await storeOnce(path, mediatype, onWait);
         } catch (error) {
-          if (!onAway || signal.aborted || !(error instanceof StorageFault)) throw error;
-          waited = true;
+          if (!onWait || signal.aborted || !(error instanceof StorageFault)) throw error;
           const againInMs = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_WAIT_MS);
-          onAway(error, againInMs);
+          onWait(error, againInMs);
           await delay(againInMs, undefined, { signal }).catch(() => {
             throw signal.reason;
           });

@@ -191,6 +191,45 @@ describe('a result that is to be stored', () => {
     expect(await state()).toBe('SUCCEEDED');
   });
 
+  test.each([0, 1])('waits for a database that is away, and for a storage %d times before', async (times) => {
+    let results = 0;
+    const { run, state, operation } = await told(
+      async (context) => {
+        results += 1;
+        await proxy.part();
+        if (times > 0) {
+          await proxy.join();
+          setTimeout(() => void proxy.part(), 400);
+        }
+        setTimeout(() => void proxy.join(), 2_500);
+        await produce(context);
+        return async () => undefined;
+      },
+      { storage: awayFor(times), staging },
+      { timeLimit: '2s' },
+    );
+    expect(await run()).toBeUndefined();
+    expect({ results, state: await state() }).toEqual({ results: 1, state: 'SUCCEEDED' });
+    expect(await operation()).toMatchObject({ attempts: 0, losses: 0, deferrals: 0 });
+  });
+
+  test('waits for no database longer than its worker lives', async () => {
+    const { run, runner, operation } = await told(
+      async (context) => {
+        await proxy.part();
+        await produce(context);
+        return async () => undefined;
+      },
+      { storage, staging },
+    );
+    const ended = run();
+    await pause(600);
+    runner.handBack();
+    expect(await ended).toMatch(/connect|terminated/i);
+    await proxy.join();
+    expect(await operation()).toMatchObject({ state: 'running', losses: 0 });
+  });
+
   test('is waited for, and what comes next has what was left of the time', async () => {
     const { run, state } = await told(
       async (context) => {
