@@ -102,9 +102,13 @@ describe.each(['deno', 'node'] as const)('on %s', { timeout: 2 * PATIENCE_MS }, 
   test('a worker hands back at once what is ended together with it', async () => {
     await restartWorker(60);
     const id = await encoding();
+    const tools = () => processesWith(join(server.dataDir, 'work'));
+    await eventually(() => expect(tools()).not.toEqual([]));
+    const begun = performance.now();
     worker.signal('SIGTERM');
-    for (const pid of processesWith(join(server.dataDir, 'work'))) process.kill(pid, 'SIGTERM');
+    for (const pid of tools()) process.kill(pid, 'SIGTERM');
     expect(await worker.ended()).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     expect(await operation(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0, claims: 1 });
     await encoder.release();
     worker.start();
