@@ -48,8 +48,8 @@ export interface Change {
   actor: string;
   data: Readonly<Record<string, unknown>>;
   /**
-   * The roles that may read what it is about, as they are now or, if that is gone, were at its end; null where no access
-   * control list says it, as for capture agents.
+   * The roles that may read what it is about, as they are now or, if that is gone, were at its end, whatever has its
+   * identifier now; null where no access control list says it, as for capture agents.
    */
   readRoles: readonly string[] | null;
   /** The series that it is about, or that its event belonged to then. */

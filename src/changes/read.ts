@@ -47,34 +47,47 @@ export async function lastNumber(db: Queryable): Promise<number> {
  * read it now come along.
  */
 export function readChanges(db: Queryable, after: number, most = READ_AT_ONCE): Promise<Change[]> {
-  return selectChanges(db, sql`changes.number > ${after} ORDER BY changes.number LIMIT ${most}`);
+  return selectChanges(db, sql`changes.number > ${after}`, most);
 }
 
 /** The same of one event. */
 export function readChangesOf(db: Queryable, eventId: string, after: number): Promise<Change[]> {
-  return selectChanges(
-    db,
-    sql`changes.event_id = ${eventId} AND changes.number > ${after} ORDER BY changes.number LIMIT ${READ_AT_ONCE}`,
-  );
+  return selectChanges(db, sql`changes.event_id = ${eventId} AND changes.number > ${after}`, READ_AT_ONCE);
 }
 
 /** The last changes of an event in their order, those without a number as well; also of an event that is gone. */
 export async function lastChangesOf(db: Queryable, eventId: string, most: number): Promise<Change[]> {
-  const changes = await selectChanges(
-    db,
-    sql`changes.event_id = ${eventId} ORDER BY changes.number DESC NULLS FIRST, changes.id DESC LIMIT ${most}`,
-  );
+  const newestFirst = sql`changes.number DESC NULLS FIRST, changes.id DESC`;
+  const changes = await selectChanges(db, sql`changes.event_id = ${eventId}`, most, newestFirst);
   return changes.reverse();
 }
 
-async function selectChanges(db: Queryable, which: RawBuilder<unknown>): Promise<Change[]> {
+async function selectChanges(
+  db: Queryable,
+  which: RawBuilder<unknown>,
+  most: number,
+  order: RawBuilder<unknown> = sql`changes.number`,
+): Promise<Change[]> {
+  // They are chosen before anything is joined: the planner would read all that follow, and then sort.
   const { rows } = await sql<Change>`
     SELECT coalesce(changes.number, 0) AS number, changes.at, changes.kind, changes.event_id AS "eventId",
       CASE WHEN changes.event_id IS NULL THEN changes.series_id END AS "seriesId", changes.agent_id AS "agentId", changes.actor, changes.data,
       CASE WHEN changes.event_id IS NOT NULL THEN coalesce(events.read_roles, changes.read_roles, '{}')
         WHEN changes.series_id IS NOT NULL THEN coalesce(series.read_roles, changes.read_roles, '{}')
         END AS "readRoles", coalesce(changes.series_id, events.series_id) AS "inSeries"
-    FROM changes LEFT JOIN events ON events.id = changes.event_id LEFT JOIN series ON series.id = changes.series_id
-    WHERE ${which}`.execute(db);
+    FROM (SELECT * FROM changes WHERE ${which} ORDER BY ${order} LIMIT ${most}) AS changes
+      LEFT JOIN events ON events.id = changes.event_id AND ${isOfPresent('event')}
+      LEFT JOIN series ON series.id = changes.series_id AND ${isOfPresent('series')}
+    ORDER BY ${order}`.execute(db);
   return rows;
+}
+
+/**
+ * Whether a change is about what has its identifier now: whoever posts something with the identifier of what was deleted
+ * decides by its access control list about what happens from then on alone.
+ */
+function isOfPresent(what: 'event' | 'series'): RawBuilder<boolean> {
+  const column = `${what}_id`;
+  return sql<boolean>`changes.id > coalesce((SELECT max(d.id) FROM changes AS d
+    WHERE ${sql.ref(`d.${column}`)} = ${sql.ref(`changes.${column}`)} AND d.kind = ${sql.lit(`${what}.deleted`)}), 0)`;
 }

@@ -104,7 +104,20 @@ export class UpdateStream {
     if (eventId !== undefined && change.eventId !== eventId) return;
     if (!mayHear(principal, change) || !wants(change)) return;
     this.#send(message());
-    if (eventId !== undefined && change.kind === 'event.deleted') this.end();
+    if (eventId !== undefined && change.kind === 'event.deleted') {
+      void this.#endIfGone(eventId).catch(() => this.end());
+    }
+  }
+
+  /** It may have been an earlier event with the identifier that was deleted. */
+  async #endIfGone(eventId: string): Promise<void> {
+    const { database } = this.#parts;
+    const there = await database
+      .selectFrom('events')
+      .select('id')
+      .where('id', '=', eventId)
+      .executeTakeFirst();
+    if (!there) this.end();
   }
 
   #send(bytes: Uint8Array): void {

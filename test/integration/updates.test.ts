@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NewChange } from '../../src/changes/change.ts';
 import { ChangeFeed } from '../../src/changes/feed.ts';
 import { recordChanges } from '../../src/changes/record.ts';
 import { Pulse } from '../../src/pulse.ts';
@@ -10,7 +11,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { insertEvent } from '../support/publication.ts';
-import { ace, send } from '../support/series.ts';
+import { ace, createSeries, send } from '../support/series.ts';
 import { SseReader } from '../support/sse.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '../support/workflows.ts';
 
@@ -35,6 +36,9 @@ async function follow(path: string, headers: Record<string, string> = {}): Promi
 }
 
 const since = (number: number) => ({ 'Last-Event-ID': String(number) });
+
+const record = (change: NewChange) =>
+  app.database.transaction().execute((trx) => recordChanges(trx, [change]));
 
 /** Works off the operations of a workflow, with a heartbeat in each. */
 async function work(workflowId: number): Promise<void> {
@@ -154,9 +158,73 @@ describe('GET /api/events/{id}/updates', () => {
     await eventually(() => expect(stream.ended).toBe(true));
     expect(stream.messages).toMatchObject([{ kind: 'event.deleted', data: { event: eventId } }]);
   });
+
+  test('tells nothing of an earlier event with the identifier, and does not end where that ended', async () => {
+    const eventId = await insertEvent(app.database);
+    const tell = (what: string) => record({ kind: 'event.changed', eventId, data: { what } });
+    await giveAcl(app, eventId, [ace('ROLE_OTHER')]);
+    await tell('a secret');
+    await send(app, 'DELETE', `/api/events/${eventId}`);
+    await insertEvent(app.database, { id: eventId });
+    await giveAcl(app, eventId, [ace('ROLE_READER')]);
+    await tell('nothing');
+    const whats = (stream: SseReader) => stream.messages.map(({ kind, data }) => data.what ?? kind);
+    const newer = await follow(`/api/events/${eventId}/updates`, { ...reader, ...since(0) });
+    const both = await follow(`/api/events/${eventId}/updates`, since(0));
+    const all = await follow(`/api/updates?filter=event:${eventId}`, { ...reader, ...since(0) });
+    for (const stream of [newer, all]) await eventually(() => expect(whats(stream)).toEqual(['nothing']));
+    await eventually(() => expect(whats(both)).toEqual(['a secret', 'event.deleted', 'nothing']));
+    await tell('more');
+    for (const stream of [newer, all]) {
+      await eventually(() => expect(whats(stream)).toEqual(['nothing', 'more']));
+    }
+    await eventually(() => expect(whats(both)).toEqual(['a secret', 'event.deleted', 'nothing', 'more']));
+    expect([newer.ended, both.ended]).toEqual([false, false]);
+  });
+
+  test('ends after the past of an event that is deleted while it is told', async () => {
+    const eventId = await insertEvent(app.database);
+    await record({ kind: 'event.changed', eventId });
+    await send(app, 'DELETE', `/api/events/${eventId}`);
+    const streams = app.context.streams;
+    await streams.start();
+    const principal = { isAdmin: () => true, hasRole: () => true } as never;
+    const body = streams.open({
+      principal,
+      eventId,
+      after: 0,
+      wants: () => true,
+      first: { kind: 'first', data: {} },
+    });
+    const text = await new Response(body).text();
+    expect([...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind)).toEqual([
+      'first',
+      'event.changed',
+      'event.deleted',
+    ]);
+  });
 });
 
 describe('GET /api/updates', () => {
+  test('tells nothing of an earlier series with the identifier', async () => {
+    const identifier = 'reused-series';
+    const acl = (role: string) => [ace(role)];
+    const titles = (stream: SseReader) =>
+      stream.messages.map(({ kind, data }) => data.title ?? data.what ?? kind);
+    const change = (what: string) => record({ kind: 'series.changed', seriesId: identifier, data: { what } });
+    await createSeries(app, { identifier, title: 'Secret' }, acl('ROLE_OTHER'));
+    await change('a secret');
+    await send(app, 'DELETE', `/api/series/${identifier}`);
+    await createSeries(app, { identifier, title: 'Open' }, acl('ROLE_READER'));
+    await change('nothing');
+    const stream = await follow(`/api/updates?filter=series:${identifier}`, { ...reader, ...since(0) });
+    await eventually(() => expect(titles(stream)).toEqual(['series.created', 'nothing']));
+    const all = await follow(`/api/updates?filter=series:${identifier}`, since(0));
+    await eventually(() =>
+      expect(titles(all)).toEqual(['series.created', 'a secret', 'Secret', 'series.created', 'nothing']),
+    );
+  });
+
   test('tells of all that the account may read, and of what a filter wants', async () => {
     const readable = await startTestWorkflow(app.database);
     const hidden = await startTestWorkflow(app.database);
