@@ -3,7 +3,8 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
-import { HttpError } from '../http/errors.ts';
+import { isDatabaseOutage } from '../database/outage.ts';
+import { badRequest, HttpError } from '../http/errors.ts';
 import type { WorkQueue } from '../queue/port.ts';
 
 /** Where operators find the dashboard. */
@@ -26,9 +27,7 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
   });
   const app = new Hono();
   app.use(`${DASHBOARD_PATH}/*`, async (c, next) => {
-    await queue.check().catch(() => {
-      throw new HttpError(503, 'The queue does not answer.', { 'Retry-After': '5' });
-    });
+    await requireQueue(queue);
     // They are others after an outage.
     board.replaceQueues(shown());
     await next();
@@ -37,8 +36,34 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
     }
   });
   // Registered by bull-board without the slash; browsers resolve its assets against the path with one.
-  app.route(DASHBOARD_PATH, adapter.registerPlugin());
+  app.route(DASHBOARD_PATH, withOurErrors(adapter, queue));
   return app;
+}
+
+/** What fails in it is an error of this server: bull-board would answer with the backend's words, and log nothing. */
+function withOurErrors(adapter: HonoAdapter, queue: WorkQueue): Hono {
+  adapter.setErrorHandler((error) => {
+    throw error;
+  });
+  const board = adapter.registerPlugin();
+  board.onError(async (error) => {
+    if (error instanceof URIError) throw badRequest('The address is not percent-encoded UTF-8.');
+    if (isDatabaseOutage(error)) throw queueAway();
+    await requireQueue(queue);
+    throw error;
+  });
+  return board;
+}
+
+/** @throws {HttpError} 503 */
+async function requireQueue(queue: WorkQueue): Promise<void> {
+  await queue.check().catch(() => {
+    throw queueAway();
+  });
+}
+
+function queueAway(): HttpError {
+  return new HttpError(503, 'The queue does not answer.', { 'Retry-After': '5' });
 }
 
 /** The page of bull-board asks another host for a font; nobody but this server is to know who looks at it. */
