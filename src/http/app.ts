@@ -4,6 +4,7 @@ import { lengthForHead } from './answer/head.ts';
 import { securityHeaders } from './answer/security-headers.ts';
 import { refuseOtherSites, type Sites } from './cross-site.ts';
 import { addEndpoints, type Endpoint } from './endpoint/endpoint.ts';
+import { Rules } from './endpoint/rules.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 import type { ClientAddress } from './server/client-address.ts';
@@ -57,7 +58,7 @@ export function assembleApp<Services>({
   const secrets = areas.filter(({ secret }) => secret).map(({ path }) => path);
   app.use(requestContext(log, { secrets, untraced, clientAddress }), securityHeaders(areas), lengthForHead());
   handleErrors(app);
-  app.use(refuseOtherSites(sites));
+  app.use(refuseOtherSites(sites, new Rules(endpoints)));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);
   for (const endpoint of endpoints) {
     if (endpoint.access !== 'public' && !guarded(endpoint.path, areas)) {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { endpointApp } from '../../test/support/endpoint-app.ts';
 import { refuseOtherSites, shareWith } from './cross-site.ts';
 import { defineEndpoint } from './endpoint/endpoint.ts';
+import { Rules } from './endpoint/rules.ts';
 
 const sites = { publicUrl: 'https://media.example.org/inlet', trusted: ['https://lms.example.org'] };
 const done: string[] = [];
@@ -22,12 +23,22 @@ const read = defineEndpoint({
   access: 'public',
   handle: ({ c }) => c.json({}),
 });
+const begin = defineEndpoint({
+  method: 'get',
+  path: '/api/begin/{name}',
+  access: 'public',
+  changes: true,
+  handle: ({ c }) => {
+    done.push(c.req.method);
+    return c.text('begun');
+  },
+});
 const dashboard = new Hono().all('/admin/queues/api/add', (c) => {
   done.push(c.req.method);
   return c.text('added');
 });
 const app = endpointApp(
-  [change('post'), change('put'), change('delete'), read],
+  [change('post'), change('put'), change('delete'), read, begin],
   {},
   { sites, mounted: [dashboard], areas: [{ path: '/api', layers: [shareWith(sites.trusted)] }] },
 );
@@ -77,6 +88,17 @@ describe('what would change something', () => {
     expect(done).toEqual([]);
   });
 
+  test.each(FOREIGN)('is refused as well where it is asked for like a page: %j', async (headers) => {
+    done.length = 0;
+    for (const method of ['GET', 'HEAD']) {
+      for (const path of ['/api/begin/a', '/api/begin/a/', '/api/begin/%61']) {
+        const answer = await send(method, headers, path);
+        expect([method, path, answer.status]).toEqual([method, path, 403]);
+      }
+    }
+    expect(done).toEqual([]);
+  });
+
   test.each([
     ['multipart/form-data; boundary=x', '--x\r\n\r\n--x--'],
     ['application/x-www-form-urlencoded', 'a=b'],
@@ -96,6 +118,7 @@ describe('what would change something', () => {
       expect([method, (await send(method, headers)).status]).toEqual([method, 200]);
       expect((await send(method, headers, '/admin/queues/api/add')).status).toBe(200);
     }
+    expect((await send('GET', headers, '/api/begin/a')).status).toBe(200);
   });
 });
 
@@ -108,7 +131,9 @@ test.each(FOREIGN)('reading is left to the browser’s own rules: %j', async (he
 });
 
 test('behind a proxy that ends TLS, its host alone tells where a page comes from', async () => {
-  const proxied = new Hono().use(refuseOtherSites({ publicUrl: 'http://127.0.0.1:8080', trusted: [] }));
+  const proxied = new Hono().use(
+    refuseOtherSites({ publicUrl: 'http://127.0.0.1:8080', trusted: [] }, new Rules([])),
+  );
   proxied.post('/', (c) => c.text('done'));
   const post = (host: string, Origin: string) =>
     proxied.request(`http://${host}/`, { method: 'POST', headers: { Origin } });

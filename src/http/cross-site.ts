@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { refusal } from './endpoint/refusal.ts';
+import type { Rules } from './endpoint/rules.ts';
 
 /** Whose pages may use this server. */
 export interface Sites {
@@ -34,12 +35,15 @@ const PREFLIGHT_SECONDS = 600;
  *
  * Pages under the very name that the request asks for are our own, too, whatever `PUBLIC_URL` is. A name of somebody
  * else's that leads here gains nothing by that, since browsers remember credentials by the name.
+ *
+ * @param rules which of what is asked for like a page changes something
  */
-export function refuseOtherSites({ publicUrl, trusted }: Sites): MiddlewareHandler {
+export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): MiddlewareHandler {
   const own = new URL(publicUrl).origin;
   const isOwn = (origin: string, url: string) => origin === own || sameHost(origin, url);
   return async (c, next) => {
-    if (!READING.has(c.req.method)) {
+    const { method, path } = c.req;
+    if (!READING.has(method) || rules.find(method, path)?.changes) {
       const origin = c.req.header('Origin');
       const site = c.req.header('Sec-Fetch-Site');
       const ours =

@@ -227,6 +227,21 @@ describe('drafts', () => {
     expect(await pyca.addTrack(xml, SLIDES)).toMatchObject({ status: 409 });
   });
 
+  test('none is begun by HEAD, or for a page of another site', async () => {
+    const pyca = recorder();
+    const drafts = () => bench.app.database.selectFrom('drafts').select('id').orderBy('id').execute();
+    const before = await drafts();
+    const ask = (method: string, headers = {}) =>
+      pyca.send(method, '/ingest/createMediaPackage', { headers });
+    expect(await ask('HEAD')).toEqual({ status: 200, text: '' });
+    for (const method of ['GET', 'HEAD']) {
+      expect((await ask(method, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+      expect((await ask(method, { Origin: 'https://elsewhere.example.org' })).status).toBe(403);
+    }
+    expect(await drafts()).toEqual(before);
+    expect((await ask('GET', { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
+  });
+
   test('a chosen identifier is that of the event, and may be asked for again', async () => {
     const pyca = recorder();
     const put = () => pyca.send('PUT', '/ingest/createMediaPackageWithID/chosen.one');

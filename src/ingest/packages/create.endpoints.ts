@@ -16,9 +16,11 @@ export const WRONG_IDENTIFIER = refusal(
     `The identifier of the media package is ${quoted(id)}; allowed are 1 to 255 letters, digits and . _ ~ : @ -, not dots alone.`,
   ['a/b'],
 );
+const MEDIA_TYPE = 'text/xml; charset=utf-8';
+const XML = { 'Content-Type': MEDIA_TYPE };
 const PACKAGE = {
   description: 'The media package; it is to be sent back with each of the following requests.',
-  mediaType: 'text/xml; charset=utf-8',
+  mediaType: MEDIA_TYPE,
   body: z.string(),
   example: EXAMPLE_PACKAGE,
 } as const;
@@ -27,11 +29,13 @@ export const createPackage = defineEndpoint({
   method: 'get',
   path: '/ingest/createMediaPackage',
   access: DELIVERERS,
+  changes: true,
   summary: 'Begin a media package',
   description:
-    'It belongs to the account and lives for `DRAFT_EXPIRY_DAYS`; there is no event before it is ingested.',
+    'It belongs to the account and lives for `DRAFT_EXPIRY_DAYS`; there is no event before it is ingested. `HEAD` begins none.',
   answers: { 200: PACKAGE },
   handle: async ({ c }, { config, database }: PackageServices) => {
+    if (c.req.method === 'HEAD') return c.body(null, 200, XML);
     const { draftExpiryMs: lifetimeMs, publicUrl } = config;
     const draft = await openDraft(database, { door: DOOR, principal: c.var.principal, lifetimeMs });
     return answerPackage(c, await shownPackage(database, draft, publicUrl));
@@ -76,5 +80,5 @@ export function identifierIn(text: string): string {
 
 /** Clients read it as bytes, and expect this type. */
 export function answerPackage(c: Context, xml: string): Response {
-  return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
+  return c.body(xml, 200, XML);
 }
