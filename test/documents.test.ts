@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { VARIABLES } from '../src/config/environment.ts';
+import { PAGES, REFERENCE } from '../src/endpoints.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
@@ -33,6 +34,25 @@ test.each(documents)('what %s links to is there', (path) => {
     ([, target = '']) => target,
   );
   expect(targets.filter((target) => !existsSync(join(PROJECT, dirname(path), target)))).toEqual([]);
+});
+
+test('SECURITY.md names every route that needs no account, and no other', () => {
+  const [, named = ''] = /^- HTTP Basic for every route but (.*?)\. /ms.exec(read('SECURITY.md')) ?? [];
+  const routes = [...named.matchAll(/`(?:([A-Z]+) )?(\/[^`]*)`/g)].map(([text, method, path = '']) => ({
+    text,
+    method: method?.toLowerCase(),
+    path: new RegExp(`^${path.replace('/*', '/.+')}$`),
+  }));
+  const endpoints = [...REFERENCE.flatMap((group) => group.endpoints), ...PAGES].map((endpoint) => {
+    const { method, path, access } = endpoint;
+    const by = routes.filter((route) => route.path.test(path) && (route.method ?? method) === method);
+    return { name: `${method} ${path}`, isOpen: access === 'public', by };
+  });
+  const open = endpoints.filter(({ isOpen }) => isOpen).map(({ name }) => name);
+  expect(endpoints.filter(({ by }) => by.length > 0).map(({ name }) => name)).toEqual(open);
+  const used = new Set(endpoints.flatMap(({ by }) => by));
+  // The files of a folder, which are no endpoints.
+  expect(routes.filter((route) => !used.has(route)).map(({ text }) => text)).toEqual(['`/studio/*`']);
 });
 
 test('what bounds connections is said as it is', () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/access/accounts/password.ts';
 import { createApp } from '../../src/app.ts';
@@ -200,6 +201,22 @@ describe('a session', () => {
       });
     expect((await create(OWN)).status).toBe(201);
     expect((await create({ Origin: 'http://localhost:81' })).status).toBe(403);
+  });
+
+  test('is good where SECURITY.md says, and nowhere else', async () => {
+    const text = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
+    const [, named = ''] = /It is good for\s(.*?)\. /s.exec(text) ?? [];
+    const { cookie } = await signIn(asAdmin);
+    const folders = new Set(
+      app.routes.map(({ path }) => `/${path.split('/')[1]}`).filter((path) => !/[*:]/.test(path)),
+    );
+    const good: string[] = [];
+    for (const folder of folders) {
+      const nowhere = `${folder}/no/where/at/all`;
+      if ((await status(nowhere, {})) !== 401) continue;
+      if ((await status(nowhere, { Cookie: cookie })) !== 401) good.push(folder);
+    }
+    expect(good.sort()).toEqual([...named.matchAll(/`(.*?)`/g)].map(([, path]) => path).sort());
   });
 
   test('is not for capture agents', async () => {
