@@ -13,7 +13,9 @@ import { markMissedRecordings } from '../src/recordings/state.ts';
 import { countChanges } from '../src/statistics/count.ts';
 import { measureStorage } from '../src/statistics/storage.ts';
 import { sweepStatistics } from '../src/statistics/sweep.ts';
+import type { ObjectStorage } from '../src/storage/port.ts';
 import type { StagingLedger } from '../src/storage/staging.ts';
+import { sweepUnfinished } from '../src/storage/sweep-unfinished.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import { parkHopeless, sweepDeliveries } from '../src/webhooks/deliveries.ts';
 import { recoverLostOperations } from '../src/workflows/claims.ts';
@@ -22,6 +24,7 @@ import { removeAbandonedFolders } from './work-folders.ts';
 
 const LOST_CHECK_MS = 3_000;
 const SWEEP_MS = 5_000;
+const UNFINISHED_SWEEP_MS = 60_000;
 const KEYS_SWEEP_MS = 60_000;
 const SESSIONS_SWEEP_MS = 60_000;
 const DRAFTS_SWEEP_MS = 60_000;
@@ -41,6 +44,7 @@ export function startReconciler(options: {
   database: Database;
   watch: Pick<DatabaseWatch, 'seen'>;
   staging: StagingLedger;
+  storage: Pick<ObjectStorage, 'unfinished' | 'removeUnfinished'>;
   workDir: string;
   /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
   recordingGraceMs: number;
@@ -50,7 +54,7 @@ export function startReconciler(options: {
   direct: FinishParts;
   log: Logger;
 }): Part {
-  const { database, watch, staging, workDir, recordingGraceMs, changesDays, direct, log } = options;
+  const { database, watch, staging, storage, workDir, recordingGraceMs, changesDays, direct, log } = options;
   const loops = [
     periodically('recovery of lost operations', { pauseMs: LOST_CHECK_MS }, log, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
@@ -61,6 +65,10 @@ export function startReconciler(options: {
       const swept = await staging.sweep(watch.seen);
       if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
       await removeAbandonedFolders(database, workDir);
+    }),
+    periodically('sweep of unfinished objects', { pauseMs: UNFINISHED_SWEEP_MS }, log, async () => {
+      const swept = await sweepUnfinished(database, storage);
+      if (swept > 0) log.info({ objects: swept }, 'what was left of uploads to the storage was removed');
     }),
     periodically('sweep of idempotency keys', { pauseMs: KEYS_SWEEP_MS }, log, () =>
       sweepIdempotencyKeys(database, watch.seen),

@@ -113,6 +113,7 @@ test('workers look for them by themselves', async () => {
     database,
     watch: context.watch,
     staging: context.staging,
+    storage: context.storage,
     workDir,
     changesDays: 14,
     recordingGraceMs: GRACE_MS,

@@ -25,7 +25,14 @@ const read = async (app: TestApp, query = '') => {
 /** Lets workers come to what is to be counted. */
 async function countedByWorkers({ database, context }: TestApp): Promise<void> {
   const reconciler = startReconciler({
-    ...{ database, watch: context.watch, staging: context.staging, direct: context, log: context.log },
+    ...{
+      database,
+      watch: context.watch,
+      staging: context.staging,
+      storage: context.storage,
+      direct: context,
+      log: context.log,
+    },
     workDir: join(context.config.dataDir, 'work'),
     recordingGraceMs: context.config.scheduling.recordingGraceMs,
     changesDays: context.config.changesDays,

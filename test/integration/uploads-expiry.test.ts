@@ -134,6 +134,7 @@ describe.each(['folder', 'S3'])('an upload on %s', (kind) => {
       database,
       watch: context.watch,
       staging: context.staging,
+      storage: context.storage,
       workDir: join(context.config.dataDir, 'work'),
       changesDays: 14,
       recordingGraceMs: 0,

@@ -9,6 +9,7 @@ import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import type { ListOptions } from '../../src/storage/port.ts';
+import { sweepUnfinished } from '../../src/storage/sweep-unfinished.ts';
 import type { Finding } from '../../src/upkeep/verify/finding.ts';
 import { Notes } from '../../src/upkeep/verify/notes.ts';
 import { verify } from '../../src/upkeep/verify/verify.ts';
@@ -197,6 +198,15 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
       expect.stringMatching(/mended: it is in order by now$/),
     ]);
     expect(await ledger()).toEqual([]);
+  });
+
+  test('what an earlier try has left beside an object is removed, and what belongs to nobody is left to be told of', async () => {
+    const key = await keyOf(await upload(await recording()));
+    const [nobodys, begun] = [objectKey('track'), await app.context.staging.stage('track')];
+    for (const each of [key, nobodys, begun]) await app.storage.begin(each, { ...video, expectedBytes: 100 });
+    expect(await sweepUnfinished(app.database, app.storage)).toBe(1);
+    expect((await Array.fromAsync(app.storage.unfinished())).sort()).toEqual([nobodys, begun].sort());
+    expect((await verifyNow('--digests')).lines).toEqual([expect.stringMatching(`^orphaned ${nobodys}`)]);
   });
 
   test('what the ledger would have removed is taken off it, whatever else is wrong with it', async () => {
