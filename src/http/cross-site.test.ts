@@ -27,7 +27,7 @@ const begin = defineEndpoint({
   method: 'get',
   path: '/api/begin/{name}',
   access: 'public',
-  changes: true,
+  writes: true,
   handle: ({ c }) => {
     done.push(c.req.method);
     return c.text('begun');

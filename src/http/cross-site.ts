@@ -43,7 +43,7 @@ export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): M
   const isOwn = (origin: string, url: string) => origin === own || sameHost(origin, url);
   return async (c, next) => {
     const { method, path } = c.req;
-    if (!READING.has(method) || rules.find(method, path)?.changes) {
+    if (!READING.has(method) || rules.find(method, path)?.writes) {
       const origin = c.req.header('Origin');
       const site = c.req.header('Sec-Fetch-Site');
       const ours =

@@ -101,10 +101,10 @@ export function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResp
 /** Where nobody is asked who they are. */
 const OPEN = /^\/(?:$|health|direct-uploads)/;
 
-function commonOf({ method, path, access, form, changes }: Description): ShownRefusal[] {
+function commonOf({ method, path, access, form, writes }: Description): ShownRefusal[] {
   const inApi = path.startsWith('/api');
   const known = !OPEN.test(path);
-  const reads = !changes && (method === 'get' || method === 'options');
+  const reads = !writes && (method === 'get' || method === 'options');
   return [
     FAULT,
     ...(reads ? [] : [OTHER_SITE]),

@@ -9,7 +9,7 @@ import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import type { ListOptions } from '../../src/storage/port.ts';
-import { sweepUnfinished } from '../../src/storage/sweep-unfinished.ts';
+import { sweepUnfinished } from '../../src/upkeep/sweep-unfinished.ts';
 import type { Finding } from '../../src/upkeep/verify/finding.ts';
 import { Notes } from '../../src/upkeep/verify/notes.ts';
 import { verify } from '../../src/upkeep/verify/verify.ts';

@@ -15,8 +15,8 @@ export interface Rule {
   since?: ApiVersion;
   /** The media type of what it answers when that is none of the versions', as for streams. */
   produces?: string;
-  /** Whether it changes something although it is asked for like a page, as agents know it. */
-  changes?: boolean;
+  /** Whether it writes something although it is asked for like a page, as agents know it. */
+  writes?: boolean;
 }
 
 /** Finds the rule of a request as the router finds its handler, so that both mean the same resource. */

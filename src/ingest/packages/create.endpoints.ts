@@ -29,7 +29,7 @@ export const createPackage = defineEndpoint({
   method: 'get',
   path: '/ingest/createMediaPackage',
   access: DELIVERERS,
-  changes: true,
+  writes: true,
   summary: 'Begin a media package',
   description:
     'It belongs to the account and lives for `DRAFT_EXPIRY_DAYS`; there is no event before it is ingested. `HEAD` begins none.',

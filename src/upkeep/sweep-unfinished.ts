@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/kysely.ts';
-import type { ObjectStorage } from './port.ts';
+import type { ObjectStorage } from '../storage/port.ts';
 
 const BATCH = 500;
 
