@@ -31,6 +31,10 @@ test.each([
     '[{"id":"source","value":" ","required":true}]',
     "400 One of the metadata fields is missing an id or value. The id was 'source' and the value was ' '.",
   ],
+  [
+    '[{"id":"source","value":null,"required":true}]',
+    "400 One of the metadata fields is missing an id or value. The id was 'source' and the value was ''.",
+  ],
 ])('for events, the body %s is refused before anything is looked up', (text, message) => {
   expect(refusal(() => parseFieldEntries(text, 'event'))).toBe(message);
 });
@@ -82,6 +86,26 @@ test('both names of the subjects are understood, also for series', () => {
     expect(read(set, [field('subject', '')]).get('subjects')).toEqual([]);
     expect(read(set, [field('subjects', ['c'])]).get('subjects')).toEqual(['c']);
   }
+});
+
+test('null empties a field of any type, but for a required one', () => {
+  const ids = [
+    'description',
+    'subjects',
+    'subject',
+    'creator',
+    'startDate',
+    'startTime',
+    'duration',
+    'license',
+  ];
+  for (const id of ids) {
+    const [value] = read(event, [field(id, null)]).values();
+    expect([id, value]).toEqual([id, ['subjects', 'subject', 'creator'].includes(id) ? [] : '']);
+  }
+  expect(refusal(() => read(event, [field('title', null)]))).toMatch(
+    /^400 .* is required and can not be empty!\.$/,
+  );
 });
 
 test.each(['metadata', 'withmetadata'] as const)(

@@ -35,9 +35,8 @@ export function parseFieldEntries(text: string | undefined, resource: MetadataRe
   return json.map((entry) => {
     if (!isFieldRequest(entry)) throw ENTRY_INCOMPLETE(entry);
     const { id, value, required } = entry as FieldEntry & { required?: unknown };
-    if ((required === true || required === 'true') && typeof value === 'string' && value.trim() === '') {
-      throw ENTRY_INCOMPLETE(entry);
-    }
+    const blank = value === null || (typeof value === 'string' && value.trim() === '');
+    if ((required === true || required === 'true') && blank) throw ENTRY_INCOMPLETE(entry);
     return { id, value };
   });
 }

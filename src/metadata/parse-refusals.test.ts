@@ -37,7 +37,7 @@ test.each([
     "Cannot find a metadata field with id 'constructor' from Catalog with Flavor 'dublincore/episode'.",
   ],
   [
-    catalog(field('title', null)),
+    catalog({ id: 'title' }),
     "One of the metadata fields is missing an id or value. The id was 'title' and the value was ''.",
   ],
   [

@@ -34,6 +34,17 @@ test('values that are no text are taken as their JSON text', () => {
   });
 });
 
+test('null is the empty value', () => {
+  expect(
+    given(
+      field('description', null),
+      field('creator', null),
+      field('subject', null),
+      field('duration', null),
+    ),
+  ).toEqual({ description: '', creator: [], subjects: [], duration: '' });
+});
+
 test.each([
   ['subjects', ['a', 'b'], ['a', 'b']],
   ['subjects', '["a","b, c"]', ['a', 'b, c']],
@@ -133,6 +144,7 @@ test('a required field may be absent, but not empty', () => {
   expect(check(catalog(field('title', ' ')))).toBe(
     "400 The event metadata field with id 'title' and the metadata type 'TEXT' is required and can not be empty!.",
   );
+  expect(check(catalog(field('title', null)))).toBe(check(catalog(field('title', ' '))));
   expect(check(seriesCatalog(field('title', '')), series)).toBe(
     "400 The series metadata field with id 'title' and the metadata type 'TEXT' is required and can not be empty!.",
   );

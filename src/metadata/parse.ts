@@ -55,7 +55,7 @@ export function parseCatalogs(
 
 /**
  * Reads the catalogs of `PUT /api/series/{id}`, which ignores what it does not know: catalogs with an unknown flavor or
- * without fields, and unknown, empty or read-only fields (compatibility 4.5).
+ * without fields, and unknown, null or read-only fields (compatibility 4.5).
  *
  * @returns values by flavor, spelled as configured
  * @throws {HttpError} 400 `Not able to parse the event metadata: ...`
@@ -71,7 +71,7 @@ export function parseKnownCatalogs(text: string, set: CatalogSet): Map<string, C
     if (!catalog || !Array.isArray(entry.fields)) continue;
     const values = valuesIn(catalogs, catalog.flavor);
     for (const item of entry.fields) {
-      const field = isFieldRequest(item) ? findField(catalog, item.id) : undefined;
+      const field = isFieldRequest(item) && item.value !== null ? findField(catalog, item.id) : undefined;
       if (!field || field.readOnly) continue;
       values.set(field.id, readValue(field, item.id, item.value, reading));
     }

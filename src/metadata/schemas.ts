@@ -5,8 +5,9 @@ const FLAVOR = /^[^/]+\/[^/]+$/;
 
 const filled = z.string().refine((text) => text.trim() !== '');
 
-/** Anything but null: values that are neither text nor list are taken as their JSON text. */
+/** Values that are neither text nor list are taken as their JSON text; null is the empty value. */
 const Value = z.union([
+  z.null(),
   z.string(),
   z.array(z.unknown()),
   z.number(),
@@ -40,7 +41,7 @@ export const ListQuery = z.object({
 /** A field in requests. Further properties, such as those that responses have, are ignored. */
 export const FieldRequest = z.looseObject({
   id: filled.meta({ description: 'Identifier of the field', example: 'title' }),
-  value: Value.meta({ description: 'The new value', example: 'Lecture 1' }),
+  value: Value.meta({ description: 'The new value; null empties the field', example: 'Lecture 1' }),
 });
 
 /** `[{id, value}]`: the fields of one catalog that are to change. */

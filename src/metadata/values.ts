@@ -33,8 +33,8 @@ const SHAPES: Partial<Record<FieldType, Shape>> = {
 const DATES: ReadonlySet<FieldType> = new Set(['date', 'start_date', 'start_time']);
 
 /**
- * The value of a field as a request holds it: anything but a text is taken as its JSON text, lists may be given as such
- * a text. Halves of surrogate pairs become U+FFFD.
+ * The value of a field as a request holds it: anything but a text is taken as its JSON text, null as the empty one, lists
+ * may be given as such a text. Halves of surrogate pairs become U+FFFD.
  *
  * @param sentAs the identifier the request calls the field by
  * @throws {HttpError} 400, naming the field
@@ -73,12 +73,13 @@ function dayOrInstant(word: string): string {
 
 /** A text with commas between its items, or a list after all. */
 function listOfSingular(value: unknown): unknown[] {
+  if (value === null) return [];
   return listIn(value) ?? (typeof value === 'string' ? value.split(',') : [value]);
 }
 
-/** A list, or a text that holds one as JSON; the empty text is the empty list. */
+/** A list, or a text that holds one as JSON; null and the empty text are the empty list. */
 function listOf(field: MetadataField, value: unknown, reading: Reading): unknown[] {
-  const list = value === '' ? [] : listIn(value);
+  const list = value === '' || value === null ? [] : listIn(value);
   if (list) return list;
   const reason = `${JSON.stringify(excerpt(value))} is not an array`;
   if (field.singular) {
