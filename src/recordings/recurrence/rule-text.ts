@@ -5,6 +5,8 @@ const LONGEST = 1000;
 const SHOWN = 200;
 const SHOWN_VALUE = 60;
 const PREFIX = /^RRULE:/;
+/** Clients write it after the last part as well. */
+const END = /;$/;
 const PART = /^([A-Z-]+)=(.+)$/;
 const NUMBER = /^([+-]?)(\d{1,9})$/;
 
@@ -30,7 +32,7 @@ export class RuleText {
     this.#text = text.trim();
     if (text.length > LONGEST) throw this.invalid(`an rrule may have ${LONGEST} characters`);
     if (!/^[\x20-\x7e]*$/.test(this.#text)) throw this.invalid('an rrule is one line of ASCII characters');
-    for (const part of this.#text.toUpperCase().replace(PREFIX, '').split(';')) {
+    for (const part of this.#text.toUpperCase().replace(PREFIX, '').replace(END, '').split(';')) {
       const [, name, value] = PART.exec(part) ?? [];
       if (!name || !value) throw this.invalid("an rrule consists of parts NAME=VALUE with ';' between them");
       if (!NAMES.includes(name))

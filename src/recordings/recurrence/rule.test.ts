@@ -40,6 +40,12 @@ test('all parts of a rule are read, in any case of letters and behind the name o
   });
 });
 
+test('a rule may end with the sign that stands between its parts', () => {
+  const rule = 'FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=09;BYMINUTE=15';
+  expect(read(`${rule};`)).toEqual(read(rule));
+  expect(read(`RRULE:${rule}; `)).toEqual(read(rule));
+});
+
 describe('UNTIL is read as UTC', () => {
   test.each([
     ['20300131T090000Z', '2030-01-31T09:00:00.000Z', '2030-01-31T09:00:00.000Z'],
@@ -92,7 +98,11 @@ describe('a refusal names the part and what is allowed', () => {
     [`FREQ=DAILY;${TIME};TZID=UTC`, 'TZID is no part'],
     [`FREQ=DAILY;${TIME};DTSTART=20300131`, 'DTSTART is no part'],
     [`FREQ=DAILY;${TIME};FREQ=WEEKLY`, 'FREQ is there twice'],
-    [`FREQ=DAILY;${TIME};`, "an rrule consists of parts NAME=VALUE with ';' between them"],
+    [`FREQ=DAILY;${TIME};;`, "an rrule consists of parts NAME=VALUE with ';' between them"],
+    [`FREQ=DAILY;;${TIME}`, 'an rrule consists of parts'],
+    ['', 'an rrule consists of parts'],
+    [';', 'an rrule consists of parts'],
+    ['RRULE:;', 'an rrule consists of parts'],
     [`FREQ=DAILY;${TIME};BYDAY=`, 'an rrule consists of parts'],
     ['every monday', 'an rrule consists of parts'],
     [`FREQ=DAILY;${TIME}\nDTSTART:20300131`, 'an rrule is one line of ASCII characters'],
