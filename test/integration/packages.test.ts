@@ -663,6 +663,35 @@ describe('schedule', () => {
     });
   });
 
+  test('the chosen inputs are in its calendar, and not in the configuration of its workflow', async () => {
+    const agentId = newAgent();
+    const pyca = recorder();
+    const period = temporal('2031-01-02T10:00Z', '2031-01-02T11:00Z');
+    const xml = ok(
+      await pyca.addDublinCore(await pyca.create(), { title: 'Now', spatial: agentId, temporal: period }),
+    );
+    const send = (inputs: string) =>
+      pyca.urlencoded('/ingest/schedule', {
+        mediaPackage: xml,
+        'capture.device.names': inputs,
+        'org.opencastproject.workflow.config.flag': 'true',
+      });
+    expect(await send('cam,a\u0007b')).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('capture.device.names'),
+    });
+    expect(await send(' cam, screen,,cam')).toMatchObject({ status: 201 });
+    expect(await bench.read(`/api/events/${packageId(xml)}/scheduling`)).toMatchObject({
+      inputs: ['cam', 'screen'],
+    });
+    const calendar = await (await bench.app.request(`/recordings/calendars?agentid=${agentId}`)).text();
+    const attached = /agent\.properties:((?:[A-Za-z0-9+/=]|\r\n )+)/.exec(calendar)?.[1] ?? '';
+    const properties = Buffer.from(attached.replaceAll(/\s/g, ''), 'base64').toString();
+    expect(properties.split('\n')).toContain('capture.device.names=cam,screen');
+    expect(properties.match(/capture\.device\.names/g)).toHaveLength(1);
+    expect(properties.split('\n')).toContain('org.opencastproject.workflow.config.flag=true');
+  });
+
   test.each([
     ['no period', { title: 'x', spatial: 'hall' }],
     ['no place', { title: 'x', temporal: temporal('2031-01-01T10:00Z', '2031-01-01T11:00Z') }],

@@ -1,3 +1,4 @@
+import { INPUTS } from '../../recordings/agents/names.ts';
 import { USUAL } from '../../workflows/definitions.ts';
 import type { Planned } from './schedule-window.ts';
 
@@ -21,7 +22,7 @@ export function agentProperties({
     'event.title': title,
     ...(series_id !== null && { 'event.series': series_id }),
     'event.location': agent,
-    'capture.device.names': inputs.join(',') || ALL_INPUTS,
+    [INPUTS]: inputs.join(',') || ALL_INPUTS,
     // Some agents would ingest with an empty one.
     [WORKFLOW]: workflow || USUAL,
     ...Object.fromEntries(

@@ -7,10 +7,10 @@ import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { periodIn, termTexts } from '../../metadata/read-dublincore.ts';
 import { parseDateTime } from '../../metadata/time.ts';
-import { isName } from '../../recordings/agents/names.ts';
+import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from '../../recordings/agents/names.ts';
 import { ScheduleConflict } from '../../recordings/conflicts.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
-import { LONGEST_MS } from '../../recordings/schedules/scheduling.schemas.ts';
+import { LONGEST_MS, MOST_INPUTS } from '../../recordings/schedules/scheduling.schemas.ts';
 import { answerFailure } from '../answer-failure.ts';
 import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import { DRAFT_GONE } from '../draft-refusals.ts';
@@ -23,12 +23,21 @@ import { ECHO } from './examples.ts';
 import { documentsOf } from './metadata.ts';
 import { newEventOf } from './new-event.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { processingFor, propertiesIn } from './processing.ts';
+import { NO_PROPERTIES, processingFor, propertiesIn } from './processing.ts';
 import { which } from './receive-element.ts';
 import { textFields } from './text-fields.ts';
 import { trusted } from './trusted.ts';
 import { withWorkflow } from './with-workflow.ts';
 
+/** What the form says beside the values of the workflow's configuration. */
+const OTHERS = new Set([...NO_PROPERTIES, INPUTS]);
+
+export const WRONG_INPUTS = refusal(
+  400,
+  (inputs: string) =>
+    `The form parameter '${INPUTS}' is ${quoted(inputs)}; allowed are up to ${MOST_INPUTS} names of 1 to ${MAX_NAME} characters, none of them a control character, with commas between them.`,
+  ['\u0007'],
+);
 export const NOT_SCHEDULABLE = refusal(
   400,
   (reason: string) =>
@@ -53,13 +62,32 @@ export const [schedulePackage, schedulePackageWith] = withWorkflow({
     schema: z.looseObject({
       mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
       workflowDefinitionId: z.string().optional(),
+      [INPUTS]: z
+        .string()
+        .optional()
+        .describe('Inputs that the agent is to record, with commas between them; else it decides.'),
     }),
     example: ECHO,
   },
   answers: { 201: { description: 'It is scheduled.' } },
-  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, NOT_SCHEDULABLE, OTHER_AGENT, RECORDS_OTHERWISE],
+  refusals: [
+    NO_PACKAGE,
+    UNREADABLE_PACKAGE,
+    DRAFT_GONE,
+    WRONG_INPUTS,
+    NOT_SCHEDULABLE,
+    OTHER_AGENT,
+    RECORDS_OTHERWISE,
+  ],
   handle: schedule,
 });
+
+interface Wanted {
+  id: string;
+  workflow: string | undefined;
+  properties: Record<string, string>;
+  inputs: string[];
+}
 
 async function schedule(
   request: EndpointRequest,
@@ -74,7 +102,8 @@ async function schedule(
     const wanted = {
       id,
       workflow: workflow ?? fields.get('workflowDefinitionId'),
-      properties: propertiesIn(fields),
+      properties: propertiesIn(fields, OTHERS),
+      inputs: chosenInputs(fields.get(INPUTS)),
     };
     const by = { principal, requestId, log };
     await services.ingest.within(principal, (trx, accept) => plan(trx, accept, wanted, by, services));
@@ -88,7 +117,7 @@ async function schedule(
 async function plan(
   trx: Transaction,
   accept: Accept,
-  { id, ...wanted }: { id: string; workflow: string | undefined; properties: Record<string, string> },
+  { id, inputs, ...wanted }: Wanted,
   by: Deliverer,
   services: PackageServices,
 ): Promise<void> {
@@ -96,7 +125,7 @@ async function plan(
   const { accepted } = await lockDraft(trx, packageOf(id, principal));
   if (accepted) return;
   const contents = await contentsOf(trx, id);
-  const recordings = recordingIn(contents);
+  const recordings = { ...recordingIn(contents), inputs };
   requireOwnAgent(principal, recordings.agentId);
   const catalogs = services.catalogs.event;
   const processing = await processingFor(trx, wanted, undefined, { ...services, log });
@@ -117,8 +146,15 @@ async function plan(
   log.info({ eventId: ids[0], agent: recordings.agentId }, 'an agent has scheduled a recording');
 }
 
-/** What is to be recorded, by the one catalog of the episode. @throws {HttpError} 400 */
-function recordingIn({ catalogs, tracks }: DraftContents): RecordingPlan {
+/** @throws {HttpError} 400 */
+function chosenInputs(text = ''): string[] {
+  const inputs = inputsIn(text);
+  if (inputs.length > MOST_INPUTS || !inputs.every(isName)) throw WRONG_INPUTS(text);
+  return inputs;
+}
+
+/** Who is to record when, by the one catalog of the episode. @throws {HttpError} 400 */
+function recordingIn({ catalogs, tracks }: DraftContents): Omit<RecordingPlan, 'inputs'> {
   if (tracks.length > 0) throw NOT_SCHEDULABLE('it holds tracks already');
   const episode = catalogs.find(({ flavor }) => flavor === EPISODE);
   if (!episode) throw NOT_SCHEDULABLE('it has no such catalog');
@@ -142,5 +178,5 @@ function recordingIn({ catalogs, tracks }: DraftContents): RecordingPlan {
   if (created && created.getTime() !== start.getTime()) {
     throw NOT_SCHEDULABLE('its <created> is not the start of its <temporal>');
   }
-  return { agentId, inputs: [], periods: [{ start, end }], recurring: false };
+  return { agentId, periods: [{ start, end }], recurring: false };
 }

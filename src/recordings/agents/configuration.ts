@@ -4,14 +4,13 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { badRequest } from '../../http/errors.ts';
 import { isXmlText } from '../../metadata/xml.ts';
 import { isTimeZone } from '../recurrence/time-zone.ts';
-import { isName, MAX_NAME, quoted } from './names.ts';
+import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from './names.ts';
 import { parsePropertiesXml } from './properties-xml.ts';
 
 const MAX_BYTES = 64 * 1024;
 const MAX_PROPERTIES = 1000;
 const MAX_KEY = 255;
 const MAX_VALUE = 10_000;
-const INPUTS = 'capture.device.names';
 const TIME_ZONE = 'capture.device.timezone';
 const DEFAULT_ZONE = 'UTC';
 
@@ -95,8 +94,7 @@ function checkedValue(key: string, value: unknown): string {
 }
 
 function inputsOf(properties: ReadonlyMap<string, string>): string[] {
-  const names = (properties.get(INPUTS) ?? '').split(',').map((name) => name.trim());
-  const inputs = [...new Set(names)].filter((name) => name !== '');
+  const inputs = inputsIn(properties.get(INPUTS) ?? '');
   const wrong = inputs.find((name) => !isName(name));
   if (wrong === undefined) return inputs;
   throw badRequest(

@@ -5,7 +5,7 @@ import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../refusals.ts';
 
 /** How long one recording may take: 30 days. */
 export const LONGEST_MS = 30 * 86_400_000;
-const MOST_INPUTS = 100;
+export const MOST_INPUTS = 100;
 
 /** A moment in UTC, with milliseconds when it is not a whole second. */
 const ExactInstant = z
