@@ -442,6 +442,36 @@ describe('as scripts do in one request', () => {
     expect(await tracks('my-id')).toHaveLength(1);
   });
 
+  test('the catalog names the event where no field does', async () => {
+    const script = recorder();
+    const send = (identifier: string, ...more: Part[]) =>
+      script.post('/ingest/addMediaPackage', [
+        field('flavor', 'presenter/source'),
+        field('episodeDCCatalog', episode({ title: 'Scripted', identifier })),
+        file('BODY', 'a.mp4', CAMERA),
+        ...more,
+      ]);
+    expect(packageId(ok(await send('of-the-catalog')))).toBe('of-the-catalog');
+    expect(packageId(ok(await send('other', field('identifier', 'of-the-field'))))).toBe('of-the-field');
+    expect(packageId(ok(await send('not/an id', field('identifier', ' '))))).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('tags come together or one by one, for the track that follows', async () => {
+    const [flavor, title] = [field('flavor', 'presenter/source'), field('title', 'Tagged')];
+    const answer = ok(
+      await recorder().post('/ingest/addMediaPackage', [
+        ...[title, flavor, field('tag', 'archive'), field('tags', 'a,b'), field('tag', ' engage ')],
+        ...[file('BODY', 'a.mp4', CAMERA), field('tag', 'c'), file('BODY', 'b.mp4', SLIDES)],
+      ]),
+    );
+    const id = packageId(answer);
+    expect(Object.fromEntries((await tracks(id)).map(({ filename, tags }) => [filename, tags]))).toEqual({
+      'a.mp4': ['a', 'b', 'archive', 'engage'],
+      'b.mp4': ['c'],
+    });
+    expect((await workflows(id))[0]?.configuration).not.toHaveProperty('tag');
+  });
+
   test('two that come at once under one identifier are one event, and are answered alike', async () => {
     const script = recorder();
     const send = () => script.post('/ingest/addMediaPackage', [...parts(), field('identifier', 'at-once')]);

@@ -5,12 +5,13 @@ import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { NOT_MULTIPART } from '../../http/form/multipart.ts';
 import { detectTrackType } from '../../media/signature.ts';
+import { termTexts } from '../../metadata/read-dublincore.ts';
 import { xmlText } from '../../metadata/xml.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { DraftCatalog } from '../draft-contents.ts';
 import { receiveForm } from '../receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '../staged-files.ts';
-import { EPISODE, EPISODE_POLICY, UNREADABLE_CATALOG } from './catalogs.ts';
+import { EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
 import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
 import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
 import { URL_REFUSED } from './fetch-url/refusals.ts';
@@ -34,7 +35,7 @@ const CATALOG_ADDRESSES = ['episodeDCCatalogUri', 'seriesDCCatalogUri'];
 /** What the form says beside the values of the workflow's configuration. */
 const OTHERS = new Set([
   ...[...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES],
-  ...['flavor', 'tags', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
+  ...['flavor', 'tags', 'tag', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
 ]);
 /** Fields that may come as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
@@ -55,7 +56,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
   path: '/ingest/addMediaPackage',
   summary: 'Ingest a recording in one request',
   description:
-    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. `identifier` is what the event is called: the same files sent again under it are answered as the first time.',
+    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. `identifier`, or else that of the catalog, is what the event is called: the same files sent again under it are answered as the first time.',
   form: {
     streams: 'any',
     schema: z.looseObject({
@@ -64,6 +65,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
         description: 'A track: a part with a file name, of whatever name.',
         contentMediaType: 'application/octet-stream',
       }),
+      tag: z.string().optional().describe('As `tags`; may be repeated.'),
       mediaUri: z
         .string()
         .optional()
@@ -106,8 +108,10 @@ function receive(
   const described: { flavor: string; tags: string[] }[] = [];
   const addresses: { flavor: string; tags: string[]; url: string }[] = [];
   const last = (name: string) => said.findLast(([field]) => field === name)?.[1];
+  const single: string[] = [];
   const describe = () => {
-    const track = { flavor: flavorIn(last('flavor')), tags: tagsIn(last('tags')) };
+    const tags = tagsIn([last('tags'), ...single.splice(0)].join(','));
+    const track = { flavor: flavorIn(last('flavor')), tags };
     // The next track has tags of its own.
     said.push(['tags', '']);
     return track;
@@ -119,6 +123,7 @@ function receive(
   };
   const onField = (name: string, value: string) => {
     said.push([name, value]);
+    if (name === 'tag') single.push(value);
     if (name === 'mediaUri' && value.trim() !== '') addresses.push({ ...describe(), url: value.trim() });
   };
   const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
@@ -133,10 +138,11 @@ function receive(
         const before = [...sent, ...fetched].reduce((sum, { size }) => sum + size, 0);
         fetched.push(trackOf(await storeFetched(url, staged, services, before), track));
       }
-      const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs: catalogsOf(fields, said) };
+      const catalogs = catalogsOf(fields, said);
+      const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs };
       const identifier = fields.get('identifier')?.trim();
       const delivery = {
-        packageId: identifier ? identifierIn(identifier) : randomUUID(),
+        packageId: identifier ? identifierIn(identifier) : (identifierOf(catalogs) ?? randomUUID()),
         instanceId: fields.get('workflowInstanceId')?.trim(),
         workflow: workflow ?? fields.get('workflowDefinitionId'),
         properties: propertiesIn(fields, OTHERS),
@@ -171,6 +177,16 @@ function catalogsOf(
     { id: randomUUID(), flavor: EPISODE, filename: 'episode.xml', content: episode },
     ...(acl ? [{ id: randomUUID(), flavor: EPISODE_POLICY, filename: 'acl', content: acl }] : []),
   ];
+}
+
+/** The identifier in the catalog, which may be one that no event can have, such as a DOI. */
+function identifierOf([episode]: readonly DraftCatalog[]): string | undefined {
+  const [identifier] = episode ? termTexts(rootOf(EPISODE, episode.content), 'identifier') : [];
+  try {
+    return identifier && identifierIn(identifier);
+  } catch {
+    return undefined;
+  }
 }
 
 function dublinCoreOf(said: readonly (readonly [string, string])[]): string {
