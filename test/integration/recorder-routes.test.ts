@@ -56,6 +56,19 @@ test('GET /services/services.json: PHP', async () => {
     ...{ error_state_trigger: 0, warning_state_trigger: 0 },
     ...{ onlinefrom: expect.any(String), state_changed: expect.any(String) },
   });
+  for (const [type, path] of [
+    ['external.events', '/api/events'],
+    ['external.workflows.instances', '/api/workflows'],
+    ['workflow', '/workflow'],
+    ['series', '/series'],
+  ]) {
+    const { service } = (await json(`/services/services.json?serviceType=org.opencastproject.${type}`))
+      .services;
+    expect(service).toMatchObject({ path, host: 'http://inlet.test', active: true, online: true });
+  }
+  const external = await json('/services/services.json?serviceType=org.opencastproject.external');
+  expect(external.services.service).toMatchObject([{ path: '/api' }, { path: '/api/series' }]);
+  await refused('/services/services.json?serviceType=org.opencastproject.composer', 404);
 });
 
 test('GET /services/hosts.json: Extron', async () => {

@@ -21,6 +21,20 @@ const PATHS: Readonly<Record<string, string>> = {
   'org.opencastproject.ingest': '/ingest',
   'org.opencastproject.search': '/search',
 };
+/** What programs look for beside it, by the types of the reference: two of them have the same. */
+const SERVICES: readonly (readonly [type: string, path: string])[] = [
+  ...Object.entries(PATHS),
+  ['org.opencastproject.external', '/api'],
+  ['org.opencastproject.external', '/api/series'],
+  ['org.opencastproject.external.events', '/api/events'],
+  ['org.opencastproject.external.agents', '/api/agents'],
+  ['org.opencastproject.external.workflows.instances', '/api/workflows'],
+  ['org.opencastproject.external.workflows.definitions', '/api/workflow-definitions'],
+  ['org.opencastproject.external.listproviders', '/api/listproviders'],
+  ['org.opencastproject.external.security', '/api/security'],
+  ['org.opencastproject.workflow', '/workflow'],
+  ['org.opencastproject.series', '/series'],
+];
 const INGEST = 'org.opencastproject.ingest';
 const CHECK_MS = 2_000;
 /** Services have been where they are since then. */
@@ -34,6 +48,12 @@ const NO_TYPE = refusal(
 const NO_SUCH_SERVICE = refusal(
   404,
   (type: string) => `There is no service of the type '${type}'; there are ${Object.keys(PATHS).join(', ')}.`,
+  ['org.opencastproject.composer'],
+);
+const NOT_REGISTERED = refusal(
+  404,
+  (type: string) =>
+    `There is no service of the type '${type}'; there are ${[...new Set(SERVICES.map(([each]) => each))].join(', ')}.`,
   ['org.opencastproject.composer'],
 );
 const NOT_NOW = refusal(503, 'Recordings cannot be taken at the moment. Ask again later.', [], {
@@ -92,16 +112,16 @@ export const registeredServices = defineEndpoint({
   path: '/services/services.json',
   access: EVERY_ACCOUNT,
   summary: 'List services',
-  description: 'Of the type that is asked for, or all.',
+  description: 'Of the type that is asked for, or all: those of agents, and those of the API.',
   query: Query,
   answers,
-  refusals: [NO_SUCH_SERVICE],
+  refusals: [NOT_REGISTERED],
   handle: ({ c, query }, { config }: Services) => {
     const type = query().serviceType?.trim();
-    const found = Object.entries(PATHS)
-      .filter(([each]) => !type || each === type)
-      .map(([each, path]) => serviceOf(each, path, config.publicUrl));
-    if (type && found.length === 0) throw NO_SUCH_SERVICE(type.slice(0, 100));
+    const found = SERVICES.filter(([each]) => !type || each === type).map(([each, path]) =>
+      serviceOf(each, path, config.publicUrl),
+    );
+    if (type && found.length === 0) throw NOT_REGISTERED(type.slice(0, 100));
     return c.json({ services: { service: found.length === 1 ? found[0] : found } });
   },
 });
