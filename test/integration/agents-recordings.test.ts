@@ -148,8 +148,14 @@ describe('what is known of agents', () => {
     for (const path of ['agents', 'agents.xml'])
       expect((await send(app, 'GET', `/capture-admin/${path}`)).text).toContain(name);
     const read = async (what: string) => (await send(app, 'GET', `${agentPath}/${what}`)).text;
-    expect(JSON.parse(await read('capabilities.json'))).toEqual({ 'capture.device.names': 'camera,screen' });
-    expect(JSON.parse(await read('configuration.json'))).toMatchObject({ 'other.key': 'x' });
+    const names = { key: 'capture.device.names', value: 'camera,screen' };
+    expect(JSON.parse(await read('capabilities.json'))).toEqual({
+      'properties-response': { properties: { item: [names] } },
+    });
+    const items = [names, { key: 'other.key', value: 'x' }];
+    expect(JSON.parse(await read('configuration.json'))).toMatchObject({
+      'properties-response': { properties: { item: expect.arrayContaining(items) } },
+    });
     expect(await read('configuration.xml')).toContain('<entry key="other.key">x</entry>');
     expect(await send(app, 'GET', `${agentPath}/nothing.json`)).toMatchObject({ status: 404 });
     expect(await send(app, 'GET', '/capture-admin/agents/nobody.json')).toMatchObject({ status: 404 });

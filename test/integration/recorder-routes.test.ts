@@ -116,7 +116,13 @@ test('GET /capture-admin/agents…: displays and scripts', async () => {
     expect.objectContaining({ name: 'hall' }),
   );
   for (const path of ['agents', 'agents/hall', 'agents/hall/capabilities', 'agents/hall/configuration']) {
-    JSON.parse(await get(`/capture-admin/${path}.json`));
+    const answer = await json(`/capture-admin/${path}.json`);
+    if (/(capabilities|configuration)$/.test(path)) {
+      expect(answer['properties-response'].properties.item).toContainEqual({
+        key: 'capture.device.names',
+        value: 'Channel A,Channel B',
+      });
+    }
     expect(await get(`/capture-admin/${path}.xml`)).toMatch(/^<\?xml /);
     if (path !== 'agents') await refused(`/capture-admin/${path.replace('hall', 'nobody')}.json`, 404);
   }

@@ -16,6 +16,11 @@ export const agentParams = { agent_id: pathParameter('Name of the capture agent.
 /** An answer of theirs in XML. */
 export const XML_ANSWER = { mediaType: 'text/xml; charset=utf-8', body: z.string() } as const;
 
+/** Properties as JSON has them here. */
+export const Properties = z.object({
+  item: z.array(z.object({ key: z.string(), value: z.string() })),
+});
+
 const CAPABILITY = /^capture\.device\./;
 
 /** @throws {HttpError} 404 */
@@ -28,4 +33,9 @@ export async function knownAgent(db: Queryable, id: string): Promise<AgentFacts>
 /** What of its configuration says what it can record. */
 export function capabilitiesOf({ configuration }: AgentFacts): Record<string, string> {
   return Object.fromEntries(Object.entries(configuration).filter(([key]) => CAPABILITY.test(key)));
+}
+
+/** A configuration, or a part of one, in that form. */
+export function itemsOf(properties: Record<string, string>): z.infer<typeof Properties> {
+  return { item: Object.entries(properties).map(([key, value]) => ({ key, value })) };
 }

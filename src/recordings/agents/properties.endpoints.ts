@@ -7,7 +7,9 @@ import {
   AGENT_READERS,
   agentParams,
   capabilitiesOf,
+  itemsOf,
   knownAgent,
+  Properties,
   UNKNOWN_AGENT,
   XML_ANSWER,
 } from './known-agent.ts';
@@ -27,8 +29,8 @@ const JSON_PROPERTIES = {
   200: {
     description: 'Its properties.',
     plain: true,
-    body: z.record(z.string(), z.string()),
-    example: CONFIGURATION,
+    body: z.object({ 'properties-response': z.object({ properties: Properties }) }),
+    example: propertiesJson(CONFIGURATION),
   },
 } as const;
 const XML_PROPERTIES = {
@@ -42,7 +44,7 @@ export const readCapabilities = defineEndpoint({
   description: 'The properties of its configuration that begin with `capture.device.`.',
   answers: JSON_PROPERTIES,
   handle: async ({ c, params }, { database }: Services) =>
-    c.json(capabilitiesOf(await knownAgent(database, params.agent_id))),
+    c.json(propertiesJson(capabilitiesOf(await knownAgent(database, params.agent_id)))),
 });
 
 export const readCapabilitiesXml = defineEndpoint({
@@ -62,7 +64,7 @@ export const readConfigurationOfAgent = defineEndpoint({
   description: 'As it has told it.',
   answers: JSON_PROPERTIES,
   handle: async ({ c, params }, { database }: Services) =>
-    c.json((await knownAgent(database, params.agent_id)).configuration),
+    c.json(propertiesJson((await knownAgent(database, params.agent_id)).configuration)),
 });
 
 export const readConfigurationXml = defineEndpoint({
@@ -74,6 +76,10 @@ export const readConfigurationXml = defineEndpoint({
   handle: async ({ c, params }, { database }: Services) =>
     answerProperties(c, params.agent_id, (await knownAgent(database, params.agent_id)).configuration),
 });
+
+function propertiesJson(properties: Record<string, string>) {
+  return { 'properties-response': { properties: itemsOf(properties) } };
+}
 
 function answerProperties(c: Context, id: string, properties: Record<string, string>): Response {
   const xml = propertiesXml(new Map(Object.entries(properties)), `Properties of ${id}`);

@@ -13,7 +13,9 @@ import {
   AGENT_READERS,
   agentParams,
   capabilitiesOf,
+  itemsOf,
   knownAgent,
+  Properties,
   UNKNOWN_AGENT,
   XML_ANSWER,
 } from './known-agent.ts';
@@ -28,9 +30,6 @@ export const AGENT_IN_USE = refusal(
   [AGENT_ID],
 );
 
-const Properties = z.object({
-  item: z.array(z.object({ key: z.string(), value: z.string() })),
-});
 const Update = z.object({
   'agent-state-update': z.object({
     name: z.string(),
@@ -162,7 +161,7 @@ function shown(agent: AgentFacts) {
     state: agent.state,
     url: agent.url,
     'time-since-last-update': agent.silentMs,
-    capabilities: { item: Object.entries(capabilitiesOf(agent)).map(([key, value]) => ({ key, value })) },
+    capabilities: itemsOf(capabilitiesOf(agent)),
   };
 }
 
