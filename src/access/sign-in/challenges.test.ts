@@ -61,20 +61,20 @@ test.each([
   [{ Origin: 'https://studio.example.org' }],
   [{ 'X-Requested-Auth': 'basic' }],
   [{ Authorization: 'Digest x' }],
+  [{ Authorization: 'Basic YTpi' }],
+  [{ Authorization: 'basic YTpi', Accept: '*/*' }],
 ])('%j is offered Basic alone', async (headers) => {
   expect(await offered(headers as unknown as Record<string, string>)).toBe(BASIC);
 });
 
-test.each([[{}], [{ Accept: 'text/html' }], [{ Authorization: 'Digest x' }]])(
-  'X-Requested-Auth: Digest with %j is heard',
-  async (headers) => {
-    const header = await offered({ 'X-Requested-Auth': 'Digest', ...(headers as Record<string, string>) });
-    expect(header).toMatch(/^Digest realm="Opencast", qop="auth", nonce="[\w-]+", algorithm=MD5$/);
-  },
-);
-
-test('programs with a wrong password of Basic are offered both again', async () => {
-  expect(await offered({ Authorization: 'Basic YTpi' })).toMatch(/^Digest .*, Basic realm="Opencast"$/);
+test.each([
+  [{}],
+  [{ Accept: 'text/html' }],
+  [{ Authorization: 'Digest x' }],
+  [{ Authorization: 'Basic YTpi' }],
+])('X-Requested-Auth: Digest with %j is heard', async (headers) => {
+  const header = await offered({ 'X-Requested-Auth': 'Digest', ...(headers as Record<string, string>) });
+  expect(header).toMatch(/^Digest realm="Opencast", qop="auth", nonce="[\w-]+", algorithm=MD5$/);
 });
 
 test('while the database that has the key is away, Basic is offered', async () => {

@@ -14,11 +14,12 @@ import type { DigestVerifier } from './digest/verifier.ts';
  * - Browsers are offered Basic: they would prefer Digest, which people's accounts do not have.
  * - Whoever has just answered with a wrong digest is offered Basic, whether there is such an account or not: clients that
  *   take what is offered (`curl --anyauth`) then come with what people's accounts have.
+ * - Whoever has just come with a wrong password of Basic is offered Basic, as by the reference.
  * - `X-Requested-Auth` names one of them, and is heard.
  */
 export async function offer(c: Context, digest: DigestVerifier): Promise<string> {
   const asked = c.req.header('X-Requested-Auth')?.trim().toLowerCase();
-  if (asked !== 'digest' && (asked === 'basic' || fromBrowser(c) || hasDigest(c))) return BASIC;
+  if (asked !== 'digest' && (asked === 'basic' || fromBrowser(c) || hasCredentials(c))) return BASIC;
   try {
     const challenge = await digest.challenge({ algorithm: 'MD5', stale: false });
     return asked === 'digest' ? challenge : `${challenge}, ${BASIC}`;
@@ -38,6 +39,6 @@ function fromBrowser(c: Context): boolean {
   );
 }
 
-function hasDigest(c: Context): boolean {
-  return /^digest\b/i.test(c.req.header('Authorization')?.trim() ?? '');
+function hasCredentials(c: Context): boolean {
+  return /^(basic|digest)\b/i.test(c.req.header('Authorization')?.trim() ?? '');
 }
