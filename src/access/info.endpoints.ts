@@ -10,6 +10,7 @@ interface Services {
   config: { publicUrl: string };
 }
 
+const USERNAME = 'video-team';
 const propertiesOf = (publicUrl: string) => ({ 'org.opencastproject.engage.ui.url': publicUrl });
 
 export const me = defineEndpoint({
@@ -26,9 +27,9 @@ export const me = defineEndpoint({
       example: {
         provider: 'inlet',
         name: 'Video Team',
-        userrole: 'ROLE_USER_VIDEO_TEAM',
+        userrole: userRole(USERNAME),
         email: 'video@example.org',
-        username: 'video-team',
+        username: USERNAME,
       },
     },
   },
@@ -49,7 +50,7 @@ export const myRoles = defineEndpoint({
       description: 'The roles.',
       plain: true,
       body: Roles,
-      example: ['ROLE_USER', 'ROLE_USER_VIDEO_TEAM', 'ROLE_API', 'ROLE_API_EVENTS_VIEW'],
+      example: ['ROLE_USER', userRole(USERNAME), 'ROLE_API', 'ROLE_API_EVENTS_VIEW'],
     },
   },
   handle: ({ c }) => c.json([...c.var.principal.roles]),
