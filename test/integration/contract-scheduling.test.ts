@@ -98,6 +98,13 @@ describe('scheduling information (2.7)', () => {
     );
   });
 
+  test.each(['COUNT=100', 'UNTIL=20310101T000000Z'])('a rule with %s ends with the period', async (part) => {
+    const rrule = `${COURSE.rrule};${part}`;
+    const answer = await post(app, scheduledFields({ agent_id: newAgent(), ...COURSE, rrule }));
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toHaveLength(4);
+  });
+
   test('start and end are UTC; offsets and milliseconds are understood', async () => {
     const agent = newAgent();
     const scheduling = {

@@ -18,7 +18,7 @@ export interface Recurrence {
 }
 
 /**
- * When the recordings start, in order: none before the period, none after it. The rule speaks of days in UTC, counted
+ * When the recordings start, in order: none before the period, none after it, however far COUNT or UNTIL reach. The rule speaks of days in UTC, counted
  * from the day of `start`; COUNT counts from `start`. All start at the same time of the day in the zone.
  * @throws {HttpError} 400
  */
@@ -27,9 +27,7 @@ export function occurrencesOf(recurrence: Recurrence): Date[] {
   const text = new RuleText(recurrence.rule);
   const rule = readRule(text);
   const { count, until, time } = rule;
-  if (until && until.named > end.getTime())
-    throw text.invalid("UNTIL is after 'end'; allowed is up to 'end'");
-  const last = Math.min(end.getTime(), until?.last ?? Number.POSITIVE_INFINITY);
+  const last = Math.min(end.getTime(), until ?? Number.POSITIVE_INFINITY);
   const [firstDay, lastDay] = [Math.floor(start.getTime() / DAY), Math.floor(last / DAY)];
   const offset = offsetAt(firstDay * DAY + time, timeZone);
   const found: number[] = [];
@@ -45,8 +43,5 @@ export function occurrencesOf(recurrence: Recurrence): Date[] {
     }
   }
   if (found.length === 0) throw NO_OCCURRENCES();
-  if (count !== undefined && found.length < count) {
-    throw text.invalid(`COUNT is '${count}'; between 'start' and 'end' there are only ${found.length}`);
-  }
   return found.map((instant) => new Date(instant));
 }

@@ -48,15 +48,12 @@ test('a rule may end with the sign that stands between its parts', () => {
 
 describe('UNTIL is read as UTC', () => {
   test.each([
-    ['20300131T090000Z', '2030-01-31T09:00:00.000Z', '2030-01-31T09:00:00.000Z'],
-    ['20300131T090000', '2030-01-31T09:00:00.000Z', '2030-01-31T09:00:00.000Z'],
-    ['20300131', '2030-01-31T00:00:00.000Z', '2030-01-31T23:59:59.999Z'],
-  ])('%s', (written, named, last) => {
+    ['20300131T090000Z', '2030-01-31T09:00:00.000Z'],
+    ['20300131T090000', '2030-01-31T09:00:00.000Z'],
+    ['20300131', '2030-01-31T23:59:59.999Z'],
+  ])('%s', (written, last) => {
     const { until } = read(`FREQ=DAILY;BYHOUR=9;BYMINUTE=0;UNTIL=${written}`);
-    expect(until && [new Date(until.named).toISOString(), new Date(until.last).toISOString()]).toEqual([
-      named,
-      last,
-    ]);
+    expect(until && new Date(until).toISOString()).toBe(last);
   });
 });
 

@@ -31,8 +31,8 @@ export interface Rule {
   /** 0 is Monday. */
   weekStart: number;
   count: number | undefined;
-  /** The instant that UNTIL names, and the last that is not after it: a date means all of its day. */
-  until: { named: number; last: number } | undefined;
+  /** The last instant that is not after UNTIL: a date means all of its day. */
+  until: number | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export function readRule(text: RuleText): Rule {
   if (rule.weekdays.some(({ nth }) => nth !== undefined) && ['DAILY', 'WEEKLY'].includes(frequency)) {
     throw text.refuse('BYDAY', `weekdays such as MO with FREQ=${frequency}, without numbers before them`);
   }
-  if (rule.count !== undefined && rule.until)
+  if (rule.count !== undefined && rule.until !== undefined)
     throw text.invalid('allowed is either COUNT or UNTIL, not both');
   return rule;
 }
@@ -90,5 +90,5 @@ function untilOf(text: RuleText): Rule['until'] {
     !Number.isNaN(named) && new Date(named).toISOString() === `${year}-${month}-${day}T${time}.000Z`;
   if (!real)
     throw text.refuse('UNTIL', 'a UTC datetime such as 20300131T090000Z, or a date such as 20300131');
-  return { named, last: hour === undefined ? named + DAY - 1 : named };
+  return hour === undefined ? named + DAY - 1 : named;
 }
