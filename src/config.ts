@@ -99,17 +99,16 @@ export interface Config {
 }
 
 /** Whether only this machine can ask: also behind a proxy, to which a loopback address is near enough. */
-export function isOnlyLocal(config: Pick<Config, 'host' | 'publicUrl' | 'trustedProxies'>): boolean {
+export function isOnlyLocal(config: Pick<Config, 'host' | 'publicUrl'>): boolean {
   return reachedBy(config) === undefined;
 }
 
 /** @returns what says that other machines can ask; undefined when nothing does */
-function reachedBy(config: Pick<Config, 'host' | 'publicUrl' | 'trustedProxies'>): string | undefined {
-  const { host, publicUrl, trustedProxies } = config;
+function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): string | undefined {
   if (!LOOPBACK.test(host)) return `HOST is ${JSON.stringify(host)}, which is not a loopback address`;
   const hostname = URL.parse(publicUrl)?.hostname ?? publicUrl;
   if (!LOOPBACK.test(hostname)) return `PUBLIC_URL leads to ${hostname}, which is not a loopback address`;
-  return trustedProxies.length > 0 ? 'TRUSTED_PROXIES names a proxy' : undefined;
+  return undefined;
 }
 
 /**
