@@ -69,8 +69,8 @@ export async function readObject<T>(
       throw error;
     }
   }
-  for (const pause of [0, ...PAUSES_MS]) {
-    await sleep(pause, undefined, { signal });
+  for (let tries = 0; tries <= PAUSES_MS.length; tries += 1) {
+    if (tries > 0) await sleep(PAUSES_MS[tries - 1], undefined, { signal });
     const before = faults.length;
     try {
       return await read(bytes());
