@@ -50,8 +50,13 @@ export async function startOnRequest(
   });
 }
 
-/** Locks the event. @throws {NotNow} while it is processed, or awaits a recording */
-export async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
+/**
+ * Locks the event.
+ *
+ * @returns whether it is there
+ * @throws {NotNow} while it is processed, or awaits a recording
+ */
+export async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> {
   const event = await trx
     .selectFrom('events')
     .select(['processing_state', 'agent_id'])
@@ -71,6 +76,7 @@ export async function requireIdle(trx: Transaction, eventId: string): Promise<vo
     .executeTakeFirst();
   const reason = event && whyNotNow(event);
   if (reason !== undefined) throw new NotNow(reason);
+  return event !== undefined;
 }
 
 /** Why an event cannot be processed now, in a sentence; undefined if it can. @param event.recorded whether it has media */

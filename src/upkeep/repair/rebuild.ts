@@ -35,8 +35,7 @@ export async function rebuild(
   if (!(await areWhole(tracks, storage))) return BROKEN;
   try {
     return await inTransaction(database, async (trx) => {
-      await requireIdle(trx, eventId);
-      if (!(await isThere(trx, eventId))) return GONE;
+      if (!(await requireIdle(trx, eventId))) return GONE;
       const { definition, configuration } = await lastRun(trx, eventId);
       const requestId = `repair-${randomUUID()}`;
       return startWorkflow(trx, {
@@ -51,11 +50,6 @@ export async function rebuild(
     if (error instanceof NotNow) return error.message;
     throw error;
   }
-}
-
-async function isThere(trx: Transaction, eventId: string): Promise<boolean> {
-  const event = await trx.selectFrom('events').select('id').where('id', '=', eventId).executeTakeFirst();
-  return event !== undefined;
 }
 
 async function recordedTracks(database: Database, eventId: string) {
