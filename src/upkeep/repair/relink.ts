@@ -68,13 +68,13 @@ async function copyOf(
   { mediatype, size }: OwnedObject,
   { database, storage }: { database: Database; storage: Pick<ObjectStorage, 'get' | 'put'> },
 ): Promise<string | undefined> {
+  const copy = objectKey(kindOf(key));
+  await keepForNow(database, copy);
   const bytes = await storage.get(key).catch((error) => {
     if (error instanceof ObjectNotFound) return undefined;
     throw error;
   });
   if (!bytes) return undefined;
-  const copy = objectKey(kindOf(key));
-  await keepForNow(database, copy);
   await storage.put(copy, Readable.from(bytes), { mediatype, expectedBytes: size });
   return copy;
 }
