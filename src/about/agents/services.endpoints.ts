@@ -45,17 +45,8 @@ const NO_TYPE = refusal(
   `The query parameter 'serviceType' is missing; there are ${Object.keys(PATHS).join(', ')}.`,
 );
 // Some agents ask again at once, without end, when they are told that there is none.
-const NO_SUCH_SERVICE = refusal(
-  404,
-  (type: string) => `There is no service of the type '${type}'; there are ${Object.keys(PATHS).join(', ')}.`,
-  ['org.opencastproject.composer'],
-);
-const NOT_REGISTERED = refusal(
-  404,
-  (type: string) =>
-    `There is no service of the type '${type}'; there are ${[...new Set(SERVICES.map(([each]) => each))].join(', ')}.`,
-  ['org.opencastproject.composer'],
-);
+const NO_SUCH_SERVICE = noneAmong(Object.keys(PATHS));
+const NOT_REGISTERED = noneAmong([...new Set(SERVICES.map(([type]) => type))]);
 const NOT_NOW = refusal(503, 'Recordings cannot be taken at the moment. Ask again later.', [], {
   'Retry-After': '5',
 });
@@ -187,4 +178,11 @@ async function requireStorage(c: Context, { database, storage }: HealthChecks): 
     c.var.log.warn({ err: error }, 'agents are told to come back later');
     throw NOT_NOW();
   }
+}
+
+/** @param types of the services that there are */
+function noneAmong(types: readonly string[]) {
+  const sentence = (type: string) =>
+    `There is no service of the type '${type}'; there are ${types.join(', ')}.`;
+  return refusal(404, sentence, ['org.opencastproject.composer']);
 }
