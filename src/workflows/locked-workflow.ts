@@ -10,14 +10,12 @@ import {
   WORKFLOW_MOVES,
   type WorkflowState,
 } from './states.ts';
+import { hasAnotherSuspect, isSuspect } from './suspects.ts';
 
 /** The channel on which the relay hears that an operation became ready. */
 export const READY_CHANNEL = 'inlet_operation_ready';
 /** The channel on which workers hear that operations were taken from them; its payload is the operation's number. */
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
-
-/** After so many dead workers an operation may be what kills them: no process works on two of these at once. */
-const SUSPECT_LOSSES = 3;
 
 /** How long it could have been taken already, if that is known; it may have become ready after the transaction began. */
 const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
@@ -163,26 +161,9 @@ export class LockedWorkflow {
       .returning(['id', 'operation', 'losses', WAITED_MS.as('waitedMs')])
       .executeTakeFirst();
     if (!taken) throw new ClaimLost('The operation is not ready.');
-    if (taken.losses >= SUSPECT_LOSSES && (await this.#hasAnotherSuspect(operationId, worker)))
+    if (isSuspect(taken) && (await hasAnotherSuspect(this.trx, operationId, worker)))
       throw new ClaimLost('The worker has another operation that may kill it.');
     return taken;
-  }
-
-  /** Whether the worker has another operation that lost several workers. Of two that ask at once, the second hears of the first. */
-  async #hasAnotherSuspect(operationId: number, worker: string): Promise<boolean> {
-    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(
-      this.trx,
-    );
-    const other = await this.trx
-      .selectFrom('workflow_operations')
-      .select('id')
-      .where('state', '=', 'running')
-      .where('worker', '=', worker)
-      .where('losses', '>=', SUSPECT_LOSSES)
-      .where('id', '<>', operationId)
-      .limit(1)
-      .executeTakeFirst();
-    return other !== undefined;
   }
 
   /** Ends a claim. @throws {ClaimLost} when the fencing token is not that of whoever holds it */
