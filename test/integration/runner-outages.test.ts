@@ -149,22 +149,23 @@ describe('a finished operation', () => {
     expect(await storage.size(key)).toBe(6);
   });
 
-  test('waits no longer than its worker lives', async () => {
-    const { run, runner, operation } = await told(
-      async () => {
-        await proxy.part();
-        return async () => undefined;
-      },
-      { storage, staging },
-    );
-    const ended = run();
-    await pause(600);
-    runner.handBack();
-    expect(await ended).toMatch(/connect|terminated/i);
-    await proxy.join();
-    expect(await operation()).toMatchObject({ state: 'running', losses: 0 });
-  });
+  test('waits no longer than its worker lives', () =>
+    endsWithItsWorker(async () => {
+      await proxy.part();
+      return async () => undefined;
+    }));
 });
+
+/** @param runs parts the database, and waits for it */
+async function endsWithItsWorker(runs: Operation['run']): Promise<void> {
+  const { run, runner, operation } = await told(runs, { storage, staging });
+  const ended = run();
+  await pause(600);
+  runner.handBack();
+  expect(await ended).toMatch(/connect|terminated/i);
+  await proxy.join();
+  expect(await operation()).toMatchObject({ state: 'running', losses: 0 });
+}
 
 describe('a result that is to be stored', () => {
   /** The storage, which is away as often as it says. */
@@ -213,22 +214,12 @@ describe('a result that is to be stored', () => {
     expect(await operation()).toMatchObject({ attempts: 0, losses: 0, deferrals: 0 });
   });
 
-  test('waits for no database longer than its worker lives', async () => {
-    const { run, runner, operation } = await told(
-      async (context) => {
-        await proxy.part();
-        await produce(context);
-        return async () => undefined;
-      },
-      { storage, staging },
-    );
-    const ended = run();
-    await pause(600);
-    runner.handBack();
-    expect(await ended).toMatch(/connect|terminated/i);
-    await proxy.join();
-    expect(await operation()).toMatchObject({ state: 'running', losses: 0 });
-  });
+  test('waits for no database longer than its worker lives', () =>
+    endsWithItsWorker(async (context) => {
+      await proxy.part();
+      await produce(context);
+      return async () => undefined;
+    }));
 
   test('is waited for, and what comes next has what was left of the time', async () => {
     const { run, state } = await told(
