@@ -112,8 +112,8 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
       RETURNING before.parts
     ), told AS (
       INSERT INTO changes (kind, event_id, series_id, data)
-      SELECT 'operation.progress', w.event_id, (SELECT series_id FROM events WHERE id = w.event_id), jsonb_build_object('workflow', w.id, 'state', w.state,
-        'operation', ${claim.operation}::text, 'progress', ${progress}::float8)
+      SELECT 'operation.progress', w.event_id, (SELECT series_id FROM events WHERE id = w.event_id),
+        jsonb_build_object('workflow', w.id, 'state', w.state, 'operation', ${claim.operation}::text, 'progress', ${progress}::float8)
       FROM held, workflows w WHERE w.id = ${claim.workflowId} AND floor(${progress}::real * ${TOLD_PARTS}) > held.parts
       RETURNING id
     )

@@ -92,10 +92,10 @@ export function receiveElement(
     async ({ fields: all, files, texts: sent }, enter) => {
       if (stored.length + read.length === 0) return addFetched(c, kind, { fields: all, enter }, services);
       const contents = sent.filter(({ field }) => !TEXTS.has(field));
-      const texts = read.map(({ flavor, filename }, i) => ({
-        ...{ flavor, filename },
-        content: contents[i]?.text ?? '',
-      }));
+      const texts = read.map(({ flavor, filename }, i) => {
+        const content = contents[i]?.text ?? '';
+        return { flavor, filename, content };
+      });
       return addParts(c, which(c, all), contentsOfForm(kind, stored, files, texts), services);
     },
   );

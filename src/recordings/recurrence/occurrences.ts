@@ -18,8 +18,10 @@ export interface Recurrence {
 }
 
 /**
- * When the recordings start, in order: none before the period, none after it, however far COUNT or UNTIL reach. The rule speaks of days in UTC, counted
- * from the day of `start`; COUNT counts from `start`. All start at the same time of the day in the zone.
+ * When the recordings start, in order: none before the period, none after it, however far COUNT or UNTIL reach. The rule
+ * speaks of days in UTC, counted from the day of `start`; COUNT counts from `start`. All start at the same time of the day in
+ * the zone.
+ *
  * @throws {HttpError} 400
  */
 export function occurrencesOf(recurrence: Recurrence): Date[] {
