@@ -235,6 +235,18 @@ test('a backup is not replaced by that of another database', async () => {
   expect(await say(backupCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
 });
 
+test('a backup that does not say whose it is can be restored, and followed by another', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  const path = join(folder, 'manifest.json');
+  const { system: _, ...rest } = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+  await writeFile(path, JSON.stringify(rest));
+  expect(await say(restoreCommand, await emptySystem(), [folder])).toMatchObject({ code: 0 });
+  expect(await say(backupCommand, system, [folder])).toMatchObject({ code: 0 });
+});
+
 test('backups that end for want of room leave no tables behind each', async () => {
   const { app, system } = await openApp();
   await upload(app, bytes(500));

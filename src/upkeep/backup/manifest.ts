@@ -11,8 +11,8 @@ const Schema = z.object({
   taken: z.iso.datetime(),
   /** Inlet's version. */
   version: z.string(),
-  /** Whose it is (`systemOf`). */
-  system: z.string(),
+  /** Whose it is (`systemOf`); backups can be restored that do not say it. */
+  system: z.string().optional(),
   /** Names of the files of `sql/` that made the tables. */
   migrations: z.array(z.string()),
   /** The folder of the tables. */

@@ -36,7 +36,7 @@ export async function requirePlace(
   const manifest = await readManifest(folder).catch((error) => {
     throw new NoPlaceForBackup(error.message);
   });
-  if (manifest && manifest.system !== system)
+  if (manifest?.system !== undefined && manifest.system !== system)
     throw new NoPlaceForBackup(
       `${folder} has the backup of another database, which this one would replace; give another folder, or see whether DATABASE_URL is right.`,
     );
