@@ -24,6 +24,8 @@ import { webStream } from './web-stream.ts';
 /** Holds what is being written; its name is no kind of object. */
 const UNFINISHED = '.unfinished';
 const READ_BYTES = 128 * 1024;
+/** How names of files begin that are written to see whether that can be done. */
+const PROBE = 'probe-';
 const PROBE_BYTES = 4096;
 /** There is no file of that name: nothing at all, a file in the place of its folder, or a link that leads nowhere. */
 const ABSENT: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
@@ -154,10 +156,12 @@ export class FolderStorage implements ObjectStorage {
     }
   }
 
-  async *unfinished(prefix = ''): AsyncIterable<string> {
+  async *unfinished(prefix = '', onForeign?: (name: string) => void): AsyncIterable<string> {
     for (const { name } of await entries(join(this.#root, UNFINISHED))) {
       const key = name.replaceAll('_', '/');
-      if (isObjectKey(key) && key.startsWith(prefix)) yield key;
+      if (isObjectKey(key)) {
+        if (key.startsWith(prefix)) yield key;
+      } else if (!name.startsWith(PROBE)) onForeign?.(`${UNFINISHED}/${name}`);
     }
   }
 
@@ -178,7 +182,7 @@ export class FolderStorage implements ObjectStorage {
   }
 
   async check(): Promise<void> {
-    const probe = join(this.#root, UNFINISHED, `probe-${randomUUID()}`);
+    const probe = join(this.#root, UNFINISHED, `${PROBE}${randomUUID()}`);
     try {
       const file = await open(probe, 'wx');
       try {

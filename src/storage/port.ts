@@ -160,8 +160,9 @@ export interface ObjectStorage {
    * including those that other processes are working on.
    *
    * @param prefix what the keys begin with
+   * @param onForeign is told the names of those that are no keys
    */
-  unfinished(prefix?: string): AsyncIterable<string>;
+  unfinished(prefix?: string, onForeign?: (name: string) => void): AsyncIterable<string>;
   /** Removes whatever an interrupted `put` left under a key, beside the object that may stand there. */
   removeUnfinished(key: string): Promise<void>;
   /** A path from which a tool can read the object in place, where there is one. */

@@ -174,9 +174,10 @@ export class S3Storage implements ObjectStorage {
     }
   }
 
-  async *unfinished(prefix?: string): AsyncIterable<string> {
+  async *unfinished(prefix?: string, onForeign?: (name: string) => void): AsyncIterable<string> {
     for await (const { Key = '' } of this.#multiparts(prefix)) {
       if (isObjectKey(Key)) yield Key;
+      else onForeign?.(Key);
     }
   }
 

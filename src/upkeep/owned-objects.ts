@@ -93,6 +93,27 @@ export async function ownersOf(client: pg.Client, keys: readonly string[]): Prom
   return rows.map(withNumbers);
 }
 
+/**
+ * Rows whose objects have one of these digests, by what they say of them, and not one of the keys.
+ *
+ * @param sums SHA-256 in hexadecimal
+ * @param most how many of each digest
+ */
+export async function ownersOfSums(
+  client: pg.Client,
+  sums: readonly string[],
+  { besides, most }: { besides: readonly string[]; most: number },
+): Promise<OwnedObject[]> {
+  const { rows } = await client.query<OwnedObject>(
+    `SELECT key, size, sha256, mediatype, "table", id, "eventId", label, derived, staged FROM (
+       SELECT *, row_number() OVER (PARTITION BY sha256 ORDER BY key) AS nth FROM (${SELECTED}) AS named
+       WHERE sha256 = ANY ($1) AND key <> ALL ($2)) AS numbered
+     WHERE nth <= $3`,
+    [sums, besides, most],
+  );
+  return rows.map(withNumbers);
+}
+
 /** Which of the keys the staging ledger has: their objects are being stored, or wait to be removed. */
 async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ object_key: string }>(
@@ -102,18 +123,18 @@ async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set
   return new Set(rows.map(({ object_key }) => object_key));
 }
 
-/** Who owns the objects of these keys, and which of them the staging ledger has, both at one moment. */
+/**
+ * Who owns the objects of these keys, and which of them the staging ledger has, both at one moment. Rows of several tables
+ * may name one key when somebody has changed them by hand.
+ */
 export async function namedAndStaged(
   client: pg.Client,
   keys: readonly string[],
-): Promise<{ owners: Map<string, OwnedObject>; staged: Set<string> }> {
+): Promise<{ owners: Map<string, OwnedObject[]>; staged: Set<string> }> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
-    const owners = await ownersOf(client, keys);
-    return {
-      owners: new Map(owners.map((owner) => [owner.key, owner])),
-      staged: await onLedger(client, keys),
-    };
+    const owners = Map.groupBy(await ownersOf(client, keys), ({ key }) => key);
+    return { owners, staged: await onLedger(client, keys) };
   } finally {
     await client.query('ROLLBACK');
   }

@@ -128,6 +128,7 @@ test('the object of an event that is deleted while it is backed up stays until i
   const { signal } = new AbortController();
   const { lacking } = await takeBackup(await temporary(), {
     ...{ client, keeper, storage: { get, check: () => storage.check() }, version: '0', system: '', signal },
+    digests: false,
     onProgress: () => undefined,
   });
   expect(lacking).toEqual([]);
@@ -154,6 +155,21 @@ test('a backup that is taken again copies what is new and lets go of what is gon
     'manifest.json',
     'objects',
   ]);
+});
+
+test('what has changed in a backup since it was taken is copied anew by one that reads it', async () => {
+  const { app, system } = await openApp();
+  await upload(app, bytes(500));
+  const [{ key = '' } = {}] = await Array.fromAsync(app.storage.list(''));
+  const folder = await temporary();
+  await say(backupCommand, system, [folder]);
+  const path = join(folder, 'objects', key);
+  const whole = await readFile(path);
+  await writeFile(path, Buffer.alloc(whole.length));
+  expect(await say(backupCommand, system, [folder])).toMatchObject({ code: 0 });
+  expect(await readFile(path)).not.toEqual(whole);
+  expect(await say(backupCommand, system, ['--digests', folder])).toMatchObject({ code: 0 });
+  expect(await readFile(path)).toEqual(whole);
 });
 
 test('a damaged object is told of by each backup, and kept beside what is whole', async () => {

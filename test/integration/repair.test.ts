@@ -1,7 +1,9 @@
-import { rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ownersOf } from '../../src/upkeep/owned-objects.ts';
@@ -16,6 +18,7 @@ import { recording } from '../support/clips.ts';
 import { eventFields, file } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
 import { say } from '../support/upkeep.ts';
+import { FOR_AGES } from '../support/watched.ts';
 
 let app: TestApp;
 beforeEach(async () => {
@@ -23,10 +26,17 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-const verifyNow = (...args: string[]) => {
+const system = () => {
   const { databaseUrl, config } = app.context;
-  return say(verifyCommand, { databaseUrl, dataDir: config.dataDir, env: {} }, args);
+  return { databaseUrl, dataDir: config.dataDir, env: {} };
 };
+const verifyNow = (...args: string[]) => say(verifyCommand, system(), args);
+async function backedUp(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  expect(await say(backupCommand, system(), [folder])).toMatchObject({ code: 0 });
+  return folder;
+}
 const upload = async (data: Buffer) =>
   created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
 const trackOf = async (event: string) =>
@@ -96,6 +106,114 @@ test('the only copy of a recording is kept that was written over something that 
   await processEvent(app, processed);
   expect(await contentOf(await trackOf(other))).toEqual(recorded);
   expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('a row that names the object of another one gets its own back, and the other keeps what it has', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const [track, media] = [await trackOf(event), await mediaOf(event)];
+  const recorded = await contentOf(track);
+  const name = (key: string) =>
+    app.database.updateTable('tracks').set({ object_key: key }).where('event_id', '=', event).execute();
+  await name(media);
+  // What was recorded may be as large as what was made of it.
+  expect((await verifyNow()).lines.sort()).toEqual([
+    expect.stringMatching(`^(digest|size) ${media} event ${event} `),
+    expect.stringMatching(`^orphaned ${track} `),
+  ]);
+  expect((await verifyNow('--repair')).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  expect(await app.database.selectFrom('staging').selectAll().execute()).toEqual([]);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('what is published in the place of a recording is made anew, and the recording stays', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const [track, media] = [await trackOf(event), await mediaOf(event)];
+  const recorded = await contentOf(track);
+  await rm(pathOf(media));
+  await app.database
+    .updateTable('publication_elements')
+    .set({ object_key: track })
+    .where('object_key', '=', media)
+    .execute();
+  expect((await verifyNow('--repair')).lines).toEqual([
+    expect.stringMatching(`^(digest|size) ${track} event ${event}.*\\n {2}begun: `),
+  ]);
+  await processEvent(app, event);
+  await app.context.staging.sweep(FOR_AGES);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('what is missing is copied from a recording that is the same', async () => {
+  const clip = await recording();
+  const events = [await upload(clip), await upload(clip), await upload(clip)];
+  const [lost, other, whole] = (await Promise.all(events.map(trackOf))) as [string, string, string];
+  await rm(pathOf(lost));
+  await rm(pathOf(other));
+  const repaired = await verifyNow('--repair');
+  expect(repaired).toMatchObject({
+    code: 0,
+    lines: Array(2).fill(expect.stringContaining(`mended: its object was found under ${whole}`)),
+  });
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('a row whose SHA-256 was changed gets back what the backup has', async () => {
+  const event = await upload(await recording());
+  const folder = await backedUp();
+  await app.database
+    .updateTable('tracks')
+    .set({ sha256: 'a'.repeat(64) })
+    .execute();
+  expect((await verifyNow('--digests', '--repair')).code).toBe(1);
+  const repaired = await verifyNow('--digests', '--repair', '--from', folder);
+  expect(repaired).toMatchObject({
+    code: 0,
+    lines: [expect.stringContaining('mended: it is what it was in the backup')],
+  });
+  expect(await trackOf(event)).toMatch(/^track/);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('a row whose key was changed gets its object from the backup, where only that has it', async () => {
+  const event = await upload(await recording());
+  const recorded = await contentOf(await trackOf(event));
+  const folder = await backedUp();
+  await rm(pathOf(await trackOf(event)));
+  await app.database
+    .updateTable('tracks')
+    .set({ object_key: objectKey('track') })
+    .execute();
+  expect((await verifyNow('--repair')).code).toBe(1);
+  expect((await verifyNow('--repair', '--from', folder)).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+});
+
+test('what an earlier repair keeps is given back once it is known whose it is', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  const other = objectKey('track');
+  await app.storage.put(other, source(Buffer.alloc(recorded.length)), { mediatype: 'video/mp4' });
+  await app.database.updateTable('tracks').set({ object_key: other }).execute();
+  expect((await verifyNow('--repair')).lines).toEqual([expect.stringMatching(`^orphaned ${key} `)]);
+  expect((await verifyNow('--digests', '--repair')).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+});
+
+test('an orphan stays that may be what a row misses whose SHA-256 nobody knows', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  await app.database
+    .updateTable('tracks')
+    .set({ object_key: objectKey('track'), sha256: null })
+    .execute();
+  const repaired = await verifyNow('--repair');
+  expect(repaired.lines).toContainEqual(expect.stringMatching(`^orphaned ${key} .*\n {2}left: a row misses`));
+  expect(await app.database.selectFrom('staging').selectAll().execute()).toEqual([]);
 });
 
 test('two verifications do not write down what they find in the same place', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -209,6 +209,20 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     expect((await verifyNow('--digests')).lines).toEqual([expect.stringMatching(`^orphaned ${nobodys}`)]);
   });
 
+  test('what is left of uploads that are not from here is told of, and left alone', async () => {
+    const name = s3 ? 'left/over' : '.unfinished/left-over';
+    if (s3) {
+      const begin = new CreateMultipartUploadCommand({ Bucket: s3.env.S3_BUCKET, Key: name });
+      await new S3Client({ forcePathStyle: true }).send(begin);
+    } else await writeFile(join(app.context.config.dataDir, 'objects', name), '');
+    expect(await verifyNow()).toEqual({
+      code: 1,
+      lines: [`orphaned ${name} (Inlet gives no such names)`],
+    });
+    expect((await verifyNow('--repair')).lines).toEqual([expect.stringContaining('\n  left: Inlet')]);
+    expect(await ledger()).toEqual([]);
+  });
+
   test('what the ledger would have removed is taken off it, whatever else is wrong with it', async () => {
     const [resized, lost] = [await upload(await recording()), await upload(bytes(700))];
     await app.storage.remove([await keyOf(lost)]);
@@ -259,14 +273,13 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     const altered = await contentOf(recorded);
     altered[500] = (altered[500] ?? 0) ^ 1;
     await overwrite(recorded, altered);
-    const { object_key: poster } = await app.database
+    const { object_key: media } = await app.database
       .selectFrom('publication_elements')
       .select('object_key')
       .where('event_id', '=', event)
-      .where('kind', '=', 'attachment')
-      .limit(1)
+      .where('kind', '=', 'media')
       .executeTakeFirstOrThrow();
-    await app.storage.remove([poster]);
+    await app.storage.remove([media]);
     // Without reading every object it has not been seen that the recording is damaged.
     const repaired = await verifyNow('--repair');
     expect(repaired).toEqual({ code: 1, lines: [expect.stringMatching(/left: .*damaged as well$/)] });

@@ -10,18 +10,23 @@ import { showProgress } from '../terminal/progress.ts';
 import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
 import { withConnections } from './connections.ts';
 
-const USAGE = `npm run inlet -- backup DIR
+const USAGE = `npm run inlet -- backup [--digests] DIR
 
 Copies the database and the objects that it names into a folder, consistent with each other, while Inlet runs. Given again
 for the same folder, which has nothing else, it copies what is new; until it is complete, the backup before it counts. The folder holds all
 that is confidential in the database and is made for its owner alone. Uploads under way are not part of it, nor is what the
-environment configures. Exits with 0 only when every object is there as the database tells of it.`;
+environment configures. Exits with 0 only when every object is there as the database tells of it: what is copied is compared by
+its SHA-256, what an earlier backup has copied by its size.
+
+  --digests  reads what an earlier backup has copied as well, and copies anew what is not as it should be`;
+
+const OPTIONS = { digests: { type: 'boolean' } } as const;
 
 /** `backup`: a copy of everything, while it is in use. */
 export const backupCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { positionals } = splitArguments(args, {}, USAGE);
+    const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
     const [named, ...others] = positionals;
     if (!named) throw wrongArguments('DIR is missing.', USAGE);
     noMore(others, USAGE);
@@ -33,7 +38,8 @@ export const backupCommand: Command = {
       const [reader, keeper] = [await client(), await client()];
       const { version } = manifest;
       const system = await systemOf(reader);
-      const parts = { client: reader, keeper, storage, version, system, signal, onProgress };
+      const { digests = false } = values;
+      const parts = { client: reader, keeper, storage, version, system, digests, signal, onProgress };
       try {
         await requirePlace(folder, { dataDir: config.dataDir, system });
         const { manifest: taken, lacking } = await takeBackup(folder, parts);

@@ -41,8 +41,8 @@ export async function storeFromBackup(
   }
 }
 
-/** @returns undefined for one that the disk does not give */
-async function digestOfFile(bytes: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+/** The SHA-256 of a file, in hexadecimal; undefined for one that the disk does not give. */
+export async function digestOfFile(bytes: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   return sumOf(bytes).catch((error) => {
     if (isUnreadable(error)) return undefined;
     throw error;

@@ -19,6 +19,8 @@ export interface BackupParts {
   version: string;
   /** Whose data it is (`systemOf`). */
   system: string;
+  /** Whether what an earlier backup has is read as well. */
+  digests: boolean;
   signal: AbortSignal;
   /** @param bytes of objects that are in the backup. @param all that there will be */
   onProgress(bytes: number, all: number): void;
@@ -39,7 +41,7 @@ export class BackupUnderWay extends Error {
  */
 export async function takeBackup(
   folder: string,
-  { client, keeper, storage, version, system, signal, onProgress }: BackupParts,
+  { client, keeper, storage, version, system, digests, signal, onProgress }: BackupParts,
 ): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: LackingObject[] }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (!(await keepObjects(keeper))) throw new BackupUnderWay('Another backup is being taken.');
@@ -56,7 +58,11 @@ export async function takeBackup(
     bytes += more;
     onProgress(bytes, dump.bytes);
   };
-  const lacking = await copyObjects(listedObjects(database), folder, storage, { signal, onBytes });
+  const lacking = await copyObjects(listedObjects(database), folder, storage, {
+    signal,
+    digests,
+    onBytes,
+  });
   // The lock belongs to the connection: had that broken, objects may have been removed.
   await keeper.query('SELECT 1');
   const manifest = { taken: taken.toISOString(), version, system, database: name, ...dump };

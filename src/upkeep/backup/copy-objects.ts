@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -6,7 +6,7 @@ import { isObjectKey } from '../../storage/keys.ts';
 import { beginSha256 } from '../../storage/sha256/sha256.ts';
 import { type Reading, readObject, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
-import { type BackedUpObject, backupPath } from './backed-up.ts';
+import { type BackedUpObject, backupPath, digestOfFile } from './backed-up.ts';
 
 const AT_ONCE = 4;
 /** Of what is being copied, and of what was not as it should be: the next backup tries it again. */
@@ -21,6 +21,7 @@ export interface LackingObject {
 /**
  * Copies objects into a backup, but for those that an earlier one has: no object ever changes.
  *
+ * @param digests whether what an earlier one has is read, and copied anew where it is not what the database tells of
  * @param onBytes is told of bytes that are in the backup; of fewer, when a copy has to begin anew
  * @returns what the backup lacks
  */
@@ -28,7 +29,7 @@ export async function copyObjects(
   objects: AsyncIterable<BackedUpObject>,
   folder: string,
   storage: Reading,
-  { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
+  { signal, digests, onBytes }: { signal: AbortSignal; digests: boolean; onBytes: (bytes: number) => void },
 ): Promise<LackingObject[]> {
   const lacking: LackingObject[] = [];
   const copy = async (object: BackedUpObject) => {
@@ -36,12 +37,17 @@ export async function copyObjects(
       return lacking.push({ key: object.key, reason: 'that is no key of an object' });
     const path = backupPath(folder, object.key);
     const there = await stat(path).catch(() => undefined);
-    if (there?.size === object.size) return onBytes(object.size);
+    if (there?.size === object.size && (!digests || (await isSound(path, object))))
+      return onBytes(object.size);
     const reason = await copyObject(object, path, storage, { signal, onBytes });
     if (reason) lacking.push({ key: object.key, reason });
   };
   await forEachOf(objects, copy, { atOnce: AT_ONCE, signal });
   return lacking;
+}
+
+async function isSound(path: string, { sha256 }: BackedUpObject): Promise<boolean> {
+  return sha256 === null || (await digestOfFile(createReadStream(path))) === sha256;
 }
 
 /** @returns what is wrong with the object, which is kept beside the others then */

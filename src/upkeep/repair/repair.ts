@@ -2,23 +2,28 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../database/kysely.ts';
 import { kindOf, objectKey } from '../../storage/keys.ts';
-import { type ObjectStorage, StorageRefused } from '../../storage/port.ts';
+import type { ObjectStorage } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { storeFromBackup } from '../backup/backed-up.ts';
 import { digestOf, type Reading } from '../digests.ts';
-import type { OwnedObject } from '../owned-objects.ts';
+import { type OwnedObject, ownersOf } from '../owned-objects.ts';
 import { isEndangered } from '../verify/examine.ts';
-import type { Finding } from '../verify/finding.ts';
+import { type Finding, subjectOf } from '../verify/finding.ts';
 import type { Notes } from '../verify/notes.ts';
+import { candidates } from './candidates.ts';
+import { type BackupSource, correctDigest, openBackup, takeFromBackup } from './from-backup.ts';
 import { giveKey } from './give-key.ts';
 import { keepForNow } from './keep.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
-import { relink, soughtObjects } from './relink.ts';
+import { relink } from './relink.ts';
+import { type SoughtObjects, soughtObjects } from './sought.ts';
 import { isStillTrue } from './still-true.ts';
 
 /** More is missing than is looked up at once. */
 const MAY_BE_SOUGHT = 'it may be one of many that are missing; repair once more';
+/** Nobody can tell. */
+const MAY_BE_UNSUMMED =
+  'a row misses an object of this size whose SHA-256 nobody knows, and it may be that one';
 
 /** What a repair works with. */
 export interface RepairParts {
@@ -39,20 +44,15 @@ export interface RepairParts {
  */
 export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts): AsyncGenerator<Outcome> {
   const sought = await soughtObjects(notes.findings());
-  const relinked = new Map<string, string>();
-  for await (const finding of notes.findings()) {
-    if (!(await mayBeSought(finding, parts))) continue;
-    const owner = await relink(finding, sought, parts);
-    if (!owner) continue;
-    relinked.set(owner.key, `its object was found under ${finding.key}`);
-    if (!finding.owner) relinked.set(finding.key, `it is the object of ${owner.label}, which names it again`);
-  }
+  const backup = parts.backup === undefined ? undefined : await openBackup(parts.backup, sought);
+  const relinked = await relinkAll(notes, sought, parts);
   for await (const finding of notes.findings()) {
     if (isMadeOfOthers(finding)) continue;
-    const isOpen = finding.kind === 'orphaned' && !finding.what && !sought.complete;
-    const note = relinked.get(finding.key) ?? (isOpen ? undefined : await mendIfTrue(finding, parts));
+    const open = openQuestion(finding, sought);
+    const note =
+      relinked.get(subjectOf(finding)) ?? (open ? undefined : await mendIfTrue(finding, parts, backup));
     yield note === undefined
-      ? { finding, state: 'left', note: isOpen ? MAY_BE_SOUGHT : whatToDo(finding, parts.backup) }
+      ? { finding, state: 'left', note: open ?? whatToDo(finding, parts.backup) }
       : { finding, state: 'mended', note };
   }
   // What they are made of has its objects again by now.
@@ -62,11 +62,13 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
     const { eventId } = finding.owner;
     const begun = rebuilt.get(eventId);
     const isBegun = typeof begun === 'number';
-    const note = relinked.get(finding.key) ?? (isBegun ? undefined : await mendIfTrue(finding, parts));
+    const note =
+      relinked.get(subjectOf(finding)) ?? (isBegun ? undefined : await mendIfTrue(finding, parts, backup));
     if (note !== undefined) {
       yield { finding, state: 'mended', note };
       continue;
     }
+    await letGoOfShared(finding, parts);
     const result = begun ?? (await rebuild(eventId, parts.creator, parts));
     rebuilt.set(eventId, result);
     yield typeof result === 'string'
@@ -75,20 +77,48 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
   }
 }
 
+/** Gives rows the objects that stand elsewhere. @returns what was done, by what it was done for (`subjectOf`) */
+async function relinkAll(
+  notes: Pick<Notes, 'findings'>,
+  sought: SoughtObjects,
+  parts: RepairParts,
+): Promise<Map<string, string>> {
+  const relinked = new Map<string, string>();
+  for await (const candidate of candidates(notes, sought, parts)) {
+    // What has an owner is copied, for as many as lack the same.
+    for (let given = await relink(candidate, sought, parts); given; ) {
+      relinked.set(subjectOf(given), `its object was found under ${candidate.key}`);
+      if (!candidate.owner)
+        relinked.set(candidate.key, `it is the object of ${given.owner?.label}, which names it again`);
+      given = candidate.owner ? await relink(candidate, sought, parts) : undefined;
+    }
+  }
+  return relinked;
+}
+
+/** Why an orphan may be somebody's all the same. */
+function openQuestion({ kind, what, size }: Finding, sought: SoughtObjects): string | undefined {
+  if (kind !== 'orphaned' || what) return undefined;
+  if (!sought.complete) return MAY_BE_SOUGHT;
+  return size !== null && sought.unsummed.has(size) ? MAY_BE_UNSUMMED : undefined;
+}
+
+/** Has a row name nothing in place of what another one names as well, which would go when it is replaced. */
+async function letGoOfShared(
+  { owner }: { owner: OwnedObject },
+  { database, look }: RepairParts,
+): Promise<void> {
+  const owners = await ownersOf(look, [owner.key]);
+  if (owners.length > 1) await giveKey(database, owner, objectKey(kindOf(owner.key)));
+}
+
 /** Whether it is what a workflow makes again. */
 function isMadeOfOthers(finding: Finding): finding is Finding & { owner: OwnedObject & { eventId: string } } {
   return finding.owner?.derived === true && finding.owner.eventId !== null;
 }
 
-/** Whether an object may be what another row does not find. */
-async function mayBeSought(finding: Finding, parts: RepairParts): Promise<boolean> {
-  const { kind, what } = finding;
-  if (kind === 'size' || kind === 'digest') return true;
-  return kind === 'orphaned' && !what && (await isStillTrue(finding, parts));
-}
-
 function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
-  if (what === 'foreign') return 'Inlet leaves alone what it did not name; move it elsewhere';
+  if (what === 'foreign') return 'Inlet leaves alone what it did not name; take it away';
   if (kind === 'orphaned' || kind === 'staged') return 'it has changed meanwhile; verify again';
   return backup === undefined
     ? 'it is what was uploaded; only a backup has it (--from DIR)'
@@ -96,11 +126,19 @@ function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
 }
 
 /** @returns what was done; undefined when that did not mend it */
-async function mendIfTrue(finding: Finding, parts: RepairParts): Promise<string | undefined> {
-  return (await isStillTrue(finding, parts)) ? mend(finding, parts) : 'it is in order by now';
+async function mendIfTrue(
+  finding: Finding,
+  parts: RepairParts,
+  backup: BackupSource | undefined,
+): Promise<string | undefined> {
+  return (await isStillTrue(finding, parts)) ? mend(finding, parts, backup) : 'it is in order by now';
 }
 
-async function mend(finding: Finding, parts: RepairParts): Promise<string | undefined> {
+async function mend(
+  finding: Finding,
+  parts: RepairParts,
+  backup: BackupSource | undefined,
+): Promise<string | undefined> {
   const { kind, key, owner, what } = finding;
   if (kind === 'orphaned') {
     if (what === 'foreign') return undefined;
@@ -110,9 +148,10 @@ async function mend(finding: Finding, parts: RepairParts): Promise<string | unde
   const taken = isEndangered(owner) ? await takeOffLedger(parts.database, owner) : undefined;
   if (kind === 'staged') return taken;
   if (kind === 'size' && (await isWhole(finding, parts.storage))) return correctSize(finding, owner, parts);
-  return (await isStoredFrom(parts.backup, finding, owner, parts))
-    ? 'stored anew from the backup'
-    : undefined;
+  if (!backup) return undefined;
+  const corrected =
+    kind === 'digest' ? await correctDigest(backup, finding, owner, parts.database) : undefined;
+  return corrected ?? takeFromBackup(backup, finding, owner, parts);
 }
 
 async function takeOffLedger(
@@ -125,29 +164,6 @@ async function takeOffLedger(
     .where((eb) => eb.exists(eb.selectFrom(table).select(sql`1`.as('one')).where('object_key', '=', key)))
     .executeTakeFirst();
   return numDeletedRows > 0n ? 'taken off the staging ledger' : undefined;
-}
-
-/** Stores it under another key: what is damaged may be better than nothing, until the other one is there. */
-async function isStoredFrom(
-  backup: string | undefined,
-  { size }: Finding,
-  owner: OwnedObject,
-  { database, storage }: Pick<RepairParts, 'database' | 'storage'>,
-): Promise<boolean> {
-  if (backup === undefined) return false;
-  const key = objectKey(kindOf(owner.key));
-  const onLedger = async () => {
-    await keepForNow(database, key);
-    return key;
-  };
-  const isStored = await storeFromBackup(backup, owner, storage, onLedger).catch((error) => {
-    // That keeps nothing else from being mended.
-    if (error instanceof StorageRefused) return false;
-    throw error;
-  });
-  if (!isStored || !(await giveKey(database, owner, key))) return false;
-  if (size !== null) await keepForNow(database, owner.key);
-  return true;
 }
 
 /** Whether the object is what was stored, and the row has another size. */

@@ -40,10 +40,13 @@ export async function* examine(
     const { owners, staged } = await namedAndStaged(client, batch);
     const findings: Finding[] = [];
     const look = async (key: string) => {
-      const owner = owners.get(key) ?? null;
-      if (!owner && staged.has(key)) return;
-      const finding = judge(key, owner, await sizeOf(storage, key));
-      if (finding) findings.push(finding);
+      const named = owners.get(key) ?? [];
+      if (named.length === 0 && staged.has(key)) return;
+      const size = await sizeOf(storage, key);
+      for (const owner of named.length > 0 ? named : [null]) {
+        const finding = judge(key, owner, size);
+        if (finding) findings.push(finding);
+      }
     };
     await forEachOf(batch, look, { atOnce: AT_ONCE });
     const missing = findings.filter(({ kind }) => kind === 'missing').map(({ key }) => key);

@@ -22,6 +22,11 @@ export interface Finding {
   what?: 'object' | 'unfinished' | 'foreign';
 }
 
+/** What a finding is about: a row, else an object. */
+export function subjectOf({ key, owner }: Finding): string {
+  return owner ? `${owner.table} ${owner.id}` : key;
+}
+
 const ORPHANS = {
   object: 'nobody owns it',
   unfinished: 'left of an upload that nobody goes on with',

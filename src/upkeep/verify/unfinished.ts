@@ -14,13 +14,15 @@ export interface ExaminedUploads {
 /** What the storage has of uploads that never ended and that no process or client goes on with. */
 export async function* orphanedUploads({ client, storage }: ExaminedUploads): AsyncGenerator<Finding> {
   let batch = new Set<string>();
-  for await (const key of storage.unfinished()) {
+  const foreign = new Set<string>();
+  for await (const key of storage.unfinished('', (name) => foreign.add(name))) {
     batch.add(key);
     if (batch.size < BATCH) continue;
     yield* orphanedOf({ client, storage }, batch);
     batch = new Set();
   }
   yield* orphanedOf({ client, storage }, batch);
+  for (const key of foreign) yield { kind: 'orphaned', key, owner: null, size: null, what: 'foreign' };
 }
 
 async function* orphanedOf(parts: ExaminedUploads, keys: ReadonlySet<string>): AsyncGenerator<Finding> {

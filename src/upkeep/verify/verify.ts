@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ObjectStorage } from '../../storage/port.ts';
-import { digestOf, type Reading } from '../digests.ts';
+import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { type BatchSize, objectBatches } from './batches.ts';
@@ -56,8 +56,16 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     for (const finding of findings) onFinding(finding);
     await notes.add(findings);
   };
+  // All rows of a key are told of at once, and come from the cursor one by one.
+  const shared = new Set<string>();
   const suspected = async (keys: Iterable<string>) => {
-    for await (const finding of examine({ client: look, storage }, keys)) await report([finding]);
+    const told = new Set<string>();
+    const fresh = [...keys].filter((key) => !shared.has(key));
+    for await (const finding of examine({ client: look, storage }, fresh)) {
+      if (told.has(finding.key)) shared.add(finding.key);
+      told.add(finding.key);
+      await report([finding]);
+    }
   };
   const onBytes = (bytes: number) => {
     at.bytes += bytes;
@@ -65,23 +73,33 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
   };
   const read = async (owner: OwnedObject) => {
     const sha256 = await digestOf(storage, owner.key, signal, onBytes);
-    // One that has gone meanwhile is another matter.
-    if (sha256 !== undefined && sha256 !== owner.sha256)
+    // One that has gone meanwhile is another matter, and what nobody has summed has only to be readable.
+    const isOther = owner.sha256 === null ? sha256 === UNREADABLE : sha256 !== owner.sha256;
+    if (sha256 !== undefined && isOther)
       await report([{ kind: 'digest', key: owner.key, owner, size: owner.size, sha256 }]);
   };
   const least = options.batch ?? (options.digests ? READ_BATCH : BATCH);
   for await (const batch of objectBatches(storage, options.from?.through, onForeign, least)) {
     const readable: OwnedObject[] = [];
+    const named = new Set<string>();
+    const doubled = new Set<string>();
     for await (const owned of ownedObjects(rows, batch.range)) {
       signal?.throwIfAborted();
       const { sound, suspects } = compare(owned, batch.objects);
       await suspected(suspects);
-      if (options.digests) readable.push(...sound.filter(({ sha256 }) => sha256 !== null));
+      if (options.digests) readable.push(...sound);
+      for (const { key } of owned.filter(({ key }) => batch.objects.has(key))) {
+        if (named.has(key)) doubled.add(key);
+        named.add(key);
+      }
       at.objects += owned.length;
       onProgress(at);
     }
+    // Of rows that name one object, one at least is wrong.
+    if (!options.digests) readable.push(...compare(await ownersOf(look, [...doubled]), batch.objects).sound);
     // Not before: no database waits for hours with an open transaction.
     await forEachOf(readable, read, { atOnce: READ_AT_ONCE, signal });
+    for (const key of named) batch.objects.delete(key);
     await suspected(batch.objects.keys());
     // Those that come after the range will be told of again by a run that goes on from here.
     const { to } = batch.range;
@@ -106,15 +124,13 @@ async function unnamed(look: pg.Client, foreign: readonly Finding[]): Promise<Fi
   return foreign.filter(({ key }) => !named.has(key));
 }
 
-/** Takes what rows name from the objects; what is left of these nobody names. */
-function compare(owned: readonly OwnedObject[], objects: Map<string, number>) {
+/** Which rows name objects that look as they should, and the keys of the others. */
+function compare(owned: readonly OwnedObject[], objects: ReadonlyMap<string, number>) {
   const sound: OwnedObject[] = [];
-  const suspects: string[] = [];
+  const suspects = new Set<string>();
   for (const owner of owned) {
-    const isSound = objects.get(owner.key) === owner.size && !isEndangered(owner);
-    objects.delete(owner.key);
-    if (isSound) sound.push(owner);
-    else suspects.push(owner.key);
+    if (objects.get(owner.key) === owner.size && !isEndangered(owner)) sound.push(owner);
+    else suspects.add(owner.key);
   }
   return { sound, suspects };
 }
