@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { locateTools } from '../../media/tools.ts';
 import { doctorCommand } from './doctor.ts';
 
 /** What the doctor says where there is no database and no ffmpeg. */
@@ -30,4 +31,25 @@ test('the temporary folder that is looked at is the one that Inlet uses', async 
   expect(await examined({ DATA_DIR: dataDir, TMPDIR: '' })).toContain(`TMPDIR ${dataDir}/tmp, `);
   const chosen = join(dataDir, 'elsewhere');
   expect(await examined({ DATA_DIR: dataDir, TMPDIR: chosen })).toContain(`TMPDIR ${chosen}, `);
+});
+
+test('what no worker starts with is no part that works', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const workflows = join(dataDir, 'workflows');
+  await mkdir(workflows);
+  await writeFile(join(workflows, 'broken.yaml'), 'id: [');
+  const { ffmpeg, ffprobe } = await locateTools({ ffmpegPath: undefined, ffprobePath: undefined }, '');
+  const bundled = { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe };
+  const site = { DATA_DIR: dataDir, ADMIN_PASSWORD: 'long enough', ...bundled };
+  const elsewhere = await examined({
+    ...site,
+    PUBLIC_URL: 'https://video.invalid',
+    WORKFLOWS_DIR: workflows,
+  });
+  expect(elsewhere).toMatch(/^FAIL {2}ffmpeg +No ffmpeg was found but the one from npm/m);
+  expect(elsewhere).toMatch(/^FAIL {2}definitions .*broken\.yaml/m);
+  const here = await examined(site);
+  expect(here).toMatch(/^warn {2}ffmpeg /m);
+  expect(here).toMatch(/^ok {4}definitions +\d+ workflows, 0 metadata catalogs of the site/m);
 });

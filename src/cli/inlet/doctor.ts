@@ -6,9 +6,10 @@ import { createStorage } from '../../storage/create.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { type Diagnosis, examineParts } from '../../upkeep/doctor/check.ts';
 import { databaseChecks } from '../../upkeep/doctor/database.ts';
+import { definitionsCheck } from '../../upkeep/doctor/definitions.ts';
 import { foldersCheck, tlsCheck } from '../../upkeep/doctor/machine.ts';
 import { queueCheck } from '../../upkeep/doctor/queue.ts';
-import { storageCheck } from '../../upkeep/doctor/storage.ts';
+import { requireFolder, storageCheck } from '../../upkeep/doctor/storage.ts';
 import { toolsCheck } from '../../upkeep/doctor/tools.ts';
 import { findDatabase } from '../prepare-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -17,8 +18,8 @@ import { type Command, noMore } from './command.ts';
 const USAGE = `npm run inlet -- doctor
 
 Looks at everything that Inlet depends on, as the environment configures it, and says what to do about what is wrong:
-database, extensions, migrations, clock, workers, queue, storage (an object is stored in parts, read and removed), ffmpeg,
-folders, TLS. Changes nothing. Exits with 0 when all of it works; what could be better is marked "warn".`;
+database, extensions, migrations, writing, clock, workers, queue, storage (an object is stored in parts, read and removed),
+ffmpeg, the site's definitions, folders, TLS. Changes nothing. Exits with 0 when all of it works; what could be better is marked "warn".`;
 
 const MARKS: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
 
@@ -28,6 +29,7 @@ export const doctorCommand: Command = {
   async run(args, { environment, print }) {
     noMore(args, USAGE);
     const config = loadConfig(environment);
+    const isLocal = isOnlyLocal(config);
     const opened: { client?: pg.Client; storage?: ObjectStorage } = {};
     let connecting: Promise<{ url: string; client: pg.Client }> | undefined;
     const connect = () => {
@@ -35,6 +37,7 @@ export const doctorCommand: Command = {
       return connecting;
     };
     const open = async () => {
+      if (!config.s3) await requireFolder(config.dataDir, connect);
       opened.storage = await createStorage(config);
       return opened.storage;
     };
@@ -42,9 +45,10 @@ export const doctorCommand: Command = {
       ...databaseChecks(connect),
       queueCheck(config.redisUrl, connect),
       storageCheck(open, connect),
-      toolsCheck(() => locateTools(config)),
-      foldersCheck(config.dataDir, temporaryFolder(environment, config)),
-      tlsCheck(config.publicUrl, isOnlyLocal(config)),
+      toolsCheck(() => locateTools(config), { isLocal, allowed: config.allowBundledFfmpeg }),
+      definitionsCheck(config.workflowsDir, config.metadataDir),
+      foldersCheck(config.dataDir, temporaryFolder(environment, config), !config.s3),
+      tlsCheck(config.publicUrl, isLocal),
     ];
     let failed = 0;
     try {

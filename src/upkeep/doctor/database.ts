@@ -37,6 +37,11 @@ export function databaseChecks(connect: () => Promise<{ url: string; client: pg.
       }),
     },
     {
+      name: 'writing',
+      todo: 'See whether the disk of the database server is full, and whether the account of DATABASE_URL may write its tables.',
+      run: with_(writing),
+    },
+    {
       name: 'clock',
       todo: 'See the database.',
       run: with_(clock),
@@ -75,6 +80,23 @@ async function extensions(client: pg.Client): Promise<Diagnosis> {
   const idle = rows.filter(({ installed }) => installed === null).map(({ name }) => name);
   if (idle.length === 0) return { state: 'ok', found: EXTENSIONS.join(', ') };
   return { state: 'fail', found: `${idle.join(' and ')} not in use`, todo: 'npm run migrate creates them.' };
+}
+
+async function writing(client: pg.Client): Promise<Diagnosis> {
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  if (rows[0]?.standby) {
+    const todo = 'DATABASE_URL has to name the primary server.';
+    return { state: 'fail', found: 'it is a standby, which takes no writes', todo };
+  }
+  await client.query('BEGIN');
+  try {
+    await client.query(
+      "INSERT INTO staging (object_key, owner, expires_at) VALUES ('doctor', 'doctor', now())",
+    );
+  } finally {
+    await client.query('ROLLBACK');
+  }
+  return { state: 'ok', found: 'rows are taken' };
 }
 
 async function clock(client: pg.Client): Promise<Diagnosis> {

@@ -3,6 +3,9 @@ import type pg from 'pg';
 import type { Check, Diagnosis } from './check.ts';
 
 const PATIENCE_MS = 5_000;
+/** Among the keys of the queues, for the account may have no others. */
+const PROBE = 'inlet:doctor';
+const PROBE_SECONDS = 10;
 
 /** Whether jobs can be kept, and are not dropped. */
 export function queueCheck(
@@ -24,7 +27,7 @@ export function queueCheck(
   }
   return {
     name: 'queue',
-    todo: 'REDIS_URL says where it is; see whether Redis runs there and takes the password.',
+    todo: 'REDIS_URL says where it is; see whether Redis runs there, takes the password and can write.',
     run: () => redis(redisUrl),
   };
 }
@@ -45,6 +48,8 @@ async function redis(url: string): Promise<Diagnosis[]> {
     await connection.connect().catch((error) => {
       throw reason ?? error;
     });
+    // One whose disk is full, or that follows another, answers all that only reads.
+    await connection.set(PROBE, '1', 'EX', PROBE_SECONDS);
     const server = facts(await connection.info('server'));
     const memory = facts(await connection.info('memory'));
     const persistence = facts(await connection.info('persistence'));

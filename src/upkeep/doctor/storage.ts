@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
 import { objectKey } from '../../storage/keys.ts';
@@ -6,6 +8,7 @@ import type { ObjectStorage } from '../../storage/port.ts';
 import { sha256Of } from '../../storage/sha256/sha256.ts';
 import { withTimeout } from '../../timeout.ts';
 import { digestOf } from '../digests.ts';
+import { ownedTotals } from '../owned-objects.ts';
 import type { Check } from './check.ts';
 
 /** Two parts of a multipart upload and something over. */
@@ -56,6 +59,25 @@ export function storageCheck(
       return { state: 'ok', found: `${where} took, gave back and removed 11 MiB in parts, in ${ms} ms` };
     },
   };
+}
+
+/**
+ * Sees to it that the folder of objects is not made anew while that with the objects is not mounted.
+ *
+ * @throws when it is not there, and the database tells of objects
+ */
+export async function requireFolder(
+  dataDir: string,
+  connect: () => Promise<{ client: pg.Client }>,
+): Promise<void> {
+  const folder = join(dataDir, 'objects');
+  if (await stat(folder).catch(() => undefined)) return;
+  const named = await connect().then(
+    ({ client }) => ownedTotals(client).catch(() => undefined),
+    () => undefined,
+  );
+  if (named && named.objects > 0)
+    throw new Error(`${folder} is not there, and the database tells of ${named.objects} objects in it`);
 }
 
 async function storeInParts(storage: ObjectStorage, key: string, signal: AbortSignal): Promise<void> {

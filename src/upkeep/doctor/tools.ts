@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isBundled, type MediaTools } from '../../media/tools.ts';
+import { type MediaTools, requireSafeTools } from '../../media/tools.ts';
 import type { Check, Diagnosis } from './check.ts';
 
 const run = promisify(execFile);
@@ -8,8 +8,16 @@ const run = promisify(execFile);
 const ENCODERS = ['libx264', 'aac', 'mjpeg'];
 const LIMIT_MS = 20_000;
 
-/** Whether ffmpeg is there, can do what is needed, and is not too old to be given files of strangers. */
-export function toolsCheck(locate: () => Promise<MediaTools>): Check {
+/**
+ * Whether ffmpeg is there, can do what is needed, and is not too old to be given files of strangers.
+ *
+ * @param isLocal whether only this machine can ask
+ * @param allowed whether the one from npm may be used all the same
+ */
+export function toolsCheck(
+  locate: () => Promise<MediaTools>,
+  { isLocal, allowed }: { isLocal: boolean; allowed: boolean },
+): Check {
   return {
     name: 'ffmpeg',
     todo: 'Install ffmpeg (on Debian: apt install ffmpeg), or set FFMPEG_PATH and FFPROBE_PATH.',
@@ -27,7 +35,8 @@ export function toolsCheck(locate: () => Promise<MediaTools>): Check {
         const todo = 'Install a complete ffmpeg; that of Debian is one.';
         return { state: 'fail', found: `${found} cannot encode ${lacking.join(', ')}`, todo };
       }
-      if (isBundled(tools)) {
+      // No worker starts where it throws.
+      if (requireSafeTools(tools, isLocal, allowed)) {
         const todo = 'It is of 2018 and for a first try: apt install ffmpeg before strangers send files.';
         return { state: 'warn', found: `${found}, which came from npm`, todo };
       }
