@@ -1,13 +1,17 @@
 import type pg from 'pg';
 
+/** All tables whose rows own objects. */
+export const OWNER_TABLES = [
+  'tracks',
+  'attachments',
+  'publication_elements',
+  'draft_tracks',
+  'draft_attachments',
+  'uploads',
+] as const;
+
 /** Where the row that owns an object stands. */
-export type OwnerTable =
-  | 'tracks'
-  | 'attachments'
-  | 'publication_elements'
-  | 'draft_tracks'
-  | 'draft_attachments'
-  | 'uploads';
+export type OwnerTable = (typeof OWNER_TABLES)[number];
 
 /** An object that a committed row names, and what the row says of it. */
 export interface OwnedObject {

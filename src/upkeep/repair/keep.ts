@@ -1,19 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../database/kysely.ts';
-import type { OwnerTable } from '../owned-objects.ts';
+import { OWNER_TABLES } from '../owned-objects.ts';
 
 /** What nobody owns is kept for so long before it is removed: somebody may know whose it was. */
 const KEPT_DAYS = 7;
 /** Whom the ledger names as its owner until then. */
 const OWNER = 'repair';
-const OWNERS: readonly OwnerTable[] = [
-  'tracks',
-  'attachments',
-  'publication_elements',
-  'draft_tracks',
-  'draft_attachments',
-  'uploads',
-];
 
 /**
  * Has the sweep remove an object that nobody owns, but not soon. One that a row names stays as it is: rows that somebody
@@ -23,7 +15,7 @@ const OWNERS: readonly OwnerTable[] = [
  */
 export async function keepForNow(database: Database, key: string): Promise<Date> {
   const expiresAt = new Date(Date.now() + KEPT_DAYS * 86_400_000);
-  const named = OWNERS.map((table) => sql`SELECT FROM ${sql.table(table)} WHERE object_key = ${key}`);
+  const named = OWNER_TABLES.map((table) => sql`SELECT FROM ${sql.table(table)} WHERE object_key = ${key}`);
   await sql`
     INSERT INTO staging (object_key, owner, expires_at)
     SELECT ${key}, ${OWNER}, ${expiresAt}::timestamptz WHERE NOT EXISTS (${sql.join(named, sql` UNION ALL `)})
