@@ -35,4 +35,9 @@ test('a folder goes when nobody touches it and nobody works on its operation, wh
   await utimes(running, hourAgo, hourAgo);
   await removeAbandonedFolders(db.database, workDir);
   expect(await left()).toEqual([basename(young)]);
+  // As after one that was set forward, and back when the worker had been killed.
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  await utimes(young, inAnHour, inAnHour);
+  await removeAbandonedFolders(db.database, workDir);
+  expect(await left()).toEqual([]);
 });

@@ -59,7 +59,9 @@ async function untouched(workDir: string): Promise<string[]> {
   const names: string[] = [];
   for (const name of await readdir(workDir).catch(() => [])) {
     const modified = (await stat(join(workDir, name)).catch(() => undefined))?.mtimeMs;
-    if (modified !== undefined && Date.now() - modified > ABANDONED_MS) names.push(name);
+    if (modified === undefined) continue;
+    // One of the future was touched before the clock was set back.
+    if (Math.abs(Date.now() - modified) > ABANDONED_MS) names.push(name);
   }
   return names;
 }
