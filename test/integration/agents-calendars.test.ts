@@ -92,6 +92,13 @@ describe('GET /recordings/calendars', () => {
     expect(await uids('&seriesid=other')).toEqual([]);
   });
 
+  test('a series that there cannot be is refused as an agent is, and not by an answer that breaks off', async () => {
+    agent = newAgent();
+    expect(await ask('&seriesid=%00')).toMatchObject({ status: 400 });
+    agent = '\0';
+    expect(await ask()).toMatchObject({ status: 400 });
+  });
+
   test('the window: until an hour after the end, up to the cutoff, by start', async () => {
     agent = newAgent();
     await planned(-200, -61);

@@ -77,7 +77,7 @@ export const calendar = defineEndpoint({
     const etag = strongEtag(tag);
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
     if (isKnown(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
-    return c.body(streamed(plannedRecordings(database, window), written(new Date())), 200, {
+    return c.body(await streamed(plannedRecordings(database, window), written(new Date())), 200, {
       ...headers,
       'Content-Type': 'text/calendar; charset=UTF-8',
     });
@@ -166,12 +166,18 @@ function inWords(date: Date): string {
   return `${DAY.format(date).replaceAll(/\s/g, ' ')} UTC`;
 }
 
-function streamed(batches: AsyncGenerator<Planned[]>, text: (planned: Planned[]) => string): ReadableStream {
+/** Asks for the first of it at once: what the database refuses is to be an answer, and not one that breaks off. */
+async function streamed(
+  batches: AsyncGenerator<Planned[]>,
+  text: (planned: Planned[]) => string,
+): Promise<ReadableStream> {
   const encoder = new TextEncoder();
+  let known: IteratorResult<Planned[]> | undefined = await batches.next();
   return new ReadableStream({
     start: (controller) => controller.enqueue(encoder.encode(CALENDAR_BEGIN)),
     pull: async (controller) => {
-      const { done, value } = await batches.next();
+      const { done, value } = known ?? (await batches.next());
+      known = undefined;
       controller.enqueue(encoder.encode(done ? CALENDAR_END : text(value)));
       if (done) controller.close();
     },
