@@ -51,8 +51,7 @@ function dayOf(date: string): { day: Date; time: number | undefined } | undefine
 function instantOf(id: string, text: string, allowed: string): Date | undefined {
   if (text === '') return undefined;
   const instant = parseDateTime(text);
-  // A time zone can carry the first and the last day out of what has four digits.
-  if (instant && instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999) return instant;
+  if (instant) return instant;
   throw unparsable(id, text, allowed);
 }
 

@@ -1,7 +1,7 @@
 import type { HttpError } from '../http/errors.ts';
 import type { XmlElement } from '../xml.ts';
 import { type CatalogValues, type MetadataCatalog, type MetadataField, takesList } from './catalog.ts';
-import { formatDuration, parseDateTime } from './time.ts';
+import { formatDuration, parseDateTime, parseDuration } from './time.ts';
 import { readValue } from './values.ts';
 
 const PERIOD_PART = /(start|end)\s*=\s*([^;]+)/gi;
@@ -15,7 +15,8 @@ export interface DatedPeriod {
 
 /**
  * The values of a catalog in Dublin Core XML, as agents and recorders write it: in whatever namespace its terms are, and
- * with blanks wherever they like. Unknown terms are left out, and so are dates that are none.
+ * with blanks wherever they like. Unknown terms are left out, and so are dates that are none, and durations that no
+ * recording has.
  *
  * @param refuse makes the refusal of a value that its field cannot hold
  * @throws what `refuse` makes
@@ -35,9 +36,8 @@ export function readDublinCore(
   }
   const { start, end } = periodIn(root);
   const duration = catalog.fields.find(({ type }) => type === 'duration');
-  if (duration && start && end && end > start) {
-    values.set(duration.id, formatDuration(end.getTime() - start.getTime()));
-  }
+  const length = start && end && end > start ? readable(end.getTime() - start.getTime()) : '';
+  if (duration && length !== '') values.set(duration.id, length);
   return values;
 }
 
@@ -73,5 +73,11 @@ function durationOf(text: string): string {
   const [whole, days = 0, hours = 0, minutes = 0, seconds = 0] = ISO_DURATION.exec(text) ?? [];
   if (whole === undefined) return '';
   const total = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
-  return total < 10_000 * 3600 ? formatDuration(Math.round(total * 1000)) : '';
+  return readable(Math.round(total * 1000));
+}
+
+/** `HH:mm:ss` of milliseconds; empty when it could not be read back. */
+function readable(milliseconds: number): string {
+  const text = formatDuration(milliseconds);
+  return parseDuration(text) === undefined ? '' : text;
 }

@@ -34,14 +34,19 @@ export function parseDuration(text: string): number | undefined {
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 
-/** A date and time in ISO 8601, in UTC unless it says otherwise, or midnight UTC of a date; undefined for anything else. */
+/**
+ * A date and time in ISO 8601, in UTC unless it says otherwise, or midnight UTC of a date; undefined for anything else,
+ * and for what is not in the years 1 to 9999 of UTC.
+ */
 export function parseDateTime(text: string): Date | undefined {
   const word = text.trim();
   const day = parseDate(word);
   if (!day || !word.includes('T')) return day;
   if (!DATE_TIME.test(word)) return undefined;
   const instant = new Date(/(?:Z|[+-]\d{2}:?\d{2})$/.test(word) ? word : `${word}Z`);
-  return Number.isNaN(instant.getTime()) ? undefined : instant;
+  // A time zone can carry the first and the last day out of what has four digits. Of no date at all there is no year.
+  const year = instant.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? instant : undefined;
 }
 
 /** `HH:mm:ss` of milliseconds, with a fraction when they are not whole seconds. */
