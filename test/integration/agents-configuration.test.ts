@@ -140,12 +140,6 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
       'holds a character that XML does not allow',
     ],
     [
-      'a time zone that does not exist',
-      '{"capture.device.timezone":"Utopia"}',
-      'application/json',
-      'The property capture.device.timezone is "Utopia"; allowed is the IANA name',
-    ],
-    [
       '1,001 properties',
       JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, 'x']))),
       'application/json',
@@ -176,6 +170,13 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
       text: expect.stringMatching(/^The configuration declares something/),
     });
     expect(await stored('attacked')).toBeUndefined();
+  });
+
+  test('is kept with a time zone that there is not, and the zone is UTC', async () => {
+    const zone = 'EST5EDT,M3.2.0,M11.1.0';
+    const text = JSON.stringify({ 'capture.device.names': 'camera', 'capture.device.timezone': zone });
+    expect(await post('posix', text)).toMatchObject({ status: 200, text: expect.stringContaining(zone) });
+    expect(await stored('posix')).toMatchObject({ inputs: ['camera'], time_zone: 'UTC' });
   });
 
   test('is 413 beyond 64 KiB', async () => {

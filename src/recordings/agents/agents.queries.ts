@@ -67,12 +67,12 @@ export async function recordReport(
   await writeAgent(db, id, { state, ...(address !== undefined && { url: address }) });
 }
 
-/** Replaces the configuration of an agent, which makes it known. */
+/** Replaces the configuration of an agent, which makes it known. @returns whether it is another one than before */
 export async function recordConfiguration(
   db: Queryable,
   id: string,
   { properties, inputs, timeZone }: AgentConfiguration,
-): Promise<void> {
+): Promise<boolean> {
   const configuration = JSON.stringify(Object.fromEntries(properties));
   const known = await db
     .selectFrom('capture_agents')
@@ -82,8 +82,9 @@ export async function recordConfiguration(
     ])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (known?.isFresh && known.isEqual) return;
-  await writeAgent(db, id, { configuration, inputs, time_zone: timeZone });
+  const isNew = !known?.isEqual;
+  if (isNew || !known.isFresh) await writeAgent(db, id, { configuration, inputs, time_zone: timeZone });
+  return isNew;
 }
 
 interface AgentChange {

@@ -17,12 +17,6 @@ const DEFAULT_ZONE = 'UTC';
 /** A configuration that is neither of the two. */
 export const UNREADABLE = refusal(400, 'The configuration must be a JSON object or properties XML.');
 export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration is longer than ${MAX_BYTES} bytes.`);
-export const NO_ZONE = refusal(
-  400,
-  (zone: string) =>
-    `The property ${TIME_ZONE} is ${quoted(zone)}; allowed is the IANA name of a time zone, such as Europe/Berlin.`,
-  ['Utopia'],
-);
 
 /** What a capture agent tells about itself. */
 export interface AgentConfiguration {
@@ -32,6 +26,8 @@ export interface AgentConfiguration {
   inputs: string[];
   /** IANA name of the zone it is in. */
   timeZone: string;
+  /** What it calls its zone, where no zone is called so; some send rules as of POSIX. */
+  unknownZone: string | undefined;
 }
 
 const Key = z
@@ -56,7 +52,7 @@ export function parseConfiguration(text: string): AgentConfiguration {
     throw badRequest(`The configuration has ${properties.size} properties; allowed are ${MAX_PROPERTIES}.`);
   }
   const sorted = new Map([...properties].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { properties: sorted, inputs: inputsOf(sorted), timeZone: timeZoneOf(sorted) };
+  return { properties: sorted, inputs: inputsOf(sorted), ...zoneOf(sorted) };
 }
 
 function entriesOf(text: string): [string, unknown][] {
@@ -102,9 +98,10 @@ function inputsOf(properties: ReadonlyMap<string, string>): string[] {
   );
 }
 
-function timeZoneOf(properties: ReadonlyMap<string, string>): string {
+function zoneOf(
+  properties: ReadonlyMap<string, string>,
+): Pick<AgentConfiguration, 'timeZone' | 'unknownZone'> {
   const zone = properties.get(TIME_ZONE)?.trim();
-  if (zone === undefined) return DEFAULT_ZONE;
-  if (isTimeZone(zone)) return zone;
-  throw NO_ZONE(zone);
+  if (zone !== undefined && isTimeZone(zone)) return { timeZone: zone, unknownZone: undefined };
+  return { timeZone: DEFAULT_ZONE, unknownZone: zone };
 }

@@ -10,9 +10,10 @@ import { badRequest, SENTENCE } from '../../http/errors.ts';
 import { remoteAddress } from '../../http/server/remote-address.ts';
 import { AgentName, AgentReport, IMPOSSIBLE_NAME, UNKNOWN_STATE } from './agent.schemas.ts';
 import { recordConfiguration, recordReport } from './agents.queries.ts';
-import { CONFIGURATION_TOO_LONG, NO_ZONE, parseConfiguration, UNREADABLE } from './configuration.ts';
+import { CONFIGURATION_TOO_LONG, parseConfiguration, UNREADABLE } from './configuration.ts';
 import { readConfiguration } from './configuration-body.ts';
 import { AGENT, AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from './examples.ts';
+import { MAX_NAME } from './names.ts';
 import { propertiesXml } from './properties-xml.ts';
 
 interface Services {
@@ -55,7 +56,7 @@ export const configureAgent = defineEndpoint({
   access,
   summary: 'Replace the configuration of a capture agent',
   description:
-    'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of whatever type. `capture.device.names` are the inputs of the agent, with commas between them; `capture.device.timezone` is the IANA name of its time zone, which is UTC unless it says so.',
+    'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of whatever type. `capture.device.names` are the inputs of the agent, with commas between them; `capture.device.timezone` is the IANA name of its time zone, which is UTC unless it says one that there is.',
   params,
   form: {
     schema: z.object({ configuration: z.string().describe('A JSON object, or properties XML.') }),
@@ -76,11 +77,18 @@ export const configureAgent = defineEndpoint({
       example: CONFIGURATION_XML,
     },
   },
-  refusals: [UNREADABLE, NO_ZONE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
+  refusals: [UNREADABLE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
   handle: async ({ c, params }, { database }: Services) => {
     const name = agentName(c, params.agent_id);
     const configuration = parseConfiguration(await readConfiguration(c.req.raw));
-    await recordConfiguration(database, name, configuration);
+    const { unknownZone, timeZone } = configuration;
+    const isNew = await recordConfiguration(database, name, configuration);
+    if (isNew && unknownZone !== undefined) {
+      c.var.log.warn(
+        { agent: name, unknownZone: unknownZone.slice(0, MAX_NAME), timeZone },
+        'a capture agent names a time zone that there is not; its recurring recordings keep to another one',
+      );
+    }
     const xml = propertiesXml(configuration.properties, `Configuration of ${name}`);
     return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
   },
