@@ -77,6 +77,18 @@ describe('who is not signed in', () => {
       expect([path, answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([path, 401, null]);
     }
   });
+
+  test('and is a program that asks for Digest is asked by it, whatever sends its requests', async () => {
+    const headers = { 'X-Requested-With': 'XMLHttpRequest', 'X-Requested-Auth': 'Digest' };
+    const answer = await app.anonymous('/ingest/createMediaPackage', { headers });
+    const events = await app.anonymous('/api/events', { headers });
+    for (const { status, headers } of [answer, events]) {
+      expect([status, headers.get('WWW-Authenticate')]).toEqual([
+        401,
+        expect.stringMatching(/^Digest realm/),
+      ]);
+    }
+  });
 });
 
 describe('signing in', () => {

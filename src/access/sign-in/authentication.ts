@@ -13,7 +13,7 @@ import {
 } from '../refusals.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
-import { offer } from './challenges.ts';
+import { askedFor, offer } from './challenges.ts';
 import { parseBasic, parseBearer } from './credentials.ts';
 import { type DigestAnswer, parseDigest } from './digest/header.ts';
 import type { DigestVerifier } from './digest/verifier.ts';
@@ -56,7 +56,8 @@ export function authenticate(ways: Ways): MiddlewareHandler {
       sessions?.hasCookie(c) ||
       c.req.header('X-Requested-With') !== undefined ||
       (pages && c.req.header('Sec-Fetch-Site') !== undefined);
-    if (header === undefined && sessions && byPage) c.res.headers.delete('WWW-Authenticate');
+    const silent = header === undefined && sessions && byPage && askedFor(c) !== 'digest';
+    if (silent) c.res.headers.delete('WWW-Authenticate');
     else c.res.headers.set('WWW-Authenticate', await offer(c, digest));
   };
 }

@@ -56,7 +56,7 @@ test.each([
 });
 
 test.each([
-  [{ Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }],
+  [{ Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
   [{ 'Sec-Fetch-Site': 'same-origin' }],
   [{ Origin: 'https://studio.example.org' }],
   [{ 'X-Requested-Auth': 'basic' }],
@@ -67,9 +67,17 @@ test.each([
   expect(await offered(headers as unknown as Record<string, string>)).toBe(BASIC);
 });
 
+test('a program on Java, which accepts pages as browsers do, is offered both', async () => {
+  const Accept = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2';
+  expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(
+    /^Digest .*, Basic realm="Opencast"$/,
+  );
+  expect(await offered({ Accept })).toMatch(/^Digest /);
+});
+
 test.each([
   [{}],
-  [{ Accept: 'text/html' }],
+  [{ Accept: 'text/html', 'User-Agent': 'Mozilla/5.0' }],
   [{ Authorization: 'Digest x' }],
   [{ Authorization: 'Basic YTpi' }],
 ])('X-Requested-Auth: Digest with %j is heard', async (headers) => {
