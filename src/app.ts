@@ -67,7 +67,12 @@ export function createApp(context: Context): Hono {
         secret: true,
         contentPolicy: NOTHING,
       },
-      { path: '/capture-admin', layers: [share], guards: [byProgram, ask], contentPolicy: NOTHING },
+      {
+        path: '/capture-admin',
+        layers: [share],
+        guards: [byProgram, ask, runAs(directory)],
+        contentPolicy: NOTHING,
+      },
       // What agents and recorders speak, at the root of the server as they know it.
       ...AGENTS.map((path) => ({
         path,

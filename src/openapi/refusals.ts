@@ -109,7 +109,7 @@ function commonOf({ method, path, access, form, writes }: Description): ShownRef
     FAULT,
     ...(reads ? [] : [OTHER_SITE]),
     ...(known || access !== 'public' ? WITH_CREDENTIALS : []),
-    ...(known && !path.startsWith('/capture-admin') ? ACTING : []),
+    ...(known ? ACTING : []),
     ...(inApi ? [NO_VERSION] : []),
     ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),
     ...(form && !form.streams ? WITH_FORM : []),

@@ -173,6 +173,19 @@ describe('whoever reports', () => {
     expect((await send(app, 'GET', '/api/agents/guarded', undefined, agentAccount)).status).toBe(403);
   });
 
+  test.each(both)('%s does nothing in the name of others without the right to: 403', async (path) => {
+    const Authorization = await app.account(randomUUID(), 'ROLE_CAPTURE_AGENT');
+    const before = await snapshot(app.database);
+    for (const [name, value] of [
+      ['X-RUN-AS-USER', 'admin'],
+      ['X-RUN-WITH-ROLES', 'ROLE_CAPTURE_AGENT'],
+    ] as const) {
+      const answer = await send(app, 'POST', path, fields, { Authorization, [name]: value });
+      expect(answer).toMatchObject({ status: 403 });
+    }
+    expect(await snapshot(app.database)).toEqual(before);
+  });
+
   test.each([
     '/%63apture-admin/agents/guarded',
     '/capture-admin/agents/guarded/',
