@@ -58,6 +58,7 @@ export interface CalendarChange {
 
 export interface CaptureAgent {
   configuration: Generated<Json>;
+  forgotten: Generated<boolean>;
   id: string;
   inputs: Generated<string[]>;
   known_since: Generated<Timestamp>;

@@ -198,6 +198,44 @@ describe('what is known of agents', () => {
     expect(await send(app, 'DELETE', agentPath)).toMatchObject({ status: 200 });
     expect(await send(app, 'DELETE', agentPath)).toMatchObject({ status: 404 });
   });
+
+  test('one that has recorded can be forgotten, and is known again when it reports or has something to record', async () => {
+    const busy = newAgent();
+    const path = `/capture-admin/agents/${encodeURIComponent(busy)}`;
+    const event = await scheduled(busy);
+    const listed = async () => [
+      (await send(app, 'GET', '/api/agents')).text.includes(busy),
+      (await send(app, 'GET', '/capture-admin/agents.json')).text.includes(busy),
+      (await send(app, 'GET', `/api/agents/${encodeURIComponent(busy)}`)).status,
+      (await send(app, 'GET', `${path}.json`)).status,
+    ];
+    const told = () =>
+      app.database.selectFrom('changes').select('kind').where('agent_id', '=', busy).orderBy('id').execute();
+    await send(app, 'POST', path, { state: 'capturing' });
+    await send(app, 'POST', `${path}/configuration`, { configuration: '{"capture.device.names":"camera"}' });
+    expect(await send(app, 'DELETE', path)).toMatchObject({ status: 409 });
+    await app.database
+      .updateTable('schedules')
+      .set({ start_date: new Date(Date.now() - 7_200_000), end_date: new Date(Date.now() - 3_600_000) })
+      .where('event_id', '=', event)
+      .execute();
+    expect(await send(app, 'DELETE', path)).toMatchObject({ status: 200 });
+    expect(await listed()).toEqual([false, false, 404, 404]);
+    expect(await send(app, 'DELETE', path)).toMatchObject({ status: 404 });
+    expect((await told()).map(({ kind }) => kind)).toEqual(['agent.state', 'agent.deleted']);
+    expect(JSON.parse((await send(app, 'GET', `/api/events/${event}/scheduling`)).text)).toMatchObject({
+      agent_id: busy,
+    });
+
+    await send(app, 'POST', path, { state: 'idle' });
+    expect(await listed()).toEqual([true, true, 200, 200]);
+    expect((await send(app, 'GET', `${path}.json`)).text).not.toContain('camera');
+    expect((await told()).at(-1)).toEqual({ kind: 'agent.state' });
+
+    expect(await send(app, 'DELETE', path)).toMatchObject({ status: 200 });
+    await scheduled(busy);
+    expect(await listed()).toEqual([true, true, 200, 200]);
+  });
 });
 
 async function bound(agentId: string): Promise<{ Authorization: string }> {

@@ -202,4 +202,6 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO storage_sizes (hour, received, processed, unfinished) VALUES
       ('2025-07-01T08:00:00Z', 50000000000000, 60000000000000, 0);
     UPDATE workflow_operations SET ready_at = started_at`,
+  '0035': `
+    INSERT INTO capture_agents (id, forgotten) VALUES ('hall-0', true)`,
 };

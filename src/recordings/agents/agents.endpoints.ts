@@ -9,7 +9,7 @@ import { versionedJson } from '../../http/version.ts';
 import { Agent, AgentList } from './agent.schemas.ts';
 import { findAgent } from './agents.queries.ts';
 import { AGENT, AGENT_ID } from './examples.ts';
-import { AGENT_LIST, agentJson } from './list.ts';
+import { AGENT_LIST, agentJson, KNOWN } from './list.ts';
 
 const AGENT_MISSING = refusal(404, (id: string) => `Cannot find an agent with id '${id}'.`, [AGENT_ID]);
 
@@ -42,6 +42,7 @@ export const listAgents = defineEndpoint({
       database,
       url: `${config.publicUrl}/api/agents`,
       access: undefined,
+      criteria: KNOWN,
       json: async (agents) => agents.map(agentJson),
     }),
 });

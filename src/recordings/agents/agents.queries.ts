@@ -97,7 +97,7 @@ interface AgentChange {
 
 /** One statement, so that of two first reports neither fails. */
 async function writeAgent(db: Queryable, id: string, change: AgentChange): Promise<void> {
-  const values = { ...change, seen_at: sql<Date>`now()` };
+  const values = { ...change, seen_at: sql<Date>`now()`, forgotten: false };
   await db
     .insertInto('capture_agents')
     .values({ id, ...values })
@@ -105,12 +105,13 @@ async function writeAgent(db: Queryable, id: string, change: AgentChange): Promi
     .execute();
 }
 
-/** Selects what is shown of a capture agent. */
+/** Selects what is shown of a capture agent, unless it was forgotten. */
 export function shownAgent(database: Queryable, id: Expression<string>) {
   return database
     .selectFrom('capture_agents')
     .select(['id', 'inputs', 'url'])
     .select([SHOWN_STATE.as('status'), sql<Date>`coalesce(seen_at, known_since)`.as('updated')])
     .where('id', '=', id)
+    .where('forgotten', '=', false)
     .limit(1);
 }

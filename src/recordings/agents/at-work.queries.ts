@@ -56,7 +56,7 @@ export async function agentsAtWork(db: Queryable, which: WhichAgents, most: numb
     WITH known AS (
       SELECT id, url, time_zone, seen_at, ${SHOWN_STATE} AS state,
         coalesce(CASE WHEN state = ${SHOWN_STATE} THEN state_since END, seen_at, known_since) AS since
-      FROM capture_agents WHERE ${isMeant}
+      FROM capture_agents WHERE NOT forgotten AND ${isMeant}
     ), failed AS (
       SELECT agent_id AS id, count(*) AS failed FROM schedules WHERE ${FAILED_LATELY} GROUP BY agent_id
     ), judged AS (

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Queryable } from '../../database/kysely.ts';
+import type { Database, Queryable } from '../../database/kysely.ts';
+import { inTransaction } from '../../database/retry.ts';
 import type { AgentState } from './agent.schemas.ts';
 import { stateUnlessSilent } from './agents.queries.ts';
 
@@ -15,8 +16,6 @@ export interface AgentFacts {
 
 /** After which silence displays are told `offline`: some agents report every five minutes, and they pass over breaks. */
 const OFFLINE_SECONDS = 2 * 3600;
-/** SQLSTATE of a row that others refer to. */
-const REFERENCED = '23503';
 /** More agents than any site has. */
 const MOST_AGENTS = 10_000;
 
@@ -29,20 +28,44 @@ export async function allAgentFacts(database: Queryable): Promise<AgentFacts[]> 
   return (await selectFacts(database).orderBy('id').limit(MOST_AGENTS).execute()) as AgentFacts[];
 }
 
-/** Forgets an agent that nothing is scheduled on. */
-export async function removeAgent(db: Queryable, id: string): Promise<'removed' | 'missing' | 'in use'> {
-  try {
-    const { numDeletedRows } = await db.deleteFrom('capture_agents').where('id', '=', id).executeTakeFirst();
-    return numDeletedRows > 0n ? 'removed' : 'missing';
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === REFERENCED) return 'in use';
-    throw error;
-  }
+/** What is known of an agent that nobody has heard of. */
+const NOTHING = {
+  ...{ state: 'unknown', state_since: null, seen_at: null, url: '', inputs: [], time_zone: 'UTC' },
+  configuration: '{}',
+};
+
+/** Forgets an agent that has nothing to record any more. Its row stays: what it has recorded refers to it. */
+export function forgetAgent(database: Database, id: string): Promise<'forgotten' | 'missing' | 'in use'> {
+  return inTransaction(database, async (trx) => {
+    const known = await trx
+      .selectFrom('capture_agents')
+      .select('id')
+      .where('id', '=', id)
+      .where('forgotten', '=', false)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!known) return 'missing';
+    const planned = await trx
+      .selectFrom('schedules')
+      .select('event_id')
+      .where('agent_id', '=', id)
+      .where('end_date', '>', sql<Date>`now()`)
+      .limit(1)
+      .executeTakeFirst();
+    if (planned) return 'in use';
+    await trx
+      .updateTable('capture_agents')
+      .set({ ...NOTHING, forgotten: true })
+      .where('id', '=', id)
+      .execute();
+    return 'forgotten';
+  });
 }
 
 function selectFacts(database: Queryable) {
   return database
     .selectFrom('capture_agents')
+    .where('forgotten', '=', false)
     .select(['id', 'url', 'configuration'])
     .select([
       stateUnlessSilent(OFFLINE_SECONDS).as('state'),

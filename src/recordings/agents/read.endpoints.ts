@@ -8,7 +8,7 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { SENTENCE } from '../../http/errors.ts';
 import { element, xmlAnswer } from '../legacy-xml.ts';
 import { AGENT_ID, CONFIGURATION } from './examples.ts';
-import { type AgentFacts, allAgentFacts, removeAgent } from './facts.queries.ts';
+import { type AgentFacts, allAgentFacts, forgetAgent } from './facts.queries.ts';
 import {
   AGENT_READERS,
   agentParams,
@@ -26,7 +26,7 @@ interface Services {
 
 export const AGENT_IN_USE = refusal(
   409,
-  (id: string) => `The capture agent '${id}' has scheduled events; move or delete them first.`,
+  (id: string) => `The capture agent '${id}' has recordings to make; move or delete their events first.`,
   [AGENT_ID],
 );
 
@@ -134,11 +134,11 @@ export const deleteAgent = defineEndpoint({
   path: '/capture-admin/agents/{agent_id}',
   access: [ROLE_CAPTURE_AGENT],
   summary: 'Forget a capture agent',
-  description: 'One that has scheduled events stays.',
+  description: 'One that has recordings to make stays. What it has recorded is left as it is.',
   params: agentParams,
   answers: {
     200: {
-      description: 'It is gone, until it reports again.',
+      description: 'It is gone, until it reports again or something is scheduled on it.',
       mediaType: 'text/plain; charset=utf-8',
       body: z.string(),
       example: `${AGENT_ID} removed`,
@@ -148,9 +148,9 @@ export const deleteAgent = defineEndpoint({
   handle: async ({ c, params }, { database }: Services) => {
     const id = params.agent_id;
     requireOwnAgent(c.var.principal, id);
-    const removed = await removeAgent(database, id);
-    if (removed === 'missing') throw UNKNOWN_AGENT(id);
-    if (removed === 'in use') throw AGENT_IN_USE(id);
+    const outcome = await forgetAgent(database, id);
+    if (outcome === 'missing') throw UNKNOWN_AGENT(id);
+    if (outcome === 'in use') throw AGENT_IN_USE(id);
     return c.body(`${id} removed`, 200, { 'Content-Type': SENTENCE });
   },
 });

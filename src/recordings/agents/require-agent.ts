@@ -15,6 +15,7 @@ export async function requireAgent(db: Queryable, agentId: string): Promise<void
     .selectFrom('capture_agents')
     .select('id')
     .where('id', '=', agentId)
+    .where('forgotten', '=', false)
     .executeTakeFirst();
   if (known) return;
   throw badRequest(

@@ -20,19 +20,29 @@ export interface NewSchedules {
  * Locks capture agents until the transaction ends, and makes those known that nobody knows yet. What is scheduled on one
  * agent is thereby decided one after the other, and many requests for the same time do not wait for each other in
  * circles; that no two recordings overlap is up to the constraint of the table alone.
+ *
+ * @param agentId who is to record
+ * @param former who was to, where that is another one: it may have been forgotten since
  */
-async function lockAgents(trx: Transaction, ids: readonly string[]): Promise<void> {
+async function lockAgents(trx: Transaction, agentId: string, former = agentId): Promise<void> {
+  const ids = [agentId, former];
   // Those that are new come first, in order: whoever waits for one of them holds none that is older.
   await sql`
-    INSERT INTO capture_agents (id) SELECT DISTINCT id FROM unnest(${[...ids]}::text[]) AS wanted (id)
+    INSERT INTO capture_agents (id) SELECT DISTINCT id FROM unnest(${ids}::text[]) AS wanted (id)
     WHERE NOT EXISTS (SELECT FROM capture_agents AS known WHERE known.id = wanted.id)
     ORDER BY id ON CONFLICT (id) DO NOTHING`.execute(trx);
-  await trx
+  const locked = await trx
     .selectFrom('capture_agents')
-    .select('id')
+    .select(['id', 'forgotten'])
     .where('id', 'in', ids)
     .orderBy('id')
     .forNoKeyUpdate()
+    .execute();
+  if (!locked.some(({ id, forgotten }) => forgotten && id === agentId)) return;
+  await trx
+    .updateTable('capture_agents')
+    .set({ forgotten: false, known_since: sql<Date>`now()` })
+    .where('id', '=', agentId)
     .execute();
 }
 
@@ -43,7 +53,7 @@ async function lockAgents(trx: Transaction, ids: readonly string[]): Promise<voi
  */
 export async function insertSchedules(trx: Transaction, schedules: NewSchedules): Promise<void> {
   const { agentId, inputs, occurrences, processing, gapMs } = schedules;
-  await lockAgents(trx, [agentId]);
+  await lockAgents(trx, agentId);
   await refusingOverlaps({ agentId, gapMs, occurrences }, () =>
     sql`
       INSERT INTO schedules (event_id, start_date, end_date, agent_id, gap_ms, inputs, workflow, configuration)
@@ -74,7 +84,7 @@ export async function changeSchedule(
 ): Promise<void> {
   const { agentId, start, end, inputs } = to;
   const moves = !isSamePlace(from, to);
-  if (moves) await lockAgents(trx, [from.agentId, agentId]);
+  if (moves) await lockAgents(trx, agentId, from.agentId);
   const change = trx
     .updateTable('schedules')
     .set({
