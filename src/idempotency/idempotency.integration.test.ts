@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   for (const path of ['/things', '/others']) {
     app.post(path, async (c) => {
-      const fields = await readFields(c.req.raw);
+      const fields = new Map(await readFields(c.req.raw));
       return idempotency.answer(c, { fields }, async (remember) => {
         made += 1;
         const answer = c.body(`thing ${made}`, 201, {

@@ -1,12 +1,18 @@
-import { describe, expect, test } from 'vitest';
-import { bytes } from '../support/bytes.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createTestApp } from '../support/app.ts';
+import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
 import { ok, packageId, Recorder } from '../support/packages.ts';
 /** Recordings that unusual agents would have lost: whoever is refused sends the same again and again, or gives up. */
 const bench = EventBench.forThisFile();
 const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]);
+const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
 const event = (id: string) => bench.read(`/api/events/${id}`);
+const tracks = (id: string) => bench.tracks(id);
 
 describe('a wrong clock', () => {
   const temporal = 'start=1970-01-01T00:00:00Z; end=2030-01-07T10:00:00Z; scheme=W3C-DTF;';
@@ -19,5 +25,53 @@ describe('a wrong clock', () => {
     let xml = ok(await pyca.addDublinCore(await pyca.create(), terms as Record<string, string>));
     xml = ok(await pyca.addTrack(xml, CAMERA));
     expect(await event(packageId(ok(await pyca.ingest(xml))))).toMatchObject(shown);
+  });
+});
+
+describe('addMediaPackage', () => {
+  test('takes an urlencoded form, whose fields may be repeated', async () => {
+    const server = createServer(({ url }, answer) => answer.end(url === '/b.mp4' ? SLIDES : CAMERA));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const app = await createTestApp((storage) => storage, { INGEST_URL_HOSTS: host });
+    onTestFinished(() => app.close());
+    const body = new URLSearchParams([
+      ['flavor', 'presenter/source'],
+      ['mediaUri', `http://${host}/a.mp4`],
+      ['flavor', 'presentation/source'],
+      ['tags', 'slides'],
+      ['mediaUri', `http://${host}/b.mp4`],
+      ['title', 'Fetched'],
+      ['creator', 'Ada'],
+      ['creator', 'Grace'],
+      ['straightToPublishing', 'false'],
+    ]);
+    const id = packageId(ok(await new Recorder(app).send('POST', '/ingest/addMediaPackage/fast', { body })));
+    const answer = await app.request(`/api/events/${id}`);
+    expect(await answer.json()).toMatchObject({ title: 'Fetched', presenter: ['Ada', 'Grace'] });
+    const columns = ['flavor', 'sha256', 'tags'] as const;
+    expect(
+      await app.database
+        .selectFrom('tracks')
+        .select(columns)
+        .where('event_id', '=', id)
+        .orderBy('position')
+        .execute(),
+    ).toEqual([
+      { flavor: 'presenter/source', sha256: sha256(CAMERA), tags: [] },
+      { flavor: 'presentation/source', sha256: sha256(SLIDES), tags: ['slides'] },
+    ]);
+  });
+
+  test.each([
+    ['no body', {}, 'no track'],
+    ['no track', { body: new URLSearchParams({ title: 'x' }) }, 'no track'],
+    ['no flavor', { body: new URLSearchParams({ mediaUri: 'http://a.test/b' }) }, "'flavor'"],
+    ['no form', { body: '{"a": 1}', headers: { 'Content-Type': 'application/json' } }, 'urlencoded'],
+  ])('is 400 for %s', async (_, init, sentence) => {
+    const answer = await recorder().send('POST', '/ingest/addMediaPackage', init);
+    expect(answer).toMatchObject({ status: 400, text: expect.stringContaining(sentence) });
   });
 });

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import type { EVENT_STREAM } from '../answer/event-stream.ts';
-import { readFields } from '../form/form.ts';
+import { type FieldList, readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
 import { type Complaint, checked } from './check.ts';
 import type { ShownRefusal } from './refusal.ts';
@@ -85,6 +85,8 @@ export interface EndpointRequest<
   form(): Promise<z.output<Fields>>;
   /** The fields as they were sent, for handlers that read them in an order of their own. */
   fields(): Promise<ReadonlyMap<string, string>>;
+  /** The same, but each field as often as it was sent. */
+  fieldList(): Promise<Readonly<FieldList>>;
   /** Streams the files of the declared parts, as `readForm` does. */
   files(
     limits: FormLimits,
@@ -157,14 +159,16 @@ function suffixOf(path: string): { name: string; text: string } | undefined {
 }
 
 function requestOf(c: Context, { query, form, path }: Description): EndpointRequest {
-  let fields: Promise<Map<string, string>> | undefined;
-  const read = () => (fields ??= readFields(c.req.raw, form?.maxBytes));
+  let list: Promise<FieldList> | undefined;
+  const readList = () => (list ??= readFields(c.req.raw, form?.maxBytes));
+  const read = async () => new Map(await readList());
   const { streams = [] } = form ?? {};
   return {
     c,
     params: paramsOf(c, path),
     query: () => (query ? checked(query, c.req.query()) : {}),
     fields: read,
+    fieldList: readList,
     form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), complaint) : {}),
     files: (limits, onFile, onField) => {
       const handle = async (part: FilePart) => {

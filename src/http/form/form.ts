@@ -30,18 +30,20 @@ export const FORM_TOO_LONG = refusal(
   { Connection: 'close' },
 );
 
+/** The fields of a form in its order, each as often as it was sent. */
+export type FieldList = [name: string, value: string][];
+
 /**
  * Reads a form without recordings (urlencoded or multipart); its files are ignored.
  *
  * @param maxBytes 1 MiB unless given
- * @returns the last value of each field, by name; no fields for a request without a body
+ * @returns no fields for a request without a body
  * @throws {HttpError} 400 for a form that cannot be read, 408 when the client sends no more, 413 for one that is too large
  * @throws {ClientGone} when the connection breaks
  */
-export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<Map<string, string>> {
+export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<FieldList> {
   const body = await readBody(request, maxBytes);
-  if (body.length === 0) return new Map();
-  return fieldsOf(body, request.headers.get('content-type') ?? '');
+  return body.length === 0 ? [] : listOf(body, request.headers.get('content-type') ?? '');
 }
 
 /**
@@ -50,21 +52,28 @@ export async function readFields(request: Request, maxBytes = FORM_BYTES): Promi
  * @param type the content type of the request
  * @throws {HttpError} 400 for a form that cannot be read
  */
-export function fieldsOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
+export async function fieldsOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
+  return new Map(await listOf(body, type));
+}
+
+function listOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<FieldList> {
   return isMultipart(type) ? readMultipart(body, type) : readUrlencoded(body, type);
 }
 
 /** By the parser of uploads: Deno's own takes a form that was cut short, without the part that is missing. */
-function readMultipart(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
+async function readMultipart(body: Uint8Array<ArrayBuffer>, type: string): Promise<FieldList> {
   const form = new Request('http://localhost/', { method: 'POST', headers: { 'Content-Type': type }, body });
-  return readForm(form, LIMITS, async ({ stream }) => void stream.resume());
+  const fields: FieldList = [];
+  const onField = (name: string, value: string) => void fields.push([name, value]);
+  await readForm(form, LIMITS, async ({ stream }) => void stream.resume(), onField);
+  return fields;
 }
 
-async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
-  const fields = new Map<string, string>();
+async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Promise<FieldList> {
+  const fields: FieldList = [];
   try {
     const form = await new Response(body, { headers: { 'Content-Type': type } }).formData();
-    for (const [name, value] of form) if (typeof value === 'string') fields.set(name, value);
+    for (const [name, value] of form) if (typeof value === 'string') fields.push([name, value]);
   } catch {
     throw UNREADABLE_FORM();
   }

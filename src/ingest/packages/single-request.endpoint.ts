@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { NewTrack } from '../../events/tracks.ts';
 import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
-import { NOT_MULTIPART } from '../../http/form/multipart.ts';
+import { isMultipart } from '../../http/form/multipart.ts';
 import { detectTrackType } from '../../media/signature.ts';
 import { termTexts } from '../../metadata/read-dublincore.ts';
 import { xmlText } from '../../metadata/xml.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { DraftCatalog } from '../draft-contents.ts';
-import { receiveForm } from '../receive-form.ts';
+import { type ReceivedForm, receiveForm } from '../receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '../staged-files.ts';
 import { EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
 import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
@@ -56,7 +56,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
   path: '/ingest/addMediaPackage',
   summary: 'Ingest a recording in one request',
   description:
-    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. `identifier`, or else that of the catalog, is what the event is called: the same files sent again under it are answered as the first time.',
+    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. The form is urlencoded where it names all tracks by `mediaUri`. `identifier`, or else that of the catalog, is what the event is called: the same files sent again under it are answered as the first time.',
   form: {
     streams: 'any',
     schema: z.looseObject({
@@ -91,7 +91,6 @@ export const [addPackage, addPackageWith] = withWorkflow({
     TOO_MANY_TRACKS,
     URL_REFUSED,
     UNREADABLE_CATALOG,
-    NOT_MULTIPART,
     ...DELIVERY_REFUSALS,
     ...UPLOAD_REFUSALS,
   ],
@@ -126,8 +125,10 @@ function receive(
     if (name === 'tag') single.push(value);
     if (name === 'mediaUri' && value.trim() !== '') addresses.push({ ...describe(), url: value.trim() });
   };
-  const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
-  return receiveForm(request, options, services, async ({ fields, files }, enter) => {
+  const accept = async (
+    { fields, files }: Pick<ReceivedForm, 'fields' | 'files'>,
+    enter: () => Promise<void>,
+  ) => {
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
     const staged = new StagedFiles(services, request.c.var.principal.username);
     try {
@@ -153,7 +154,16 @@ function receive(
       await staged.discard();
       throw error;
     }
-  });
+  };
+  if (isMultipart(request.c.req.header('Content-Type') ?? '')) {
+    const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
+    return receiveForm(request, options, services, accept);
+  }
+  return services.gate.pass(async (enter) => {
+    const list = await request.fieldList();
+    for (const [name, value] of list) onField(name, value);
+    return accept({ fields: new Map(list), files: [] }, enter);
+  }, TURN);
 }
 
 function trackOf(
