@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { addMachine } from '../support/accounts.ts';
 import { createTestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
-import { ok, packageId, Recorder } from '../support/packages.ts';
+import { ok, packageId, Recorder, workflowId } from '../support/packages.ts';
+import { newAgent, putScheduling, schedule } from '../support/scheduling.ts';
+
 /** Recordings that unusual agents would have lost: whoever is refused sends the same again and again, or gives up. */
 const bench = EventBench.forThisFile();
 const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]);
@@ -13,6 +16,39 @@ const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
 const event = (id: string) => bench.read(`/api/events/${id}`);
 const tracks = (id: string) => bench.tracks(id);
+const scheduled = (agent_id: string, title = 'Algebra I') => {
+  const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
+  return schedule(bench.app, { agent_id, ...period }, title);
+};
+const boundTo = async (agentId: string) => {
+  const username = `bound-${agentId.slice(-8)}`;
+  await addMachine(bench.app.database, username, { agentId });
+  return recorder(`Basic ${Buffer.from(`${username}:secret`).toString('base64')}`);
+};
+
+describe('an event that was moved to another agent', () => {
+  test('does not cost the recording that its former one brings: it is an event of its own', async () => {
+    const [former, other] = [newAgent(), newAgent()];
+    const id = await scheduled(former);
+    const pyca = await boundTo(former);
+    const xml = ok(await pyca.addTrack(await pyca.create(), CAMERA));
+    expect((await putScheduling(bench.app, id, { agent_id: other })).status).toBe(204);
+    const answer = ok(await pyca.ingest(xml, { workflowInstanceId: id }));
+    expect(packageId(answer)).toBe(packageId(xml));
+    expect(await tracks(packageId(xml))).toMatchObject([{ sha256: sha256(CAMERA) }]);
+    expect(await tracks(id)).toEqual([]);
+    expect(workflowId(ok(await pyca.ingest(xml, { workflowInstanceId: id })))).toBe(workflowId(answer));
+  });
+
+  test('is not for its former agent to record under its identifier', async () => {
+    const [former, other] = [newAgent(), newAgent()];
+    const id = await scheduled(other);
+    const pyca = await boundTo(former);
+    const xml = ok(await pyca.send('PUT', `/ingest/createMediaPackageWithID/${id}`));
+    ok(await pyca.addTrack(xml, CAMERA));
+    expect(await pyca.ingest(xml)).toMatchObject({ status: 403 });
+  });
+});
 
 describe('a wrong clock', () => {
   const temporal = 'start=1970-01-01T00:00:00Z; end=2030-01-07T10:00:00Z; scheme=W3C-DTF;';

@@ -41,7 +41,7 @@ export async function deliver(
   if (accepted) return accepted;
   const contents = await contentsOf(trx, draft.id);
   if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
-  const recipient = await recipientOf(trx, delivery, principal);
+  const recipient = await recipientOf(trx, delivery, by);
   const known = recipient?.kind === 'recorded' && (await recordedAs(trx, recipient, contents.tracks));
   if (known) {
     await dropDraft(trx, draft, known);

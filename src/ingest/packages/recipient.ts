@@ -7,6 +7,7 @@ import type { Transaction } from '../../database/kysely.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { awaitsDelivery } from '../../recordings/state.ts';
 import { isActive } from '../../workflows/states.ts';
+import type { Deliverer } from './deliverer.ts';
 import { EXAMPLE_ID } from './examples.ts';
 
 export const NOT_YOURS = refusal(
@@ -34,13 +35,14 @@ export interface Recipient {
  * Finds the event that a media package is for: the one of the package's identifier, or else the scheduled one that the
  * calendar called so. Until the transaction ends nothing else is delivered to it.
  *
- * @returns undefined when the package is to be an event of its own
+ * @returns undefined when the package is to be an event of its own: also that of a capture agent from which the scheduled
+ *   event was moved away, as it would be refused again and again
  * @throws {HttpError} 403 for an event that is not for this account to deliver to
  */
 export async function recipientOf(
   trx: Transaction,
   { packageId, instanceId = '' }: { packageId: string; instanceId?: string | undefined },
-  principal: Principal,
+  { principal, log }: Pick<Deliverer, 'principal' | 'log'>,
 ): Promise<Recipient | undefined> {
   // Of two that would make the same event, the second finds what the first has made.
   await lockDelivery(trx, packageId);
@@ -55,7 +57,14 @@ export async function recipientOf(
     .executeTakeFirst();
   // Deleted meanwhile.
   if (!event) return undefined;
-  if (!event.writable && !isAgentOf(principal, event.agent_id)) throw NOT_YOURS(id);
+  if (!event.writable && !isAgentOf(principal, event.agent_id)) {
+    if (id === packageId || !principal.hasRole(ROLE_CAPTURE_AGENT)) throw NOT_YOURS(id);
+    log.warn(
+      { eventId: id, agent: event.agent_id },
+      'a recording came of an event that another capture agent is to record; it is an event of its own now',
+    );
+    return undefined;
+  }
   if (await awaitsDelivery(trx, id)) return { id, kind: 'awaiting', busy: false };
   return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
 }
