@@ -317,6 +317,11 @@ describe('rule 15: dublinCore comes in three encodings', () => {
   test.each([
     ['plain text', field('dublinCore', xml)],
     ['percent-encoded inside multipart', field('dublinCore', encodeURIComponent(xml))],
+    ['percent-encoded with a line end before it', field('dublinCore', encodeURIComponent(`\r\n\t ${xml}`))],
+    [
+      'percent-encoded with a mark before it',
+      field('dublinCore', ` ${encodeURIComponent(`\n\ufeff${xml}`)}\n`),
+    ],
     ['a file', file('dublinCore', 'episode.xml', Buffer.from(xml))],
   ])('%s', async (_, part) => {
     const pyca = recorder();

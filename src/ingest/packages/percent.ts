@@ -1,8 +1,11 @@
+/** The first character of XML, after blanks and a byte order mark, encoded or not. */
+const ENCODED = /^(?:\s|%(?:09|0A|0D|20|EF%BB%BF))*%3C/i;
+
 /** XML that a client has percent-encoded, though it stands in a form that needs no such thing. */
 export function percentDecoded(text: string): string {
-  if (!/^\s*%(?:3C|EF%BB%BF%3C)/i.test(text)) return text;
+  if (!ENCODED.test(text)) return text;
   try {
-    return decodeURIComponent(text.trim());
+    return decodeURIComponent(text).trim();
   } catch {
     return text;
   }
