@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { addMachine } from '../support/accounts.ts';
 import { createTestApp } from '../support/app.ts';
@@ -110,4 +111,19 @@ describe('addMediaPackage', () => {
     const answer = await recorder().send('POST', '/ingest/addMediaPackage', init);
     expect(answer).toMatchObject({ status: 400, text: expect.stringContaining(sentence) });
   });
+});
+
+test('what a workflow has made of a recording does not keep the same files from being known again', async () => {
+  const id = await scheduled(newAgent());
+  const pyca = recorder();
+  const deliver = async () => {
+    const xml = ok(await pyca.addTrack(await pyca.create(), CAMERA));
+    return packageId(ok(await pyca.ingest(xml, { workflowInstanceId: id })));
+  };
+  expect(await deliver()).toBe(id);
+  await sql`
+    INSERT INTO tracks (id, event_id, position, flavor, filename, mediatype, object_key, size, sha256, made_by)
+    SELECT gen_random_uuid(), event_id, 1, 'presenter/cut', filename, mediatype, 'track/made', size, ${'0'.repeat(64)}, 'cut'
+    FROM tracks WHERE event_id = ${id}`.execute(bench.app.database);
+  expect(await deliver()).toBe(id);
 });

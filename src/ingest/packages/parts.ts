@@ -7,7 +7,7 @@ import type { Recipient } from './recipient.ts';
 
 /**
  * The event that has these very recordings already: the one they are for, or one beside it. Agents that have lost our
- * answer, or power, send what they have once more.
+ * answer, or power, send what they have once more. What a workflow has made of them since is none of them.
  */
 export async function recordedAs(
   trx: Transaction,
@@ -19,7 +19,7 @@ export async function recordedAs(
     SELECT event_id AS "eventId", array_agg(sha256) AS held,
       (SELECT max(workflows.id) FROM workflows WHERE workflows.event_id = tracks.event_id) AS "workflowId"
     FROM tracks
-    WHERE is_media AND event_id IN (SELECT ${id} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${id})
+    WHERE is_media AND made_by IS NULL AND event_id IN (SELECT ${id} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${id})
     GROUP BY event_id`.execute(trx);
   const same = rows.find(({ held }) => sameItems(held, sent));
   return same && { eventId: same.eventId, workflowId: same.workflowId ?? undefined };
