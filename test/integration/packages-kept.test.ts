@@ -7,6 +7,7 @@ import { addMachine } from '../support/accounts.ts';
 import { createTestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
+import { field, file, type Part } from '../support/form.ts';
 import { ok, packageId, Recorder, workflowId } from '../support/packages.ts';
 import { newAgent, putScheduling, schedule } from '../support/scheduling.ts';
 
@@ -14,9 +15,18 @@ import { newAgent, putScheduling, schedule } from '../support/scheduling.ts';
 const bench = EventBench.forThisFile();
 const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]);
 const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
+const NOTHING = Buffer.alloc(0);
+const FLAVOR = field('flavor', 'presenter/source');
+
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
 const event = (id: string) => bench.read(`/api/events/${id}`);
 const tracks = (id: string) => bench.tracks(id);
+const count = async (table: 'events' | 'staging') => {
+  const { rows } = await sql<{ n: number }>`SELECT count(*)::integer AS n FROM ${sql.table(table)}`.execute(
+    bench.app.database,
+  );
+  return rows[0]?.n;
+};
 const scheduled = (agent_id: string, title = 'Algebra I') => {
   const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
   return schedule(bench.app, { agent_id, ...period }, title);
@@ -126,4 +136,75 @@ test('what a workflow has made of a recording does not keep the same files from 
     SELECT gen_random_uuid(), event_id, 1, 'presenter/cut', filename, mediatype, 'track/made', size, ${'0'.repeat(64)}, 'cut'
     FROM tracks WHERE event_id = ${id}`.execute(bench.app.database);
   expect(await deliver()).toBe(id);
+});
+
+describe('a file without content', () => {
+  const add = (xml: string, path: string, ...parts: Part[]) =>
+    recorder().post(path, [field('mediaPackage', xml), FLAVOR, ...parts]);
+
+  test.each(['/ingest/addTrack', '/ingest/addPartialTrack'])(
+    'at %s leaves the package as it is, and the other tracks are ingested',
+    async (path) => {
+      const pyca = recorder();
+      const xml = ok(await pyca.addTrack(await pyca.create(), CAMERA));
+      const staged = await count('staging');
+      expect(ok(await add(xml, path, file('BODY', 'slides.mp4', NOTHING)))).toBe(xml);
+      expect(await count('staging')).toBe(staged);
+      expect(await tracks(packageId(ok(await pyca.ingest(xml))))).toHaveLength(1);
+    },
+  );
+
+  test('beside another one in the same form costs neither that nor its tags', async () => {
+    const pyca = recorder();
+    const xml = await pyca.create();
+    const parts = [file('a', 'a.mp4', NOTHING), file('b', 'b.mp4', CAMERA), field('tags', 'x')];
+    ok(await add(xml, '/ingest/addTrack', ...parts));
+    const id = packageId(ok(await pyca.ingest(xml)));
+    expect(await tracks(id)).toMatchObject([{ filename: 'b.mp4', sha256: sha256(CAMERA), tags: ['x'] }]);
+  });
+
+  test('is no recording: a package of nothing else is refused', async () => {
+    const pyca = recorder();
+    const xml = await pyca.create();
+    ok(await add(xml, '/ingest/addTrack', file('BODY', 'a.mp4', NOTHING)));
+    expect(await pyca.ingest(xml)).toMatchObject({ status: 400 });
+  });
+
+  test('is nothing to add to a package that is not there, or that has been ingested', async () => {
+    const pyca = recorder();
+    const xml = ok(await pyca.addTrack(await pyca.create(), CAMERA));
+    ok(await pyca.ingest(xml));
+    const empty = file('BODY', 'a.mp4', NOTHING);
+    expect(await add(xml, '/ingest/addTrack', empty)).toMatchObject({ status: 409 });
+    expect(await add('<mediapackage id="none"/>', '/ingest/addTrack', empty)).toMatchObject({ status: 404 });
+    expect(await add('', '/ingest/addTrack', empty)).toMatchObject({ status: 400 });
+  });
+
+  test('that a person adds as an attachment is refused', async () => {
+    const xml = await recorder().create();
+    const answer = await add(xml, '/ingest/addAttachment', file('BODY', 'cover.jpg', NOTHING));
+    expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('empty') });
+  });
+});
+
+describe('rule 6: fields behind the file', () => {
+  test('are its package and its tags', async () => {
+    const pyca = recorder();
+    const xml = await pyca.create();
+    const parts = [FLAVOR, file('BODY', 'a.mp4', CAMERA), field('tags', 'a,b'), field('mediaPackage', xml)];
+    ok(await pyca.post('/ingest/addTrack', parts));
+    const id = packageId(ok(await pyca.ingest(xml)));
+    expect(await tracks(id)).toMatchObject([{ sha256: sha256(CAMERA), tags: ['a', 'b'] }]);
+  });
+
+  test.each([
+    ['none', [], 400],
+    ['a package that is not there', [field('mediaPackage', '<mediapackage id="none"/>')], 404],
+    ['tags that there cannot be', [field('tags', '\u0007')], 400],
+  ])('are checked: with %s nothing is kept', async (_, behind, status) => {
+    const staged = await count('staging');
+    const parts = [FLAVOR, file('BODY', 'a.mp4', CAMERA), ...behind];
+    expect(await recorder().post('/ingest/addTrack', parts)).toMatchObject({ status });
+    expect(await count('staging')).toBe(staged);
+  });
 });

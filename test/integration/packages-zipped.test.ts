@@ -88,6 +88,42 @@ test.each(['type=""', ''])(
   },
 );
 
+const unpacked = (content: string, files: ZipPart[]) =>
+  send(zipOf([{ name: 'manifest.xml', content }, { name: 'CAMERA.mp4', content: CAMERA }, ...files]));
+
+test.each([
+  ['empty', ''],
+  ['no XML', 'title=Algebra'],
+  ['cut short', episode({ title: 'Algebra' }).slice(0, 100)],
+  ['of a wrong clock', episode({ temporal: 'start=1970-01-01T00:00Z; end=2030-01-01T00:00Z' })],
+])('a catalog of the episode that is %s costs no recording', async (what, content) => {
+  const id = `catalog ${what}`.replaceAll(' ', '-');
+  const files = { 'CAMERA.mp4': FILES['CAMERA.mp4'], 'episode.xml': FILES['episode.xml'] };
+  const answer = ok(await unpacked(manifest(files as typeof FILES, id), [{ name: 'episode.xml', content }]));
+  expect(packageId(answer)).toBe(id);
+  expect(await tracks(id)).toHaveLength(1);
+});
+
+test('an input that has recorded nothing does not cost the others; without any it is no recording', async () => {
+  const files = manifest({ ...FILES, 'cutting.smil': ['catalog', 'smil/cutting'] }, 'one-input');
+  const empty = ['SCREEN.mp4', 'episode.xml', 'cutting.smil'].map((name) => ({ name, content: '' }));
+  ok(await unpacked(files, empty));
+  expect(await tracks('one-input')).toMatchObject([{ filename: 'CAMERA.mp4' }]);
+  const nothing = manifest({ 'SCREEN.mp4': ['track', 'presentation/source'] }, 'no-input');
+  expect(await unpacked(nothing, empty)).toMatchObject({ status: 400 });
+});
+
+test('an access control list that cannot be read is refused for a new event, and does not count for a scheduled one', async () => {
+  const policy = ['policy.xml', ['catalog', 'security/xacml+episode']] as const;
+  const content = (id?: string) =>
+    manifest({ 'CAMERA.mp4': ['track', 'presenter/source'], [policy[0]]: [...policy[1]] }, id);
+  const files = [{ name: policy[0], content: '<Policy>' }];
+  expect(await unpacked(content('unreadable-policy'), files)).toMatchObject({ status: 400 });
+  const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
+  const id = await schedule(bench.app, { agent_id: newAgent(), ...period });
+  expect(packageId(ok(await unpacked(content(id), files)))).toBe(id);
+});
+
 test('a track without a flavor is 400', async () => {
   const zip = archive({}, manifest({ ...FILES, 'SCREEN.mp4': ['track', ''] }));
   const answer = await send(zip);

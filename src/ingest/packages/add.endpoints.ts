@@ -15,7 +15,6 @@ import {
   addParts,
   type ElementKind,
   NO_FILE,
-  PACKAGE_AFTER_FILE,
   receiveElement,
   TOO_MANY_ELEMENTS,
   TOO_MUCH_TEXT,
@@ -47,7 +46,7 @@ const REFUSALS = [
   TOO_MANY_ELEMENTS,
   TOO_MUCH_TEXT,
 ];
-const FILE_REFUSALS = [...REFUSALS, URL_REFUSED, WRONG_TAGS, NO_FILE, PACKAGE_AFTER_FILE, ...UPLOAD_REFUSALS];
+const FILE_REFUSALS = [...REFUSALS, URL_REFUSED, WRONG_TAGS, NO_FILE, ...UPLOAD_REFUSALS];
 const NO_DUBLIN_CORE = refusal(400, "Missing form parameter 'dublinCore'");
 
 const adding = (kind: ElementKind) => (request: EndpointRequest, services: PackageServices) =>
@@ -72,7 +71,7 @@ export const addTrack = defineEndpoint({
   access: DELIVERERS,
   summary: 'Add a track to a media package',
   description:
-    'It streams into storage as it comes, and may be sent again: of the same flavor and the same bytes there is one. Several may come at once.',
+    'It streams into storage as it comes, and may be sent again: of the same flavor and the same bytes there is one. Several may come at once. One without content is left out: what an agent has recorded otherwise is not lost with it.',
   form: { ...FORM, example: { ...ECHO, flavor: 'presenter/source', tags: '' } },
   answers: ANSWER,
   refusals: FILE_REFUSALS,

@@ -1,5 +1,6 @@
 import { parseForeignAcl } from '../../access/acl/foreign-acl.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
+import { HttpError } from '../../http/errors.ts';
 import { CUTTING, CuttingFault, parseCutting } from '../../media/cutting.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';
@@ -30,6 +31,17 @@ export function checkCatalog(flavor: string, content: string, catalogs: CatalogS
   if (isPolicy(flavor)) parseForeignAcl(content);
   else if (flavor === CUTTING) checkCutting(content);
   else if (catalogs.find(flavor)) valuesIn(flavor, content, catalogs);
+}
+
+/** Whether a catalog can be used later. */
+export function isReadable(flavor: string, content: string, catalogs: CatalogSet): boolean {
+  try {
+    checkCatalog(flavor, content, catalogs);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
 }
 
 function checkCutting(content: string): void {

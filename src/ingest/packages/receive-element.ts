@@ -14,6 +14,7 @@ import { checkCatalog, isPolicy } from './catalogs.ts';
 import { answerPackage } from './create.endpoints.ts';
 import { packageIdIn } from './echoed-package.ts';
 import { flavorIn, tagsIn } from './element-fields.ts';
+import { withoutEmptyFiles } from './empty-files.ts';
 import { readFetched, storeFetched } from './fetched-part.ts';
 import { type PackageServices, packageOf, shownPackage, TURN } from './packages.ts';
 
@@ -32,10 +33,6 @@ export const TOO_MUCH_TEXT = refusal(
   `The catalogs of a media package may have ${MOST_TEXT} characters together.`,
 );
 export const NO_FILE = refusal(400, 'The form has no part with a file.');
-export const PACKAGE_AFTER_FILE = refusal(
-  400,
-  "The form parameter 'mediaPackage' must stand before the file it is about.",
-);
 
 /** What a request adds to a media package. */
 export type ElementKind = 'track' | 'attachment' | 'catalog';
@@ -50,11 +47,11 @@ interface Described {
 }
 
 /**
- * Receives a form that adds to a media package: its fields stand before the file, which streams into storage as it comes.
- * Everything else about a file is free: the name of its form field, its own name, its type.
+ * Receives a form that adds to a media package: its flavor stands before the file, which streams into storage as it comes.
+ * Everything else about a file is free: the name of its form field, its own name, its type. A track without content is none.
  *
  * @returns the package as it is then
- * @throws {HttpError} before the file is read when there is no such package
+ * @throws {HttpError} when there is no such package: before the file is read where the form has named it by then
  */
 export function receiveElement(
   request: EndpointRequest,
@@ -73,24 +70,37 @@ export function receiveElement(
   const fields = new Map<string, string>();
   const stored: Described[] = [];
   const read: Described[] = [];
+  const empty: string[] = [];
   const takes = async ({ field, filename }: { field: string; filename: string }) => {
     if (TEXTS.has(field)) return 'text';
     const flavor = flavorIn(fields.get('flavor'));
     const tags = tagsIn(fields.get('tags'));
-    if (!fields.has('mediaPackage')) throw PACKAGE_AFTER_FILE();
-    const { id, accepted } = await findDraft(database, which(c, fields));
-    if (accepted) throw DRAFT_ACCEPTED(id);
+    if (fields.has('mediaPackage')) {
+      const { id, accepted } = await findDraft(database, which(c, fields));
+      if (accepted) throw DRAFT_ACCEPTED(id);
+    }
     const asText = isText(kind, flavor);
     (asText ? read : stored).push({ flavor, tags, filename, field });
     return asText ? 'text' : 'store';
   };
   const onField = (name: string, value: string) => void fields.set(name, value);
+  const isTrackFile = (field: string) => kind === 'track' && !TEXTS.has(field);
   return receiveForm(
-    request,
+    withoutEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename)),
     { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN },
     services,
     async ({ fields: all, files, texts: sent }, enter) => {
-      if (stored.length + read.length === 0) return addFetched(c, kind, { fields: all, enter }, services);
+      if (empty.length > 0) {
+        c.var.log.warn({ package: which(c, all).id, empty }, 'an input of a recording has recorded nothing');
+      }
+      if (stored.length + read.length === 0) {
+        const isNothing = empty.length > 0 && !all.get('url')?.trim();
+        if (isNothing) return addParts(c, which(c, all), {}, services);
+        return addFetched(c, kind, { fields: all, enter }, services);
+      }
+      const [only] = stored;
+      // Whatever stands behind it cannot be about another one.
+      if (only && stored.length + read.length === 1) only.tags = tagsIn(all.get('tags'));
       const contents = sent.filter(({ field }) => !TEXTS.has(field));
       const texts = read.map(({ flavor, filename }, i) => {
         const content = contents[i]?.text ?? '';
@@ -162,15 +172,12 @@ export async function addParts(
   });
   await staging.discard(unneeded);
   const { tracks = [], attachments = [], catalogs: texts = [] } = contents;
-  c.var.log.info(
-    {
-      package: draft.id,
-      flavors: [...tracks, ...attachments, ...texts].map(({ flavor }) => flavor),
-      bytes: [...tracks, ...attachments].reduce((sum, { size }) => sum + size, 0),
-      repeated: unneeded.length,
-    },
-    'a media package has grown',
-  );
+  const flavors = [...tracks, ...attachments, ...texts].map(({ flavor }) => flavor);
+  if (flavors.length > 0) {
+    const bytes = [...tracks, ...attachments].reduce((sum, { size }) => sum + size, 0);
+    const repeated = unneeded.length;
+    c.var.log.info({ package: draft.id, flavors, bytes, repeated }, 'a media package has grown');
+  }
   return answerPackage(c, xml);
 }
 

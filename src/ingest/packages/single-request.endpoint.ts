@@ -11,7 +11,7 @@ import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { DraftCatalog } from '../draft-contents.ts';
 import { type ReceivedForm, receiveForm } from '../receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '../staged-files.ts';
-import { EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
+import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
 import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
 import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
 import { URL_REFUSED } from './fetch-url/refusals.ts';
@@ -140,6 +140,7 @@ function receive(
         fetched.push(trackOf(await storeFetched(url, staged, services, before), track));
       }
       const catalogs = catalogsOf(fields, said);
+      for (const { flavor, content } of catalogs) checkCatalog(flavor, content, services.catalogs.event);
       const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs };
       const identifier = fields.get('identifier')?.trim();
       const delivery = {

@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import type { DraftContents } from '../draft-contents.ts';
 import { addToDraft, openDraft } from '../drafts.ts';
 import { answerDelivered } from './answer-delivered.ts';
-import { checkCatalog } from './catalogs.ts';
 import type { Delivery } from './deliverer.ts';
 import { deliver } from './delivery.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
@@ -11,7 +10,8 @@ import { DOOR, type PackageServices, packageOf } from './packages.ts';
 /**
  * Ingests a media package that came as a whole, in one transaction; what its objects have no place for is removed.
  *
- * @throws {HttpError} as `deliver`, and 400 for a catalog that cannot be read
+ * @param contents whose catalogs can be read; an access control list has to be where a new event gets it
+ * @throws {HttpError} as `deliver`
  */
 export async function ingestWhole(
   c: Context,
@@ -20,8 +20,7 @@ export async function ingestWhole(
   services: PackageServices,
 ): Promise<Response> {
   const { principal, requestId, log } = c.var;
-  const { config, staging, ingest, catalogs } = services;
-  for (const { flavor, content } of contents.catalogs) checkCatalog(flavor, content, catalogs.event);
+  const { config, staging, ingest } = services;
   const draftId = randomUUID();
   const outcome = await ingest.within(principal, async (trx, accept) => {
     await openDraft(trx, { id: draftId, door: DOOR, principal, lifetimeMs: config.draftExpiryMs });

@@ -70,8 +70,10 @@ function receive(
       await requireRoom(request, services);
       const { fields, zipped } = await unpackRequest(request, staged, services);
       if (!zipped) throw NO_FILE();
-      const { leftOut } = zipped;
-      if (leftOut.length > 0) request.c.var.log.info({ leftOut }, 'parts of a media package are left out');
+      const { leftOut, emptyTracks } = zipped;
+      const { log } = request.c.var;
+      if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
+      if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
       const delivery = {
         packageId: chosenOrNew(zipped.id),
         instanceId: fields.get('workflowInstanceId')?.trim(),
@@ -98,13 +100,13 @@ function chosenOrNew(id: string): string {
 async function unpackRequest(
   request: EndpointRequest,
   staged: StagedFiles,
-  { config }: PackageServices,
+  { config, catalogs }: PackageServices,
 ): Promise<{ fields: ReadonlyMap<string, string>; zipped: ZippedPackage | undefined }> {
   const { maxUploadBytes: maxBytes, uploadIdleMs: idleMs } = config;
   // On the same disk as all that is kept.
   const options = { maxBytes, folder: join(config.dataDir, 'work') };
   const open = async (source: AsyncIterable<Uint8Array>) =>
-    packageIn(await unpack(source, options, staged), staged);
+    packageIn(await unpack(source, options, staged), staged, catalogs.event);
   if (!isMultipart(request.c.req.header('Content-Type') ?? '')) {
     return { fields: new Map(), zipped: await open(bodyOf(request.c.req.raw, maxBytes, idleMs)) };
   }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { safeFilename } from '../../http/form/filename.ts';
+import type { CatalogSet } from '../../metadata/catalogs.ts';
 import type { DraftContents } from '../draft-contents.ts';
 import type { ReceivedFile, StagedFiles } from '../staged-files.ts';
-import { isPolicy } from './catalogs.ts';
+import { isPolicy, isReadable } from './catalogs.ts';
 import { FILE_MISSING, type ManifestElement, NO_MANIFEST, readManifest } from './manifest.ts';
 import { baseName, storeSmall, type Unpacked } from './zip-entries.ts';
 
@@ -13,24 +14,36 @@ export interface ZippedPackage {
   /** As the manifest says; empty when it does not. */
   id: string;
   contents: DraftContents;
-  /** Files beside the tracks that the manifest names and that are not part of the package: not there, or no part of one. */
+  /**
+   * Files that the manifest names and that are not part of the package: empty ones and, beside the tracks, what is not there,
+   * cannot be read, or is no part of one.
+   */
   leftOut: string[];
+  /** Those of them that were to be tracks. */
+  emptyTracks: string[];
 }
 
 /**
  * Makes a media package of an archive by its manifest. Files that it does not name are left out. A file beside the tracks
- * that it names and that is missing costs no recording: some agents name what they have not packed.
+ * that it names costs no recording, if it is missing, as some agents name what they have not packed, or cannot be read; nor
+ * does an input that has recorded nothing. Only an access control list has to be readable where a new event gets it: without
+ * it, more people might see the event than are meant to.
  *
  * @throws {HttpError} 400 for a manifest that is missing, cannot be read, or names a track that is not there
  */
-export async function packageIn(unpacked: Unpacked, staged: StagedFiles): Promise<ZippedPackage> {
+export async function packageIn(
+  unpacked: Unpacked,
+  staged: StagedFiles,
+  catalogs: CatalogSet,
+): Promise<ZippedPackage> {
   const name = [...unpacked.small.keys()].find((each) => baseName(each) === MANIFEST);
   const manifest = name === undefined ? undefined : unpacked.small.get(name);
   if (!manifest) throw NO_MANIFEST(`there is no ${MANIFEST}`);
-  const { id, elements, nameless } = readManifest(new TextDecoder().decode(manifest));
+  const { id, elements, nameless } = readManifest(textOf(manifest));
   const contents: DraftContents = { tracks: [], attachments: [], catalogs: [] };
   const taken = new Set<string>();
   const leftOut = [...nameless];
+  const emptyTracks: string[] = [];
   for (const element of elements) {
     const path = pathOf(element.file, unpacked);
     if (path === undefined || taken.has(path)) {
@@ -40,7 +53,10 @@ export async function packageIn(unpacked: Unpacked, staged: StagedFiles): Promis
     }
     taken.add(path);
     const small = unpacked.small.get(path);
-    if (small && isText(element)) contents.catalogs.push(catalogOf(element, path, small));
+    if (small && !isUsable(element, small, catalogs)) {
+      leftOut.push(element.file);
+      if (element.kind === 'track') emptyTracks.push(element.file);
+    } else if (small && isText(element)) contents.catalogs.push(catalogOf(element, path, small));
     else
       addFile(
         contents,
@@ -48,7 +64,13 @@ export async function packageIn(unpacked: Unpacked, staged: StagedFiles): Promis
         unpacked.stored.get(path) ?? (await storeSmall(path, small as Buffer, staged)),
       );
   }
-  return { id, contents, leftOut };
+  return { id, contents, leftOut, emptyTracks };
+}
+
+function isUsable(element: ManifestElement, content: Buffer, catalogs: CatalogSet): boolean {
+  if (content.length === 0) return false;
+  const { flavor } = element;
+  return isPolicy(flavor) || !isText(element) || isReadable(flavor, textOf(content), catalogs);
 }
 
 function isText({ kind, flavor }: ManifestElement): boolean {
@@ -60,8 +82,12 @@ function catalogOf({ flavor }: ManifestElement, path: string, content: Buffer) {
     id: randomUUID(),
     flavor,
     filename: safeFilename(path, 'file'),
-    content: new TextDecoder().decode(content),
+    content: textOf(content),
   };
+}
+
+function textOf(content: Buffer): string {
+  return new TextDecoder().decode(content);
 }
 
 function addFile(
