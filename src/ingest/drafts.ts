@@ -74,6 +74,20 @@ export async function openDraft(
   return draftOf(row);
 }
 
+/**
+ * Forgets a draft of the account's own that has been accepted, so that its name is free for another one. Whoever asks again
+ * for what became of it is not told any more.
+ */
+export async function forgetAccepted(db: Queryable, { id, door, principal }: DraftOf): Promise<void> {
+  await db
+    .deleteFrom('drafts')
+    .where('id', '=', id)
+    .where('door', '=', door)
+    .where('owner', '=', principal.username)
+    .where('event_id', 'is not', null)
+    .execute();
+}
+
 /** A draft. @throws {DraftGone} */
 export async function findDraft(db: Queryable, which: DraftOf): Promise<Draft> {
   const row = await rowsOf(db, which).executeTakeFirst();

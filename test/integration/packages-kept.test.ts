@@ -208,3 +208,46 @@ describe('rule 6: fields behind the file', () => {
     expect(await count('staging')).toBe(staged);
   });
 });
+
+describe('a package of a chosen identifier that has been ingested', () => {
+  const put = (by: Recorder, id: string) => by.send('PUT', `/ingest/createMediaPackageWithID/${id}`);
+
+  test('is begun anew for a second set of files, and the same files are known again', async () => {
+    const id = await scheduled(newAgent());
+    const pearl = recorder();
+    const deliver = async (content: Uint8Array) => {
+      const xml = ok(await put(pearl, id));
+      expect(xml).not.toContain('<track ');
+      ok(await pearl.addTrack(xml, content));
+      const answer = ok(await pearl.ingest(xml));
+      expect(workflowId(ok(await pearl.ingest(xml)))).toBe(workflowId(answer));
+      return packageId(answer);
+    };
+    expect(await deliver(CAMERA)).toBe(id);
+    const second = await deliver(SLIDES);
+    expect(await event(second)).toMatchObject({ title: 'Algebra I (part 2)' });
+    const before = await count('events');
+    expect([await deliver(CAMERA), await deliver(SLIDES)]).toEqual([id, second]);
+    expect(await count('events')).toBe(before);
+    expect(await tracks(id)).toHaveLength(1);
+  });
+
+  test('is begun once when that is asked for at once', async () => {
+    const pearl = recorder();
+    const id = 'begun-at-once';
+    ok(await pearl.addTrack(ok(await put(pearl, id)), CAMERA));
+    ok(await pearl.ingest(`<mediapackage id="${id}"/>`));
+    for (const answer of await Promise.all([1, 2, 3].map(() => put(pearl, id)))) {
+      expect(packageId(ok(answer))).toBe(id);
+    }
+  });
+
+  test('is not for others to begin', async () => {
+    const id = 'mine-alone';
+    const pearl = recorder();
+    ok(await pearl.addTrack(ok(await put(pearl, id)), CAMERA));
+    ok(await pearl.ingest(`<mediapackage id="${id}"/>`));
+    const other = recorder(await bench.app.account('other-pearl', 'ROLE_CAPTURE_AGENT'));
+    expect(await put(other, id)).toMatchObject({ status: 409 });
+  });
+});

@@ -1,12 +1,13 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
+import { inTransaction } from '../../database/retry.ts';
 import { chosenIdentifier } from '../../events/columns.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { pathParameter } from '../../http/endpoint/schemas.ts';
 import { quoted } from '../../recordings/agents/names.ts';
 import { DRAFT_TAKEN } from '../draft-refusals.ts';
-import { type Draft, findDraft, openDraft } from '../drafts.ts';
+import { type Draft, findDraft, forgetAccepted, openDraft } from '../drafts.ts';
 import { EXAMPLE_ID, EXAMPLE_PACKAGE } from './examples.ts';
 import { DELIVERERS, DOOR, type PackageServices, packageOf, shownPackage } from './packages.ts';
 
@@ -48,7 +49,7 @@ export const createPackageWithId = defineEndpoint({
   access: DELIVERERS,
   summary: 'Begin a media package of a chosen identifier',
   description:
-    'If there is an event of this identifier, the package becomes its recording; else the event that it becomes has it. Of a package that the account has begun before, its parts are answered.',
+    'If there is an event of this identifier, the package becomes its recording; else the event that it becomes has it. Of a package that the account has begun before, its parts are answered; one that it has ingested is begun anew, as for a second recording of an event.',
   params: { package_id: pathParameter('What it is to be called.', EXAMPLE_ID) },
   answers: { 200: PACKAGE },
   refusals: [WRONG_IDENTIFIER, DRAFT_TAKEN],
@@ -56,13 +57,15 @@ export const createPackageWithId = defineEndpoint({
     const { draftExpiryMs: lifetimeMs, publicUrl } = config;
     const { principal } = c.var;
     const id = identifierIn(params.package_id);
-    const draft = await openDraft(database, { id, door: DOOR, principal, lifetimeMs }).catch(
-      async (error): Promise<Draft> => {
-        const own = await findDraft(database, packageOf(id, principal)).catch(() => undefined);
-        if (own && !own.accepted) return own;
-        throw error;
-      },
-    );
+    const draft = await inTransaction(database, async (trx): Promise<Draft> => {
+      // Agents name a package after its event. The same files are known again by the event that has them.
+      await forgetAccepted(trx, packageOf(id, principal));
+      return openDraft(trx, { id, door: DOOR, principal, lifetimeMs });
+    }).catch(async (error): Promise<Draft> => {
+      const own = await findDraft(database, packageOf(id, principal)).catch(() => undefined);
+      if (own && !own.accepted) return own;
+      throw error;
+    });
     return answerPackage(c, await shownPackage(database, draft, publicUrl));
   },
 });
