@@ -16,6 +16,7 @@ const bench = EventBench.forThisFile();
 const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]);
 const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
 const NOTHING = Buffer.alloc(0);
+const PERIOD = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
 const FLAVOR = field('flavor', 'presenter/source');
 
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
@@ -27,10 +28,8 @@ const count = async (table: 'events' | 'staging') => {
   );
   return rows[0]?.n;
 };
-const scheduled = (agent_id: string, title = 'Algebra I') => {
-  const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
-  return schedule(bench.app, { agent_id, ...period }, title);
-};
+const scheduled = (agent_id: string, title = 'Algebra I') =>
+  schedule(bench.app, { agent_id, ...PERIOD }, title);
 const boundTo = async (agentId: string) => {
   const username = `bound-${agentId.slice(-8)}`;
   await addMachine(bench.app.database, username, { agentId });
@@ -43,7 +42,7 @@ describe('an event that was moved to another agent', () => {
     const id = await scheduled(former);
     const pyca = await boundTo(former);
     const xml = ok(await pyca.addTrack(await pyca.create(), CAMERA));
-    expect((await putScheduling(bench.app, id, { agent_id: other })).status).toBe(204);
+    expect((await putScheduling(bench.app, id, { agent_id: other, ...PERIOD })).status).toBe(204);
     const answer = ok(await pyca.ingest(xml, { workflowInstanceId: id }));
     expect(packageId(answer)).toBe(packageId(xml));
     expect(await tracks(packageId(xml))).toMatchObject([{ sha256: sha256(CAMERA) }]);
