@@ -25,9 +25,15 @@ export function withoutEmptyFiles(
   return { ...request, files };
 }
 
-/** Whether a stream ends before it brings anything; else it still has all of it. */
+/** Whether a stream ends before it brings anything; else it still has all of it, or its failure. */
 async function isEmpty(stream: Readable): Promise<boolean> {
-  await once(stream, 'readable');
+  if (stream.destroyed || stream.errored) return false;
+  if (stream.readableEnded) return true;
+  const decided = new AbortController();
+  // One that has been told to end before anybody listens may never say that it can be read.
+  const events = ['readable', 'end', 'close'].map((name) => once(stream, name, { signal: decided.signal }));
+  await Promise.race(events).finally(() => decided.abort());
+  if (stream.destroyed && !stream.readableEnded) return false;
   const first: unknown = stream.read();
   if (first === null) return true;
   stream.unshift(first);
