@@ -197,6 +197,7 @@ export interface Event {
   language: Generated<string>;
   license: Generated<string>;
   location: Generated<string>;
+  own_acl: Generated<boolean>;
   presenters: Generated<string[]>;
   processing_state: Generated<string>;
   publisher: Generated<string>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { LenientAcl } from '../access/acl/acl.schemas.ts';
-import { type AclEntry, parseAcl, UNPARSABLE_ACL } from '../access/acl/acl.ts';
+import { LenientAcl, NewAcl } from '../access/acl/acl.schemas.ts';
+import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '../access/acl/acl.ts';
 import { EVENT_FIELDS } from '../events/examples.ts';
 import type { NewTrack } from '../events/tracks.ts';
 import { EVENT_CHANGES } from '../events/versions.ts';
@@ -42,6 +42,9 @@ export const jsonParts = {
   processing: jsonText(ProcessingJson, 'Which workflow to run, and how.'),
 };
 
+/** The same for a new event. */
+export const newJsonParts = { ...jsonParts, acl: jsonText(NewAcl, 'Who may do what.') };
+
 /** The parts that are files, as the reference document has them. */
 export const fileParts = {
   presenter: recording('A recording of the person who speaks.'),
@@ -73,7 +76,8 @@ export const PART_REFUSALS = [
 
 /** What a form that creates or updates an event holds beside files. Of the parts that are not there nothing is changed. */
 export interface EventParts {
-  acl: AclEntry[] | undefined;
+  /** Null for a new event that is to have none of its own. */
+  acl: AclEntry[] | null | undefined;
   /** Values by flavor. */
   catalogs: Map<string, CatalogValues> | undefined;
   processing: Processing | undefined;
@@ -99,10 +103,11 @@ export function parseEventParts(
   options: PartOptions & { purpose: 'create' | 'update' },
 ): EventParts {
   const part = (name: string) => fields.get(name)?.trim() || undefined;
+  const aclOf = options.purpose === 'create' ? parseNewAcl : parseAcl;
   const [acl, metadata, processing] = [part('acl'), part('metadata'), part('processing')];
   const scheduling = atLeast(options.version, EVENT_CHANGES.scheduling) ? part('scheduling') : undefined;
   return {
-    acl: acl === undefined ? undefined : parseAcl(acl),
+    acl: acl === undefined ? undefined : aclOf(acl),
     catalogs: metadata === undefined ? undefined : parseCatalogs(metadata, options.catalogs, options.purpose),
     processing: processing === undefined ? undefined : parseProcessing(processing),
     scheduling,

@@ -37,12 +37,12 @@ export async function parseNewEvents(
   const id = chosenIdentifier(episode);
   const columns = newEventColumns(episode, new Date());
   const recordings = scheduling === undefined ? undefined : await planRecordings(scheduling, options);
-  if (!acl) throw NO_ACL();
+  if (acl === undefined) throw NO_ACL();
   if (!catalogs) throw NO_METADATA();
   if (!processing) throw NO_PROCESSING();
   if (!processing.workflow) throw NO_WORKFLOW();
   requireValues(catalogs, options.catalogs);
-  if (recordings) requireReasonable(recordings, { acl, fields });
+  if (recordings) requireReasonable(recordings, { acl: acl ?? [], fields });
   const extended = [...catalogs].filter(([flavor]) => flavor !== options.catalogs.common.flavor);
   return { id, columns, catalogs: new Map(extended), acl, processing, recordings };
 }

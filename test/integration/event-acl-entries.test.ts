@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EventBench } from '../support/event-bench.ts';
-import { ace, send } from '../support/series.ts';
+import { ace, createSeries, send } from '../support/series.ts';
 
 const bench = EventBench.forThisFile();
 const OWN = [ace('ROLE_READER'), ace('ROLE_WRITER', 'write'), ace('ROLE_DENIED', 'read', false)];
@@ -67,6 +67,14 @@ describe('DELETE /api/events/{id}/acl/{action}/{role}', () => {
     const id = await bench.event({}, OWN);
     expect((await remove(id, 'read/ROLE_DENIED')).status).toBe(204);
     expect(await bench.acl(id)).toEqual(OWN.slice(0, 2));
+  });
+
+  test('when the last one goes, the series opens nothing', async () => {
+    const series_id = await createSeries(bench.app, {}, [ace('ROLE_READER')]);
+    const id = await bench.event({ series_id }, [ace('ROLE_LECTURER')]);
+    expect((await remove(id, 'read/ROLE_LECTURER')).status).toBe(204);
+    const { status } = await send(bench.app, 'GET', `/api/events/${id}`, undefined, bench.reader);
+    expect(status).toBe(404);
   });
 
   test('the words may hold any character', async () => {

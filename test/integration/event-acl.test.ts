@@ -15,6 +15,15 @@ const put = (id: string, acl: unknown, headers = {}) =>
     headers,
   );
 
+/** Whether somebody with the role READER finds the event; the list and the event itself say the same. */
+async function readable(series: string, id: string): Promise<boolean> {
+  const ask = (path: string) => send(bench.app, 'GET', path, undefined, bench.reader);
+  const listed = JSON.parse((await ask(`/api/events?filter=series:${series}`)).text) as unknown[];
+  const { status } = await ask(`/api/events/${id}`);
+  expect(status).toBe(listed.length > 0 ? 200 : 404);
+  return status === 200;
+}
+
 describe('GET /api/events/{id}/acl', () => {
   test('200 with the entries as they are stored', async () => {
     const answer = await send(bench.app, 'GET', `/api/events/${await bench.event({}, OWN)}/acl`, undefined, {
@@ -64,6 +73,19 @@ describe('PUT /api/events/{id}/acl', () => {
     const id = await bench.event({}, OWN);
     expect((await put(id, [])).status).toBe(204);
     expect(await bench.acl(id)).toEqual([]);
+  });
+
+  test('[] opens the event to nobody, whatever its series grants', async () => {
+    for (const own of [OWN, []]) {
+      const series_id = await createSeries(bench.app, {}, [ace('ROLE_READER')]);
+      const id = await bench.event({ series_id }, own);
+      expect(await readable(series_id, id)).toBe(true);
+      expect((await put(id, [])).status).toBe(204);
+      expect(await readable(series_id, id)).toBe(false);
+      expect(await bench.version(id)).toBe(1);
+      await put(id, []);
+      expect(await bench.version(id)).toBe(1);
+    }
   });
 
   test('the same list once more is no new version', async () => {

@@ -45,6 +45,19 @@ const withCatalogs = (...catalogs: string[]) => [
 ];
 const episode = (values: Record<string, unknown>) => catalogOf(values, 'dublincore/episode');
 
+test.each([
+  ['[]', false],
+  ['null', true],
+])('with the ACL %s the series of a new event opens it: %s', async (list, opens) => {
+  const isPartOf = await createSeries(app, {}, [ace('ROLE_READER')]);
+  const [, ...rest] = eventFields({ metadata: { isPartOf } });
+  const id = await createdWith([field('acl', list), ...rest]);
+  const headers = { 'X-RUN-WITH-ROLES': 'ROLE_READER' };
+  const { status } = await send(app, 'GET', `/api/events/${id}`, undefined, headers);
+  expect(status).toBe(opens ? 200 : 404);
+  expect(await send(app, 'GET', `/api/events/${id}/acl`)).toMatchObject({ status: 200, text: '[]' });
+});
+
 test('further catalogs are stored with the event', async () => {
   const id = await createdWith(
     withCatalogs(

@@ -24,7 +24,8 @@ beforeEach(async () => {
 
 const transaction = (work: (trx: Transaction) => Promise<void>) => app.database.transaction().execute(work);
 const changeSeries = () => send(app, 'PUT', `/api/series/${series}/acl`, { acl: JSON.stringify([LATTER]) });
-const writeEvent = (trx: Transaction) => insertEvent(trx, { id, series_id: series });
+const writeEvent = (trx: Transaction, own_acl = false) =>
+  insertEvent(trx, { id, series_id: series, own_acl });
 
 async function somebodyWaits(): Promise<void> {
   await eventually(async () => {
@@ -41,16 +42,18 @@ async function readers(): Promise<string[]> {
 
 // The ACL of a new event is written before the event itself.
 describe.each([
-  { acl: 'no ACL of its own', entries: [], expected: [LATTER.role] },
-  { acl: 'an ACL of its own', entries: [OWN], expected: [OWN.role] },
+  { acl: 'no ACL of its own', entries: [], own: false, expected: [LATTER.role] },
+  { acl: 'an ACL of its own', entries: [OWN], own: true, expected: [OWN.role] },
+  { acl: 'an ACL of its own as earlier versions write it', entries: [OWN], own: false, expected: [OWN.role] },
+  { acl: 'an empty ACL of its own', entries: [], own: true, expected: [] },
 ])(
   'who may read a new event with $acl is right when the ACL of its series changes',
-  ({ entries, expected }) => {
+  ({ entries, own, expected }) => {
     test('between the ACL of the event and the event', async () => {
       await transaction(async (trx) => {
         await replaceAcl(trx, 'events', id, entries);
         expect((await changeSeries()).status).toBe(200);
-        await writeEvent(trx);
+        await writeEvent(trx, own);
       });
       expect(await readers()).toEqual(expected);
     });
@@ -59,7 +62,7 @@ describe.each([
       let changed: Promise<{ status: number }> | undefined;
       await transaction(async (trx) => {
         await replaceAcl(trx, 'events', id, entries);
-        await writeEvent(trx);
+        await writeEvent(trx, own);
         changed = changeSeries();
         await somebodyWaits();
       });
@@ -73,7 +76,7 @@ describe.each([
         await replaceAcl(trx, 'series', series, [LATTER]);
         written = transaction(async (other) => {
           await replaceAcl(other, 'events', id, entries);
-          await writeEvent(other);
+          await writeEvent(other, own);
         });
         await somebodyWaits();
       });

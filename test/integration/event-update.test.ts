@@ -6,7 +6,7 @@ import { BENCH_ACL, EventBench } from '../support/event-bench.ts';
 import { sendForm, traceOf } from '../support/event-writes.ts';
 import { field, file, form, type Part } from '../support/form.ts';
 import { insertPublication } from '../support/publication.ts';
-import { ace, catalogOf, send } from '../support/series.ts';
+import { ace, catalogOf, createSeries, send } from '../support/series.ts';
 
 const bench = EventBench.forThisFile();
 
@@ -37,6 +37,18 @@ describe('POST /api/events/{id}', () => {
       title: 'After',
       presenter: ['Ada'],
       archive_version: 1,
+    });
+  });
+
+  test('an empty ACL opens the event to nobody, whatever its series grants', async () => {
+    const series_id = await createSeries(bench.app, {}, [ace('ROLE_READER')]);
+    const id = await event({ series_id });
+    expect((await update(id, [acl()])).status).toBe(204);
+    const { status } = await send(bench.app, 'GET', `/api/events/${id}`, undefined, bench.reader);
+    expect(status).toBe(404);
+    expect(await update(id, [field('acl', 'null')])).toMatchObject({
+      status: 400,
+      text: 'Unable to parse acl',
     });
   });
 

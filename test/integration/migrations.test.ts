@@ -65,6 +65,21 @@ describe('migrations that run again', () => {
     expect(await applyMigrations(url)).toEqual(FILES);
     expect(await dumpSchema(client)).toEqual(schema);
   });
+
+  test('leave an event closed that its own empty list closes', async () => {
+    await client.query(`
+      INSERT INTO series (id, title, creator) VALUES ('open', '', '');
+      INSERT INTO series_acl (series_id, position, role, action, allow) VALUES ('open', 0, 'ROLE_A', 'read', true);
+      INSERT INTO events (id, start_date, created, creator, series_id, own_acl) VALUES
+        ('closed', now(), now(), '', 'open', true), ('follows', now(), now(), '', 'open', false);
+      DELETE FROM schema_migrations`);
+    await applyMigrations(url);
+    const { rows } = await client.query('SELECT id, read_roles FROM events ORDER BY id');
+    expect(rows).toEqual([
+      { id: 'closed', read_roles: [] },
+      { id: 'follows', read_roles: ['ROLE_A'] },
+    ]);
+  });
 });
 
 describe('a database that was in use all the time', () => {

@@ -27,9 +27,10 @@ beforeEach(async () => {
 const put = (fields: Record<string, string>, headers = {}) => send(app, 'PUT', path, fields, headers);
 const read = async () => JSON.parse((await send(app, 'GET', path)).text) as SentAce[];
 
-async function addEvent(acl: SentAce[] = []): Promise<string> {
+/** @param acl of its own, if it has one */
+async function addEvent(acl?: SentAce[]): Promise<string> {
   const eventId = await insertEvent(app.database, { series_id: id });
-  await app.database.transaction().execute((trx) => replaceAcl(trx, 'events', eventId, acl));
+  if (acl) await app.database.transaction().execute((trx) => replaceAcl(trx, 'events', eventId, acl));
   return eventId;
 }
 
@@ -123,9 +124,11 @@ test('the ACL is read with the right to read, written with the right to write', 
 test('events without an ACL of their own follow the series, others do not', async () => {
   const following = await addEvent();
   const own = await addEvent([ace('ROLE_OTHER')]);
+  const closed = await addEvent([]);
   await put({ acl: JSON.stringify([ace('ROLE_BOB')]) });
   expect(await eventStatus(following, bob)).toBe(200);
   expect(await eventStatus(own, bob)).toBe(404);
+  expect(await eventStatus(closed, bob)).toBe(404);
 });
 
 test('override=true lets all events of the series follow it', async () => {
@@ -134,10 +137,14 @@ test('override=true lets all events of the series follow it', async () => {
   await app.database
     .transaction()
     .execute((trx) => replaceAcl(trx, 'events', elsewhere, [ace('ROLE_OTHER')]));
+  const closed = await addEvent([]);
   const following = await addEvent();
   await put({ acl: JSON.stringify([ace('ROLE_BOB')]), override: 'TRUE' });
   expect(await eventStatus(own, bob)).toBe(200);
-  expect(await versions(own, following)).toEqual([1, 0]);
+  expect(await eventStatus(closed, bob)).toBe(200);
+  expect(await versions(own, closed, following)).toEqual([1, 1, 0]);
+  await put({ acl: JSON.stringify([ace('ROLE_ADA')]) });
+  for (const each of [own, closed, following]) expect(await eventStatus(each, bob)).toBe(404);
   expect(await ownEntries(own)).toEqual([]);
   expect(await ownEntries(elsewhere)).toEqual(['ROLE_OTHER']);
 });

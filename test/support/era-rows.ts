@@ -204,4 +204,6 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     UPDATE workflow_operations SET ready_at = started_at`,
   '0035': `
     INSERT INTO capture_agents (id, forgotten) VALUES ('hall-0', true)`,
+  '0036': `
+    UPDATE events SET own_acl = true WHERE id = 'event-2'`,
 };

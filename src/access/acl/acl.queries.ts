@@ -57,7 +57,7 @@ const STORED = {
   series: { table: 'series_acl', owner: 'series_id' },
 } as const;
 
-/** The own ACLs of events or series, by identifier, in one query; empty for those that have none. */
+/** The entries of the own ACLs of events or series, by identifier, in one query; none for those that have no ACL. */
 export async function aclsOf(
   db: Queryable,
   resource: Resource,
@@ -73,8 +73,14 @@ export async function aclsOf(
   return acls;
 }
 
+/** Whether an event has an ACL of its own, which may be empty. Entries alone say so of one that an earlier version wrote. */
+export function hasOwnAcl(event: { own_acl: boolean }, entries: readonly AclEntry[]): boolean {
+  return event.own_acl || entries.length > 0;
+}
+
 /**
- * Replaces the ACL of an event or a series, or of several; one entry for each pair of role and action.
+ * Replaces the ACL of an event or a series, or of several; one entry for each pair of role and action. Events have one of
+ * their own then, also when it is empty; of one that is still to be written its row has to say it (`own_acl`).
  *
  * @param owners identifiers
  */
@@ -86,6 +92,9 @@ export async function replaceAcl(
 ): Promise<void> {
   const { table, owner } = STORED[resource];
   const ids = [owners].flat();
+  if (resource === 'events') {
+    await sql`UPDATE events SET own_acl = true WHERE id = ANY(${ids}) AND NOT own_acl`.execute(trx);
+  }
   await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids})`.execute(trx);
   if (entries.length === 0) return;
   await sql`

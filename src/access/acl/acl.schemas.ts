@@ -23,11 +23,18 @@ export const StrictEntry = z
 /** The list that replaces another one, or that of a new series. */
 export const StrictAcl = z.array(StrictEntry).max(MAX_ENTRIES).meta({ id: 'StrictAcl' });
 
-/** The list of an event that is created or updated. */
+/** The list that an event gets anew. */
 export const LenientAcl = z
   .array(z.object({ action, role }))
   .max(MAX_ENTRIES)
   .meta({ id: 'LenientAcl', description: 'Every entry allows, whatever its `allow` says.' });
+
+/** The list of a new event. */
+export const NewAcl = LenientAcl.nullable().meta({
+  id: 'NewAcl',
+  description:
+    '`[]` opens the event to nobody; with `null` it has no list of its own, and that of its series holds.',
+});
 
 /** An access control list as it is answered. */
 export const Acl = z

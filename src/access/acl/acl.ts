@@ -36,6 +36,16 @@ export function parseAcl(text: string): AclEntry[] {
   return allowing(jsonOf(text));
 }
 
+/**
+ * Reads the ACL of a new event, as `parseAcl` does.
+ *
+ * @returns null for `null`: the event is to have none of its own
+ * @throws {HttpError} 400 `Unable to parse acl`
+ */
+export function parseNewAcl(text: string): AclEntry[] | null {
+  return jsonOf(text) === null ? null : parseAcl(text);
+}
+
 /** The entry that lets a role do something. @throws {HttpError} 400 `Unable to parse acl` for impossible words */
 export function allowingEntry(action: string, role: string): AclEntry {
   const entry = { action, role };

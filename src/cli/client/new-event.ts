@@ -13,7 +13,7 @@ export interface NewEvent {
   /** The identifier of its series. */
   series?: string | undefined;
   workflow: string;
-  /** Roles that may read it; whoever makes it may in any case. */
+  /** Roles that may read it; without any, who may do what is for its series to say. */
   read: readonly string[];
 }
 
@@ -23,8 +23,9 @@ export function fieldsOf({ title, description, series, workflow, read }: NewEven
   const fields = Object.entries(values).flatMap(([id, value]) =>
     value === undefined ? [] : [{ id, value }],
   );
+  const entries = read.map((role) => ({ allow: true, role, action: 'read' }));
   return {
-    acl: JSON.stringify(read.map((role) => ({ allow: true, role, action: 'read' }))),
+    acl: JSON.stringify(entries.length > 0 ? entries : null),
     metadata: JSON.stringify([{ flavor: 'dublincore/episode', fields }]),
     processing: JSON.stringify({ workflow }),
   };

@@ -23,7 +23,7 @@ line that breaks is waited for; a command that was stopped goes on where it was 
   --title TEXT   the title; without it the name of the file
   --series ID    the series
   --workflow NAME  how it is processed; without it the usual way
-  --read ROLE    who may read the event, such as ROLE_ANONYMOUS; may be given several times
+  --read ROLE    who may read the event, such as ROLE_ANONYMOUS; may be given several times; without it, as its series says
   --no-wait      do not wait for the processing
 ${SERVER_USAGE}`;
 

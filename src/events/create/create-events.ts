@@ -27,7 +27,8 @@ export interface NewEvents {
   columns: ReturnType<typeof newEventColumns>;
   /** Values of the catalogs beside the default one, by flavor. */
   catalogs: ReadonlyMap<string, CatalogValues>;
-  acl: readonly AclEntry[];
+  /** Null for none of their own: that of their series holds then. */
+  acl: readonly AclEntry[] | null;
   processing: Processing;
   /** What is to be recorded; undefined for an event that is not scheduled. */
   recordings: RecordingPlan | undefined;
@@ -68,9 +69,10 @@ export async function createEvents(
   const presenters = await namedPresenters(trx, columns.presenters);
   const location = recordings?.agentId ?? columns.location;
   // What the row of an event shows of these, it finds there already: it is written only once.
-  await replaceAcl(trx, 'events', ids, acl);
+  if (acl) await replaceAcl(trx, 'events', ids, acl);
   for (const [flavor, values] of catalogs) await saveCatalog(trx, 'events', ids, flavor, values);
-  await insertEvents(trx, { ...columns, presenters, location, creator: principal.displayName }, events);
+  const shared = { ...columns, presenters, location, creator: principal.displayName, own_acl: acl !== null };
+  await insertEvents(trx, shared, events);
   await recordChanges(trx, creationOf(ids, { tracks, occurrences, recordings, actor: principal.username }));
   const [eventId] = ids;
   if (eventId !== undefined && tracks.length > 0) {

@@ -26,7 +26,7 @@ export const readEventAcl = defineEndpoint({
   path: '/api/events/{event_id}/acl',
   access: apiRole('EVENTS_ACL_VIEW'),
   summary: "Read an event's access control list",
-  description: 'An event without entries of its own has those of its series, which are not listed here.',
+  description: 'Without a list of its own an event has that of its series, which is not shown here.',
   params: eventParams,
   answers: { 200: { description: 'The list.', body: Acl, example: ACL } },
   refusals: [EVENT_MISSING],
@@ -42,7 +42,8 @@ export const putEventAcl = defineEndpoint({
   path: '/api/events/{event_id}/acl',
   access: apiRole('EVENTS_ACL_EDIT'),
   summary: "Replace an event's access control list",
-  description: 'The list that was there is gone. Not while a workflow runs.',
+  description:
+    'The list that was there is gone; `[]` opens the event to nobody but administrators. Not while a workflow runs.',
   params: eventParams,
   form: {
     schema: z.object({ acl: jsonText(StrictAcl, 'The new list.') }),
@@ -89,7 +90,7 @@ export const removeAclEntry = defineEndpoint({
   path: '/api/events/{event_id}/acl/{action}/{role}',
   access: apiRole('EVENTS_ACL_DELETE'),
   summary: 'Take a permission back',
-  description: 'Other entries stay.',
+  description: 'Other entries stay. Without any, the event is open to nobody but administrators.',
   params: { ...eventParams, action, role: pathParameter('The role that may do it.', 'ROLE_STUDENT') },
   answers: { 204: { description: 'There is no such entry any more.' } },
   refusals: [ACL_LOCKED_HERE, EVENT_MISSING, NO_ACL_ENTRY],

@@ -1,4 +1,5 @@
-import { aclsOf, mayAccess, replaceAcl } from '../../access/acl/acl.queries.ts';
+import { sql } from 'kysely';
+import { aclsOf, hasOwnAcl, mayAccess, replaceAcl } from '../../access/acl/acl.queries.ts';
 import { MAX_ENTRIES } from '../../access/acl/acl.schemas.ts';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Principal } from '../../access/principal.ts';
@@ -31,7 +32,7 @@ export async function editAcl(
   const current = (await aclsOf(trx, 'events', [event.id])).get(event.id) ?? [];
   const edited = entriesAfter(edit, current);
   if (isActive(event.processing_state)) throw refusals.processing(event.id);
-  if (current.length === edited.length && current.every((entry, i) => isSame(entry, edited[i]))) return false;
+  if (hasOwnAcl(event, current) && isSameList(current, edited)) return false;
   await replaceAcl(trx, 'events', event.id, edited);
   return true;
 }
@@ -45,15 +46,29 @@ export async function dropAclsOfSeries(
   seriesId: string,
   principal: Principal,
 ): Promise<void> {
-  const dropped = await trx
-    .deleteFrom('event_acl')
-    .using('events')
-    .whereRef('event_acl.event_id', '=', 'events.id')
-    .where('events.series_id', '=', seriesId)
+  const owning = await trx
+    .selectFrom('events')
+    .select('id')
+    .where('series_id', '=', seriesId)
     .where(mayAccess('events', principal, 'write'))
-    .returning('event_acl.event_id')
+    .where((eb) =>
+      eb.or([
+        eb('own_acl', '=', true),
+        eb.exists(eb.selectFrom('event_acl').whereRef('event_acl.event_id', '=', 'events.id')),
+      ]),
+    )
+    .orderBy('id')
+    .forUpdate()
     .execute();
-  const eventIds = [...new Set(dropped.map(({ event_id }) => event_id))];
+  const eventIds = owning.map(({ id }) => id);
+  const any = sql<string>`ANY(${eventIds})`;
+  await trx.deleteFrom('event_acl').where('event_id', '=', any).execute();
+  await trx
+    .updateTable('events')
+    .set({ own_acl: false })
+    .where('id', '=', any)
+    .where('own_acl', '=', true)
+    .execute();
   await countVersion(trx, eventIds);
   const actor = principal.username;
   const data = { parts: ['acl'] };
@@ -90,6 +105,10 @@ function withoutEntry(acl: readonly AclEntry[], pair: { action: string; role: st
 
 function isAbout(entry: AclEntry, { action, role }: { action: string; role: string }): boolean {
   return entry.action === action && entry.role === role;
+}
+
+function isSameList(a: readonly AclEntry[], b: readonly AclEntry[]): boolean {
+  return a.length === b.length && a.every((entry, i) => isSame(entry, b[i]));
 }
 
 function isSame(a: AclEntry, b: AclEntry | undefined): boolean {

@@ -11,7 +11,7 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { createdHeaders, EXAMPLE_URL, pathParameter } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { formatInstant } from '../../metadata/time.ts';
-import { exampleParts, jsonParts, PART_REFUSALS } from '../event-form.ts';
+import { exampleParts, newJsonParts, PART_REFUSALS } from '../event-form.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { EVENT_MADE } from './address-uploads.ts';
 import {
@@ -35,7 +35,7 @@ import { DirectUploadOver } from './outcome.ts';
 
 const PATH = '/api/uploads';
 /** What the event is made of, beside its files. */
-const EVENT_FIELDS = Object.keys(jsonParts);
+const EVENT_FIELDS = Object.keys(newJsonParts);
 const DIRECT_UPLOAD_ID = '7a3c5f0e-2b1d-4c8e-9f60-5d4a3b2c1e0f';
 
 export const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `There is no direct upload '${id}'.`, [
@@ -76,7 +76,7 @@ export const newDirectUpload = defineEndpoint({
     'For files of an event that somebody without an account is to send, such as the user of a learning platform from a browser. Each file gets an address that is told only once and good for that file alone, as the `uploadUrl` (with a deferred length) or the `endpoint` of a [tus](https://tus.io/) client. `acl`, `metadata` and `processing` are those of `POST /api/events` and looked at now. When all files have come, the event is made of them, as whoever asked.',
   form: {
     schema: z.object({
-      ...jsonParts,
+      ...newJsonParts,
       files: z
         .string()
         .optional()

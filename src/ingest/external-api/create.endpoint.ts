@@ -34,7 +34,7 @@ import {
   FLAVORS,
   fileParts,
   flavorOf,
-  jsonParts,
+  newJsonParts,
   PART_REFUSALS,
   tracksOf,
 } from '../event-form.ts';
@@ -69,7 +69,7 @@ export const newEvent = defineEndpoint({
   form: {
     streams: Object.keys(FLAVORS),
     schema: z.object({
-      ...jsonParts,
+      ...newJsonParts,
       scheduling: jsonText(NewScheduling, 'What is to be recorded, when and by which agent.')
         .optional()
         .meta({ 'x-since': EVENT_CHANGES.scheduling }),

@@ -160,7 +160,7 @@ function parseEdits(
       : parseSchedulingChange(parts.scheduling, UNPARSABLE_SCHEDULING);
   return {
     metadata: parts.catalogs && { kind: 'written back', given: parts.catalogs, catalogs },
-    acl: parts.acl && { kind: 'replace', entries: parts.acl },
+    acl: parts.acl ? { kind: 'replace', entries: parts.acl } : undefined,
     scheduling: change && { change, gapMs, allowConflict: false },
     processing: parts.processing,
   };

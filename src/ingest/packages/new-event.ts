@@ -1,4 +1,4 @@
-import { aclsOf, mayAccess } from '../../access/acl/acl.queries.ts';
+import { aclsOf, hasOwnAcl, mayAccess } from '../../access/acl/acl.queries.ts';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import { parseForeignAcl } from '../../access/acl/foreign-acl.ts';
 import type { Principal } from '../../access/principal.ts';
@@ -60,6 +60,7 @@ export async function furtherEventOf(
   processing: Processing,
 ): Promise<NewEvents> {
   const event = await trx.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const entries = (await aclsOf(trx, 'events', [id])).get(id) ?? [];
   const values = episodeValues(event);
   values.set('title', `${event.title} (part ${part})`);
   values.set('identifier', '');
@@ -67,7 +68,7 @@ export async function furtherEventOf(
     id: await freeIdentifier(trx, packageId),
     columns: newEventColumns(values, new Date()),
     catalogs: (await storedCatalogs(trx, 'events', [id])).get(id) ?? new Map(),
-    acl: (await aclsOf(trx, 'events', [id])).get(id) ?? [],
+    acl: hasOwnAcl(event, entries) ? entries : null,
     processing,
     recordings: undefined,
   };
@@ -107,8 +108,8 @@ async function leaveUnknownSeries(
 }
 
 /** Who may do what where the package does not say it: as the series says, else the account alone. */
-function usualAcl(values: CatalogValues, { username }: Principal): AclEntry[] {
-  if (textIn(values, 'isPartOf') !== '') return [];
+function usualAcl(values: CatalogValues, { username }: Principal): AclEntry[] | null {
+  if (textIn(values, 'isPartOf') !== '') return null;
   const role = userRole(username);
   return ['read', 'write'].map((action) => ({ allow: true, action, role }));
 }

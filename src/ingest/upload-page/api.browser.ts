@@ -72,14 +72,13 @@ export function createApi(base: string, page: { account: string; role: string })
   };
 
   const aclOf = (audience: Audience) => {
-    const readers: Record<Audience, string[]> = {
-      series: [],
+    const readers: Record<Exclude<Audience, 'series'>, string[]> = {
       account: [ownRole],
       users: [ownRole, 'ROLE_USER'],
       everybody: [ownRole, 'ROLE_ANONYMOUS'],
     };
     // Without a list of its own an event has that of its series.
-    if (audience === 'series') return [];
+    if (audience === 'series') return null;
     const read = readers[audience].map((role) => ({ role, action: 'read', allow: true }));
     return [...read, { role: ownRole, action: 'write', allow: true }];
   };
