@@ -39,6 +39,13 @@ test('a page in the middle leads to all its neighbours, and keeps the other para
   expect(headers).toEqual({ 'X-Total-Count': '95', 'X-Total-Count-Relation': 'eq' });
 });
 
+test('links that would not fit into the headers that proxies take are left out', () => {
+  const filter = Array.from({ length: 40 }, (_, i) => `identifier:0f5f0000-0000-4000-8000-${i}`).join(',');
+  const { links: found, headers } = links({ more: { before: false, after: true } }, `filter=${filter}`);
+  expect(found).toEqual({});
+  expect(headers).toEqual({ 'X-Total-Count': '10', 'X-Total-Count-Relation': 'eq' });
+});
+
 test('the last page is not known while the total is not', () => {
   const { links: found, headers } = links({
     more: { before: false, after: true },

@@ -6,6 +6,8 @@ import { badRequest } from '../errors.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MAX_LENGTH = 20_000;
+/** Of `Link`, which repeats the query for each relation: proxies and clients refuse headers of a few kilobytes. */
+const MAX_LINK_BYTES = 2_000;
 
 /** The parameters that say which page of a list is wanted. */
 export const PageQuery = z.object({
@@ -55,7 +57,8 @@ export interface PageFacts {
 
 /**
  * The headers of a page: `X-Total-Count` with `X-Total-Count-Relation` (`eq`: so many there are, `gte`: at least so
- * many), and `Link` with first, prev, next and, when the total is known, last. `next` carries a cursor.
+ * many), and `Link` with first, prev, next and, when the total is known, last. `next` carries a cursor. A `Link` that
+ * would be too long for a header is left out.
  *
  * @param url of the list without its query
  * @param query what the client asked for; everything but the place of the page is kept
@@ -69,10 +72,11 @@ export function pageHeaders(url: string, query: URLSearchParams, facts: PageFact
     const search = parameters.toString();
     return `<${url}${search && `?${search}`}>; rel="${relation}"`;
   });
+  const Link = links.join(', ');
   return {
     'X-Total-Count': String(total.count),
     'X-Total-Count-Relation': total.exact ? 'eq' : 'gte',
-    Link: links.join(', '),
+    ...(Buffer.byteLength(Link) <= MAX_LINK_BYTES && { Link }),
   };
 }
 

@@ -13,10 +13,14 @@ export function listHeaders(path: string) {
       description: '`eq`: there are exactly so many; `gte`: at least so many.',
       example: 'eq',
     }),
-    Link: z.string().meta({
-      description: 'Addresses of the pages `first`, `prev`, `next` and `last`, as far as there are such.',
-      example: `<${EXAMPLE_URL}${path}?limit=20&offset=20>; rel="next"`,
-    }),
+    Link: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'Addresses of the pages `first`, `prev`, `next` and `last`, as far as there are such; left out where they would be too long for a header.',
+        example: `<${EXAMPLE_URL}${path}?limit=20&offset=20>; rel="next"`,
+      }),
   });
 }
 
