@@ -188,7 +188,8 @@ function isSmall({ c }: EndpointRequest): boolean {
 function limitsOf({ maxUploadBytes, uploadIdleMs }: UploadLimits): FormLimits {
   return {
     fieldBytes: 2 ** 20,
-    fields: 20,
+    // Clients send any field they like beside those that are read.
+    fields: 1000,
     files: 10,
     fileBytes: maxUploadBytes,
     idleMs: uploadIdleMs,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { post } from '../support/app-uploads.ts';
 import { sendForm } from '../support/event-writes.ts';
-import { eventFields, field, file } from '../support/form.ts';
+import { eventFields, field, file, type Part } from '../support/form.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
-import { send } from '../support/series.ts';
+import { catalogOf, send } from '../support/series.ts';
 import { guzzlePart, wireForm } from '../support/wire.ts';
 
 let app: TestApp;
@@ -43,6 +43,29 @@ test('Guzzle gives every part of a new event its length, and Moodle expects 201'
   const { identifier } = await answer.json();
   expect(answer.status).toBe(201);
   expect(await trackCount(identifier)).toBe(1);
+});
+
+test('clients that send every field as bytes, without a file name, are understood', async () => {
+  const bytes = (part: Part): Part => ({ ...part, type: 'application/octet-stream' });
+  const answer = await post(app, eventFields({ title: 'As bytes' }).map(bytes));
+  expect(answer.status).toBe(201);
+  const { identifier } = (await answer.json()) as { identifier: string };
+  expect(await list(`filter=identifier:${identifier}`)).toMatchObject([{ title: 'As bytes' }]);
+  const metadata = bytes(field('metadata', catalogOf({ title: 'Renamed' }, 'dublincore/episode')));
+  expect((await sendForm(app, `/api/events/${identifier}`, [metadata])).status).toBe(204);
+  expect(await list(`filter=identifier:${identifier}`)).toMatchObject([{ title: 'Renamed' }]);
+});
+
+test('fields and files that nobody asks for are ignored, and parts where no file was chosen', async () => {
+  const answer = await post(app, [
+    ...eventFields(),
+    ...Array.from({ length: 50 }, (_, i) => field(`note-${i}`, 'x')),
+    ...Array.from({ length: 20 }, () => file('presentation', '', Buffer.from(''))),
+    ...Array.from({ length: 20 }, (_, i) => file('attachment', `${i}.pdf`, Buffer.from('x'))),
+    file('presenter', 'a.mp4', Buffer.from('x')),
+  ]);
+  expect(answer.status).toBe(201);
+  expect(await trackCount((await answer.json()).identifier)).toBe(1);
 });
 
 test('a recording that Guzzle sends without a file name is a field, and ignored', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { endpointApp } from '../../../test/support/endpoint-app.ts';
 import { HttpError } from '../errors.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineEndpoint, type EndpointRequest } from './endpoint.ts';
 import { refusal } from './refusal.ts';
 import { Rules } from './rules.ts';
 
@@ -30,14 +30,31 @@ const send = defineEndpoint({
   path: '/files',
   access: 'public',
   form: { schema: z.object({}), streams: ['wanted'], example: {} },
-  handle: async ({ c, files }) => {
-    const received: string[] = [];
-    const fields = await files(LIMITS, async ({ field, stream }) => {
-      for await (const chunk of stream) received.push(`${field}: ${chunk}`);
-    });
-    return c.json({ received, fields: Object.fromEntries(fields) });
-  },
+  handle: receive,
 });
+
+const sendAnything = defineEndpoint({
+  method: 'post',
+  path: '/parcels',
+  access: 'public',
+  form: {
+    schema: z.object({
+      BODY: z.string().optional().meta({ contentMediaType: 'application/octet-stream' }),
+      note: z.string().meta({ contentMediaType: 'application/json' }),
+    }),
+    streams: 'any',
+    example: {},
+  },
+  handle: receive,
+});
+
+async function receive({ c, files }: EndpointRequest): Promise<Response> {
+  const received: string[] = [];
+  const fields = await files(LIMITS, async ({ field, stream }) => {
+    for await (const chunk of stream) received.push(`${field}: ${chunk}`);
+  });
+  return c.json({ received, fields: Object.fromEntries(fields) });
+}
 
 const file = defineEndpoint({
   method: 'get',
@@ -46,7 +63,7 @@ const file = defineEndpoint({
   handle: ({ c, params }) => c.text(`<${params.name}>`),
 });
 
-const app = endpointApp([paint, send, file], {});
+const app = endpointApp([paint, send, sendAnything, file], {});
 
 async function put(path: string, fields: Record<string, string>): Promise<[number, string]> {
   const answer = await app.request(path, { method: 'PUT', body: new URLSearchParams(fields) });
@@ -83,6 +100,23 @@ test('files of declared parts are streamed, all others are read and dropped', as
   body.append('title', 'A');
   const answer = await app.request('/files', { method: 'POST', body });
   expect(await answer.json()).toEqual({ received: ['wanted: abc'], fields: { title: 'A' } });
+});
+
+test.each([
+  ['/files', 'wanted', true],
+  ['/files', 'other', false],
+  ['/parcels', 'BODY', true],
+  ['/parcels', 'note', false],
+  ['/parcels', 'toString', false],
+])('what %s gets in %s as bytes without a file name is a file: %s', async (path, field, isFile) => {
+  const [type, body] = [
+    'multipart/form-data; boundary=x',
+    `--x\r\nContent-Disposition: form-data; name="${field}"\r\nContent-Type: application/octet-stream\r\n\r\nabc\r\n--x--\r\n`,
+  ];
+  const answer = await app.request(path, { method: 'POST', headers: { 'Content-Type': type }, body });
+  expect(await answer.json()).toEqual(
+    isFile ? { received: [`${field}: abc`], fields: {} } : { received: [], fields: { [field]: 'abc' } },
+  );
 });
 
 test('a parameter that something follows is had without it, and names nothing without that', async () => {

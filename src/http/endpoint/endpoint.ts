@@ -33,7 +33,7 @@ export interface Description extends Rule {
 /** A request body of form fields. */
 export interface Form {
   schema: z.ZodObject;
-  /** The parts whose files are streamed, or `any`; files in other parts are read and dropped. Files need multipart. */
+  /** The parts whose files are streamed, or `any`; files in other parts are read and dropped. They need multipart. */
   streams?: readonly string[] | 'any';
   /** How long it may be, without files; 1 MiB unless given. */
   maxBytes?: number;
@@ -170,14 +170,20 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
     fields: read,
     fieldList: readList,
     form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), complaint) : {}),
-    files: (limits, onFile, onField) => {
-      const handle = async (part: FilePart) => {
-        if (streams === 'any' || streams.includes(part.field)) return onFile(part);
-        for await (const _ of part.stream);
-      };
-      return readForm(c.req.raw, limits, handle, onField);
-    },
+    files: (limits, onFile, onField) =>
+      readForm(c.req.raw, limits, onFile, {
+        onField,
+        wants: (field) => streams === 'any' || streams.includes(field),
+        isForFile: (field) => (streams === 'any' ? isDeclaredFile(form, field) : streams.includes(field)),
+      }),
   };
+}
+
+/** Whether a field is declared to have a media type, and not that of JSON in a text. */
+function isDeclaredFile(form: Form | undefined, field: string): boolean {
+  const { shape = {} } = form?.schema ?? {};
+  const type = Object.hasOwn(shape, field) ? shape[field]?.meta()?.contentMediaType : undefined;
+  return type !== undefined && type !== 'application/json';
 }
 
 /** Of a segment such as `{name}.json`, the router has the whole; one that ends otherwise names nothing. */

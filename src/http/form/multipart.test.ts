@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HttpError } from '../errors.ts';
 import { ClientGone } from './body.ts';
-import { type FilePart, type FormLimits, readForm } from './multipart.ts';
+import { type FilePart, type FormLimits, type FormReading, readForm } from './multipart.ts';
 
 const LIMITS: FormLimits = { fieldBytes: 100, fields: 3, files: 2, fileBytes: 1000, idleMs: 200 };
 const BOUNDARY = 'boundary';
@@ -42,7 +42,7 @@ function stream(
 
 async function read(
   body: BodyInit,
-  options: { limits?: Partial<FormLimits>; headers?: Record<string, string> } = {},
+  options: { limits?: Partial<FormLimits>; headers?: Record<string, string>; reading?: FormReading } = {},
 ) {
   const files: Record<string, string> = {};
   const names: string[] = [];
@@ -53,6 +53,7 @@ async function read(
       names.push(part.filename);
       files[part.field] = await text(part.stream);
     },
+    options.reading,
   );
   return { fields: Object.fromEntries(fields), files, names };
 }
@@ -98,9 +99,22 @@ test('too many fields or files are 400', async () => {
   );
 });
 
-test('empty files without a name count as well', async () => {
-  const error = await refusal(read(file('a', '', '').repeat(3) + END));
-  expect([error.status, error.message]).toEqual([400, 'The form has more than 2 files.']);
+test('empty files without a name, and files that nobody wants, count by themselves', async () => {
+  const few = file('a', '', '').repeat(3) + file('presenter', 'a.mp4', 'video') + END;
+  expect((await read(few)).files).toEqual({ presenter: 'video' });
+  const left = (parts: string) =>
+    readForm(request(parts + END), LIMITS, async () => undefined, { wants: () => false });
+  expect(await left(file('a', 'a.mp4', 'x').repeat(3) + field('acl', '[]'))).toEqual(
+    new Map([['acl', '[]']]),
+  );
+  const sentence = 'The form has more than 1000 files that are empty or that nobody asked for.';
+  for (const promise of [
+    read(file('a', '', '').repeat(1001) + END, { limits: { fileBytes: 2 ** 20 } }),
+    left(file('a', 'a', 'x').repeat(1001)),
+  ]) {
+    const error = await refusal(promise);
+    expect([error.status, error.message]).toEqual([400, sentence]);
+  }
 });
 
 test('when a handler fails, what was read ahead for it fails in silence', async () => {
@@ -225,12 +239,25 @@ describe('what is sent as a file is taken', () => {
     expect((await read(encoded + END)).names).toEqual(['ä.mp4']);
   });
 
+  const nameless = (field: string, type: string) =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${field}"\r\nContent-Type: ${type}\r\n\r\nvideo\r\n`;
   test.each(['application/octet-stream', 'video/mp4', 'audio/flac'])('as %s without a name', async (type) => {
-    const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="presenter"\r\nContent-Type: ${type}\r\n\r\nvideo\r\n`;
-    expect(await read(part + END)).toEqual({
+    expect(
+      await read(nameless('presenter', type) + END, {
+        reading: { isForFile: (name) => name === 'presenter' },
+      }),
+    ).toEqual({
       fields: {},
       files: { presenter: 'video' },
       names: ['presenter'],
+    });
+  });
+
+  test('but not as mere bytes in a field that is not for files', async () => {
+    expect(await read(nameless('acl', 'application/octet-stream') + END)).toEqual({
+      fields: { acl: 'video' },
+      files: {},
+      names: [],
     });
   });
 

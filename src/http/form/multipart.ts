@@ -12,6 +12,7 @@ import { broken, Parts } from './parts.ts';
 export interface FormLimits {
   fieldBytes: number;
   fields: number;
+  /** Those that are wanted, and hold something or have a name. */
   files: number;
   /** All files of the request together. */
   fileBytes: number;
@@ -44,6 +45,18 @@ export interface FilePart {
   stream: Readable;
 }
 
+/** What else is to be known of a form while it is read. */
+export interface FormReading {
+  /** Told of each field before the parts after it are read; when it throws, the form fails as well. */
+  onField?: ((name: string, value: string) => void) | undefined;
+  /** Whether the files in a form field are wanted, as all are unless given. Others are read and dropped. */
+  wants?: (field: string) => boolean;
+  /** Whether a form field is one for a file, as none is unless given: bytes in it are one without a file name, too. */
+  isForFile?: (field: string) => boolean;
+}
+
+/** Of parts that are passed over. */
+const MOST_LEFT_OUT = 1000;
 /** Of all fields together: they are kept in memory, and a form may have a thousand of them. */
 const ALL_FIELDS_BYTES = 16 * 2 ** 20;
 /** Room for boundaries, part headers and fields beside the files. */
@@ -54,14 +67,14 @@ const MAX_BOUNDARY = 256;
 /**
  * Streams a `multipart/form-data` request: file parts go to `onFile` as they arrive, with back-pressure down to the
  * client's socket; form fields are collected. A part is a file when it has a file name, even an empty one, or claims to
- * be bytes; a part with neither a name of its file nor content is what web pages send where no file was chosen, and no
- * other is left out.
+ * be sound or picture; one that claims to be mere bytes in a field for files alone, since some clients send every field as
+ * bytes. A part with neither a name of its file nor content is what web pages send where no file was chosen; that and files
+ * nobody wants are left out, and nothing else.
  *
  * With the first fault, of whichever side, everything stops: the request is no longer read, the open file stream is
  * destroyed, and that fault is reported after every `onFile` has settled.
  *
  * @param onFile must consume or destroy the stream; when it rejects, the whole form fails with its error
- * @param onField told of each field before the parts after it are read; when it throws, the form fails as well
  * @returns the last value of each form field, by name
  * @throws {HttpError} 400 broken form or too many parts, 408 idle client, 413 too large, 415 not multipart
  * @throws {ClientGone} when the client went away
@@ -70,7 +83,7 @@ export async function readForm(
   request: Request,
   limits: FormLimits,
   onFile: (part: FilePart) => Promise<void>,
-  onField: (name: string, value: string) => void = () => undefined,
+  { onField, wants = () => true, isForFile = () => false }: FormReading = {},
 ): Promise<Map<string, string>> {
   const boundary = checkHead(request, limits);
   if (!hasBody(request)) throw badRequest('The request has no body.');
@@ -84,20 +97,26 @@ export async function readForm(
   let texts = 0;
   let textBytes = 0;
   let fileParts = 0;
+  let leftOut = 0;
   try {
     for (let head = await parts.next(); head; head = await Promise.race([parts.next(), failed.promise])) {
-      if (!isFile(head)) {
+      if (!isFile(head, isForFile)) {
         if (++texts > limits.fields) throw badRequest(`The form has more than ${limits.fields} fields.`);
         const text = await readText(parts, head, limits.fieldBytes);
         textBytes += text.length;
         if (textBytes > ALL_FIELDS_BYTES) throw FIELDS_TOO_LONG(ALL_FIELDS_BYTES);
-        onField(head.name, text);
+        onField?.(head.name, text);
         fields.set(head.name, text);
         continue;
       }
+      const first = wants(head.name) ? await parts.content() : undefined;
+      if (!wants(head.name) || (!first && !head.filename?.trim())) {
+        if (++leftOut <= MOST_LEFT_OUT) continue;
+        throw badRequest(
+          `The form has more than ${MOST_LEFT_OUT} files that are empty or that nobody asked for.`,
+        );
+      }
       if (++fileParts > limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
-      const first = await parts.content();
-      if (!first && !head.filename?.trim()) continue;
       const { stream, ended } = openFile(parts, first, limits.fileBytes);
       open = stream;
       const handled = onFile({
@@ -148,8 +167,10 @@ function limited(body: BodyReader, { fileBytes }: FormLimits): () => Promise<Uin
   };
 }
 
-const isFile = ({ filename, type }: PartHead) =>
-  filename !== undefined || /^(?:application\/octet-stream$|audio\/|image\/|video\/)/.test(type);
+function isFile({ name, filename, type }: PartHead, isForFile: (field: string) => boolean): boolean {
+  if (filename !== undefined || /^(?:audio|image|video)\//.test(type)) return true;
+  return type === 'application/octet-stream' && isForFile(name);
+}
 
 async function readText(
   parts: Parts,
