@@ -14,9 +14,6 @@ const COMPARE: Readonly<Record<string, (a: WorkflowDefinition, b: WorkflowDefini
 export interface DefinitionListRequest {
   filter?: string | undefined;
   sort?: string | undefined;
-  /** Undefined for all. */
-  limit?: number | undefined;
-  offset?: number | undefined;
 }
 
 /**
@@ -26,7 +23,7 @@ export interface DefinitionListRequest {
  */
 export function listedDefinitions(
   all: readonly WorkflowDefinition[],
-  { filter = '', sort, limit, offset = 0 }: DefinitionListRequest,
+  { filter = '', sort }: DefinitionListRequest,
 ): WorkflowDefinition[] {
   const tags = tagsOf(filter);
   const comparisons = [...parseSort(sort), { name: 'identifier', descending: false }].map(
@@ -39,8 +36,7 @@ export function listedDefinitions(
   );
   return all
     .filter((definition) => tags.length === 0 || tags.some((tag) => definition.tags.includes(tag)))
-    .sort((a, b) => comparisons.map((comparison) => comparison(a, b)).find((order) => order !== 0) ?? 0)
-    .slice(offset, limit === undefined ? undefined : offset + limit);
+    .sort((a, b) => comparisons.map((comparison) => comparison(a, b)).find((order) => order !== 0) ?? 0);
 }
 
 function tagsOf(filter: string): string[] {

@@ -3,7 +3,7 @@ import { apiRole } from '../access/roles/api-roles.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '../http/endpoint/query.schemas.ts';
 import { pathParameter } from '../http/endpoint/schemas.ts';
-import { UNKNOWN_FILTER } from '../http/list/index.ts';
+import { listHeaders, UNKNOWN_FILTER, wholeListHeaders } from '../http/list/index.ts';
 import { versionedJson } from '../http/version.ts';
 import {
   DefinitionListQuery,
@@ -18,6 +18,8 @@ import type { WorkflowDefinitions } from './definitions.ts';
 import { DEFINITION } from './examples.ts';
 import { DEFINITION_MISSING } from './refusals.ts';
 
+const PATH = '/api/workflow-definitions';
+
 const Definition = z.looseObject({
   id: z.string(),
   title: z.string(),
@@ -26,35 +28,45 @@ const Definition = z.looseObject({
 });
 
 interface Services {
+  config: { publicUrl: string };
   definitions: WorkflowDefinitions;
 }
 
 /** What can be done with recordings (compatibility 6). */
 export const listDefinitions = defineEndpoint({
   method: 'get',
-  path: '/api/workflow-definitions',
+  path: PATH,
   since: '1.1.0',
   access: apiRole('WORKFLOW_DEFINITION_VIEW'),
   summary: 'List workflow definitions',
   description: 'By identifier, unless `sort` says otherwise.',
   query: DefinitionListQuery,
   answers: {
-    200: { description: 'Workflow definitions.', body: z.array(DefinitionShape), example: [DEFINITION] },
+    200: {
+      description: 'Workflow definitions.',
+      body: z.array(DefinitionShape),
+      example: [DEFINITION],
+      headers: listHeaders(PATH),
+    },
   },
   refusals: [UNKNOWN_CRITERION, UNKNOWN_FILTER, NO_WHOLE_NUMBER],
-  handle: ({ c, query }, { definitions }: Services) => {
-    const wanted = query();
-    const listed = listedDefinitions(definitions.all(), wanted);
+  handle: ({ c, query }, { config, definitions }: Services) => {
+    const { limit, offset = 0, ...wanted } = query();
+    const found = listedDefinitions(definitions.all(), wanted);
+    const page = found.slice(offset, limit && offset + limit);
+    const search = new URL(c.req.url).searchParams;
     return versionedJson(
       c,
-      listed.map((definition) => definitionJson(definition, wanted)),
+      page.map((definition) => definitionJson(definition, wanted)),
+      200,
+      wholeListHeaders(`${config.publicUrl}${PATH}`, search, { limit, offset, count: found.length }),
     );
   },
 });
 
 export const readDefinition = defineEndpoint({
   method: 'get',
-  path: '/api/workflow-definitions/{workflow_definition_id}',
+  path: `${PATH}/{workflow_definition_id}`,
   since: '1.1.0',
   access: apiRole('WORKFLOW_DEFINITION_VIEW'),
   summary: 'Read a workflow definition',

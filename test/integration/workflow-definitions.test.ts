@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { readPage } from '../support/lists.ts';
 
 const OWN = `
 id: review
@@ -63,6 +64,22 @@ test('filters by tag, sorts by each criterion, and pages', async () => {
   expect((await identifiers('?sort=displayorder:DESC'))[0]).toBe('review');
   expect((await identifiers('?sort=title:ASC'))[0]).toBe('review');
   expect(await identifiers('?sort=identifier:DESC&limit=1&offset=1')).toEqual(['review']);
+});
+
+test('says how many there are, and where the other pages are', async () => {
+  const page = await readPage(app, '/api/workflow-definitions?sort=identifier:ASC&limit=2&offset=2');
+  const ids = await identifiers('');
+  expect(page.ids).toEqual(ids.slice(2, 4));
+  expect(page.total).toBe(`eq ${ids.length}`);
+  const path = '/api/workflow-definitions?sort=identifier%3AASC&limit=2';
+  expect(page.links).toEqual({
+    first: path,
+    prev: path,
+    next: `${path}&offset=4`,
+    last: `${path}&offset=4`,
+  });
+  const beyond = await readPage(app, '/api/workflow-definitions?filter=tag:own&offset=9');
+  expect(beyond).toMatchObject({ ids: [], total: 'eq 1' });
 });
 
 test('an unknown criterion of either kind is 400', async () => {

@@ -64,8 +64,39 @@ export interface PageFacts {
  * @param query what the client asked for; everything but the place of the page is kept
  */
 export function pageHeaders(url: string, query: URLSearchParams, facts: PageFacts): Record<string, string> {
-  const { total } = facts;
-  const links = Object.entries(pageLinks(facts)).map(([relation, place]) => {
+  return headersOf(url, query, { total: facts.total, places: pageLinks(facts) });
+}
+
+/** A page of a list that is held as a whole. */
+export interface PageOfWhole {
+  /** Undefined for all. */
+  limit: number | undefined;
+  offset: number;
+  /** How many there are on all pages. */
+  count: number;
+}
+
+/** The same headers for a page of a list that is held as a whole; all its links carry an `offset`. */
+export function wholeListHeaders(
+  url: string,
+  query: URLSearchParams,
+  { limit, offset, count }: PageOfWhole,
+): Record<string, string> {
+  const places = {
+    first: {},
+    ...(offset > 0 && { prev: at(offset - (limit ?? offset)) }),
+    ...(limit && offset + limit < count && { next: at(offset + limit) }),
+    last: lastPage(limit, count),
+  };
+  return headersOf(url, query, { total: { count, exact: true }, places });
+}
+
+function headersOf(
+  url: string,
+  query: URLSearchParams,
+  { total, places }: { total: Total; places: Record<string, object> },
+): Record<string, string> {
+  const links = Object.entries(places).map(([relation, place]) => {
     const parameters = new URLSearchParams(query);
     for (const name of ['offset', 'cursor']) parameters.delete(name);
     for (const [name, value] of Object.entries(place)) parameters.set(name, value);
@@ -83,15 +114,23 @@ export function pageHeaders(url: string, query: URLSearchParams, facts: PageFact
 /** The parameters that lead to the pages around one, by relation. */
 function pageLinks({ page, order, first, last, more, total }: PageFacts): Record<string, object> {
   const { limit, offset, position } = page;
-  const at = (rows: number) => (rows > 0 ? { offset: String(rows) } : {});
   const cursor = (side: 'before' | 'after', key: Key) => ({ cursor: encodeCursor(order, { side, key }) });
   const back = !position ? at(offset - (limit ?? offset)) : first && cursor('before', first);
   return {
     first: {},
     ...(more.before && back && { prev: back }),
     ...(more.after && last && { next: cursor('after', last) }),
-    ...(total.exact && { last: at(limit ? Math.floor(Math.max(0, total.count - 1) / limit) * limit : 0) }),
+    ...(total.exact && { last: lastPage(limit, total.count) }),
   };
+}
+
+/** The parameters of the page that begins after so many rows. */
+function at(rows: number): { offset?: string } {
+  return rows > 0 ? { offset: String(rows) } : {};
+}
+
+function lastPage(limit: number | undefined, count: number): object {
+  return at(limit ? Math.floor(Math.max(0, count - 1) / limit) * limit : 0);
 }
 
 /**
