@@ -67,11 +67,16 @@ const ROWS = TABLE.trim()
     });
   });
 const served = REFERENCE.flatMap(({ endpoints }): readonly Rule[] => endpoints);
+const servedRules = new Rules(served);
 const rules = new Rules([...served, ...UNSERVED]);
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /** The status an account with these roles gets; nobody is signed in when they are undefined. */
 async function ask(method: string, path: string, roles?: Iterable<string>): Promise<number> {
+  return (await answer(method, path, roles)).status;
+}
+
+async function answer(method: string, path: string, roles?: Iterable<string>): Promise<Response> {
   const app = new Hono({ strict: false });
   handleErrors(app);
   app.use(async (c, next) => {
@@ -80,11 +85,11 @@ async function ask(method: string, path: string, roles?: Iterable<string>): Prom
     await next();
   });
   for (const area of ['/api', '/uploads']) {
-    app.use(`${area}/*`, requireRole(rules));
+    app.use(`${area}/*`, requireRole(rules, servedRules));
     app.all(area, (c) => c.text('passed'));
     app.all(`${area}/*`, (c) => c.text('passed'));
   }
-  return (await app.request(path, { method })).status;
+  return app.request(path, { method });
 }
 
 describe.each(ROWS)('$method $path', ({ method, path, roles }) => {
@@ -161,15 +166,19 @@ test('what uploads there can be may be asked by everybody, and nothing of one', 
   expect(await ask('OPTIONS', '/uploads')).toBe(200);
   expect(await ask('OPTIONS', '/uploads/x')).toBe(401);
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
-    expect([method, await ask(method, '/uploads', API_ROLES)]).toEqual([method, 403]);
+    expect([method, await ask(method, '/uploads', API_ROLES)]).toEqual([method, 405]);
   }
 });
 
-test('methods without a line in the table are for administrators', async () => {
+test('methods without a line in the table go no further than to whoever may do everything', async () => {
   for (const path of ['/api/security/sign', '/api/events', '/api/info/me']) {
     const known = ROWS.filter((row) => row.path === path).map((row) => row.method);
+    const allowed = known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     for (const method of METHODS.filter((each) => !known.includes(each))) {
-      expect([method, path, await ask(method, path, API_ROLES)]).toEqual([method, path, 403]);
+      const { status, headers } = await answer(method, path, API_ROLES);
+      expect([method, path, status]).toEqual([method, path, 405]);
+      expect(headers.get('Allow')?.split(', ').toSorted()).toEqual(allowed.toSorted());
+      expect(await ask(method, path)).toBe(401);
       expect(await ask(method, path, [ROLE_ADMIN])).toBe(200);
     }
   }
@@ -186,7 +195,7 @@ test.each(['/api', '/api/', '/api/version', '/api/version/', '/api/version/defau
   async (path) => {
     expect(await ask('GET', path)).toBe(200);
     expect(await ask('POST', path)).toBe(401);
-    expect(await ask('POST', path, API_ROLES)).toBe(403);
+    expect(await ask('POST', path, API_ROLES)).toBe(405);
   },
 );
 

@@ -36,7 +36,7 @@ export function createApp(context: Context): Hono {
   const byProgram = authenticate({ authenticator, digest, tokens });
   const byAnybody = authenticate({ authenticator, digest, tokens, sessions });
   const onPages = authenticate({ authenticator, digest, tokens, sessions, pages: true });
-  const ask = requireRole(rules);
+  const ask = requireRole(rules, new Rules(endpoints));
   const { publicUrl, corsOrigins: trusted } = context.config;
   const share = shareWith(trusted);
   return assembleApp({

@@ -1,11 +1,11 @@
 import type { Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { methodNotAllowed } from 'hono/method-not-allowed';
+import { methodNotAllowed as refuseMethods } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isDatabaseOutage } from '../database/outage.ts';
 import { mayPass } from '../database/retry.ts';
 import { refusal } from './endpoint/refusal.ts';
-import { HttpError, notFound, SENTENCE } from './errors.ts';
+import { HttpError, methodNotAllowed, notFound, SENTENCE } from './errors.ts';
 import { bodyIsWhole, ClientGone } from './form/body.ts';
 
 /** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
@@ -33,13 +33,9 @@ export function handleErrors(app: Hono): void {
   app.onError(errorResponse);
   app.notFound((c) => sentence(c, notFound()));
   app.use(
-    methodNotAllowed({
+    refuseMethods({
       app,
-      onMethodNotAllowed: (c, methods) =>
-        sentence(
-          c,
-          new HttpError(405, 'This resource does not know the method.', { Allow: methods.join(', ') }),
-        ),
+      onMethodNotAllowed: (c, methods) => sentence(c, methodNotAllowed(methods)),
     }),
   );
 }

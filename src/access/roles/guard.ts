@@ -1,20 +1,27 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Rules } from '../../http/endpoint/rules.ts';
+import { methodNotAllowed } from '../../http/errors.ts';
 import { ADMINISTRATORS_ONLY, NEEDS_ROLE, SIGN_IN } from '../refusals.ts';
 import { ADMINISTRATORS } from './api-roles.ts';
 
 /**
  * Lets a request pass that the rule of its method and path allows: 401 without an account, 403 without one of the
- * roles. What no rule mentions is for administrators only. Runs after `authenticate` and before `runAs`, so it is the
- * account itself that is judged.
+ * roles, 405 for a method that is not served where others are. What no rule mentions is for administrators only. Runs
+ * after `authenticate` and before `runAs`, so it is the account itself that is judged.
+ *
+ * @param served the rules of what there are handlers for
  */
-export function requireRole(rules: Rules): MiddlewareHandler {
+export function requireRole(rules: Rules, served = rules): MiddlewareHandler {
   return async (c, next) => {
-    const needed = rules.find(c.req.method, c.req.path)?.access ?? ADMINISTRATORS;
+    const { method, path } = c.req;
+    const rule = rules.find(method, path);
+    const needed = rule?.access ?? ADMINISTRATORS;
     if (needed !== 'public') {
       if (c.get('account') === undefined) throw SIGN_IN();
       const { principal } = c.var;
       if (!principal.isAdmin() && !needed.some((role) => principal.hasRole(role))) {
+        const methods = rule ? [] : served.methods(path);
+        if (methods.length > 0) throw methodNotAllowed(methods);
         throw needed.length > 0 ? NEEDS_ROLE(needed) : ADMINISTRATORS_ONLY();
       }
     }

@@ -22,15 +22,25 @@ export interface Rule {
 /** Finds the rule of a request as the router finds its handler, so that both mean the same resource. */
 export class Rules {
   readonly #router = new TrieRouter<Rule>();
+  readonly #paths = new TrieRouter<Rule>();
 
   /** @param rules in the order in which their handlers are registered */
   constructor(rules: readonly Rule[]) {
-    for (const rule of rules) this.#router.add(rule.method.toUpperCase(), routerPath(rule.path), rule);
+    for (const rule of rules) {
+      this.#router.add(rule.method.toUpperCase(), routerPath(rule.path), rule);
+      this.#paths.add('ALL', routerPath(rule.path), rule);
+    }
   }
 
   /** @param path as the router sees it */
   find(method: string, path: string): Rule | undefined {
     return this.#router.match(method === 'HEAD' ? 'GET' : method, path)[0][0]?.[0];
+  }
+
+  /** The methods that there are rules for, for a header `Allow`. @param path as the router sees it */
+  methods(path: string): string[] {
+    const methods = this.#paths.match('ALL', path)[0].map(([{ method }]) => method.toUpperCase());
+    return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
   }
 }
 
