@@ -34,3 +34,4 @@ export const INVALID_RULE = refusal(
   ['FREQ=SECONDLY', "FREQ is 'SECONDLY'; allowed is DAILY, WEEKLY, MONTHLY or YEARLY"],
 );
 export const NO_OCCURRENCES = refusal(400, 'The date range provided did not include any events');
+export const PERIODS_OVERLAP = refusal(400, 'RRULE periods overlap');

@@ -203,17 +203,17 @@ test('one occurrence in the way refuses them all, and names every one that is', 
   expect(await counts(app)).toEqual(before);
 });
 
-test('occurrences that overlap one another conflict, too, and leave nothing, not even their agent', async () => {
+test('occurrences that overlap one another are refused with 400, and leave nothing, not even their agent', async () => {
   const agent = newAgent();
   const before = await counts(app);
   const answer = await post(app, scheduledFields({ ...days(2, agent), duration: 25 * HOUR_MS }, 'Long'));
-  expect(answer.status).toBe(409);
-  expect(await answer.json()).toEqual([
-    { start: '2030-01-01T09:00:00Z', end: '2030-01-02T10:00:00Z', title: 'Long 1' },
-    { start: '2030-01-02T09:00:00Z', end: '2030-01-03T10:00:00Z', title: 'Long 2' },
-  ]);
+  expect([answer.status, await answer.text()]).toEqual([400, 'RRULE periods overlap']);
   expect(await counts(app)).toEqual(before);
   expect((await app.request(`/api/agents/${encodeURIComponent(agent)}`)).status).toBe(404);
+});
+
+test('occurrences that only touch are created', async () => {
+  expect(await identifiers(scheduledFields({ ...days(2), duration: 24 * HOUR_MS }))).toHaveLength(2);
 });
 
 test('the title of an event in the way is not told to who may not read it', async () => {

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../database/kysely.ts';
 import { timeZoneOf } from '../agents/agents.queries.ts';
 import { occurrencesOf } from '../recurrence/occurrences.ts';
+import { PERIODS_OVERLAP } from '../refusals.ts';
 import { parseNewScheduling } from './parse.ts';
 import type { Period } from './schedule.ts';
 
@@ -29,5 +30,6 @@ export async function planRecordings(
   const timeZone = await timeZoneOf(database, agentId);
   const starts = occurrencesOf({ rule: rrule, start, end, timeZone, maxOccurrences });
   const periods = starts.map((start) => ({ start, end: new Date(start.getTime() + durationMs) }));
+  if (starts.some((start, i) => start < (periods[i - 1]?.end ?? start))) throw PERIODS_OVERLAP();
   return { agentId, inputs, periods, recurring: true };
 }
