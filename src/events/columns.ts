@@ -68,7 +68,8 @@ export function newEventColumns(
 /**
  * The columns that values of `dublincore/episode` change in an event; those that hold the value already are not among
  * them. Fields that are not given change nothing, nor do read-only ones, an empty start, or what `episodeValues` shows:
- * writing back what was read leaves seconds and milliseconds alone that it does not show.
+ * writing back what was read leaves seconds and milliseconds alone that it does not show. With another start it counts as
+ * created then.
  *
  * @throws {HttpError} 400 for a date, time or duration that is none
  */
@@ -84,7 +85,10 @@ export function changedColumns(values: CatalogValues, current: MetadataColumns):
   const series = chosenSeries(values);
   if (series !== undefined && series !== current.series_id) changes.series_id = series;
   const start = startAfter(textIn(values, 'startDate'), textIn(values, 'startTime'), current.start_date);
-  if (start.getTime() !== current.start_date.getTime()) changes.start_date = start;
+  if (start.getTime() !== current.start_date.getTime()) {
+    changes.start_date = start;
+    changes.created = start;
+  }
   if (values.has('duration') && textIn(values, 'duration') !== formatHours(current.duration)) {
     const duration = durationOf(textIn(values, 'duration'));
     if (duration !== current.duration) changes.duration = duration;

@@ -46,11 +46,21 @@ describe('PUT /api/events/{id}/metadata?type=', () => {
     const shown = JSON.parse((await send(bench.app, 'GET', `/api/events/${id}`)).text);
     expect(shown).toMatchObject({
       start: '2027-01-31T22:22:00Z',
+      created: '2027-01-31T22:22:00Z',
       duration: 7000,
       is_part_of: series,
       series: 'Mathematics',
     });
-    expect(shown.created).toBe('2026-04-13T08:15:42Z');
+  });
+
+  test('an event counts as created when it starts, from the time its start is changed', async () => {
+    const created = new Date('2020-01-01T00:00:00Z');
+    const id = await bench.event({ ...FULL_EVENT, created });
+    const shown = async () => (await bench.read(`/api/events/${id}`)).created;
+    await bench.putMetadata(id, [{ id: 'title', value: 'Renamed' }]);
+    expect(await shown()).toBe('2020-01-01T00:00:00Z');
+    await bench.putMetadata(id, [{ id: 'startDate', value: '2027-02-28' }]);
+    expect(await shown()).toBe('2027-02-28T08:15:42Z');
   });
 
   test.each([
