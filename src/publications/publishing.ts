@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { recordChanges } from '../changes/record.ts';
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import { releaseObjects } from '../storage/staging-entries.ts';
@@ -44,7 +45,7 @@ export interface PublishRequest {
  * released. What is internal so far goes public like what was prepared, and its publication ends.
  */
 export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
-  const { eventId, channel, catalog } = request;
+  const { eventId, channel } = request;
   if (channel !== INTERNAL_CHANNEL) await endInternal(trx, eventId);
   const { id } = await trx
     .insertInto('publications')
@@ -64,13 +65,48 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
     .execute();
+  await addCatalog(trx, id, request);
+}
+
+/** The channels that an event is published on. */
+export async function channelsOf(database: Queryable, eventId: string): Promise<string[]> {
+  const publications = await database
+    .selectFrom('publications')
+    .select('channel')
+    .where('event_id', '=', eventId)
+    .orderBy('channel')
+    .execute();
+  return publications.map(({ channel }) => channel);
+}
+
+/** Replaces the catalog of the event's publication on the channel, and nothing else of it. */
+export async function republishCatalog(trx: Transaction, request: PublishRequest): Promise<void> {
+  const { eventId, channel, catalog } = request;
+  const publication = await trx
+    .updateTable('publications')
+    .set({ published_at: sql<Date>`now()` })
+    .where('event_id', '=', eventId)
+    .where('channel', '=', channel)
+    .returning('id')
+    .executeTakeFirst();
+  // It has been retracted meanwhile.
+  if (!publication) return releaseObjects(trx, [catalog.objectKey]);
+  await removeReplaced(trx, publication.id, [EPISODE_CATALOG]);
+  await addCatalog(trx, publication.id, request);
+}
+
+async function addCatalog(
+  trx: Transaction,
+  publicationId: string,
+  { eventId, channel, catalog }: PublishRequest,
+): Promise<void> {
   await trx
     .insertInto('publication_elements')
     .values({
       ...EPISODE_CATALOG,
       id: randomUUID(),
       event_id: eventId,
-      publication_id: id,
+      publication_id: publicationId,
       position: 0,
       filename: catalog.filename,
       object_key: catalog.objectKey,
@@ -78,7 +114,8 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
       sha256: catalog.sha256,
     })
     .execute();
-  await recordChanges(trx, [{ kind: 'publication.published', eventId, data: { publication: id, channel } }]);
+  const data = { publication: publicationId, channel };
+  await recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
 }
 
 /** Ends the internal publication. Its elements are prepared ones again, but for those prepared anew since. */

@@ -28,7 +28,7 @@ export const createWorkflow = defineEndpoint({
   access: apiRole('WORKFLOW_INSTANCE_CREATE'),
   summary: 'Start a workflow',
   description:
-    'For whoever may change the event, when no other workflow of it is active. `publish` publishes it anew, `retract` takes back what is published.',
+    'For whoever may change the event, when no other workflow of it is active. `publish` publishes it anew, `republish-metadata` renews the metadata of what is published, `retract` takes back what is published.',
   query: WorkflowQuery,
   form: {
     schema: z.object({

@@ -21,13 +21,15 @@ test('the usual workflow answers to its other name, and to names nobody knows', 
   for (const name of ['schedule-and-upload', 'ng-schedule-and-upload', 'nobody-knows']) {
     expect(definitions.resolve(name).id).toBe('schedule-and-upload');
   }
-  for (const id of ['fast', 'publish', 'retract']) expect(definitions.resolve(id).id).toBe(id);
+  for (const id of ['fast', 'publish', 'republish-metadata', 'retract'])
+    expect(definitions.resolve(id).id).toBe(id);
 });
 
 const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions'];
 
 test.each<[name: string, configuration: Record<string, string>, operations: string[]]>([
   ['fast', {}, [...PREPARE, 'publish']],
+  ['republish-metadata', {}, ['republish']],
   ['fast', { straightToPublishing: 'false', flagForCutting: 'true' }, [...PREPARE, 'publish']],
   ['schedule-and-upload', {}, [...PREPARE, 'publish']],
   ['schedule-and-upload', { straightToPublishing: 'true' }, [...PREPARE, 'publish']],

@@ -48,9 +48,9 @@ const identifiers = async (query: string) =>
 test('lists the definitions with what is always told of them, by their identifiers', async () => {
   const { json } = await ask();
   expect(json.map(({ identifier }: { identifier: string }) => identifier)).toEqual([
-    ...['fast', 'publish', 'retract', 'review', 'schedule-and-upload'],
+    ...['fast', 'publish', 'republish-metadata', 'retract', 'review', 'schedule-and-upload'],
   ]);
-  expect(json[3]).toEqual({
+  expect(json[4]).toEqual({
     identifier: 'review',
     title: 'A review',
     description: '',

@@ -7,11 +7,12 @@ import { inspect } from './inspect.ts';
 import { noop } from './noop.ts';
 import { preview } from './preview.ts';
 import { publish } from './publish.ts';
+import { republish } from './republish.ts';
 import { retract } from './retract.ts';
 
 /** Every operation a workflow definition may name, by name. A new one is a file here and a line below. */
 export const operations: ReadonlyMap<string, Operation> = new Map(
-  [inspect, cut, encode, preview, captions, publish, retract, command, noop].map((operation) => [
+  [inspect, cut, encode, preview, captions, publish, republish, retract, command, noop].map((operation) => [
     operation.name,
     operation,
   ]),

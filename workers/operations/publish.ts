@@ -1,13 +1,7 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { episodeValues } from '../../src/events/columns.ts';
-import { dublinCore } from '../../src/metadata/dublincore.ts';
-import { EPISODE } from '../../src/metadata/episode.ts';
 import { DEFAULT_CHANNEL } from '../../src/publications/model.ts';
 import { hasMediaFor, publishElements } from '../../src/publications/publishing.ts';
 import type { Operation } from '../operation.ts';
-
-const FILENAME = 'dublincore.xml';
+import { FILENAME, writeCatalog } from './catalog.ts';
 
 /**
  * Makes what earlier operations prepared public on `channel`, with the event's catalog as it is now. Run again with
@@ -24,14 +18,7 @@ export const publish: Operation = {
       log.info({ channel }, 'the event has no media; nothing to publish');
       return async () => undefined;
     }
-    const event = await database
-      .selectFrom('events')
-      .selectAll()
-      .where('id', '=', eventId)
-      .executeTakeFirstOrThrow();
-    const path = join(folder, FILENAME);
-    await writeFile(path, dublinCore(EPISODE, episodeValues(event)));
-    const catalog = await store(path, 'text/xml');
+    const catalog = await store(await writeCatalog(database, eventId, folder), 'text/xml');
     return (trx) => publishElements(trx, { eventId, channel, catalog: { ...catalog, filename: FILENAME } });
   },
 };
