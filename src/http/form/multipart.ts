@@ -42,6 +42,8 @@ export interface FilePart {
   field: string;
   /** For people: what the client calls it, made safe to show; where it has no name, that of the field. */
   filename: string;
+  /** Whether nothing is in it. */
+  isEmpty: boolean;
   stream: Readable;
 }
 
@@ -122,6 +124,7 @@ export async function readForm(
       const handled = onFile({
         field: head.name,
         filename: safeFilename(head.filename ?? '', head.name),
+        isEmpty: !first,
         stream,
       });
       handlers.push(handled.catch(failed.reject));

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import type { FilePart } from '../../http/form/multipart.ts';
 
@@ -7,8 +5,8 @@ import type { FilePart } from '../../http/form/multipart.ts';
  * A request of whose files those without content are passed over: an agent that is refused for an input that has recorded
  * nothing gives up the others with it.
  *
- * @param counts whether a file of this form field is asked for its content; all others are handed on as they are
- * @param onEmpty told of each file that is passed over
+ * @param counts whether a file of this form field may be passed over; all others are handed on as they are
+ * @param onEmpty told of each file that is
  */
 export function withoutEmptyFiles(
   request: EndpointRequest,
@@ -17,25 +15,11 @@ export function withoutEmptyFiles(
 ): EndpointRequest {
   const files: EndpointRequest['files'] = (limits, onFile, onField) => {
     const handle = async (part: FilePart) => {
-      if (counts(part.field) && (await isEmpty(part.stream))) return onEmpty(part);
-      return onFile(part);
+      if (!part.isEmpty || !counts(part.field)) return onFile(part);
+      part.stream.resume();
+      onEmpty(part);
     };
     return request.files(limits, handle, onField);
   };
   return { ...request, files };
-}
-
-/** Whether a stream ends before it brings anything; else it still has all of it, or its failure. */
-async function isEmpty(stream: Readable): Promise<boolean> {
-  if (stream.destroyed || stream.errored) return false;
-  if (stream.readableEnded) return true;
-  const decided = new AbortController();
-  // One that has been told to end before anybody listens may never say that it can be read.
-  const events = ['readable', 'end', 'close'].map((name) => once(stream, name, { signal: decided.signal }));
-  await Promise.race(events).finally(() => decided.abort());
-  if (stream.destroyed && !stream.readableEnded) return false;
-  const first: unknown = stream.read();
-  if (first === null) return true;
-  stream.unshift(first);
-  return false;
 }
