@@ -107,7 +107,9 @@ test.each([
   ['/files', 'other', false],
   ['/parcels', 'BODY', true],
   ['/parcels', 'note', false],
-  ['/parcels', 'toString', false],
+  // Agents call the part of a recording what they like.
+  ['/parcels', 'camera', true],
+  ['/parcels', 'toString', true],
 ])('what %s gets in %s as bytes without a file name is a file: %s', async (path, field, isFile) => {
   const [type, body] = [
     'multipart/form-data; boundary=x',

@@ -174,16 +174,17 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
       readForm(c.req.raw, limits, onFile, {
         onField,
         wants: (field) => streams === 'any' || streams.includes(field),
-        isForFile: (field) => (streams === 'any' ? isDeclaredFile(form, field) : streams.includes(field)),
+        isForFile: (field) => (streams === 'any' ? !isText(form, field) : streams.includes(field)),
       }),
   };
 }
 
-/** Whether a field is declared to have a media type, and not that of JSON in a text. */
-function isDeclaredFile(form: Form | undefined, field: string): boolean {
+/** Whether a field is declared to be a text, which may hold JSON. */
+function isText(form: Form | undefined, field: string): boolean {
   const { shape = {} } = form?.schema ?? {};
-  const type = Object.hasOwn(shape, field) ? shape[field]?.meta()?.contentMediaType : undefined;
-  return type !== undefined && type !== 'application/json';
+  if (!Object.hasOwn(shape, field)) return false;
+  const type = shape[field]?.meta()?.contentMediaType;
+  return type === undefined || type === 'application/json';
 }
 
 /** Of a segment such as `{name}.json`, the router has the whole; one that ends otherwise names nothing. */
