@@ -1,4 +1,4 @@
-import { aclsOf } from '../access/acl/acl.queries.ts';
+import { effectiveAclsOf } from '../access/acl/acl.queries.ts';
 import type { Queryable } from '../database/kysely.ts';
 import { type ApiVersion, atLeast } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
@@ -27,14 +27,14 @@ export async function loadExtras(
   const eventIds = events.map(({ id }) => id);
   const withSchedules = query.withscheduling && atLeast(version, EVENT_CHANGES.withscheduling);
   const [acls, metadata, publications, schedules] = await Promise.all([
-    query.withacl ? aclsOf(database, 'events', eventIds) : undefined,
+    query.withacl ? effectiveAclsOf(database, events) : undefined,
     query.withmetadata ? metadataOfEvents(database, events, catalogs, 'withmetadata') : undefined,
     query.withpublications ? publicationsOfEvents(database, eventIds) : undefined,
     withSchedules ? schedulesOf(database, eventIds) : undefined,
   ]);
   const schedulingOf = (schedule: Schedule | undefined) => (schedule ? scheduleJson(schedule) : {});
   return (eventId) => ({
-    ...(acls && { acl: acls.get(eventId) ?? [] }),
+    ...(acls && { acl: acls.get(eventId)?.entries ?? [] }),
     ...(metadata && { metadata: metadata.get(eventId) ?? [] }),
     ...(schedules && { scheduling: schedulingOf(schedules.get(eventId)) }),
     ...(publications && {

@@ -36,6 +36,7 @@ const SHOWN_COLUMNS = [
   'events.publisher',
   'events.series_id',
   'events.series_title',
+  'events.own_acl',
   'events.start_date',
   'events.created',
   'events.duration',

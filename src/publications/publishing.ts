@@ -66,6 +66,7 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     .where('publication_id', 'is', null)
     .execute();
   await addCatalog(trx, id, request);
+  await recordPublished(trx, id, request);
 }
 
 /** The channels that an event is published on. */
@@ -93,12 +94,13 @@ export async function republishCatalog(trx: Transaction, request: PublishRequest
   if (!publication) return releaseObjects(trx, [catalog.objectKey]);
   await removeReplaced(trx, publication.id, [EPISODE_CATALOG]);
   await addCatalog(trx, publication.id, request);
+  await recordPublished(trx, publication.id, request, { renewed: true });
 }
 
 async function addCatalog(
   trx: Transaction,
   publicationId: string,
-  { eventId, channel, catalog }: PublishRequest,
+  { eventId, catalog }: PublishRequest,
 ): Promise<void> {
   await trx
     .insertInto('publication_elements')
@@ -114,8 +116,17 @@ async function addCatalog(
       sha256: catalog.sha256,
     })
     .execute();
-  const data = { publication: publicationId, channel };
-  await recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
+}
+
+/** @param more.renewed only its metadata have changed */
+function recordPublished(
+  trx: Transaction,
+  publication: string,
+  { eventId, channel }: PublishRequest,
+  more: { renewed?: true } = {},
+): Promise<void> {
+  const data = { publication, channel, ...more };
+  return recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
 }
 
 /** Ends the internal publication. Its elements are prepared ones again, but for those prepared anew since. */

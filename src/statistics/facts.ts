@@ -49,7 +49,7 @@ export function factsOf(change: Change, startOf: ReadonlyMap<number, Date>): Fac
         : [];
     case 'publication.published': {
       const start = startOf.get(change.number);
-      return start && data.channel !== INTERNAL_CHANNEL
+      return start && data.channel !== INTERNAL_CHANNEL && data.renewed !== true
         ? [lasted('publishing', at.getTime() - start.getTime())]
         : [];
     }

@@ -52,6 +52,15 @@ describe('POST /api/events/{id}/acl/{action}', () => {
   });
 });
 
+test('what is granted and taken back leaves as much as the series grants', async () => {
+  const series_id = await createSeries(bench.app, {}, OWN);
+  const id = await bench.event({ series_id }, []);
+  await send(bench.app, 'POST', `/api/events/${id}/acl/read`, { role: 'ROLE_X' });
+  expect(await bench.acl(id)).toEqual([...OWN, ace('ROLE_X')]);
+  await send(bench.app, 'DELETE', `/api/events/${id}/acl/read/ROLE_X`);
+  expect(await bench.acl(id)).toEqual(OWN);
+});
+
 describe('DELETE /api/events/{id}/acl/{action}/{role}', () => {
   const remove = (id: string, pair: string, headers = {}) =>
     send(bench.app, 'DELETE', `/api/events/${id}/acl/${pair}`, undefined, headers);
@@ -75,6 +84,13 @@ describe('DELETE /api/events/{id}/acl/{action}/{role}', () => {
     expect((await remove(id, 'read/ROLE_LECTURER')).status).toBe(204);
     const { status } = await send(bench.app, 'GET', `/api/events/${id}`, undefined, bench.reader);
     expect(status).toBe(404);
+  });
+
+  test('of an event that has the list of its series the rest becomes its own', async () => {
+    const series_id = await createSeries(bench.app, {}, OWN);
+    const id = await bench.event({ series_id }, []);
+    expect((await remove(id, 'read/ROLE_READER')).status).toBe(204);
+    expect(await bench.acl(id)).toEqual(OWN.slice(1));
   });
 
   test('the words may hold any character', async () => {

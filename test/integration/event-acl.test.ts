@@ -24,6 +24,13 @@ async function readable(series: string, id: string): Promise<boolean> {
   return status === 200;
 }
 
+/** The lists of the events of a series as the list of events shows them. */
+async function listedAcls(series: string): Promise<unknown[]> {
+  const path = `/api/events?withacl=true&filter=series:${series}`;
+  const { text } = await send(bench.app, 'GET', path, undefined, bench.reader);
+  return (JSON.parse(text) as { acl: unknown }[]).map(({ acl }) => acl);
+}
+
 describe('GET /api/events/{id}/acl', () => {
   test('200 with the entries as they are stored', async () => {
     const answer = await send(bench.app, 'GET', `/api/events/${await bench.event({}, OWN)}/acl`, undefined, {
@@ -34,7 +41,7 @@ describe('GET /api/events/{id}/acl', () => {
     expect(JSON.parse(answer.text)).toEqual(OWN);
   });
 
-  test('an event without entries has an empty list, whatever its series grants', async () => {
+  test('an event without a list of its own has that of its series', async () => {
     const series_id = await createSeries(bench.app, {}, [ace('ROLE_READER')]);
     const answer = await send(
       bench.app,
@@ -43,7 +50,8 @@ describe('GET /api/events/{id}/acl', () => {
       undefined,
       bench.reader,
     );
-    expect(answer).toMatchObject({ status: 200, text: '[]' });
+    expect(JSON.parse(answer.text)).toEqual([ace('ROLE_READER')]);
+    expect(await listedAcls(series_id)).toEqual([[ace('ROLE_READER')]]);
   });
 });
 
@@ -86,6 +94,15 @@ describe('PUT /api/events/{id}/acl', () => {
       await put(id, []);
       expect(await bench.version(id)).toBe(1);
     }
+  });
+
+  test('what was read can be written back, whoever has access by the series keeps it', async () => {
+    const series_id = await createSeries(bench.app, {}, [ace('ROLE_WRITER'), ace('ROLE_WRITER', 'write')]);
+    const id = await bench.event({ series_id }, []);
+    const read = () => send(bench.app, 'GET', `/api/events/${id}/acl`, undefined, bench.writer);
+    const { text } = await read();
+    expect((await put(id, JSON.parse(text), bench.writer)).status).toBe(204);
+    expect(await read()).toMatchObject({ status: 200, text });
   });
 
   test('the same list once more is no new version', async () => {

@@ -199,19 +199,18 @@ describe('what is counted', () => {
     expect((await trends()).total.waiting).toBeUndefined();
   });
 
-  test('how long it took from the start of the latest workflow before it to a publication, but an internal one', async () => {
+  test('how long it took from the start of the latest workflow before it to a publication, but an internal or a renewed one', async () => {
     const { eventId, workflowId } = await startTestWorkflow(database());
     await sql`UPDATE workflows SET created_at = now() - interval '2 hours' WHERE id = ${workflowId}`.execute(
       database(),
     );
-    const tell = (channel: string) =>
+    const tell = (data: { channel: string; renewed?: boolean }) =>
       database()
         .transaction()
-        .execute((trx) =>
-          recordChanges(trx, [{ kind: 'publication.published', eventId, data: { channel } }]),
-        );
-    await tell('internal');
-    await tell('engage-player');
+        .execute((trx) => recordChanges(trx, [{ kind: 'publication.published', eventId, data }]));
+    await tell({ channel: 'internal' });
+    await tell({ channel: 'engage-player' });
+    await tell({ channel: 'engage-player', renewed: true });
     // One that is gone when it is counted, and one that no workflow made.
     await database()
       .transaction()

@@ -59,6 +59,15 @@ test('what is internal stays internal', async () => {
   await bench.perform(republish, eventId);
   expect(await channels(eventId)).toEqual(['internal']);
   expect(await renewed(eventId)).toEqual([true]);
+  const told = await bench.database
+    .selectFrom('changes')
+    .select('data')
+    .where('event_id', '=', eventId)
+    .execute();
+  expect(told.map(({ data }) => data)).toMatchObject([
+    { channel: 'internal' },
+    { channel: 'internal', renewed: true },
+  ]);
 });
 
 test('what is only prepared stays so', async () => {

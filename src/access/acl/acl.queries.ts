@@ -73,8 +73,46 @@ export async function aclsOf(
   return acls;
 }
 
+/** What of an event tells which ACL holds for it. */
+interface Protected {
+  id: string;
+  series_id: string | null;
+  own_acl: boolean;
+}
+
+/** The ACL that holds for an event. */
+export interface EffectiveAcl {
+  entries: AclEntry[];
+  /** Whether it is the event's own one, not that of its series. */
+  own: boolean;
+}
+
+/** The ACLs that hold for events, by identifier, in two queries: their own ones, else those of their series. */
+export async function effectiveAclsOf(
+  db: Queryable,
+  events: readonly Protected[],
+): Promise<Map<string, EffectiveAcl>> {
+  const ids = events.map(({ id }) => id);
+  const acls = await aclsOf(db, 'events', ids);
+  const isFollower = (event: Protected) => !hasOwnAcl(event, acls.get(event.id) ?? []);
+  const followed = events.filter(isFollower).flatMap(({ series_id }) => series_id ?? []);
+  const ofSeries = await aclsOf(db, 'series', [...new Set(followed)]);
+  const effective = (event: Protected): EffectiveAcl =>
+    isFollower(event)
+      ? { entries: ofSeries.get(event.series_id ?? '') ?? [], own: false }
+      : { entries: acls.get(event.id) ?? [], own: true };
+  return new Map(events.map((event) => [event.id, effective(event)]));
+}
+
+/** The ACL that holds for an event. */
+export async function effectiveAclOf(db: Queryable, event: Protected): Promise<EffectiveAcl> {
+  const acl = (await effectiveAclsOf(db, [event])).get(event.id);
+  if (!acl) throw new Error(`No ACL has been looked up for the event ${event.id}.`);
+  return acl;
+}
+
 /** Whether an event has an ACL of its own, which may be empty. Entries alone say so of one that an earlier version wrote. */
-export function hasOwnAcl(event: { own_acl: boolean }, entries: readonly AclEntry[]): boolean {
+function hasOwnAcl(event: Protected, entries: readonly AclEntry[]): boolean {
   return event.own_acl || entries.length > 0;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { aclsOf, requireAccess } from '../../access/acl/acl.queries.ts';
+import { effectiveAclOf, mayAccess, requireAccess } from '../../access/acl/acl.queries.ts';
 import { Acl, MAX_LENGTH, StrictAcl } from '../../access/acl/acl.schemas.ts';
 import { allowingEntry, ENTRY_INCOMPLETE, parseStrictAcl, UNREADABLE_ACL } from '../../access/acl/acl.ts';
 import { ACL } from '../../access/examples.ts';
@@ -26,14 +26,20 @@ export const readEventAcl = defineEndpoint({
   path: '/api/events/{event_id}/acl',
   access: apiRole('EVENTS_ACL_VIEW'),
   summary: "Read an event's access control list",
-  description: 'Without a list of its own an event has that of its series, which is not shown here.',
+  description: 'Of an event without a list of its own it is that of its series.',
   params: eventParams,
   answers: { 200: { description: 'The list.', body: Acl, example: ACL } },
   refusals: [EVENT_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
     const id = params.event_id;
-    await requireAccess(database, 'events', c.var.principal, id, 'read', EVENT_MISSING);
-    return versionedJson(c, (await aclsOf(database, 'events', [id])).get(id) ?? []);
+    const event = await database
+      .selectFrom('events')
+      .select(['id', 'series_id', 'own_acl'])
+      .where('id', '=', id)
+      .where(mayAccess('events', c.var.principal, 'read'))
+      .executeTakeFirst();
+    if (!event) throw EVENT_MISSING(id);
+    return versionedJson(c, (await effectiveAclOf(database, event)).entries);
   },
 });
 
@@ -43,7 +49,7 @@ export const putEventAcl = defineEndpoint({
   access: apiRole('EVENTS_ACL_EDIT'),
   summary: "Replace an event's access control list",
   description:
-    'The list that was there is gone; `[]` opens the event to nobody but administrators. Not while a workflow runs.',
+    'The list that was there is gone, and that of the series does not hold any more; `[]` opens the event to nobody but administrators. Not while a workflow runs.',
   params: eventParams,
   form: {
     schema: z.object({ acl: jsonText(StrictAcl, 'The new list.') }),
@@ -65,7 +71,8 @@ export const addAclEntry = defineEndpoint({
   path: '/api/events/{event_id}/acl/{action}',
   access: apiRole('EVENTS_ACL_EDIT'),
   summary: 'Allow a role to do something with an event',
-  description: 'Other entries stay. Repeating it changes nothing.',
+  description:
+    'Other entries stay, those that the event has from its series as its own. Repeating it changes nothing.',
   params: { ...eventParams, action },
   form: {
     schema: z.object({
@@ -90,7 +97,8 @@ export const removeAclEntry = defineEndpoint({
   path: '/api/events/{event_id}/acl/{action}/{role}',
   access: apiRole('EVENTS_ACL_DELETE'),
   summary: 'Take a permission back',
-  description: 'Other entries stay. Without any, the event is open to nobody but administrators.',
+  description:
+    'Other entries stay, those that the event has from its series as its own. Without any, it is open to nobody but administrators.',
   params: { ...eventParams, action, role: pathParameter('The role that may do it.', 'ROLE_STUDENT') },
   answers: { 204: { description: 'There is no such entry any more.' } },
   refusals: [ACL_LOCKED_HERE, EVENT_MISSING, NO_ACL_ENTRY],

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { aclsOf, hasOwnAcl, mayAccess, replaceAcl } from '../../access/acl/acl.queries.ts';
+import { effectiveAclOf, mayAccess, replaceAcl } from '../../access/acl/acl.queries.ts';
 import { MAX_ENTRIES } from '../../access/acl/acl.schemas.ts';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Principal } from '../../access/principal.ts';
@@ -18,7 +18,8 @@ export type AclEdit =
   | { kind: 'remove'; action: string; role: string };
 
 /**
- * Changes the access control list of a locked event. While a workflow is active it stays as it is.
+ * Changes the access control list of a locked event. While a workflow is active it stays as it is. One that has that of its
+ * series gets one of its own, which begins as that one.
  *
  * @returns whether that changed anything
  * @throws {HttpError} 404 for an entry that is not there, 400 for one more than there may be
@@ -29,10 +30,10 @@ export async function editAcl(
   edit: AclEdit,
   refusals: Refusals,
 ): Promise<boolean> {
-  const current = (await aclsOf(trx, 'events', [event.id])).get(event.id) ?? [];
+  const { entries: current, own } = await effectiveAclOf(trx, event);
   const edited = entriesAfter(edit, current);
   if (isActive(event.processing_state)) throw refusals.processing(event.id);
-  if (hasOwnAcl(event, current) && isSameList(current, edited)) return false;
+  if (own && isSameList(current, edited)) return false;
   await replaceAcl(trx, 'events', event.id, edited);
   return true;
 }

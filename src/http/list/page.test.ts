@@ -39,19 +39,33 @@ test('a page in the middle leads to all its neighbours, and keeps the other para
   expect(headers).toEqual({ 'X-Total-Count': '95', 'X-Total-Count-Relation': 'eq' });
 });
 
-test('links that would not fit into the headers that proxies take are left out', () => {
-  const filter = Array.from({ length: 40 }, (_, i) => `identifier:0f5f0000-0000-4000-8000-${i}`).join(',');
-  const { links: found, headers } = links({ more: { before: false, after: true } }, `filter=${filter}`);
-  expect(found).toEqual({});
-  expect(headers).toEqual({ 'X-Total-Count': '10', 'X-Total-Count-Relation': 'eq' });
-});
+/** A filter by so many identifiers, and how it stands in a URL. */
+const byIdentifiers = (count: number) =>
+  `filter=${Array.from({ length: count }, (_, i) => `identifier:0f5f0000-0000-4000-8000-${100_000_000_000 + i}`).join(',')}`;
+
+test.each([
+  [5, ['next', 'prev', 'first', 'last']],
+  [12, ['next', 'prev']],
+  [30, ['next']],
+  [100, []],
+])(
+  'of the links of a page in the middle that is filtered by %i identifiers as many stay as fit into headers: %j',
+  (count, relations) => {
+    const { links: found, headers } = links(
+      { page: page(20), more: { before: true, after: true }, total: { count: 95, exact: true } },
+      byIdentifiers(count),
+    );
+    expect(Object.keys(found)).toEqual(relations);
+    expect(headers).toEqual({ 'X-Total-Count': '95', 'X-Total-Count-Relation': 'eq' });
+  },
+);
 
 test('the last page is not known while the total is not', () => {
   const { links: found, headers } = links({
     more: { before: false, after: true },
     total: { count: 1000, exact: false },
   });
-  expect(Object.keys(found)).toEqual(['first', 'next']);
+  expect(Object.keys(found)).toEqual(['next', 'first']);
   expect(headers['X-Total-Count-Relation']).toBe('gte');
 });
 

@@ -6,8 +6,11 @@ import { badRequest } from '../errors.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MAX_LENGTH = 20_000;
-/** Of `Link`, which repeats the query for each relation: proxies and clients refuse headers of a few kilobytes. */
-const MAX_LINK_BYTES = 2_000;
+/**
+ * Characters of `Link`, which repeats the query for each relation: proxies and clients refuse headers of a few kilobytes.
+ * Who gets the first page has to get the others, so more is risked for the way to the next one than for all of them.
+ */
+const [MAX_LINKS, MAX_FIRST_LINK] = [2_000, 3_000];
 
 /** The parameters that say which page of a list is wanted. */
 export const PageQuery = z.object({
@@ -57,8 +60,8 @@ export interface PageFacts {
 
 /**
  * The headers of a page: `X-Total-Count` with `X-Total-Count-Relation` (`eq`: so many there are, `gte`: at least so
- * many), and `Link` with first, prev, next and, when the total is known, last. `next` carries a cursor. A `Link` that
- * would be too long for a header is left out.
+ * many), and `Link` with next, prev, first and, when the total is known, last. `next` carries a cursor. Of links that are
+ * too long for a header together the first ones are there, and none where `next` alone is.
  *
  * @param url of the list without its query
  * @param query what the client asked for; everything but the place of the page is kept
@@ -96,19 +99,27 @@ function headersOf(
   query: URLSearchParams,
   { total, places }: { total: Total; places: Record<string, object> },
 ): Record<string, string> {
-  const links = Object.entries(places).map(([relation, place]) => {
+  const links = ['next', 'prev', 'first', 'last'].flatMap((relation) => {
+    const place = places[relation];
+    if (!place) return [];
     const parameters = new URLSearchParams(query);
     for (const name of ['offset', 'cursor']) parameters.delete(name);
     for (const [name, value] of Object.entries(place)) parameters.set(name, value);
     const search = parameters.toString();
     return `<${url}${search && `?${search}`}>; rel="${relation}"`;
   });
-  const Link = links.join(', ');
+  const Link = withinHeader(links);
   return {
     'X-Total-Count': String(total.count),
     'X-Total-Count-Relation': total.exact ? 'eq' : 'gte',
-    ...(Buffer.byteLength(Link) <= MAX_LINK_BYTES && { Link }),
+    ...(Link && { Link }),
   };
+}
+
+/** As many links from the first on as a header may hold. All are ASCII. */
+function withinHeader(links: readonly string[]): string {
+  const headers = links.map((_, i) => links.slice(0, i + 1).join(', '));
+  return headers.findLast(({ length }, i) => length <= (i === 0 ? MAX_FIRST_LINK : MAX_LINKS)) ?? '';
 }
 
 /** The parameters that lead to the pages around one, by relation. */

@@ -1,4 +1,4 @@
-import { aclsOf, hasOwnAcl, mayAccess } from '../../access/acl/acl.queries.ts';
+import { effectiveAclOf, mayAccess } from '../../access/acl/acl.queries.ts';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import { parseForeignAcl } from '../../access/acl/foreign-acl.ts';
 import type { Principal } from '../../access/principal.ts';
@@ -60,7 +60,7 @@ export async function furtherEventOf(
   processing: Processing,
 ): Promise<NewEvents> {
   const event = await trx.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  const entries = (await aclsOf(trx, 'events', [id])).get(id) ?? [];
+  const { entries, own } = await effectiveAclOf(trx, event);
   const values = episodeValues(event);
   values.set('title', `${event.title} (part ${part})`);
   values.set('identifier', '');
@@ -68,7 +68,7 @@ export async function furtherEventOf(
     id: await freeIdentifier(trx, packageId),
     columns: newEventColumns(values, new Date()),
     catalogs: (await storedCatalogs(trx, 'events', [id])).get(id) ?? new Map(),
-    acl: hasOwnAcl(event, entries) ? entries : null,
+    acl: own ? entries : null,
     processing,
     recordings: undefined,
   };
