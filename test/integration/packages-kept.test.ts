@@ -19,6 +19,7 @@ const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]
 const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
 const NOTHING = Buffer.alloc(0);
 const PERIOD = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
+const URLENCODED = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const FLAVOR = field('flavor', 'presenter/source');
 
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
@@ -192,6 +193,16 @@ describe('addMediaPackage', () => {
   test.each([
     ['no body', {}, 'no track'],
     ['no track', { body: new URLSearchParams({ title: 'x' }) }, 'no track'],
+    [
+      'tens of thousands of fields',
+      { body: `flavor=a/b${'&mediaUri=x'.repeat(90_000)}`, headers: URLENCODED },
+      '1000 fields',
+    ],
+    [
+      'hundreds of addresses',
+      { body: `flavor=a/b${'&mediaUri=x'.repeat(900)}`, headers: URLENCODED },
+      '50 tracks',
+    ],
     ['no flavor', { body: new URLSearchParams({ mediaUri: 'http://a.test/b' }) }, "'flavor'"],
     ['no form', { body: '{"a": 1}', headers: { 'Content-Type': 'application/json' } }, 'urlencoded'],
   ])('is 400 for %s', async (_, init, sentence) => {
@@ -255,6 +266,19 @@ describe('a file without content', () => {
     expect(await add(xml, '/ingest/addTrack', empty)).toMatchObject({ status: 409 });
     expect(await add('<mediapackage id="none"/>', '/ingest/addTrack', empty)).toMatchObject({ status: 404 });
     expect(await add('', '/ingest/addTrack', empty)).toMatchObject({ status: 400 });
+  });
+
+  test('at addMediaPackage costs neither the other tracks nor their tags', async () => {
+    const [camera, slides] = [file('BODY', 'a.mp4', CAMERA), file('BODY', 'b.mp4', NOTHING)];
+    const send = (parts: Part[]) =>
+      recorder().post('/ingest/addMediaPackage', [FLAVOR, ...parts, field('title', 'One input')]);
+    const staged = await count('staging');
+    const id = packageId(
+      ok(await send([field('tags', 'lost'), field('tag', 'one'), slides, field('tag', 'kept'), camera])),
+    );
+    expect(await tracks(id)).toMatchObject([{ filename: 'a.mp4', sha256: sha256(CAMERA), tags: ['kept'] }]);
+    expect(await send([slides])).toMatchObject({ status: 400, text: expect.stringContaining('no track') });
+    expect(await count('staging')).toBe(staged);
   });
 
   test('that a person adds as an attachment is refused', async () => {
