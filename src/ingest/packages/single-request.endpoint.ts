@@ -38,6 +38,13 @@ const OTHERS = new Set([
   ...[...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES],
   ...['flavor', 'tags', 'tag', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
 ]);
+/** Fields that are no recording, also where clients send them as bytes. */
+const Texts = Object.fromEntries(
+  [...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES, 'seriesDCCatalog'].map((name) => [
+    name,
+    z.string().optional(),
+  ]),
+);
 /** Fields that may come as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
 
@@ -62,6 +69,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
     streams: 'any',
     schema: z.looseObject({
       ...ElementFields,
+      ...Texts,
       BODY: z.string().optional().meta({
         description: 'A track: a part with a file name, of whatever name.',
         contentMediaType: 'application/octet-stream',
@@ -73,9 +81,6 @@ export const [addPackage, addPackageWith] = withWorkflow({
         .describe(
           'Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.',
         ),
-      title: z.string().optional(),
-      creator: z.string().optional(),
-      identifier: z.string().optional(),
       acl: z.string().optional().describe('Who may do what: XACML, or JSON such as `{"acl":{"ace":[]}}`.'),
       episodeDCCatalog: z.string().optional().describe('Dublin Core in place of the terms.'),
     }),

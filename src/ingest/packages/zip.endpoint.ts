@@ -21,6 +21,8 @@ import { packageIn, type ZippedPackage } from './zipped-package.ts';
 
 const FIELDS = { fieldBytes: 2 ** 20, fields: 1000, files: 1 };
 
+const Archive = z.string().optional().meta({ contentMediaType: 'application/zip' });
+
 export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
   path: '/ingest/addZippedMediaPackage',
   summary: 'Ingest a recording as a zip archive',
@@ -28,14 +30,17 @@ export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
     'Unpacked while it arrives. Its `manifest.xml` is a media package whose parts name files of the archive. All fields but `workflowDefinitionId` and `workflowInstanceId` are values of the configuration of the workflow. The archive may as well be the whole body.',
   form: {
     streams: 'any',
-    schema: z.looseObject({
-      workflowDefinitionId: z.string().optional(),
-      workflowInstanceId: z.string().optional().describe('What the calendar calls the event.'),
-      track: z.string().optional().meta({
-        description: 'The archive: a part with a file name, of whatever name.',
-        contentMediaType: 'application/zip',
-      }),
-    }),
+    schema: z
+      .object({
+        workflowDefinitionId: z.string().optional(),
+        workflowInstanceId: z.string().optional().describe('What the calendar calls the event.'),
+        track: Archive.meta({
+          ...Archive.meta(),
+          description: 'The archive: a part with a file name, of whatever name.',
+        }),
+        BODY: Archive.meta({ ...Archive.meta(), description: 'The same.' }),
+      })
+      .catchall(z.string()),
     example: { workflowDefinitionId: 'schedule-and-upload', straightToPublishing: 'true' },
     bodies: {
       'application/zip': {
