@@ -75,10 +75,11 @@ function receive(
       await requireRoom(request, services);
       const { fields, zipped } = await unpackRequest(request, staged, services);
       if (!zipped) throw NO_FILE();
-      const { leftOut, emptyTracks } = zipped;
+      const { leftOut, emptyTracks, uncut } = zipped;
       const { log } = request.c.var;
       if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
       if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
+      if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
       const delivery = {
         packageId: chosenOrNew(zipped.id),
         instanceId: fields.get('workflowInstanceId')?.trim(),
@@ -86,9 +87,9 @@ function receive(
         properties: propertiesIn(fields),
       };
       return await ingestWhole(request.c, zipped.contents, delivery, services);
-    } catch (error) {
+    } finally {
+      // Also what the manifest does not name.
       await staged.discard();
-      throw error;
     }
   }, TURN);
 }
