@@ -333,6 +333,24 @@ describe('a package of a chosen identifier that has been ingested', () => {
     expect(await tracks(id)).toHaveLength(1);
   });
 
+  test('is answered as the first time when it is ingested again while it is begun anew', async () => {
+    const pearl = recorder();
+    const id = await scheduled(newAgent());
+    for (const content of [CAMERA, SLIDES]) {
+      const xml = ok(await pearl.addTrack(ok(await put(pearl, id)), content));
+      const answer = ok(await pearl.ingest(xml));
+      ok(await put(pearl, id));
+      const again = ok(await pearl.ingest(xml));
+      expect([packageId(again), workflowId(again)]).toEqual([packageId(answer), workflowId(answer)]);
+    }
+    const other = recorder(await bench.app.account('unbound-pearl', 'ROLE_CAPTURE_AGENT'));
+    expect(await other.ingest(`<mediapackage id="${id}"/>`)).toMatchObject({ status: 404 });
+    const captions = ok(
+      await pearl.addTrack(`<mediapackage id="${id}"/>`, Buffer.from('WEBVTT'), 'captions/vtt'),
+    );
+    expect(await pearl.ingest(captions)).toMatchObject({ status: 400 });
+  });
+
   test('is begun once when that is asked for at once', async () => {
     const pearl = recorder();
     const id = 'begun-at-once';
