@@ -75,17 +75,22 @@ export async function openDraft(
 }
 
 /**
- * Forgets a draft of the account's own that has been accepted, so that its name is free for another one. Whoever asks again
- * for what became of it is not told any more.
+ * Forgets a draft that has been accepted, so that its name is free for another one. Whoever asks again for what became of it
+ * is not told any more.
+ *
+ * @param ofOthers whether it may be of another account
  */
-export async function forgetAccepted(db: Queryable, { id, door, principal }: DraftOf): Promise<void> {
-  await db
+export async function forgetAccepted(
+  db: Queryable,
+  { id, door, principal }: DraftOf,
+  { ofOthers }: { ofOthers: boolean },
+): Promise<void> {
+  const accepted = db
     .deleteFrom('drafts')
     .where('id', '=', id)
     .where('door', '=', door)
-    .where('owner', '=', principal.username)
-    .where('event_id', 'is not', null)
-    .execute();
+    .where('event_id', 'is not', null);
+  await (ofOthers ? accepted : accepted.where('owner', '=', principal.username)).execute();
 }
 
 /** A draft. @throws {DraftGone} */

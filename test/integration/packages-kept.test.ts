@@ -8,8 +8,10 @@ import { createTestApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
 import { field, file, type Part } from '../support/form.ts';
-import { ok, packageId, Recorder, workflowId } from '../support/packages.ts';
+import { ok, type PackageAnswer, packageId, Recorder, workflowId } from '../support/packages.ts';
 import { newAgent, putScheduling, schedule } from '../support/scheduling.ts';
+import { ace, createSeries } from '../support/series.ts';
+import { zipOf } from '../support/zip.ts';
 
 /** Recordings that unusual agents would have lost: whoever is refused sends the same again and again, or gives up. */
 const bench = EventBench.forThisFile();
@@ -17,6 +19,7 @@ const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(300_000)]
 const SLIDES = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
 const NOTHING = Buffer.alloc(0);
 const PERIOD = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
+const URLENCODED = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const FLAVOR = field('flavor', 'presenter/source');
 
 const recorder = (authorization?: string) => new Recorder(bench.app, authorization);
@@ -36,6 +39,25 @@ const boundTo = async (agentId: string) => {
   return recorder(`Basic ${Buffer.from(`${username}:secret`).toString('base64')}`);
 };
 
+type Deliver = (by: Recorder, id: string, content: Uint8Array) => Promise<PackageAnswer>;
+
+/** The package is called as the event, and the archive says so as well as the form. */
+const deliverZip: Deliver = (by, id, content) => {
+  const manifest = `<mediapackage id="${id}"><media><track type="presenter/source"><url>a.mp4</url></track></media></mediapackage>`;
+  const zip = zipOf([
+    { name: 'manifest.xml', content: manifest },
+    { name: 'a.mp4', content: Buffer.from(content) },
+  ]);
+  const parts = [field('workflowInstanceId', id), file('track', 'mediaPackage.zip', zip)];
+  return by.post('/ingest/addZippedMediaPackage', parts);
+};
+const deliverNamed: Deliver = async (by, id, content) => {
+  const xml = ok(await by.send('PUT', `/ingest/createMediaPackageWithID/${id}`));
+  return by.ingest(ok(await by.addTrack(xml, content)));
+};
+const deliverElements: Deliver = async (by, id, content) =>
+  by.ingest(ok(await by.addTrack(await by.create(), content)), { workflowInstanceId: id });
+
 describe('an event that was moved to another agent', () => {
   test('does not cost the recording that its former one brings: it is an event of its own', async () => {
     const [former, other] = [newAgent(), newAgent()];
@@ -50,13 +72,70 @@ describe('an event that was moved to another agent', () => {
     expect(workflowId(ok(await pyca.ingest(xml, { workflowInstanceId: id })))).toBe(workflowId(answer));
   });
 
-  test('is not for its former agent to record under its identifier', async () => {
-    const [former, other] = [newAgent(), newAgent()];
-    const id = await scheduled(other);
-    const pyca = await boundTo(former);
-    const xml = ok(await pyca.send('PUT', `/ingest/createMediaPackageWithID/${id}`));
-    ok(await pyca.addTrack(xml, CAMERA));
-    expect(await pyca.ingest(xml)).toMatchObject({ status: 403 });
+  test.each([
+    ['as Galicaster delivers', deliverZip],
+    ['under its own identifier', deliverNamed],
+    ['as pyCA delivers', deliverElements],
+  ])(
+    'is no refusal for ever to the former one, and its files sent again are known: %s',
+    async (_, deliver) => {
+      const [former, other] = [newAgent(), newAgent()];
+      const id = await scheduled(former);
+      const [old, current] = [await boundTo(former), await boundTo(other)];
+      expect((await putScheduling(bench.app, id, { agent_id: other, ...PERIOD })).status).toBe(204);
+      const first = ok(await deliver(old, id, CAMERA));
+      expect(packageId(first)).not.toBe(id);
+      expect(await tracks(packageId(first))).toMatchObject([{ sha256: sha256(CAMERA) }]);
+      const before = await count('events');
+      const again = ok(await deliver(old, id, CAMERA));
+      expect([packageId(again), workflowId(again)]).toEqual([packageId(first), workflowId(first)]);
+      expect(await count('events')).toBe(before);
+      expect(packageId(ok(await deliver(old, id, SLIDES)))).not.toBe(packageId(first));
+      // It takes nothing from the agent that is to record it now, nor gets any of what that brings.
+      expect(packageId(ok(await deliver(current, id, SLIDES)))).toBe(id);
+      expect(await tracks(id)).toMatchObject([{ sha256: sha256(SLIDES) }]);
+      expect(packageId(ok(await deliver(current, id, SLIDES)))).toBe(id);
+      expect(packageId(ok(await deliver(old, id, SLIDES)))).not.toBe(id);
+      expect(packageId(ok(await deliver(old, id, CAMERA)))).toBe(packageId(first));
+      expect(await tracks(id)).toHaveLength(1);
+    },
+  );
+
+  test('is not for people to deliver to', async () => {
+    const id = await scheduled(newAgent());
+    const person = recorder(await bench.app.account('moved-person', 'ROLE_STUDIO'));
+    expect(await deliverZip(person, id, CAMERA)).toMatchObject({ status: 403 });
+  });
+
+  test('has a package of its name for its agent, which nobody else keeps from it', async () => {
+    const agent = newAgent();
+    const id = await scheduled(agent);
+    const person = recorder(await bench.app.account('name-keeper', 'ROLE_STUDIO'));
+    const begun = await person.send('PUT', `/ingest/createMediaPackageWithID/${id}`);
+    expect(begun).toMatchObject({ status: 403, text: expect.stringContaining(id) });
+    expect(packageId(ok(await deliverNamed(await boundTo(agent), id, CAMERA)))).toBe(id);
+  });
+});
+
+describe('a recording that its account made and may not change', () => {
+  test('is known when the same files come again, to that account alone', async () => {
+    const series = await createSeries(bench.app, { title: 'Course' }, [ace('ROLE_LECTURER', 'write')]);
+    const agent = recorder(await bench.app.account('ad-hoc-agent', 'ROLE_CAPTURE_AGENT'));
+    const other = recorder(await bench.app.account('another-agent', 'ROLE_CAPTURE_AGENT'));
+    const deliver = (by: Recorder, content: Uint8Array) =>
+      by.post('/ingest/addMediaPackage', [
+        FLAVOR,
+        file('BODY', 'a.mp4', content),
+        field('identifier', 'ad-hoc-in-series'),
+        field('title', 'Ad hoc'),
+        field('isPartOf', series),
+      ]);
+    const first = ok(await deliver(agent, CAMERA));
+    const again = ok(await deliver(agent, CAMERA));
+    expect([packageId(again), workflowId(again)]).toEqual(['ad-hoc-in-series', workflowId(first)]);
+    expect(await deliver(agent, SLIDES)).toMatchObject({ status: 403 });
+    expect(await deliver(other, CAMERA)).toMatchObject({ status: 403 });
+    expect(await tracks('ad-hoc-in-series')).toHaveLength(1);
   });
 });
 
@@ -114,6 +193,16 @@ describe('addMediaPackage', () => {
   test.each([
     ['no body', {}, 'no track'],
     ['no track', { body: new URLSearchParams({ title: 'x' }) }, 'no track'],
+    [
+      'tens of thousands of fields',
+      { body: `flavor=a/b${'&mediaUri=x'.repeat(90_000)}`, headers: URLENCODED },
+      '1000 fields',
+    ],
+    [
+      'hundreds of addresses',
+      { body: `flavor=a/b${'&mediaUri=x'.repeat(900)}`, headers: URLENCODED },
+      '50 tracks',
+    ],
     ['no flavor', { body: new URLSearchParams({ mediaUri: 'http://a.test/b' }) }, "'flavor'"],
     ['no form', { body: '{"a": 1}', headers: { 'Content-Type': 'application/json' } }, 'urlencoded'],
   ])('is 400 for %s', async (_, init, sentence) => {
@@ -179,6 +268,19 @@ describe('a file without content', () => {
     expect(await add('', '/ingest/addTrack', empty)).toMatchObject({ status: 400 });
   });
 
+  test('at addMediaPackage costs neither the other tracks nor their tags', async () => {
+    const [camera, slides] = [file('BODY', 'a.mp4', CAMERA), file('BODY', 'b.mp4', NOTHING)];
+    const send = (parts: Part[]) =>
+      recorder().post('/ingest/addMediaPackage', [FLAVOR, ...parts, field('title', 'One input')]);
+    const staged = await count('staging');
+    const id = packageId(
+      ok(await send([field('tags', 'lost'), field('tag', 'one'), slides, field('tag', 'kept'), camera])),
+    );
+    expect(await tracks(id)).toMatchObject([{ filename: 'a.mp4', sha256: sha256(CAMERA), tags: ['kept'] }]);
+    expect(await send([slides])).toMatchObject({ status: 400, text: expect.stringContaining('no track') });
+    expect(await count('staging')).toBe(staged);
+  });
+
   test('that a person adds as an attachment is refused', async () => {
     const xml = await recorder().create();
     const answer = await add(xml, '/ingest/addAttachment', file('BODY', 'cover.jpg', NOTHING));
@@ -229,6 +331,24 @@ describe('a package of a chosen identifier that has been ingested', () => {
     expect([await deliver(CAMERA), await deliver(SLIDES)]).toEqual([id, second]);
     expect(await count('events')).toBe(before);
     expect(await tracks(id)).toHaveLength(1);
+  });
+
+  test('is answered as the first time when it is ingested again while it is begun anew', async () => {
+    const pearl = recorder();
+    const id = await scheduled(newAgent());
+    for (const content of [CAMERA, SLIDES]) {
+      const xml = ok(await pearl.addTrack(ok(await put(pearl, id)), content));
+      const answer = ok(await pearl.ingest(xml));
+      ok(await put(pearl, id));
+      const again = ok(await pearl.ingest(xml));
+      expect([packageId(again), workflowId(again)]).toEqual([packageId(answer), workflowId(answer)]);
+    }
+    const other = recorder(await bench.app.account('unbound-pearl', 'ROLE_CAPTURE_AGENT'));
+    expect(await other.ingest(`<mediapackage id="${id}"/>`)).toMatchObject({ status: 404 });
+    const captions = ok(
+      await pearl.addTrack(`<mediapackage id="${id}"/>`, Buffer.from('WEBVTT'), 'captions/vtt'),
+    );
+    expect(await pearl.ingest(captions)).toMatchObject({ status: 400 });
   });
 
   test('is begun once when that is asked for at once', async () => {

@@ -27,6 +27,7 @@ const manifest = (files: Record<string, [kind: string, flavor: string]>, id = 'g
     .filter(([, [kind]]) => kind === 'catalog')
     .map(([name, [, flavor]]) => `<catalog type="${flavor}"><url>${name}</url></catalog>`)
     .join('')}</metadata></mediapackage>`;
+const POLICY = 'security/xacml+episode';
 const FILES: Record<string, [string, string]> = {
   'CAMERA.mp4': ['track', 'presenter/source'],
   'SCREEN.mp4': ['track', 'presentation/source'],
@@ -113,16 +114,32 @@ test('an input that has recorded nothing does not cost the others; without any i
   expect(await unpacked(nothing, empty)).toMatchObject({ status: 400 });
 });
 
-test('an access control list that cannot be read is refused for a new event, and does not count for a scheduled one', async () => {
-  const policy = ['policy.xml', ['catalog', 'security/xacml+episode']] as const;
-  const content = (id?: string) =>
-    manifest({ 'CAMERA.mp4': ['track', 'presenter/source'], [policy[0]]: [...policy[1]] }, id);
-  const files = [{ name: policy[0], content: '<Policy>' }];
-  expect(await unpacked(content('unreadable-policy'), files)).toMatchObject({ status: 400 });
-  const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
-  const id = await schedule(bench.app, { agent_id: newAgent(), ...period });
-  expect(packageId(ok(await unpacked(content(id), files)))).toBe(id);
-});
+const LONG_POLICY = `<Policy>${' '.repeat(2 ** 20)}</Policy>`;
+const SMALL_FILES = Array.from({ length: 17 }, (_, i) => ({ name: `${i}.jpg`, content: bytes(2 ** 20) }));
+test.each([
+  ['no XACML', '<Policy>', []],
+  ['empty', '', []],
+  ['too long', LONG_POLICY, []],
+  ['behind many small files', '<Policy>', SMALL_FILES],
+])(
+  'an access control list that is %s is refused for a new event, and does not count for a scheduled one',
+  async (what, policy, before) => {
+    const content = (id: string) =>
+      manifest({ 'CAMERA.mp4': FILES['CAMERA.mp4'], 'p.xml': ['catalog', POLICY] } as typeof FILES, id);
+    const files = [...before, { name: 'p.xml', content: policy }];
+    expect(await unpacked(content(`policy-${what}`.replaceAll(' ', '-')), files)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('access control list'),
+    });
+    const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
+    const id = await schedule(bench.app, { agent_id: newAgent(), ...period });
+    expect(packageId(ok(await unpacked(content(id), files)))).toBe(id);
+    expect(
+      await bench.app.database.selectFrom('attachments').select('id').where('event_id', '=', id).execute(),
+    ).toEqual([]);
+    expect(await rows('staging')).toEqual([]);
+  },
+);
 
 test('a track without a flavor is 400', async () => {
   const zip = archive({}, manifest({ ...FILES, 'SCREEN.mp4': ['track', ''] }));

@@ -48,6 +48,28 @@ const sendAnything = defineEndpoint({
   handle: receive,
 });
 
+const sendArchive = defineEndpoint({
+  method: 'post',
+  path: '/archives',
+  access: 'public',
+  form: {
+    schema: z
+      .object({ track: z.string().optional().meta({ contentMediaType: 'application/zip' }) })
+      .catchall(z.string()),
+    streams: 'any',
+    example: {},
+  },
+  handle: receive,
+});
+
+const sendTexts = defineEndpoint({
+  method: 'post',
+  path: '/texts',
+  access: 'public',
+  form: { schema: z.object({}), fieldsAsFiles: true, example: {} },
+  handle: receive,
+});
+
 async function receive({ c, files }: EndpointRequest): Promise<Response> {
   const received: string[] = [];
   const fields = await files(LIMITS, async ({ field, stream }) => {
@@ -63,7 +85,7 @@ const file = defineEndpoint({
   handle: ({ c, params }) => c.text(`<${params.name}>`),
 });
 
-const app = endpointApp([paint, send, sendAnything, file], {});
+const app = endpointApp([paint, send, sendAnything, sendArchive, sendTexts, file], {});
 
 async function put(path: string, fields: Record<string, string>): Promise<[number, string]> {
   const answer = await app.request(path, { method: 'PUT', body: new URLSearchParams(fields) });
@@ -102,6 +124,13 @@ test('files of declared parts are streamed, all others are read and dropped', as
   expect(await answer.json()).toEqual({ received: ['wanted: abc'], fields: { title: 'A' } });
 });
 
+test('fields that clients may send as files are streamed, whatever they are called', async () => {
+  const body = new FormData();
+  body.append('note', new File(['abc'], 'note.xml'));
+  const answer = await app.request('/texts', { method: 'POST', body });
+  expect(await answer.json()).toEqual({ received: ['note: abc'], fields: {} });
+});
+
 test.each([
   ['/files', 'wanted', true],
   ['/files', 'other', false],
@@ -110,6 +139,9 @@ test.each([
   // Agents call the part of a recording what they like.
   ['/parcels', 'camera', true],
   ['/parcels', 'toString', true],
+  ['/archives', 'track', true],
+  ['/archives', 'straightToPublishing', false],
+  ['/texts', 'note', false],
 ])('what %s gets in %s as bytes without a file name is a file: %s', async (path, field, isFile) => {
   const [type, body] = [
     'multipart/form-data; boundary=x',

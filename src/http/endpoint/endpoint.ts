@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { EVENT_STREAM } from '../answer/event-stream.ts';
 import { type FieldList, readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
@@ -35,6 +35,8 @@ export interface Form {
   schema: z.ZodObject;
   /** The parts whose files are streamed, or `any`; files in other parts are read and dropped. They need multipart. */
   streams?: readonly string[] | 'any';
+  /** Whether clients may send any field as a file, which is streamed then, to be read as the field. */
+  fieldsAsFiles?: boolean;
   /** How long it may be, without files; 1 MiB unless given. */
   maxBytes?: number;
   /** The fields of one whole request. Files are left out. */
@@ -162,7 +164,7 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
   let list: Promise<FieldList> | undefined;
   const readList = () => (list ??= readFields(c.req.raw, form?.maxBytes));
   const read = async () => new Map(await readList());
-  const { streams = [] } = form ?? {};
+  const { streams = [], fieldsAsFiles = false } = form ?? {};
   return {
     c,
     params: paramsOf(c, path),
@@ -173,16 +175,16 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
     files: (limits, onFile, onField) =>
       readForm(c.req.raw, limits, onFile, {
         onField,
-        wants: (field) => streams === 'any' || streams.includes(field),
+        wants: (field) => fieldsAsFiles || streams === 'any' || streams.includes(field),
         isForFile: (field) => (streams === 'any' ? !isText(form, field) : streams.includes(field)),
       }),
   };
 }
 
-/** Whether a field is declared to be a text, which may hold JSON. */
+/** Whether a field is declared to be a text, which may hold JSON; all others together are, where they have to be texts. */
 function isText(form: Form | undefined, field: string): boolean {
-  const { shape = {} } = form?.schema ?? {};
-  if (!Object.hasOwn(shape, field)) return false;
+  const { shape = {}, def } = form?.schema ?? {};
+  if (!Object.hasOwn(shape, field)) return def?.catchall instanceof z.ZodString;
   const type = shape[field]?.meta()?.contentMediaType;
   return type === undefined || type === 'application/json';
 }

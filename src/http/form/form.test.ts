@@ -49,6 +49,25 @@ test('a form beyond 1 MiB is 413', async () => {
   });
 });
 
+test('a form of more than 1000 fields is 400, urlencoded as multipart', async () => {
+  const fields = (count: number) =>
+    Array.from({ length: count }, (_, i) => [`f${i}`, 'x'] as [string, string]);
+  const multipart = (list: [string, string][]) => {
+    const form = new FormData();
+    for (const [name, value] of list) form.append(name, value);
+    return form;
+  };
+  for (const encoded of [(list: [string, string][]) => new URLSearchParams(list), multipart]) {
+    expect(await readFields(request(encoded(fields(1000))))).toHaveLength(1000);
+    await expect(readFields(request(encoded(fields(1001))))).rejects.toMatchObject({
+      status: 400,
+      message: 'The form has more than 1000 fields.',
+    });
+  }
+  const type = 'application/x-www-form-urlencoded; charset=utf-8';
+  expect(await readFields(request(`${'&'.repeat(5000)}a=b&&`, type))).toEqual([['a', 'b']]);
+});
+
 test('a form that anybody may send can have a limit of its own', async () => {
   const body = new URLSearchParams({ a: 'x'.repeat(1000) });
   expect(new Map(await readFields(request(body), 2000)).get('a')).toHaveLength(1000);

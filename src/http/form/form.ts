@@ -1,12 +1,13 @@
 import { refusal } from '../endpoint/refusal.ts';
 import { BodyReader, hasBody } from './body.ts';
 import { Collected } from './collected.ts';
-import { type FormLimits, isMultipart, readForm } from './multipart.ts';
+import { type FormLimits, isMultipart, readForm, tooManyFields } from './multipart.ts';
 
 const FORM_BYTES = 2 ** 20;
 const IDLE_MS = 60_000;
 /** However often a little of it comes: it is kept in memory meanwhile. */
 const TOTAL_MS = 180_000;
+const AMPERSAND = '&'.charCodeAt(0);
 const LIMITS: FormLimits = {
   fieldBytes: FORM_BYTES,
   fileBytes: FORM_BYTES,
@@ -38,7 +39,7 @@ export type FieldList = [name: string, value: string][];
  *
  * @param maxBytes 1 MiB unless given
  * @returns no fields for a request without a body
- * @throws {HttpError} 400 for a form that cannot be read, 408 when the client sends no more, 413 for one that is too large
+ * @throws {HttpError} 400 for a form that cannot be read or has more than 1000 fields, 408 when the client sends no more, 413 for one that is too large
  * @throws {ClientGone} when the connection breaks
  */
 export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<FieldList> {
@@ -71,6 +72,7 @@ async function readMultipart(body: Uint8Array<ArrayBuffer>, type: string): Promi
 
 async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Promise<FieldList> {
   const fields: FieldList = [];
+  if (isUrlencoded(type) && hasMoreFields(body, LIMITS.fields)) throw tooManyFields(LIMITS.fields);
   try {
     const form = await new Response(body, { headers: { 'Content-Type': type } }).formData();
     for (const [name, value] of form) if (typeof value === 'string') fields.push([name, value]);
@@ -78,6 +80,21 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
     throw UNREADABLE_FORM();
   }
   return fields;
+}
+
+function isUrlencoded(contentType: string): boolean {
+  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType);
+}
+
+/** Counted before they are read, which takes long where there are hundreds of thousands. */
+function hasMoreFields(body: Uint8Array, most: number): boolean {
+  let fields = 0;
+  for (let at = 0; at >= 0 && at < body.length && fields <= most; ) {
+    const end = body.indexOf(AMPERSAND, at);
+    if (end !== at) fields++;
+    at = end < 0 ? end : end + 1;
+  }
+  return fields > most;
 }
 
 /**

@@ -36,6 +36,10 @@ export const FIELDS_TOO_LONG = refusal(
   { Connection: 'close' },
 );
 
+/** A form has more fields than it may have, however it is encoded. */
+export const tooManyFields = (most: number): HttpError =>
+  badRequest(`The form has more than ${most} fields.`);
+
 /** A file part as it arrives. The stream must be consumed, or fails when the form does. */
 export interface FilePart {
   /** The name of the form field. */
@@ -103,7 +107,7 @@ export async function readForm(
   try {
     for (let head = await parts.next(); head; head = await Promise.race([parts.next(), failed.promise])) {
       if (!isFile(head, isForFile)) {
-        if (++texts > limits.fields) throw badRequest(`The form has more than ${limits.fields} fields.`);
+        if (++texts > limits.fields) throw tooManyFields(limits.fields);
         const text = await readText(parts, head, limits.fieldBytes);
         textBytes += text.length;
         if (textBytes > ALL_FIELDS_BYTES) throw FIELDS_TOO_LONG(ALL_FIELDS_BYTES);

@@ -128,7 +128,7 @@ export const addDublinCore = defineEndpoint({
   summary: 'Add Dublin Core to a media package',
   description: 'As text, percent-encoded text, or a file.',
   form: {
-    streams: 'any',
+    fieldsAsFiles: true,
     schema: z.object({
       mediaPackage: Echo,
       dublinCore: z.string().describe('The catalog as XML, of up to 1 MiB.'),

@@ -10,6 +10,7 @@ import { DRAFT_TAKEN } from '../draft-refusals.ts';
 import { type Draft, findDraft, forgetAccepted, openDraft } from '../drafts.ts';
 import { EXAMPLE_ID, EXAMPLE_PACKAGE } from './examples.ts';
 import { DELIVERERS, DOOR, type PackageServices, packageOf, shownPackage } from './packages.ts';
+import { NOT_YOURS, requireRecipient } from './recipient.ts';
 
 export const WRONG_IDENTIFIER = refusal(
   400,
@@ -52,14 +53,15 @@ export const createPackageWithId = defineEndpoint({
     'If there is an event of this identifier, the package becomes its recording; else the event that it becomes has it. Of a package that the account has begun before, its parts are answered; one that it has ingested is begun anew, as for a second recording of an event.',
   params: { package_id: pathParameter('What it is to be called.', EXAMPLE_ID) },
   answers: { 200: PACKAGE },
-  refusals: [WRONG_IDENTIFIER, DRAFT_TAKEN],
+  refusals: [WRONG_IDENTIFIER, NOT_YOURS, DRAFT_TAKEN],
   handle: async ({ c, params }, { config, database }: PackageServices) => {
     const { draftExpiryMs: lifetimeMs, publicUrl } = config;
     const { principal } = c.var;
     const id = identifierIn(params.package_id);
     const draft = await inTransaction(database, async (trx): Promise<Draft> => {
+      const isOpen = await requireRecipient(trx, id, principal);
       // Agents name a package after its event. The same files are known again by the event that has them.
-      await forgetAccepted(trx, packageOf(id, principal));
+      await forgetAccepted(trx, packageOf(id, principal), { ofOthers: isOpen });
       return openDraft(trx, { id, door: DOOR, principal, lifetimeMs });
     }).catch(async (error): Promise<Draft> => {
       const own = await findDraft(database, packageOf(id, principal)).catch(() => undefined);

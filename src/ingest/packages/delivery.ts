@@ -9,9 +9,9 @@ import { isMedia } from './media.ts';
 import { documentsOf, editsOf } from './metadata.ts';
 import { furtherEventOf, newEventOf } from './new-event.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { nextPart, recordedAs, writePart } from './parts.ts';
+import { broughtUnder, nextPart, recordedAs, writePart } from './parts.ts';
 import { processingFor } from './processing.ts';
-import { BEING_PROCESSED, type Recipient, recipientOf } from './recipient.ts';
+import { BEING_PROCESSED, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
 import { trusted } from './trusted.ts';
 
 export const NO_MEDIA = refusal(
@@ -40,20 +40,36 @@ export async function deliver(
   const { accepted } = await lockDraft(trx, draft);
   if (accepted) return accepted;
   const contents = await contentsOf(trx, draft.id);
-  if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
-  const recipient = await recipientOf(trx, delivery, by);
-  const known = recipient?.kind === 'recorded' && (await recordedAs(trx, recipient, contents.tracks));
+  if (!contents.tracks.some(isMedia)) {
+    // Begun anew, under the name of what was ingested; nothing of it has come yet.
+    const isBegun = draft.id === delivery.packageId && Object.values(contents).flat().length === 0;
+    const before = isBegun && (await broughtUnder(trx, draft.id, principal));
+    if (before) return before;
+    throw NO_MEDIA();
+  }
+  const recipient = await recipientOf(trx, delivery, principal);
+  const known =
+    recipient &&
+    recipient.kind !== 'awaiting' &&
+    (await recordedAs(trx, recipient, contents.tracks, principal));
   if (known) {
     await dropDraft(trx, draft, known);
     log.info({ eventId: known.eventId, package: draft.id }, 'the same recording has come once more');
     return known;
   }
+  if (recipient?.kind === 'closed') throw NOT_YOURS(recipient.id);
   if (recipient?.busy) throw BEING_PROCESSED(recipient.id);
-  const part = recipient?.kind === 'recorded' ? await nextPart(trx, recipient) : undefined;
+  const part = recipient && recipient.kind !== 'awaiting' ? await nextPart(trx, recipient) : undefined;
   const intake = await intakeOf(trx, { delivery, contents, recipient, part }, by, services);
   const { ids, workflowId } = await accept(intake);
   const eventId = ids[0] ?? delivery.packageId;
   if (recipient && part !== undefined) await writePart(trx, recipient, { eventId, part });
+  if (recipient?.kind === 'foreign') {
+    log.warn(
+      { eventId, scheduled: recipient.id },
+      'a recording came of an event that another capture agent is to record; it is an event of its own now',
+    );
+  }
   log.info({ eventId, package: draft.id, workflowId, part }, 'a media package has been ingested');
   return { eventId, workflowId };
 }
@@ -76,7 +92,8 @@ async function intakeOf(
 ): Promise<Intake> {
   const { principal, requestId, log } = by;
   const catalogs = services.catalogs.event;
-  const processing = await processingFor(trx, delivery, recipient, { ...services, log });
+  const own = recipient?.kind === 'foreign' ? undefined : recipient;
+  const processing = await processingFor(trx, delivery, own, { ...services, log });
   const shared = {
     principal: trusted(principal),
     requestId,
@@ -91,8 +108,8 @@ async function intakeOf(
     return { ...shared, target: { kind: 'existing', id: recipient.id, edits, takes } };
   }
   const events =
-    recipient && part !== undefined
-      ? await furtherEventOf(trx, recipient, part, delivery.packageId, processing)
+    own && part !== undefined
+      ? await furtherEventOf(trx, own, part, delivery.packageId, processing)
       : await newEventOf(trx, delivery, contents, processing, { by, catalogs });
   return { ...shared, target: { kind: 'new', events, gapMs: 0 } };
 }

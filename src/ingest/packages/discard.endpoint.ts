@@ -16,6 +16,7 @@ export const discardPackage = defineEndpoint({
   summary: 'Give a media package up',
   description: 'Its files are removed at once. One that has been ingested stays an event.',
   form: {
+    fieldsAsFiles: true,
     schema: z.object({
       mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
     }),

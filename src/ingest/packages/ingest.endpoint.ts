@@ -27,6 +27,7 @@ export const [ingestPackage, ingestPackageWith] = withWorkflow({
   description:
     'It is the recording of the event that has the identifier of the package or is scheduled as `workflowInstanceId`; else it becomes an event. All other fields are values of the configuration of the workflow. A workflow that nobody knows stands for the usual one. Who asks again gets the same answer.',
   form: {
+    fieldsAsFiles: true,
     schema: z.looseObject({
       mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
       workflowDefinitionId: z.string().optional().meta({ example: WORKFLOW }),

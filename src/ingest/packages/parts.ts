@@ -1,28 +1,52 @@
 import { sql } from 'kysely';
+import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { NewTrack } from '../../events/tracks.ts';
 import type { AcceptedDraft } from '../drafts.ts';
+import { broughtBy } from './brought-by.ts';
 import { isMedia } from './media.ts';
 import type { Recipient } from './recipient.ts';
 
 /**
- * The event that has these very recordings already: the one they are for, or one beside it. Agents that have lost our
- * answer, or power, send what they have once more. What a workflow has made of them since is none of them.
+ * The event that has these very recordings already: the one they are for, or one beside it; where that is not for the
+ * account to deliver to, one that it has brought itself. Agents that have lost our answer, or power, send what they have
+ * once more. What a workflow has made of them since is none of them.
  */
 export async function recordedAs(
   trx: Transaction,
-  { id }: Recipient,
+  { id, kind }: Recipient,
   tracks: readonly NewTrack[],
+  principal: Principal,
 ): Promise<AcceptedDraft | undefined> {
+  const ofAccount = kind === 'recorded' ? sql`true` : broughtBy(sql.ref('tracks.event_id'), principal);
   const sent = tracks.filter(isMedia).map(({ sha256 }) => sha256);
   const { rows } = await sql<{ eventId: string; held: (string | null)[]; workflowId: number | null }>`
     SELECT event_id AS "eventId", array_agg(sha256) AS held,
       (SELECT max(workflows.id) FROM workflows WHERE workflows.event_id = tracks.event_id) AS "workflowId"
     FROM tracks
     WHERE is_media AND made_by IS NULL AND event_id IN (SELECT ${id} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${id})
-    GROUP BY event_id`.execute(trx);
+      AND ${ofAccount}
+    GROUP BY event_id ORDER BY event_id = ${id} DESC, event_id`.execute(trx);
   const same = rows.find(({ held }) => sameItems(held, sent));
   return same && { eventId: same.eventId, workflowId: same.workflowId ?? undefined };
+}
+
+/** The last event that an account has brought under this name: the one that is called so, or one beside it. */
+export async function broughtUnder(
+  trx: Transaction,
+  name: string,
+  principal: Principal,
+): Promise<AcceptedDraft | undefined> {
+  const { rows } = await sql<{ eventId: string; workflowId: number | null }>`
+    SELECT id AS "eventId", (SELECT max(workflows.id) FROM workflows WHERE workflows.event_id = events.id) AS "workflowId"
+    FROM events
+    WHERE id IN (SELECT ${name} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${name})
+      AND ${broughtBy(sql.ref('events.id'), principal)}
+    ORDER BY (SELECT min(workflows.id) FROM workflows WHERE workflows.event_id = events.id) DESC LIMIT 1`.execute(
+    trx,
+  );
+  const [last] = rows;
+  return last && { eventId: last.eventId, workflowId: last.workflowId ?? undefined };
 }
 
 /** Which part of the recording of an event another one is. The delivery to the event is locked. */
@@ -35,7 +59,7 @@ export async function nextPart(trx: Transaction, { id }: Recipient): Promise<num
   return part;
 }
 
-/** Writes down that an event is another part of the recording of a scheduled one. */
+/** Writes down that an event stands beside the one that its recording was for. */
 export async function writePart(
   trx: Transaction,
   { id }: Recipient,

@@ -3,11 +3,11 @@ import { mayAccess } from '../../access/acl/acl.queries.ts';
 import { boundAgent } from '../../access/own-agent.ts';
 import type { Principal } from '../../access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '../../access/roles/roles.ts';
-import type { Transaction } from '../../database/kysely.ts';
+import type { Queryable, Transaction } from '../../database/kysely.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { awaitsDelivery } from '../../recordings/state.ts';
 import { isActive } from '../../workflows/states.ts';
-import type { Deliverer } from './deliverer.ts';
+import { broughtBy } from './brought-by.ts';
 import { EXAMPLE_ID } from './examples.ts';
 
 export const NOT_YOURS = refusal(
@@ -25,8 +25,11 @@ export const BEING_PROCESSED = refusal(
 /** The event that a recording is for. */
 export interface Recipient {
   id: string;
-  /** Whether it awaits its recording, or has one already. */
-  kind: 'awaiting' | 'recorded';
+  /**
+   * Whether it awaits its recording, or has one already. Of one that is not for this account to deliver to: whether what
+   * comes is an event of its own, or refused.
+   */
+  kind: 'awaiting' | 'recorded' | 'foreign' | 'closed';
   /** Whether it was never scheduled and is being processed: what comes then is taken for a mistake. */
   busy: boolean;
 }
@@ -35,38 +38,56 @@ export interface Recipient {
  * Finds the event that a media package is for: the one of the package's identifier, or else the scheduled one that the
  * calendar called so. Until the transaction ends nothing else is delivered to it.
  *
- * @returns undefined when the package is to be an event of its own: also that of a capture agent from which the scheduled
- *   event was moved away, as it would be refused again and again
- * @throws {HttpError} 403 for an event that is not for this account to deliver to
+ * @returns undefined when the package is to be an event of its own. What a capture agent brings of an event that was
+ *   moved to another one is such a one, too, whatever it is called: it would be refused again and again
  */
 export async function recipientOf(
   trx: Transaction,
   { packageId, instanceId = '' }: { packageId: string; instanceId?: string | undefined },
-  { principal, log }: Pick<Deliverer, 'principal' | 'log'>,
+  principal: Principal,
 ): Promise<Recipient | undefined> {
   // Of two that would make the same event, the second finds what the first has made.
   await lockDelivery(trx, packageId);
   const { id } = (await nameOf(trx, packageId, instanceId)) ?? {};
   if (id === undefined) return undefined;
   if (id !== packageId) await lockDelivery(trx, id);
-  const event = await trx
+  const event = await standingOf(trx, id, principal);
+  // Deleted meanwhile.
+  if (!event) return undefined;
+  if (event.standing !== 'deliverer') return { id, kind: event.standing, busy: false };
+  if (await awaitsDelivery(trx, id)) return { id, kind: 'awaiting', busy: false };
+  return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
+}
+
+/**
+ * Keeps the name of an event from people who could not deliver to it: its agent could not begin its package meanwhile.
+ * Capture agents may, as no recording of theirs is to be lost.
+ *
+ * @returns whether what comes under this name finds a place, beside whatever others have delivered under it
+ * @throws {HttpError} 403
+ */
+export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<boolean> {
+  const event = await standingOf(db, id, principal);
+  if (!event) return false;
+  if (event.standing !== 'closed') return true;
+  if (!event.brought && !principal.hasRole(ROLE_CAPTURE_AGENT)) throw NOT_YOURS(id);
+  return false;
+}
+
+/** What an account is to an event. */
+async function standingOf(db: Queryable, id: string, principal: Principal) {
+  const event = await db
     .selectFrom('events')
     .select(['agent_id', 'processing_state'])
     .select(mayAccess('events', principal, 'write').as('writable'))
+    .select(broughtBy(sql.ref('events.id'), principal).as('brought'))
     .where('id', '=', id)
     .executeTakeFirst();
-  // Deleted meanwhile.
   if (!event) return undefined;
-  if (!event.writable && !isAgentOf(principal, event.agent_id)) {
-    if (id === packageId || !principal.hasRole(ROLE_CAPTURE_AGENT)) throw NOT_YOURS(id);
-    log.warn(
-      { eventId: id, agent: event.agent_id },
-      'a recording came of an event that another capture agent is to record; it is an event of its own now',
-    );
-    return undefined;
-  }
-  if (await awaitsDelivery(trx, id)) return { id, kind: 'awaiting', busy: false };
-  return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
+  const isAgent = principal.hasRole(ROLE_CAPTURE_AGENT) && event.agent_id !== '';
+  if (event.writable || (isAgent && isFor(principal, event.agent_id)))
+    return { ...event, standing: 'deliverer' } as const;
+  return { ...event, standing: isAgent ? 'foreign' : 'closed' } as const;
 }
 
 async function lockDelivery(trx: Transaction, id: string): Promise<void> {
@@ -84,7 +105,7 @@ function nameOf(trx: Transaction, packageId: string, instanceId: string) {
     .executeTakeFirst();
 }
 
-function isAgentOf(principal: Principal, agentId: string): boolean {
+function isFor(principal: Principal, agentId: string): boolean {
   const own = boundAgent(principal);
-  return agentId !== '' && principal.hasRole(ROLE_CAPTURE_AGENT) && (own === undefined || own === agentId);
+  return own === undefined || own === agentId;
 }

@@ -59,6 +59,7 @@ export const [schedulePackage, schedulePackageWith] = withWorkflow({
   description:
     'It becomes a scheduled event with the identifier of the package, which its agent then finds in its calendar. All other fields are values of the configuration of the workflow.',
   form: {
+    fieldsAsFiles: true,
     schema: z.looseObject({
       mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
       workflowDefinitionId: z.string().optional(),

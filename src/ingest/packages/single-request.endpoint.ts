@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { NewTrack } from '../../events/tracks.ts';
 import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
-import { isMultipart } from '../../http/form/multipart.ts';
+import { type FilePart, isMultipart } from '../../http/form/multipart.ts';
 import { detectTrackType } from '../../media/signature.ts';
 import { termTexts } from '../../metadata/read-dublincore.ts';
 import { xmlText } from '../../metadata/xml.ts';
@@ -14,6 +14,7 @@ import { type ReceivedFile, StagedFiles } from '../staged-files.ts';
 import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
 import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
 import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
+import { withoutEmptyFiles } from './empty-files.ts';
 import { URL_REFUSED } from './fetch-url/refusals.ts';
 import { storeFetched } from './fetched-part.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
@@ -37,6 +38,13 @@ const OTHERS = new Set([
   ...[...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES],
   ...['flavor', 'tags', 'tag', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
 ]);
+/** Fields that are no recording, also where clients send them as bytes. */
+const Texts = Object.fromEntries(
+  [...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES, 'seriesDCCatalog'].map((name) => [
+    name,
+    z.string().optional(),
+  ]),
+);
 /** Fields that may come as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
 
@@ -61,6 +69,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
     streams: 'any',
     schema: z.looseObject({
       ...ElementFields,
+      ...Texts,
       BODY: z.string().optional().meta({
         description: 'A track: a part with a file name, of whatever name.',
         contentMediaType: 'application/octet-stream',
@@ -72,9 +81,6 @@ export const [addPackage, addPackageWith] = withWorkflow({
         .describe(
           'Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.',
         ),
-      title: z.string().optional(),
-      creator: z.string().optional(),
-      identifier: z.string().optional(),
       acl: z.string().optional().describe('Who may do what: XACML, or JSON such as `{"acl":{"ace":[]}}`.'),
       episodeDCCatalog: z.string().optional().describe('Dublin Core in place of the terms.'),
     }),
@@ -106,15 +112,17 @@ function receive(
   const said: [name: string, value: string][] = [];
   const described: { flavor: string; tags: string[] }[] = [];
   const addresses: { flavor: string; tags: string[]; url: string }[] = [];
-  const last = (name: string) => said.findLast(([field]) => field === name)?.[1];
-  const single: string[] = [];
-  const describe = () => {
-    const tags = tagsIn([last('tags'), ...single.splice(0)].join(','));
-    const track = { flavor: flavorIn(last('flavor')), tags };
-    // The next track has tags of its own.
-    said.push(['tags', '']);
-    return track;
+  const empty: string[] = [];
+  let flavor: string | undefined;
+  let tags: string | undefined;
+  let single: string[] = [];
+  /** The next track has tags of its own. */
+  const takeTags = () => {
+    const all = [tags, ...single].join(',');
+    [tags, single] = [undefined, []];
+    return all;
   };
+  const describe = () => ({ flavor: flavorIn(flavor), tags: tagsIn(takeTags()) });
   const takes = async ({ field }: { field: string }) => {
     if (TEXTS.has(field)) return 'text';
     described.push(describe());
@@ -122,13 +130,22 @@ function receive(
   };
   const onField = (name: string, value: string) => {
     said.push([name, value]);
+    if (name === 'flavor') flavor = value;
+    if (name === 'tags') tags = value;
     if (name === 'tag') single.push(value);
-    if (name === 'mediaUri' && value.trim() !== '') addresses.push({ ...describe(), url: value.trim() });
+    if (name !== 'mediaUri' || value.trim() === '') return;
+    if (addresses.length === MOST.files) throw TOO_MANY_TRACKS();
+    addresses.push({ ...describe(), url: value.trim() });
+  };
+  const onEmpty = ({ filename }: FilePart) => {
+    takeTags();
+    empty.push(filename);
   };
   const accept = async (
     { fields, files }: Pick<ReceivedForm, 'fields' | 'files'>,
     enter: () => Promise<void>,
   ) => {
+    if (empty.length > 0) request.c.var.log.warn({ empty }, 'an input of a recording has recorded nothing');
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
     const staged = new StagedFiles(services, request.c.var.principal.username);
     try {
@@ -158,7 +175,8 @@ function receive(
   };
   if (isMultipart(request.c.req.header('Content-Type') ?? '')) {
     const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
-    return receiveForm(request, options, services, accept);
+    const tracksOnly = withoutEmptyFiles(request, (field) => !TEXTS.has(field), onEmpty);
+    return receiveForm(tracksOnly, options, services, accept);
   }
   return services.gate.pass(async (enter) => {
     const list = await request.fieldList();

@@ -21,6 +21,8 @@ import { packageIn, type ZippedPackage } from './zipped-package.ts';
 
 const FIELDS = { fieldBytes: 2 ** 20, fields: 1000, files: 1 };
 
+const Archive = z.string().optional().meta({ contentMediaType: 'application/zip' });
+
 export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
   path: '/ingest/addZippedMediaPackage',
   summary: 'Ingest a recording as a zip archive',
@@ -28,14 +30,17 @@ export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
     'Unpacked while it arrives. Its `manifest.xml` is a media package whose parts name files of the archive. All fields but `workflowDefinitionId` and `workflowInstanceId` are values of the configuration of the workflow. The archive may as well be the whole body.',
   form: {
     streams: 'any',
-    schema: z.looseObject({
-      workflowDefinitionId: z.string().optional(),
-      workflowInstanceId: z.string().optional().describe('What the calendar calls the event.'),
-      track: z.string().optional().meta({
-        description: 'The archive: a part with a file name, of whatever name.',
-        contentMediaType: 'application/zip',
-      }),
-    }),
+    schema: z
+      .object({
+        workflowDefinitionId: z.string().optional(),
+        workflowInstanceId: z.string().optional().describe('What the calendar calls the event.'),
+        track: Archive.meta({
+          ...Archive.meta(),
+          description: 'The archive: a part with a file name, of whatever name.',
+        }),
+        BODY: Archive.meta({ ...Archive.meta(), description: 'The same.' }),
+      })
+      .catchall(z.string()),
     example: { workflowDefinitionId: 'schedule-and-upload', straightToPublishing: 'true' },
     bodies: {
       'application/zip': {
@@ -70,10 +75,11 @@ function receive(
       await requireRoom(request, services);
       const { fields, zipped } = await unpackRequest(request, staged, services);
       if (!zipped) throw NO_FILE();
-      const { leftOut, emptyTracks } = zipped;
+      const { leftOut, emptyTracks, uncut } = zipped;
       const { log } = request.c.var;
       if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
       if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
+      if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
       const delivery = {
         packageId: chosenOrNew(zipped.id),
         instanceId: fields.get('workflowInstanceId')?.trim(),
@@ -81,9 +87,9 @@ function receive(
         properties: propertiesIn(fields),
       };
       return await ingestWhole(request.c, zipped.contents, delivery, services);
-    } catch (error) {
+    } finally {
+      // Also what the manifest does not name.
       await staged.discard();
-      throw error;
     }
   }, TURN);
 }

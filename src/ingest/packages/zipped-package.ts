@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { safeFilename } from '../../http/form/filename.ts';
+import { CUTTING } from '../../media/cutting.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';
 import type { DraftContents } from '../draft-contents.ts';
 import type { ReceivedFile, StagedFiles } from '../staged-files.ts';
@@ -8,6 +9,8 @@ import { FILE_MISSING, type ManifestElement, NO_MANIFEST, readManifest } from '.
 import { baseName, storeSmall, type Unpacked } from './zip-entries.ts';
 
 const MANIFEST = 'manifest.xml';
+/** Of an access control list that is too long: it cannot be read, and is not passed over. */
+const UNREAD = Buffer.alloc(0);
 
 /** What an archive holds, as a media package. */
 export interface ZippedPackage {
@@ -21,13 +24,15 @@ export interface ZippedPackage {
   leftOut: string[];
   /** Those of them that were to be tracks. */
   emptyTracks: string[];
+  /** Those of them that were to say what is cut off: all of it is kept. */
+  uncut: string[];
 }
 
 /**
  * Makes a media package of an archive by its manifest. Files that it does not name are left out. A file beside the tracks
  * that it names costs no recording, if it is missing, as some agents name what they have not packed, or cannot be read; nor
  * does an input that has recorded nothing. Only an access control list has to be readable where a new event gets it: without
- * it, more people might see the event than are meant to.
+ * it, more people might see the event than are meant to; one that is too long cannot be read.
  *
  * @throws {HttpError} 400 for a manifest that is missing, cannot be read, or names a track that is not there
  */
@@ -42,35 +47,36 @@ export async function packageIn(
   const { id, elements, nameless } = readManifest(textOf(manifest));
   const contents: DraftContents = { tracks: [], attachments: [], catalogs: [] };
   const taken = new Set<string>();
-  const leftOut = [...nameless];
-  const emptyTracks: string[] = [];
+  const leftOut: ManifestElement[] = [];
   for (const element of elements) {
     const path = pathOf(element.file, unpacked);
     if (path === undefined || taken.has(path)) {
       if (element.kind === 'track') throw FILE_MISSING(element.file);
-      leftOut.push(element.file);
+      leftOut.push(element);
       continue;
     }
     taken.add(path);
     const small = unpacked.small.get(path);
-    if (small && !isUsable(element, small, catalogs)) {
-      leftOut.push(element.file);
-      if (element.kind === 'track') emptyTracks.push(element.file);
-    } else if (small && isText(element)) contents.catalogs.push(catalogOf(element, path, small));
-    else
-      addFile(
-        contents,
-        element,
-        unpacked.stored.get(path) ?? (await storeSmall(path, small as Buffer, staged)),
-      );
+    const stored = unpacked.stored.get(path);
+    if (small ? !isUsable(element, small, catalogs) : element.flavor === CUTTING) leftOut.push(element);
+    else if (isPolicy(element.flavor)) contents.catalogs.push(catalogOf(element, path, small ?? UNREAD));
+    else if (small && isText(element)) contents.catalogs.push(catalogOf(element, path, small));
+    else addFile(contents, element, stored ?? (await storeSmall(path, small as Buffer, staged)));
   }
-  return { id, contents, leftOut, emptyTracks };
+  const filesOf = (list: readonly ManifestElement[]) => list.map(({ file }) => file);
+  return {
+    id,
+    contents,
+    leftOut: [...nameless, ...filesOf(leftOut)],
+    emptyTracks: filesOf(leftOut.filter(({ kind }) => kind === 'track')),
+    uncut: filesOf(leftOut.filter(({ flavor }) => flavor === CUTTING)),
+  };
 }
 
 function isUsable(element: ManifestElement, content: Buffer, catalogs: CatalogSet): boolean {
-  if (content.length === 0) return false;
   const { flavor } = element;
-  return isPolicy(flavor) || !isText(element) || isReadable(flavor, textOf(content), catalogs);
+  if (isPolicy(flavor)) return true;
+  return content.length > 0 && (!isText(element) || isReadable(flavor, textOf(content), catalogs));
 }
 
 function isText({ kind, flavor }: ManifestElement): boolean {
