@@ -1,17 +1,13 @@
 import type pg from 'pg';
 
-/** All tables whose rows own objects. */
-export const OWNER_TABLES = [
-  'tracks',
-  'attachments',
-  'publication_elements',
-  'draft_tracks',
-  'draft_attachments',
-  'uploads',
-] as const;
-
 /** Where the row that owns an object stands. */
-export type OwnerTable = (typeof OWNER_TABLES)[number];
+export type OwnerTable =
+  | 'tracks'
+  | 'attachments'
+  | 'publication_elements'
+  | 'draft_tracks'
+  | 'draft_attachments'
+  | 'uploads';
 
 /** An object that a committed row names, and what the row says of it. */
 export interface OwnedObject {
@@ -38,7 +34,7 @@ export interface OwnedObject {
 const BATCH = 5_000;
 
 /** One row for each object that is somebody's: what is on the staging ledger only is nobody's yet. */
-const OWNED = `
+export const OWNED = `
   SELECT object_key AS key, size, sha256, mediatype, 'tracks' AS "table", id::text AS id, event_id AS "eventId",
     flavor || ' ' || filename AS label, made_by IS NOT NULL AS derived FROM tracks
   UNION ALL SELECT object_key, size, sha256, mediatype, 'attachments', id::text, event_id, flavor || ' ' || filename, false

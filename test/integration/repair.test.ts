@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -7,6 +7,7 @@ import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ownersOf } from '../../src/upkeep/owned-objects.ts';
+import { keepForNow } from '../../src/upkeep/repair/keep.ts';
 import { repair } from '../../src/upkeep/repair/repair.ts';
 import { beAlone } from '../../src/upkeep/verify/alone.ts';
 import type { Finding } from '../../src/upkeep/verify/finding.ts';
@@ -15,8 +16,9 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
-import { eventFields, file } from '../support/form.ts';
+import { eventFields, field, file } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
+import { uploadOf } from '../support/tus.ts';
 import { say } from '../support/upkeep.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
@@ -39,6 +41,10 @@ async function backedUp(): Promise<string> {
 }
 const upload = async (data: Buffer) =>
   created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
+async function uploadResumably(data: Buffer): Promise<string> {
+  const uploads = [{ id: await uploadOf(app, data), field: 'presenter' }];
+  return created(await post(app, [...eventFields(), field('uploads', JSON.stringify(uploads))]));
+}
 const trackOf = async (event: string) =>
   (
     await app.database
@@ -57,6 +63,15 @@ const mediaOf = async (event: string) =>
       .executeTakeFirstOrThrow()
   ).object_key;
 const pathOf = (key: string) => app.storage.localPath(key) ?? '';
+async function flip(key: string): Promise<void> {
+  const data = await contentOf(key);
+  data[500] = (data[500] ?? 0) ^ 1;
+  await writeFile(pathOf(key), data);
+}
+const ledger = async () =>
+  (await app.database.selectFrom('staging').select(['object_key', 'owner']).execute()).map(
+    ({ object_key, owner }) => `${owner} ${object_key}`,
+  );
 const contentOf = async (key: string) => Buffer.concat(await Array.fromAsync(await app.storage.get(key)));
 async function swap(one: string, other: string): Promise<void> {
   const aside = join(app.context.config.dataDir, 'aside');
@@ -273,4 +288,50 @@ test('a swap that was found before it was mended leaves the rows as they are', a
   await look.end();
   expect(await Promise.all(events.map(trackOf))).toEqual(keys);
   expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('the orphan of an event that was uploaded resumably is removed after its time', async () => {
+  const event = await uploadResumably(await recording());
+  const key = await trackOf(event);
+  await app.database.deleteFrom('tracks').execute();
+  expect((await verifyNow('--repair')).lines).toEqual([
+    expect.stringMatching(`^orphaned ${key} .*\\n {2}mended: kept until `),
+  ]);
+  expect(await ledger()).toEqual([`repair ${key}`]);
+  expect(await verifyNow()).toEqual({ code: 0, lines: [] });
+});
+
+test('what was damaged of an event that was uploaded resumably can be had until it is removed', async () => {
+  const event = await uploadResumably(await recording());
+  const key = await trackOf(event);
+  const folder = await backedUp();
+  await flip(key);
+  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
+  expect(await ledger()).toEqual([`repair ${key}`]);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('what stood in the place of a resumable upload can be had until it is removed', async () => {
+  const data = await recording();
+  const event = await uploadResumably(data);
+  const key = await trackOf(event);
+  const other = objectKey('track');
+  await app.storage.put(other, source(data), { mediatype: 'video/mp4' });
+  await flip(key);
+  expect((await verifyNow('--digests', '--repair')).code).toBe(0);
+  expect(await trackOf(event)).toBe(other);
+  expect(await ledger()).toEqual([`repair ${key}`]);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('an upload under way keeps its object, and the ledger as it is', async () => {
+  const id = await uploadOf(app, bytes(500), { until: 100, chunk: 100 });
+  const { object_key: key } = await app.database
+    .selectFrom('uploads')
+    .select('object_key')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await app.database.deleteFrom('staging').execute();
+  expect(await keepForNow(app.database, key)).toBeUndefined();
+  expect(await ledger()).toEqual([]);
 });

@@ -142,7 +142,8 @@ async function mend(
   const { kind, key, owner, what } = finding;
   if (kind === 'orphaned') {
     if (what === 'foreign') return undefined;
-    return `kept until ${(await keepForNow(parts.database, key)).toISOString()}, then removed`;
+    const until = await keepForNow(parts.database, key);
+    return until && `kept until ${until.toISOString()}, then removed`;
   }
   if (!owner) return undefined;
   const taken = isEndangered(owner) ? await takeOffLedger(parts.database, owner) : undefined;
