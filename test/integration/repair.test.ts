@@ -335,3 +335,35 @@ test('an upload under way keeps its object, and the ledger as it is', async () =
   expect(await keepForNow(app.database, key)).toBeUndefined();
   expect(await ledger()).toEqual([]);
 });
+
+test('a recording that has lost its SHA-256 is told, and put right by a backup alone', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const key = await trackOf(event);
+  const folder = await backedUp();
+  await app.database.updateTable('tracks').set({ sha256: null }).execute();
+  const lost = `^digest ${key} event ${event} .*the row has lost its SHA-256`;
+  expect(await verifyNow('--digests')).toEqual({ code: 1, lines: [expect.stringMatching(lost)] });
+  expect(await verifyNow('--digests', '--repair')).toEqual({
+    code: 1,
+    lines: [expect.stringMatching(`${lost}.*\\n {2}left: `)],
+  });
+  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
+  expect(await trackOf(event)).toBe(key);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('a damaged recording that has lost its SHA-256 gets both back from a backup', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  const folder = await backedUp();
+  await app.database.updateTable('tracks').set({ sha256: null }).execute();
+  await flip(key);
+  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+  const { sha256 } = await app.database.selectFrom('tracks').select('sha256').executeTakeFirstOrThrow();
+  expect(sha256).not.toBeNull();
+});

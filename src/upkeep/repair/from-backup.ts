@@ -21,7 +21,7 @@ export async function openBackup(folder: string, sought: SoughtObjects): Promise
   const contents = new Set<string>();
   for (const { key, owner } of eachSought(sought)) {
     keys.add(key);
-    if (owner) contents.add(contentOf(owner));
+    if (owner && owner.sha256 !== null) contents.add(contentOf(owner));
   }
   return { folder, listed: await lookUp(folder, keys, contents) };
 }
@@ -39,12 +39,14 @@ export async function takeFromBackup(
   { database, storage }: { database: Database; storage: Pick<ObjectStorage, 'put'> },
 ): Promise<string | undefined> {
   const key = objectKey(kindOf(owner.key));
+  const before = listed.byKey.get(owner.key);
+  const sha256 = owner.sha256 ?? (before?.size === owner.size ? before.sha256 : null);
   const onLedger = async () => {
     await keepForNow(database, key);
     return key;
   };
   const stored = (named: string) =>
-    storeFromBackup(folder, { ...owner, key: named }, storage, onLedger).catch((error) => {
+    storeFromBackup(folder, { ...owner, sha256, key: named }, storage, onLedger).catch((error) => {
       // That keeps nothing else from being mended.
       if (error instanceof StorageRefused) return false;
       throw error;
@@ -52,7 +54,7 @@ export async function takeFromBackup(
   // The row may have had another key then.
   const other = owner.sha256 === null ? undefined : listed.byContent.get(contentOf(owner))?.key;
   const isStored = (await stored(owner.key)) || (other !== undefined && (await stored(other)));
-  if (!isStored || !(await giveKey(database, owner, key))) return undefined;
+  if (!isStored || !(await giveKey(database, owner, key, sha256))) return undefined;
   if (size !== null) await keepForNow(database, owner.key);
   return 'stored anew from the backup';
 }

@@ -9,7 +9,7 @@ import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 /** What makes media; a workflow without it makes nothing of the tracks. */
 const MAKES_MEDIA = 'encode';
 
-const BROKEN = 'it could be made anew, but what it was made of is damaged as well';
+const BROKEN = 'it could be made anew, but what it was made of is damaged as well, or has lost its SHA-256';
 const GONE = 'the event has been deleted meanwhile';
 const NO_TRACKS = 'it could be made anew, but the event has no tracks any more';
 
@@ -55,7 +55,7 @@ export async function rebuild(
 async function recordedTracks(database: Database, eventId: string) {
   return database
     .selectFrom('tracks')
-    .select(['object_key', 'sha256'])
+    .select(['object_key', 'sha256', 'is_media', 'duration'])
     .where('event_id', '=', eventId)
     .where('made_by', 'is', null)
     .execute();
@@ -65,7 +65,8 @@ async function areWhole(
   tracks: Awaited<ReturnType<typeof recordedTracks>>,
   storage: Reading,
 ): Promise<boolean> {
-  for (const { object_key, sha256 } of tracks) {
+  for (const { object_key, sha256, is_media, duration } of tracks) {
+    if (is_media && duration !== null && sha256 === null) return false;
     const found = await digestOf(storage, object_key);
     if (found === undefined || found === UNREADABLE || (sha256 !== null && found !== sha256)) return false;
   }

@@ -4,7 +4,7 @@ import type { Database } from '../../database/kysely.ts';
 import { kindOf, objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { digestOf, type Reading } from '../digests.ts';
+import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 import { type OwnedObject, ownersOf } from '../owned-objects.ts';
 import { isEndangered } from '../verify/examine.ts';
 import { type Finding, subjectOf } from '../verify/finding.ts';
@@ -24,6 +24,8 @@ const MAY_BE_SOUGHT = 'it may be one of many that are missing; repair once more'
 /** Nobody can tell. */
 const MAY_BE_UNSUMMED =
   'a row misses an object of this size whose SHA-256 nobody knows, and it may be that one';
+const LOST_SUM =
+  'only a backup that knows its SHA-256 tells whether it is whole (--from DIR); a workflow with inspect takes that of what is there';
 
 /** What a repair works with. */
 export interface RepairParts {
@@ -117,9 +119,10 @@ function isMadeOfOthers(finding: Finding): finding is Finding & { owner: OwnedOb
   return finding.owner?.derived === true && finding.owner.eventId !== null;
 }
 
-function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
+function whatToDo({ what, kind, owner, sha256 }: Finding, backup: string | undefined): string {
   if (what === 'foreign') return 'Inlet leaves alone what it did not name; take it away';
   if (kind === 'orphaned' || kind === 'staged') return 'it has changed meanwhile; verify again';
+  if (kind === 'digest' && owner?.lostSum && sha256 !== UNREADABLE) return LOST_SUM;
   return backup === undefined
     ? 'it is what was uploaded; only a backup has it (--from DIR)'
     : 'the backup does not have it as it should be, or the storage does not take it';

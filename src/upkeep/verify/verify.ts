@@ -75,7 +75,7 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     const sha256 = await digestOf(storage, owner.key, signal, onBytes);
     // One that has gone meanwhile is another matter, and what nobody has summed has only to be readable.
     const isOther = owner.sha256 === null ? sha256 === UNREADABLE : sha256 !== owner.sha256;
-    if (sha256 !== undefined && isOther)
+    if (sha256 !== undefined && (isOther || owner.lostSum))
       await report([{ kind: 'digest', key: owner.key, owner, size: owner.size, sha256 }]);
   };
   const least = options.batch ?? (options.digests ? READ_BATCH : BATCH);
