@@ -13,6 +13,7 @@ import { candidates } from './candidates.ts';
 import { type BackupSource, correctDigest, openBackup, takeFromBackup } from './from-backup.ts';
 import { giveKey } from './give-key.ts';
 import { keepForNow } from './keep.ts';
+import { makingRun } from './making-run.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
 import { relink } from './relink.ts';
@@ -61,8 +62,10 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
   const rebuilt = new Map<string, number | string>();
   for await (const finding of notes.findings()) {
     if (!isMadeOfOthers(finding)) continue;
-    const { eventId } = finding.owner;
-    const begun = rebuilt.get(eventId);
+    const { owner } = finding;
+    const run = await makingRun(parts.database, owner.eventId, owner);
+    const subject = `${owner.eventId} ${run?.id ?? owner.table}`;
+    const begun = rebuilt.get(subject);
     const isBegun = typeof begun === 'number';
     const note =
       relinked.get(subjectOf(finding)) ?? (isBegun ? undefined : await mendIfTrue(finding, parts, backup));
@@ -71,8 +74,8 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
       continue;
     }
     await letGoOfShared(finding, parts);
-    const result = begun ?? (await rebuild(eventId, parts.creator, parts));
-    rebuilt.set(eventId, result);
+    const result = begun ?? (await rebuild({ owner, run }, parts));
+    rebuilt.set(subject, result);
     yield typeof result === 'string'
       ? { finding, state: 'left', note: result }
       : { finding, state: 'begun', note: `workflow ${result} makes it anew from what was uploaded` };
