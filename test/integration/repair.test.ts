@@ -367,3 +367,15 @@ test('a damaged recording that has lost its SHA-256 gets both back from a backup
   const { sha256 } = await app.database.selectFrom('tracks').select('sha256').executeTakeFirstOrThrow();
   expect(sha256).not.toBeNull();
 });
+
+test('a row whose key is none gets its object from the backup, where only that has it', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  const folder = await backedUp();
+  await rm(pathOf(key));
+  await app.database.updateTable('tracks').set({ object_key: 'lecture (1).mp4' }).execute();
+  expect((await verifyNow('--repair', '--from', folder)).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  expect(await ledger()).toEqual([]);
+});

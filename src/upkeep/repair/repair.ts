@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../database/kysely.ts';
-import { kindOf, objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
@@ -13,6 +12,7 @@ import { candidates } from './candidates.ts';
 import { type BackupSource, correctDigest, openBackup, takeFromBackup } from './from-backup.ts';
 import { giveKey } from './give-key.ts';
 import { keepForNow } from './keep.ts';
+import { keyLike } from './key-like.ts';
 import { makingRun } from './making-run.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
@@ -114,7 +114,7 @@ async function letGoOfShared(
   { database, look }: RepairParts,
 ): Promise<void> {
   const owners = await ownersOf(look, [owner.key]);
-  if (owners.length > 1) await giveKey(database, owner, objectKey(kindOf(owner.key)));
+  if (owners.length > 1) await giveKey(database, owner, keyLike(owner.key));
 }
 
 /** Whether it is what a workflow makes again. */
