@@ -1,10 +1,12 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ownersOf } from '../../src/upkeep/owned-objects.ts';
 import { keepForNow } from '../../src/upkeep/repair/keep.ts';
@@ -378,4 +380,24 @@ test('a row whose key is none gets its object from the backup, where only that h
   expect((await verifyNow('--repair', '--from', folder)).code).toBe(0);
   expect(await contentOf(await trackOf(event))).toEqual(recorded);
   expect(await ledger()).toEqual([]);
+});
+
+test('what an earlier repair keeps is not removed while it is given back', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  await app.database
+    .updateTable('tracks')
+    .set({ object_key: objectKey('track') })
+    .execute();
+  const expires_at = sql<Date>`now() - interval '1 second'`;
+  await app.database.insertInto('staging').values({ object_key: key, owner: 'repair', expires_at }).execute();
+  const get = FolderStorage.prototype.get;
+  vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (this: FolderStorage, ...asked) {
+    await app.context.staging.sweep(FOR_AGES);
+    return get.apply(this, asked);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect((await verifyNow('--repair')).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
 });

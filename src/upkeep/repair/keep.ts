@@ -23,6 +23,17 @@ export async function keepForNow(database: Database, key: string): Promise<Date 
   return rows[0]?.expires_at;
 }
 
+/** Keeps what an earlier repair keeps for as long again. @returns false when it is being removed, or somebody's by now */
+export async function keepLonger(database: Database, key: string): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('staging')
+    .set({ expires_at: until })
+    .where('object_key', '=', key)
+    .where('owner', '=', OWNER)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** The keys of what earlier repairs keep, and be it that nothing is there any more. */
 export async function keptObjects(database: Database): Promise<string[]> {
   const kept = await database.selectFrom('staging').select('object_key').where('owner', '=', OWNER).execute();
