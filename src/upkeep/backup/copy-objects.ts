@@ -6,6 +6,7 @@ import { isObjectKey } from '../../storage/keys.ts';
 import { beginSha256 } from '../../storage/sha256/sha256.ts';
 import { type Reading, readObject, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
+import { oneByKey } from '../one-by-key.ts';
 import { type BackedUpObject, backupPath, digestOfFile } from './backed-up.ts';
 
 const AT_ONCE = 4;
@@ -42,7 +43,7 @@ export async function copyObjects(
     const reason = await copyObject(object, path, storage, { signal, onBytes });
     if (reason) lacking.push({ key: object.key, reason });
   };
-  await forEachOf(objects, copy, { atOnce: AT_ONCE, signal });
+  await forEachOf(objects, oneByKey(copy), { atOnce: AT_ONCE, signal });
   return lacking;
 }
 

@@ -4,6 +4,7 @@ import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { digestOf, type Reading } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
+import { oneByKey } from '../one-by-key.ts';
 import { type BackedUpObject, storeFromBackup } from './backed-up.ts';
 import type { LackingObject } from './copy-objects.ts';
 import { loadDatabase } from './load.ts';
@@ -46,7 +47,7 @@ export async function restoreBackup(
     bytes += object.size;
     onProgress(bytes);
   };
-  await forEachOf(listedObjects(database), bring, { atOnce: AT_ONCE, signal });
+  await forEachOf(listedObjects(database), oneByKey(bring), { atOnce: AT_ONCE, signal });
   // Since the objects were begun with somebody may have started Inlet, and be it for a moment.
   const mayReplace = () => requireUnused(client, replace);
   await loadDatabase(client, database, { rows: manifest.tables, mayReplace, signal });
