@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { restoreCommand } from '../../src/cli/inlet/restore.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { createStorage } from '../../src/storage/create.ts';
 import { createTestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -55,4 +56,20 @@ test('an object that two rows name is backed up and brought back once', async ()
   const elsewhere = await emptySystem();
   expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
   expect(await say(verifyCommand, elsewhere, ['--digests'])).toEqual({ code: 0, lines: [] });
+});
+
+test('what a backup does not have as its row says is brought back all the same, and told', async () => {
+  const { app, data, key, system } = await recorded(500);
+  await app.database.updateTable('tracks').set({ size: 5 }).execute();
+  const folder = await temporary();
+  expect((await say(backupCommand, system, [folder])).code).toBe(1);
+  const elsewhere = await emptySystem();
+  const restored = await say(restoreCommand, elsewhere, [folder]);
+  expect(restored.code).toBe(1);
+  expect(restored.lines[0]).toMatch(`${key}: `);
+  expect((await say(verifyCommand, elsewhere, ['--repair'])).code).toBe(0);
+  expect(await say(verifyCommand, elsewhere, ['--digests'])).toEqual({ code: 0, lines: [] });
+  const storage = await createStorage({ s3: undefined, dataDir: elsewhere.dataDir });
+  const brought = Buffer.concat(await Array.fromAsync(await storage.get(key)));
+  expect(brought.equals(data)).toBe(true);
 });
