@@ -1,17 +1,13 @@
 import type pg from 'pg';
 
-/** All tables whose rows own objects. */
-export const OWNER_TABLES = [
-  'tracks',
-  'attachments',
-  'publication_elements',
-  'draft_tracks',
-  'draft_attachments',
-  'uploads',
-] as const;
-
 /** Where the row that owns an object stands. */
-export type OwnerTable = (typeof OWNER_TABLES)[number];
+export type OwnerTable =
+  | 'tracks'
+  | 'attachments'
+  | 'publication_elements'
+  | 'draft_tracks'
+  | 'draft_attachments'
+  | 'uploads';
 
 /** An object that a committed row names, and what the row says of it. */
 export interface OwnedObject {
@@ -30,6 +26,8 @@ export interface OwnedObject {
   label: string;
   /** Whether a workflow made it, and another run of it makes it again. */
   derived: boolean;
+  /** Whether an inspection has found its SHA-256, and the row does not have it any more. */
+  lostSum: boolean;
   /** Whether it is on the staging ledger as well, as that of a draft or an upload is until an event has it. */
   staged: boolean;
 }
@@ -38,21 +36,22 @@ export interface OwnedObject {
 const BATCH = 5_000;
 
 /** One row for each object that is somebody's: what is on the staging ledger only is nobody's yet. */
-const OWNED = `
+export const OWNED = `
   SELECT object_key AS key, size, sha256, mediatype, 'tracks' AS "table", id::text AS id, event_id AS "eventId",
-    flavor || ' ' || filename AS label, made_by IS NOT NULL AS derived FROM tracks
-  UNION ALL SELECT object_key, size, sha256, mediatype, 'attachments', id::text, event_id, flavor || ' ' || filename, false
-    FROM attachments
+    flavor || ' ' || filename AS label, made_by IS NOT NULL AS derived,
+    is_media AND duration IS NOT NULL AND sha256 IS NULL AS "lostSum" FROM tracks
+  UNION ALL SELECT object_key, size, sha256, mediatype, 'attachments', id::text, event_id, flavor || ' ' || filename, false,
+    false FROM attachments
   UNION ALL SELECT object_key, size, sha256, mediatype, 'publication_elements', id::text, event_id,
-    flavor || ' ' || filename, true FROM publication_elements
+    flavor || ' ' || filename, true, false FROM publication_elements
   UNION ALL SELECT object_key, size, sha256, mediatype, 'draft_tracks', f.id::text, NULL,
-    'draft ' || draft_id || ' ' || flavor || ' ' || filename, false FROM draft_tracks f JOIN drafts d ON d.id = draft_id
-    WHERE d.event_id IS NULL AND d.expires_at > now()
+    'draft ' || draft_id || ' ' || flavor || ' ' || filename, false, false FROM draft_tracks f
+    JOIN drafts d ON d.id = draft_id WHERE d.event_id IS NULL AND d.expires_at > now()
   UNION ALL SELECT object_key, size, sha256, mediatype, 'draft_attachments', f.id::text, NULL,
-    'draft ' || draft_id || ' ' || flavor || ' ' || filename, false FROM draft_attachments f JOIN drafts d ON d.id = draft_id
-    WHERE d.event_id IS NULL AND d.expires_at > now()
-  UNION ALL SELECT object_key, stored, sha256, mediatype, 'uploads', id, NULL, 'upload ' || id || ' ' || filename, false
-    FROM uploads WHERE completed_at IS NOT NULL AND event_id IS NULL AND expires_at > now()`;
+    'draft ' || draft_id || ' ' || flavor || ' ' || filename, false, false FROM draft_attachments f
+    JOIN drafts d ON d.id = draft_id WHERE d.event_id IS NULL AND d.expires_at > now()
+  UNION ALL SELECT object_key, stored, sha256, mediatype, 'uploads', id, NULL, 'upload ' || id || ' ' || filename, false,
+    false FROM uploads WHERE completed_at IS NOT NULL AND event_id IS NULL AND expires_at > now()`;
 
 const SELECTED = `SELECT *, EXISTS (SELECT FROM staging WHERE object_key = key) AS staged FROM (${OWNED}) AS owned`;
 
@@ -109,7 +108,7 @@ export async function ownersOfSums(
   { besides, most }: { besides: readonly string[]; most: number },
 ): Promise<OwnedObject[]> {
   const { rows } = await client.query<OwnedObject>(
-    `SELECT key, size, sha256, mediatype, "table", id, "eventId", label, derived, staged FROM (
+    `SELECT key, size, sha256, mediatype, "table", id, "eventId", label, derived, "lostSum", staged FROM (
        SELECT *, row_number() OVER (PARTITION BY sha256 ORDER BY key) AS nth FROM (${SELECTED}) AS named
        WHERE sha256 = ANY ($1) AND key <> ALL ($2)) AS numbered
      WHERE nth <= $3`,

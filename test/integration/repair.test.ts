@@ -1,12 +1,15 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ownersOf } from '../../src/upkeep/owned-objects.ts';
+import { keepForNow } from '../../src/upkeep/repair/keep.ts';
 import { repair } from '../../src/upkeep/repair/repair.ts';
 import { beAlone } from '../../src/upkeep/verify/alone.ts';
 import type { Finding } from '../../src/upkeep/verify/finding.ts';
@@ -15,8 +18,9 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
-import { eventFields, file } from '../support/form.ts';
+import { eventFields, field, file } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
+import { uploadOf } from '../support/tus.ts';
 import { say } from '../support/upkeep.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
@@ -39,6 +43,10 @@ async function backedUp(): Promise<string> {
 }
 const upload = async (data: Buffer) =>
   created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
+async function uploadResumably(data: Buffer): Promise<string> {
+  const uploads = [{ id: await uploadOf(app, data), field: 'presenter' }];
+  return created(await post(app, [...eventFields(), field('uploads', JSON.stringify(uploads))]));
+}
 const trackOf = async (event: string) =>
   (
     await app.database
@@ -57,6 +65,15 @@ const mediaOf = async (event: string) =>
       .executeTakeFirstOrThrow()
   ).object_key;
 const pathOf = (key: string) => app.storage.localPath(key) ?? '';
+async function flip(key: string): Promise<void> {
+  const data = await contentOf(key);
+  data[500] = (data[500] ?? 0) ^ 1;
+  await writeFile(pathOf(key), data);
+}
+const ledger = async () =>
+  (await app.database.selectFrom('staging').select(['object_key', 'owner']).execute()).map(
+    ({ object_key, owner }) => `${owner} ${object_key}`,
+  );
 const contentOf = async (key: string) => Buffer.concat(await Array.fromAsync(await app.storage.get(key)));
 async function swap(one: string, other: string): Promise<void> {
   const aside = join(app.context.config.dataDir, 'aside');
@@ -273,4 +290,114 @@ test('a swap that was found before it was mended leaves the rows as they are', a
   await look.end();
   expect(await Promise.all(events.map(trackOf))).toEqual(keys);
   expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('the orphan of an event that was uploaded resumably is removed after its time', async () => {
+  const event = await uploadResumably(await recording());
+  const key = await trackOf(event);
+  await app.database.deleteFrom('tracks').execute();
+  expect((await verifyNow('--repair')).lines).toEqual([
+    expect.stringMatching(`^orphaned ${key} .*\\n {2}mended: kept until `),
+  ]);
+  expect(await ledger()).toEqual([`repair ${key}`]);
+  expect(await verifyNow()).toEqual({ code: 0, lines: [] });
+});
+
+test('what was damaged of an event that was uploaded resumably can be had until it is removed', async () => {
+  const event = await uploadResumably(await recording());
+  const key = await trackOf(event);
+  const folder = await backedUp();
+  await flip(key);
+  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
+  expect(await ledger()).toEqual([`repair ${key}`]);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('what stood in the place of a resumable upload can be had until it is removed', async () => {
+  const data = await recording();
+  const event = await uploadResumably(data);
+  const key = await trackOf(event);
+  const other = objectKey('track');
+  await app.storage.put(other, source(data), { mediatype: 'video/mp4' });
+  await flip(key);
+  expect((await verifyNow('--digests', '--repair')).code).toBe(0);
+  expect(await trackOf(event)).toBe(other);
+  expect(await ledger()).toEqual([`repair ${key}`]);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('an upload under way keeps its object, and the ledger as it is', async () => {
+  const id = await uploadOf(app, bytes(500), { until: 100, chunk: 100 });
+  const { object_key: key } = await app.database
+    .selectFrom('uploads')
+    .select('object_key')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await app.database.deleteFrom('staging').execute();
+  expect(await keepForNow(app.database, key)).toBeUndefined();
+  expect(await ledger()).toEqual([]);
+});
+
+test('a recording that has lost its SHA-256 is told, and put right by a backup alone', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const key = await trackOf(event);
+  const folder = await backedUp();
+  await app.database.updateTable('tracks').set({ sha256: null }).execute();
+  const lost = `^digest ${key} event ${event} .*the row has lost its SHA-256`;
+  expect(await verifyNow('--digests')).toEqual({ code: 1, lines: [expect.stringMatching(lost)] });
+  expect(await verifyNow('--digests', '--repair')).toEqual({
+    code: 1,
+    lines: [expect.stringMatching(`${lost}.*\\n {2}left: `)],
+  });
+  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
+  expect(await trackOf(event)).toBe(key);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('a damaged recording that has lost its SHA-256 gets both back from a backup', async () => {
+  const event = await upload(await recording());
+  await processEvent(app, event);
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  const folder = await backedUp();
+  await app.database.updateTable('tracks').set({ sha256: null }).execute();
+  await flip(key);
+  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+  const { sha256 } = await app.database.selectFrom('tracks').select('sha256').executeTakeFirstOrThrow();
+  expect(sha256).not.toBeNull();
+});
+
+test('a row whose key is none gets its object from the backup, where only that has it', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  const folder = await backedUp();
+  await rm(pathOf(key));
+  await app.database.updateTable('tracks').set({ object_key: 'lecture (1).mp4' }).execute();
+  expect((await verifyNow('--repair', '--from', folder)).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  expect(await ledger()).toEqual([]);
+});
+
+test('what an earlier repair keeps is not removed while it is given back', async () => {
+  const event = await upload(await recording());
+  const key = await trackOf(event);
+  const recorded = await contentOf(key);
+  await app.database
+    .updateTable('tracks')
+    .set({ object_key: objectKey('track') })
+    .execute();
+  const expires_at = sql<Date>`now() - interval '1 second'`;
+  await app.database.insertInto('staging').values({ object_key: key, owner: 'repair', expires_at }).execute();
+  const get = FolderStorage.prototype.get;
+  vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (this: FolderStorage, ...asked) {
+    await app.context.staging.sweep(FOR_AGES);
+    return get.apply(this, asked);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect((await verifyNow('--repair')).code).toBe(0);
+  expect(await contentOf(await trackOf(event))).toEqual(recorded);
 });

@@ -6,7 +6,8 @@ import { isObjectKey } from '../../storage/keys.ts';
 import { beginSha256 } from '../../storage/sha256/sha256.ts';
 import { type Reading, readObject, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
-import { type BackedUpObject, backupPath, digestOfFile } from './backed-up.ts';
+import { oneByKey } from '../one-by-key.ts';
+import { type BackedUpObject, backupPath, damagedPath, digestOfFile } from './backed-up.ts';
 
 const AT_ONCE = 4;
 /** Of what is being copied, and of what was not as it should be: the next backup tries it again. */
@@ -39,10 +40,10 @@ export async function copyObjects(
     const there = await stat(path).catch(() => undefined);
     if (there?.size === object.size && (!digests || (await isSound(path, object))))
       return onBytes(object.size);
-    const reason = await copyObject(object, path, storage, { signal, onBytes });
+    const reason = await copyObject(object, folder, storage, { signal, onBytes });
     if (reason) lacking.push({ key: object.key, reason });
   };
-  await forEachOf(objects, copy, { atOnce: AT_ONCE, signal });
+  await forEachOf(objects, oneByKey(copy), { atOnce: AT_ONCE, signal });
   return lacking;
 }
 
@@ -53,10 +54,11 @@ async function isSound(path: string, { sha256 }: BackedUpObject): Promise<boolea
 /** @returns what is wrong with the object, which is kept beside the others then */
 async function copyObject(
   { key, size, sha256 }: BackedUpObject,
-  path: string,
+  folder: string,
   storage: Reading,
   { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },
 ): Promise<string | undefined> {
+  const path = backupPath(folder, key);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // The disk of the backup has faults of its own, which end all of it.
   const write = (bytes: AsyncIterable<Uint8Array>) => writeSummed(`${path}.new`, bytes, { signal, onBytes });
@@ -68,7 +70,7 @@ async function copyObject(
     copied.size === size
       ? isOther && 'its SHA-256 is another one'
       : `it has ${copied.size} bytes instead of ${size}`;
-  await rename(`${path}.new`, reason ? `${path}.damaged` : path);
+  await rename(`${path}.new`, reason ? damagedPath(folder, key) : path);
   return reason || undefined;
 }
 

@@ -4,13 +4,16 @@ import { isObjectKey } from '../../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { digestOf, type Reading } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
-import { type BackedUpObject, storeFromBackup } from './backed-up.ts';
+import { oneByKey } from '../one-by-key.ts';
+import { type BackedUpObject, storeAsItIs, storeFromBackup } from './backed-up.ts';
 import type { LackingObject } from './copy-objects.ts';
 import { loadDatabase } from './load.ts';
 import type { Manifest } from './manifest.ts';
 import { listedObjects } from './objects-list.ts';
 
 const AT_ONCE = 4;
+const LACKING = 'the backup does not have it as it should be';
+const BROUGHT = `${LACKING}; what it has was brought back, and verify --repair tells what can be done`;
 
 /** What a backup is restored with. */
 export interface RestoreParts {
@@ -27,7 +30,7 @@ export interface RestoreParts {
 /**
  * Brings objects and tables of a backup back, the objects first: whatever ends it, repeating it goes on.
  *
- * @returns the objects that the backup lacks
+ * @returns the objects that the backup lacks, or does not have as the database tells of them
  * @throws {NotToBeReplaced}
  */
 export async function restoreBackup(
@@ -39,31 +42,41 @@ export async function restoreBackup(
   const lacking: LackingObject[] = [];
   let bytes = 0;
   const bring = async (object: BackedUpObject) => {
+    const { key } = object;
+    const under = () => cleared(storage, key);
+    const found = await sizeOf(storage, key);
     const stored =
-      (await isThere(object, storage, signal)) ||
-      (await storeFromBackup(folder, object, storage, () => cleared(storage, object.key)));
-    if (!stored) lacking.push({ key: object.key, reason: 'the backup does not have it as it should be' });
+      (await isSound(object, found, storage, signal)) ||
+      (await storeFromBackup(folder, object, storage, under));
+    if (!stored) {
+      const isBrought = found === undefined && (await storeAsItIs(folder, object, storage, under));
+      lacking.push({ key, reason: isBrought ? BROUGHT : LACKING });
+    }
     bytes += object.size;
     onProgress(bytes);
   };
-  await forEachOf(listedObjects(database), bring, { atOnce: AT_ONCE, signal });
+  await forEachOf(listedObjects(database), oneByKey(bring), { atOnce: AT_ONCE, signal });
   // Since the objects were begun with somebody may have started Inlet, and be it for a moment.
   const mayReplace = () => requireUnused(client, replace);
   await loadDatabase(client, database, { rows: manifest.tables, mayReplace, signal });
   return lacking;
 }
 
-/** Whether the storage has it, as an interrupted run left it: what is damaged is stored again. */
-async function isThere(
-  { key, size, sha256 }: BackedUpObject,
-  storage: Reading & Pick<ObjectStorage, 'size'>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (!isObjectKey(key)) return false;
-  const found = await storage.size(key).catch((error) => {
+async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promise<number | undefined> {
+  if (!isObjectKey(key)) return undefined;
+  return storage.size(key).catch((error) => {
     if (error instanceof ObjectNotFound) return undefined;
     throw error;
   });
+}
+
+/** Whether the storage has it, as an interrupted run left it: what is damaged is stored again. */
+async function isSound(
+  { key, size, sha256 }: BackedUpObject,
+  found: number | undefined,
+  storage: Reading,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (found !== size) return false;
   return sha256 === null || (await digestOf(storage, key, signal)) === sha256;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
@@ -13,6 +13,8 @@ import type { Check } from './check.ts';
 
 /** Two parts of a multipart upload and something over. */
 const BYTES = 11 * 2 ** 20;
+/** What it is called in its key. */
+const PROBE = 'probe';
 /** Whom the ledger names as the owner of the object, and until when: no doctor lives for so long. */
 const OWNER = 'doctor';
 const EXPIRY_MINUTES = 10;
@@ -40,7 +42,7 @@ export function storageCheck(
     run: async (signal) => {
       const storage = await open();
       await storage.check(signal);
-      const key = objectKey('probe');
+      const key = objectKey(PROBE);
       await onLedger(
         `INSERT INTO staging (object_key, owner, expires_at) VALUES ($1, $2, now() + make_interval(mins => $3))`,
         key,
@@ -61,23 +63,32 @@ export function storageCheck(
   };
 }
 
+/** What a folder of objects has before it has any: Inlet's own, a file system's, and what probes were below. */
+const NO_OBJECTS: readonly string[] = ['.unfinished', 'lost+found', PROBE];
+
 /**
- * Sees to it that the folder of objects is not made anew while that with the objects is not mounted.
+ * Sees to it that the folder of objects is not made anew, or an empty one taken for it, while that with the objects is not
+ * mounted.
  *
- * @throws when it is not there, and the database tells of objects
+ * @throws when it is not there, or has none, and the database tells of objects
  */
 export async function requireFolder(
   dataDir: string,
   connect: () => Promise<{ client: pg.Client }>,
 ): Promise<void> {
   const folder = join(dataDir, 'objects');
-  if (await stat(folder).catch(() => undefined)) return;
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => error);
+  // What else it may be that keeps it from being read, the storage says.
+  if (names instanceof Error ? names.code !== 'ENOENT' : names.some((name) => !NO_OBJECTS.includes(name)))
+    return;
   const named = await connect().then(
     ({ client }) => ownedTotals(client).catch(() => undefined),
     () => undefined,
   );
   if (named && named.objects > 0)
-    throw new Error(`${folder} is not there, and the database tells of ${named.objects} objects in it`);
+    throw new Error(
+      `${folder} is ${names instanceof Error ? 'not there' : 'empty'}, and the database tells of ${named.objects} objects in it: mount the disk that has them`,
+    );
 }
 
 async function storeInParts(storage: ObjectStorage, key: string, signal: AbortSignal): Promise<void> {

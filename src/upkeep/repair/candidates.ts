@@ -4,7 +4,7 @@ import { ObjectNotFound, type ObjectStorage } from '../../storage/port.ts';
 import { ownersOf, ownersOfSums } from '../owned-objects.ts';
 import type { Finding } from '../verify/finding.ts';
 import type { Notes } from '../verify/notes.ts';
-import { keptObjects } from './keep.ts';
+import { keepLonger, keptObjects } from './keep.ts';
 import { eachSought, type SoughtObjects } from './sought.ts';
 import { isStillTrue } from './still-true.ts';
 
@@ -31,7 +31,7 @@ export async function* candidates(
   places: Places,
 ): AsyncGenerator<Candidate> {
   for await (const finding of notes.findings()) if (await mayBeSought(finding, places)) yield finding;
-  if (sought.bySize.size > 0) yield* kept(places);
+  if (sought.bySize.size > 0) yield* kept(places, sought);
   const left = [...eachSought(sought)];
   if (left.length === 0) return;
   const sums = left.flatMap(({ owner }) => owner?.sha256 ?? []);
@@ -47,13 +47,18 @@ async function mayBeSought(finding: Finding, places: Places): Promise<boolean> {
   return kind === 'orphaned' && !what && (await isStillTrue(finding, places));
 }
 
-async function* kept({ database, look, storage }: Places): AsyncGenerator<Candidate> {
+async function* kept(
+  { database, look, storage }: Places,
+  { bySize }: SoughtObjects,
+): AsyncGenerator<Candidate> {
   for (const key of await keptObjects(database)) {
     if ((await ownersOf(look, [key])).length > 0) continue;
     const size = await storage.size(key).catch((error) => {
       if (error instanceof ObjectNotFound) return null;
       throw error;
     });
-    if (size !== null) yield { key, size, owner: null };
+    if (size === null || !bySize.has(size)) continue;
+    // To be read and named by a row takes time, in which it may not be removed.
+    if (await keepLonger(database, key)) yield { key, size, owner: null };
   }
 }

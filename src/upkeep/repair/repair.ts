@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../database/kysely.ts';
-import { kindOf, objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { digestOf, type Reading } from '../digests.ts';
+import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 import { type OwnedObject, ownersOf } from '../owned-objects.ts';
 import { isEndangered } from '../verify/examine.ts';
 import { type Finding, subjectOf } from '../verify/finding.ts';
@@ -13,6 +12,8 @@ import { candidates } from './candidates.ts';
 import { type BackupSource, correctDigest, openBackup, takeFromBackup } from './from-backup.ts';
 import { giveKey } from './give-key.ts';
 import { keepForNow } from './keep.ts';
+import { keyLike } from './key-like.ts';
+import { makingRun } from './making-run.ts';
 import type { Outcome } from './outcome.ts';
 import { rebuild } from './rebuild.ts';
 import { relink } from './relink.ts';
@@ -24,6 +25,8 @@ const MAY_BE_SOUGHT = 'it may be one of many that are missing; repair once more'
 /** Nobody can tell. */
 const MAY_BE_UNSUMMED =
   'a row misses an object of this size whose SHA-256 nobody knows, and it may be that one';
+const LOST_SUM =
+  'only a backup that knows its SHA-256 tells whether it is whole (--from DIR); a workflow with inspect takes that of what is there';
 
 /** What a repair works with. */
 export interface RepairParts {
@@ -59,8 +62,10 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
   const rebuilt = new Map<string, number | string>();
   for await (const finding of notes.findings()) {
     if (!isMadeOfOthers(finding)) continue;
-    const { eventId } = finding.owner;
-    const begun = rebuilt.get(eventId);
+    const { owner } = finding;
+    const run = await makingRun(parts.database, owner.eventId, owner);
+    const subject = `${owner.eventId} ${run?.id ?? owner.table}`;
+    const begun = rebuilt.get(subject);
     const isBegun = typeof begun === 'number';
     const note =
       relinked.get(subjectOf(finding)) ?? (isBegun ? undefined : await mendIfTrue(finding, parts, backup));
@@ -69,8 +74,8 @@ export async function* repair(notes: Pick<Notes, 'findings'>, parts: RepairParts
       continue;
     }
     await letGoOfShared(finding, parts);
-    const result = begun ?? (await rebuild(eventId, parts.creator, parts));
-    rebuilt.set(eventId, result);
+    const result = begun ?? (await rebuild({ owner, run }, parts));
+    rebuilt.set(subject, result);
     yield typeof result === 'string'
       ? { finding, state: 'left', note: result }
       : { finding, state: 'begun', note: `workflow ${result} makes it anew from what was uploaded` };
@@ -109,7 +114,7 @@ async function letGoOfShared(
   { database, look }: RepairParts,
 ): Promise<void> {
   const owners = await ownersOf(look, [owner.key]);
-  if (owners.length > 1) await giveKey(database, owner, objectKey(kindOf(owner.key)));
+  if (owners.length > 1) await giveKey(database, owner, keyLike(owner.key));
 }
 
 /** Whether it is what a workflow makes again. */
@@ -117,9 +122,10 @@ function isMadeOfOthers(finding: Finding): finding is Finding & { owner: OwnedOb
   return finding.owner?.derived === true && finding.owner.eventId !== null;
 }
 
-function whatToDo({ what, kind }: Finding, backup: string | undefined): string {
+function whatToDo({ what, kind, owner, sha256 }: Finding, backup: string | undefined): string {
   if (what === 'foreign') return 'Inlet leaves alone what it did not name; take it away';
   if (kind === 'orphaned' || kind === 'staged') return 'it has changed meanwhile; verify again';
+  if (kind === 'digest' && owner?.lostSum && sha256 !== UNREADABLE) return LOST_SUM;
   return backup === undefined
     ? 'it is what was uploaded; only a backup has it (--from DIR)'
     : 'the backup does not have it as it should be, or the storage does not take it';
@@ -142,7 +148,8 @@ async function mend(
   const { kind, key, owner, what } = finding;
   if (kind === 'orphaned') {
     if (what === 'foreign') return undefined;
-    return `kept until ${(await keepForNow(parts.database, key)).toISOString()}, then removed`;
+    const until = await keepForNow(parts.database, key);
+    return until && `kept until ${until.toISOString()}, then removed`;
   }
   if (!owner) return undefined;
   const taken = isEndangered(owner) ? await takeOffLedger(parts.database, owner) : undefined;

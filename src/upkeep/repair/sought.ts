@@ -7,8 +7,8 @@ const MOST = 10_000;
 export interface SoughtObjects {
   /** By size and SHA-256, where that is known. */
   bySize: Map<number, Map<string, Finding[]>>;
-  /** Sizes of those whose SHA-256 nobody knows. */
-  unsummed: ReadonlySet<number>;
+  /** Those whose SHA-256 the rows do not know, by size. */
+  unsummed: ReadonlyMap<number, Finding[]>;
   /** Whether these are all. */
   complete: boolean;
 }
@@ -16,7 +16,7 @@ export interface SoughtObjects {
 /** Which objects could be found under another key. */
 export async function soughtObjects(findings: AsyncIterable<Finding>): Promise<SoughtObjects> {
   const bySize: SoughtObjects['bySize'] = new Map();
-  const unsummed = new Set<number>();
+  const unsummed = new Map<number, Finding[]>();
   let count = 0;
   for await (const finding of findings) {
     const { kind, owner } = finding;
@@ -24,7 +24,7 @@ export async function soughtObjects(findings: AsyncIterable<Finding>): Promise<S
     count += 1;
     if (count > MOST) return { bySize, unsummed, complete: false };
     if (owner.sha256 === null) {
-      unsummed.add(owner.size);
+      unsummed.set(owner.size, [...(unsummed.get(owner.size) ?? []), finding]);
       continue;
     }
     const alike = bySize.get(owner.size) ?? new Map<string, Finding[]>();
@@ -33,7 +33,8 @@ export async function soughtObjects(findings: AsyncIterable<Finding>): Promise<S
   return { bySize, unsummed, complete: true };
 }
 
-/** All of them whose digest is known. */
-export function* eachSought({ bySize }: SoughtObjects): Generator<Finding> {
+/** All of them. */
+export function* eachSought({ bySize, unsummed }: SoughtObjects): Generator<Finding> {
+  for (const findings of unsummed.values()) yield* findings;
   for (const alike of bySize.values()) for (const findings of alike.values()) yield* findings;
 }

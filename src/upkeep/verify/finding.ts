@@ -48,8 +48,9 @@ export function inWords({ kind, key, owner, size, sha256, what = 'object' }: Fin
       case 'size':
         return `${size} bytes instead of ${owner?.size}`;
       case 'digest':
-        return sha256 === UNREADABLE
-          ? 'it cannot be read'
+        if (sha256 === UNREADABLE) return 'it cannot be read';
+        return owner?.lostSum
+          ? `the row has lost its SHA-256; what is there has ${sha256}`
           : `SHA-256 is ${sha256} instead of ${owner?.sha256}`;
       case 'staged':
         return 'the staging ledger would have it removed';

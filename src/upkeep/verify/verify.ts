@@ -58,7 +58,7 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
   };
   // All rows of a key are told of at once, and come from the cursor one by one.
   const shared = new Set<string>();
-  const suspected = async (keys: Iterable<string>) => {
+  const suspected = async (keys: Iterable<string>): Promise<string[]> => {
     const told = new Set<string>();
     const fresh = [...keys].filter((key) => !shared.has(key));
     for await (const finding of examine({ client: look, storage }, fresh)) {
@@ -66,6 +66,7 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
       told.add(finding.key);
       await report([finding]);
     }
+    return fresh.filter((key) => !told.has(key));
   };
   const onBytes = (bytes: number) => {
     at.bytes += bytes;
@@ -75,18 +76,19 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     const sha256 = await digestOf(storage, owner.key, signal, onBytes);
     // One that has gone meanwhile is another matter, and what nobody has summed has only to be readable.
     const isOther = owner.sha256 === null ? sha256 === UNREADABLE : sha256 !== owner.sha256;
-    if (sha256 !== undefined && isOther)
+    if (sha256 !== undefined && (isOther || owner.lostSum))
       await report([{ kind: 'digest', key: owner.key, owner, size: owner.size, sha256 }]);
   };
   const least = options.batch ?? (options.digests ? READ_BATCH : BATCH);
   for await (const batch of objectBatches(storage, options.from?.through, onForeign, least)) {
     const readable: OwnedObject[] = [];
+    const cleared: string[] = [];
     const named = new Set<string>();
     const doubled = new Set<string>();
     for await (const owned of ownedObjects(rows, batch.range)) {
       signal?.throwIfAborted();
       const { sound, suspects } = compare(owned, batch.objects);
-      await suspected(suspects);
+      cleared.push(...(await suspected(suspects)));
       if (options.digests) readable.push(...sound);
       for (const { key } of owned.filter(({ key }) => batch.objects.has(key))) {
         if (named.has(key)) doubled.add(key);
@@ -97,6 +99,7 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     }
     // Of rows that name one object, one at least is wrong.
     if (!options.digests) readable.push(...compare(await ownersOf(look, [...doubled]), batch.objects).sound);
+    else readable.push(...(await ownersOf(look, cleared)));
     // Not before: no database waits for hours with an open transaction.
     await forEachOf(readable, read, { atOnce: READ_AT_ONCE, signal });
     for (const key of named) batch.objects.delete(key);
