@@ -93,6 +93,17 @@ export async function forgetAccepted(
   await (ofOthers ? accepted : accepted.where('owner', '=', principal.username)).execute();
 }
 
+/** Gives a draft of this name up that is another account's; its objects are removed soon after the commit. */
+export async function discardOthers(trx: Transaction, { id, door, principal }: DraftOf): Promise<void> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('drafts')
+    .where('id', '=', id)
+    .where('door', '=', door)
+    .where('owner', '<>', principal.username)
+    .executeTakeFirst();
+  if (numDeletedRows > 0n) await releaseOwned(trx, ownerOf(id));
+}
+
 /** A draft. @throws {DraftGone} */
 export async function findDraft(db: Queryable, which: DraftOf): Promise<Draft> {
   const row = await rowsOf(db, which).executeTakeFirst();

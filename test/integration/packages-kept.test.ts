@@ -115,6 +115,18 @@ describe('an event that was moved to another agent', () => {
     expect(begun).toMatchObject({ status: 403, text: expect.stringContaining(id) });
     expect(packageId(ok(await deliverNamed(await boundTo(agent), id, CAMERA)))).toBe(id);
   });
+
+  test('has a package of its name for its agent, also when the former one has begun it and died', async () => {
+    const [former, other] = [newAgent(), newAgent()];
+    const id = await scheduled(former);
+    const [old, current] = [await boundTo(former), await boundTo(other)];
+    const begun = ok(await old.send('PUT', `/ingest/createMediaPackageWithID/${id}`));
+    ok(await old.addTrack(begun, CAMERA));
+    expect((await putScheduling(bench.app, id, { agent_id: other, ...PERIOD })).status).toBe(204);
+    expect(packageId(ok(await deliverNamed(current, id, SLIDES)))).toBe(id);
+    expect(await tracks(id)).toMatchObject([{ sha256: sha256(SLIDES) }]);
+    expect(packageId(ok(await deliverNamed(old, id, CAMERA)))).not.toBe(id);
+  });
 });
 
 describe('a recording that its account made and may not change', () => {
@@ -133,8 +145,10 @@ describe('a recording that its account made and may not change', () => {
     const first = ok(await deliver(agent, CAMERA));
     const again = ok(await deliver(agent, CAMERA));
     expect([packageId(again), workflowId(again)]).toEqual(['ad-hoc-in-series', workflowId(first)]);
-    expect(await deliver(agent, SLIDES)).toMatchObject({ status: 403 });
     expect(await deliver(other, CAMERA)).toMatchObject({ status: 403 });
+    const further = ok(await deliver(agent, SLIDES));
+    expect(packageId(further)).not.toBe('ad-hoc-in-series');
+    expect(workflowId(ok(await deliver(agent, SLIDES)))).toBe(workflowId(further));
     expect(await tracks('ad-hoc-in-series')).toHaveLength(1);
   });
 });
@@ -333,24 +347,6 @@ describe('a package of a chosen identifier that has been ingested', () => {
     expect(await tracks(id)).toHaveLength(1);
   });
 
-  test('is answered as the first time when it is ingested again while it is begun anew', async () => {
-    const pearl = recorder();
-    const id = await scheduled(newAgent());
-    for (const content of [CAMERA, SLIDES]) {
-      const xml = ok(await pearl.addTrack(ok(await put(pearl, id)), content));
-      const answer = ok(await pearl.ingest(xml));
-      ok(await put(pearl, id));
-      const again = ok(await pearl.ingest(xml));
-      expect([packageId(again), workflowId(again)]).toEqual([packageId(answer), workflowId(answer)]);
-    }
-    const other = recorder(await bench.app.account('unbound-pearl', 'ROLE_CAPTURE_AGENT'));
-    expect(await other.ingest(`<mediapackage id="${id}"/>`)).toMatchObject({ status: 404 });
-    const captions = ok(
-      await pearl.addTrack(`<mediapackage id="${id}"/>`, Buffer.from('WEBVTT'), 'captions/vtt'),
-    );
-    expect(await pearl.ingest(captions)).toMatchObject({ status: 400 });
-  });
-
   test('is begun once when that is asked for at once', async () => {
     const pearl = recorder();
     const id = 'begun-at-once';
@@ -367,6 +363,6 @@ describe('a package of a chosen identifier that has been ingested', () => {
     ok(await pearl.addTrack(ok(await put(pearl, id)), CAMERA));
     ok(await pearl.ingest(`<mediapackage id="${id}"/>`));
     const other = recorder(await bench.app.account('other-pearl', 'ROLE_CAPTURE_AGENT'));
-    expect(await put(other, id)).toMatchObject({ status: 409 });
+    expect(await put(other, id)).toMatchObject({ status: 403 });
   });
 });

@@ -115,12 +115,13 @@ test('an input that has recorded nothing does not cost the others; without any i
 });
 
 const LONG_POLICY = `<Policy>${' '.repeat(2 ** 20)}</Policy>`;
-const SMALL_FILES = Array.from({ length: 17 }, (_, i) => ({ name: `${i}.jpg`, content: bytes(2 ** 20) }));
+const smallFiles = (extension: string) =>
+  Array.from({ length: 17 }, (_, i) => ({ name: `${i}.${extension}`, content: bytes(2 ** 20) }));
 test.each([
   ['no XACML', '<Policy>', []],
   ['empty', '', []],
   ['too long', LONG_POLICY, []],
-  ['behind many small files', '<Policy>', SMALL_FILES],
+  ['behind many documents', '<Policy>', smallFiles('xml')],
 ])(
   'an access control list that is %s is refused for a new event, and does not count for a scheduled one',
   async (what, policy, before) => {
@@ -140,6 +141,18 @@ test.each([
     expect(await rows('staging')).toEqual([]);
   },
 );
+
+test('hundreds of pictures before the manifest and its documents keep none of them from being read', async () => {
+  const files = { 'CAMERA.mp4': FILES['CAMERA.mp4'], 'episode.xml': FILES['episode.xml'] };
+  const zip = zipOf([
+    ...smallFiles('png'),
+    { name: 'CAMERA.mp4', content: CAMERA },
+    { name: 'manifest.xml', content: manifest(files as typeof FILES, 'pictures-first') },
+    { name: 'episode.xml', content: episode({ title: 'Last' }) },
+  ]);
+  ok(await send(zip));
+  expect(await bench.read('/api/events/pictures-first')).toMatchObject({ title: 'Last' });
+});
 
 test('a track without a flavor is 400', async () => {
   const zip = archive({}, manifest({ ...FILES, 'SCREEN.mp4': ['track', ''] }));

@@ -7,7 +7,7 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { pathParameter } from '../../http/endpoint/schemas.ts';
 import { quoted } from '../../recordings/agents/names.ts';
 import { DRAFT_TAKEN } from '../draft-refusals.ts';
-import { type Draft, findDraft, forgetAccepted, openDraft } from '../drafts.ts';
+import { type Draft, discardOthers, findDraft, forgetAccepted, openDraft } from '../drafts.ts';
 import { EXAMPLE_ID, EXAMPLE_PACKAGE } from './examples.ts';
 import { DELIVERERS, DOOR, type PackageServices, packageOf, shownPackage } from './packages.ts';
 import { NOT_YOURS, requireRecipient } from './recipient.ts';
@@ -59,9 +59,10 @@ export const createPackageWithId = defineEndpoint({
     const { principal } = c.var;
     const id = identifierIn(params.package_id);
     const draft = await inTransaction(database, async (trx): Promise<Draft> => {
-      const isOpen = await requireRecipient(trx, id, principal);
+      const precedence = await requireRecipient(trx, id, principal);
       // Agents name a package after its event. The same files are known again by the event that has them.
-      await forgetAccepted(trx, packageOf(id, principal), { ofOthers: isOpen });
+      await forgetAccepted(trx, packageOf(id, principal), { ofOthers: precedence !== 'over none' });
+      if (precedence === 'over all') await discardOthers(trx, packageOf(id, principal));
       return openDraft(trx, { id, door: DOOR, principal, lifetimeMs });
     }).catch(async (error): Promise<Draft> => {
       const own = await findDraft(database, packageOf(id, principal)).catch(() => undefined);

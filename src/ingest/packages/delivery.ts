@@ -9,7 +9,7 @@ import { isMedia } from './media.ts';
 import { documentsOf, editsOf } from './metadata.ts';
 import { furtherEventOf, newEventOf } from './new-event.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { broughtUnder, nextPart, recordedAs, writePart } from './parts.ts';
+import { nextPart, recordedAs, writePart } from './parts.ts';
 import { processingFor } from './processing.ts';
 import { BEING_PROCESSED, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
 import { trusted } from './trusted.ts';
@@ -40,13 +40,7 @@ export async function deliver(
   const { accepted } = await lockDraft(trx, draft);
   if (accepted) return accepted;
   const contents = await contentsOf(trx, draft.id);
-  if (!contents.tracks.some(isMedia)) {
-    // Begun anew, under the name of what was ingested; nothing of it has come yet.
-    const isBegun = draft.id === delivery.packageId && Object.values(contents).flat().length === 0;
-    const before = isBegun && (await broughtUnder(trx, draft.id, principal));
-    if (before) return before;
-    throw NO_MEDIA();
-  }
+  if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
   const recipient = await recipientOf(trx, delivery, principal);
   const known =
     recipient &&

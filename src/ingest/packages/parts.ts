@@ -31,24 +31,6 @@ export async function recordedAs(
   return same && { eventId: same.eventId, workflowId: same.workflowId ?? undefined };
 }
 
-/** The last event that an account has brought under this name: the one that is called so, or one beside it. */
-export async function broughtUnder(
-  trx: Transaction,
-  name: string,
-  principal: Principal,
-): Promise<AcceptedDraft | undefined> {
-  const { rows } = await sql<{ eventId: string; workflowId: number | null }>`
-    SELECT id AS "eventId", (SELECT max(workflows.id) FROM workflows WHERE workflows.event_id = events.id) AS "workflowId"
-    FROM events
-    WHERE id IN (SELECT ${name} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${name})
-      AND ${broughtBy(sql.ref('events.id'), principal)}
-    ORDER BY (SELECT min(workflows.id) FROM workflows WHERE workflows.event_id = events.id) DESC LIMIT 1`.execute(
-    trx,
-  );
-  const [last] = rows;
-  return last && { eventId: last.eventId, workflowId: last.workflowId ?? undefined };
-}
-
 /** Which part of the recording of an event another one is. The delivery to the event is locked. */
 export async function nextPart(trx: Transaction, { id }: Recipient): Promise<number> {
   const { part } = await trx

@@ -39,7 +39,8 @@ export interface Recipient {
  * calendar called so. Until the transaction ends nothing else is delivered to it.
  *
  * @returns undefined when the package is to be an event of its own. What a capture agent brings of an event that was
- *   moved to another one is such a one, too, whatever it is called: it would be refused again and again
+ *   moved to another one, or that it has made and may not write, is such a one, too, whatever it is called: it would be
+ *   refused again and again
  */
 export async function recipientOf(
   trx: Transaction,
@@ -59,19 +60,26 @@ export async function recipientOf(
   return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
 }
 
+/** Which packages of other accounts give way when an account begins one of the same name. */
+export type Precedence = 'over none' | 'over accepted ones' | 'over all';
+
 /**
- * Keeps the name of an event from people who could not deliver to it: its agent could not begin its package meanwhile.
- * Capture agents may, as no recording of theirs is to be lost.
+ * Keeps the name of an event from those who could not deliver under it: its agent could not begin its package meanwhile.
+ * The one that the event is scheduled for comes first.
  *
- * @returns whether what comes under this name finds a place, beside whatever others have delivered under it
  * @throws {HttpError} 403
  */
-export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<boolean> {
+export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<Precedence> {
   const event = await standingOf(db, id, principal);
-  if (!event) return false;
-  if (event.standing !== 'closed') return true;
-  if (!event.brought && !principal.hasRole(ROLE_CAPTURE_AGENT)) throw NOT_YOURS(id);
-  return false;
+  if (!event) return 'over none';
+  const { agent_id, standing, brought } = event;
+  if (standing === 'closed') {
+    // Whoever has lost our answer is told it again.
+    if (brought) return 'over none';
+    throw NOT_YOURS(id);
+  }
+  const isItsAgent = agent_id !== '' && boundAgent(principal) === agent_id;
+  return isItsAgent ? 'over all' : 'over accepted ones';
 }
 
 /** What an account is to an event. */
@@ -84,10 +92,12 @@ async function standingOf(db: Queryable, id: string, principal: Principal) {
     .where('id', '=', id)
     .executeTakeFirst();
   if (!event) return undefined;
-  const isAgent = principal.hasRole(ROLE_CAPTURE_AGENT) && event.agent_id !== '';
-  if (event.writable || (isAgent && isFor(principal, event.agent_id)))
+  const isScheduled = event.agent_id !== '';
+  const isAgent = principal.hasRole(ROLE_CAPTURE_AGENT);
+  if (event.writable || (isAgent && isScheduled && isFor(principal, event.agent_id)))
     return { ...event, standing: 'deliverer' } as const;
-  return { ...event, standing: isAgent ? 'foreign' : 'closed' } as const;
+  const isForeign = isAgent && (isScheduled || event.brought);
+  return { ...event, standing: isForeign ? 'foreign' : 'closed' } as const;
 }
 
 async function lockDelivery(trx: Transaction, id: string): Promise<void> {

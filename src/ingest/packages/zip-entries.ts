@@ -7,8 +7,10 @@ import { readZip, type ZipOptions } from './zip/read-zip.ts';
 
 /** Up to here a file may be the manifest or a catalog, and is kept as it is until the manifest says what it is. */
 const SMALL_BYTES = 2 ** 20;
-/** Of all small files together; what comes after them is stored at once. */
+/** Of all small documents together, and of all others; what comes after them is stored at once. */
 const ALL_SMALL_BYTES = 16 * 2 ** 20;
+/** What the manifest, catalogs and policies are called; hundreds of pictures before them are not to take their room. */
+const DOCUMENT = /\.(xml|smil|json)$/i;
 
 /** The files of an archive by their names. */
 export interface Unpacked {
@@ -27,13 +29,13 @@ export async function unpack(
   staged: StagedFiles,
 ): Promise<Unpacked> {
   const unpacked: Unpacked = { small: new Map(), stored: new Map() };
-  let smallBytes = 0;
+  const left = { documents: ALL_SMALL_BYTES, others: ALL_SMALL_BYTES };
   await readZip(source, options, async ({ name, size, stream }: ZipEntry) => {
     staged.requireAll();
-    const room = Math.min(SMALL_BYTES, ALL_SMALL_BYTES - smallBytes);
-    const { head, rest } = await split(stream, room);
+    const kind = DOCUMENT.test(name) ? 'documents' : 'others';
+    const { head, rest } = await split(stream, Math.min(SMALL_BYTES, left[kind]));
     if (!rest) {
-      smallBytes += head.length;
+      left[kind] -= head.length;
       unpacked.small.set(name, head);
       return;
     }

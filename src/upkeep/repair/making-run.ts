@@ -40,7 +40,7 @@ export async function makingRun(
     // Other workflows may have run other programs.
     const madeBy = sql`'command ' || (o.configuration->>'program') || ' '`;
     runs = runs.where(
-      sql<boolean>`EXISTS (SELECT FROM tracks WHERE id::text = ${owner.id} AND starts_with(made_by, ${madeBy}))`,
+      sql<boolean>`EXISTS (SELECT FROM tracks WHERE tracks.id = ${owner.id}::uuid AND starts_with(made_by, ${madeBy}))`,
     );
   }
   const run = await runs.orderBy('w.id', 'desc').limit(1).executeTakeFirst();

@@ -122,10 +122,16 @@ function isMadeOfOthers(finding: Finding): finding is Finding & { owner: OwnedOb
   return finding.owner?.derived === true && finding.owner.eventId !== null;
 }
 
-function whatToDo({ what, kind, owner, sha256 }: Finding, backup: string | undefined): string {
+/** Whether nothing but a backup says what the SHA-256 of an object is that can be read. */
+function isUnsummed({ kind, owner, sha256 }: Finding): boolean {
+  return kind === 'digest' && owner?.lostSum === true && sha256 !== UNREADABLE;
+}
+
+function whatToDo(finding: Finding, backup: string | undefined): string {
+  const { what, kind } = finding;
   if (what === 'foreign') return 'Inlet leaves alone what it did not name; take it away';
   if (kind === 'orphaned' || kind === 'staged') return 'it has changed meanwhile; verify again';
-  if (kind === 'digest' && owner?.lostSum && sha256 !== UNREADABLE) return LOST_SUM;
+  if (isUnsummed(finding)) return LOST_SUM;
   return backup === undefined
     ? 'it is what was uploaded; only a backup has it (--from DIR)'
     : 'the backup does not have it as it should be, or the storage does not take it';
@@ -158,7 +164,10 @@ async function mend(
   if (!backup) return undefined;
   const corrected =
     kind === 'digest' ? await correctDigest(backup, finding, owner, parts.database) : undefined;
-  return corrected ?? takeFromBackup(backup, finding, owner, parts);
+  if (corrected !== undefined) return corrected;
+  // What is there may be whole, and nothing says that what the backup has is.
+  if (isUnsummed(finding) && backup.listed.byKey.get(key)?.sha256 == null) return undefined;
+  return takeFromBackup(backup, finding, owner, parts);
 }
 
 async function takeOffLedger(
