@@ -60,8 +60,8 @@ export async function deliver(
   if (recipient && part !== undefined) await writePart(trx, recipient, { eventId, part });
   if (recipient?.kind === 'foreign') {
     log.warn(
-      { eventId, scheduled: recipient.id },
-      'a recording came of an event that another capture agent is to record; it is an event of its own now',
+      { eventId, named: recipient.id },
+      'a recording came under the name of an event that this capture agent may not change; it is an event of its own now',
     );
   }
   log.info({ eventId, package: draft.id, workflowId, part }, 'a media package has been ingested');
