@@ -82,7 +82,8 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
   return fields;
 }
 
-function isUrlencoded(contentType: string): boolean {
+/** Whether a request's body is such a form. */
+export function isUrlencoded(contentType: string): boolean {
   return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType);
 }
 

@@ -1,9 +1,7 @@
 import { badRequest } from '../../http/errors.ts';
-import { fieldsOf, readBody } from '../../http/form/form.ts';
+import { fieldsOf, isUrlencoded, readBody } from '../../http/form/form.ts';
 import { isMultipart } from '../../http/form/multipart.ts';
 import { UNREADABLE } from './configuration.ts';
-
-const URLENCODED = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /**
  * The configuration that a request brings: its whole body, whatever type it claims to have (curl calls everything a
@@ -19,7 +17,7 @@ export async function readConfiguration(request: Request): Promise<string> {
     const text = textOf(body);
     // No field of a form begins like this unless it is encoded.
     if (/^\s*[{<]/.test(text)) return text;
-    if (text !== '' && !URLENCODED.test(type)) throw UNREADABLE();
+    if (text !== '' && !isUrlencoded(type)) throw UNREADABLE();
   }
   const configuration = body.length > 0 ? (await fieldsOf(body, type)).get('configuration') : undefined;
   if (configuration === undefined) throw badRequest("Missing form parameter 'configuration'");
