@@ -25,6 +25,8 @@ async function repairNow() {
 const workflows = () =>
   app.database.selectFrom('workflows').select(['id', 'definition']).orderBy('id').execute();
 
+const SUBTITLES = { program: 'subtitles.sh', output_flavor: 'captions/source', output_tags: 'lang:en' };
+
 /** An event whose workflow has ended, with a track that a program of the site made and whose object has gone. */
 async function lackingMadeTrack(definition: string, operations: readonly string[]): Promise<string> {
   const { database } = app;
@@ -43,7 +45,7 @@ async function lackingMadeTrack(definition: string, operations: readonly string[
     .values(
       operations.map((operation, position) => ({
         ...{ workflow_id: id, position, operation, state: 'succeeded', max_attempts: 1, time_limit_ms: 1000 },
-        configuration: JSON.stringify(operation === 'command' ? { program: 'subtitles.sh' } : {}),
+        configuration: JSON.stringify(operation === 'command' ? SUBTITLES : {}),
       })),
     )
     .execute();
@@ -70,6 +72,33 @@ test('a track that a program made is made anew by the workflow that ran it', asy
   const { lines } = await repairNow();
   expect(lines).toEqual([expect.stringMatching(/^missing track.*\n {2}begun: workflow /)]);
   expect(await workflows()).toMatchObject([{ definition: 'subtitled' }, { definition: 'subtitled' }]);
+});
+
+test('a later workflow that ran the same program on other tracks makes none of it', async () => {
+  const event = await lackingMadeTrack('subtitled', ['inspect', 'command']);
+  await publish(event);
+  const { id } = await app.database
+    .insertInto('workflows')
+    .values({
+      ...{ event_id: event, definition: 'other', title: '', configuration: '{}', state: 'SUCCEEDED' },
+      ...{ creator: '', request_id: '' },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await app.database
+    .insertInto('workflow_operations')
+    .values({
+      ...{ workflow_id: id, position: 0, operation: 'command', state: 'succeeded', max_attempts: 1 },
+      ...{ time_limit_ms: 1000, configuration: JSON.stringify({ ...SUBTITLES, tracks: 'presentation/*' }) },
+    })
+    .execute();
+  const { lines } = await repairNow();
+  expect(lines).toEqual([expect.stringMatching(/^missing track.*\n {2}begun: workflow /)]);
+  expect((await workflows()).map(({ definition }) => definition)).toEqual([
+    'subtitled',
+    'other',
+    'subtitled',
+  ]);
 });
 
 test.each([

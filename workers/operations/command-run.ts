@@ -6,9 +6,9 @@ import { meaningOf } from '../../src/media/explain.ts';
 import { type FailureOptions, MediaFailure } from '../../src/media/failure.ts';
 import { sizeOf, watched } from '../../src/media/output-watch.ts';
 import { type Ending, runProgram } from '../../src/media/process.ts';
+import type { CommandSettings } from '../../src/workflows/command-settings.ts';
 import type { OperationContext } from '../operation.ts';
 import { argumentsOf } from '../site-program.ts';
-import type { CommandSettings } from './command-settings.ts';
 import type { SourceTrack } from './elements.ts';
 
 /** The operation has a limit itself. */

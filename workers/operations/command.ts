@@ -7,10 +7,15 @@ import { insertTracks, type NewTrack } from '../../src/events/tracks.ts';
 import { countVersion } from '../../src/events/update/lock-event.ts';
 import { detectTrackType, HEAD_BYTES } from '../../src/media/signature.ts';
 import { releaseObjects } from '../../src/storage/staging-entries.ts';
+import {
+  type CommandSettings,
+  commandMaker,
+  commandSettings,
+  resultFlavor,
+} from '../../src/workflows/command-settings.ts';
 import type { Operation, OperationContext } from '../operation.ts';
 import { locateProgram, matchesFlavor } from '../site-program.ts';
 import { ProgramFailure, runOnTrack } from './command-run.ts';
-import { type CommandSettings, commandSettings, resultFlavor } from './command-settings.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
 
 /**
@@ -26,7 +31,7 @@ export const command: Operation = {
     const { configuration, eventId, database, commandsDir } = context;
     const settings = commandSettings(configuration);
     const path = await locateProgram(commandsDir, settings.program);
-    const maker = makerOf(settings);
+    const maker = commandMaker(settings);
     const sources = (await sourceTracks(database, eventId)).filter((track) =>
       isSource(track, settings, maker),
     );
@@ -43,11 +48,6 @@ export const command: Operation = {
     return (trx) => replaceTracks(trx, { eventId, maker, made });
   },
 };
-
-/** By what an operation knows again what it made: another one may run the same program on other tracks. */
-function makerOf({ program, tracks = '', flavor, tags }: CommandSettings): string {
-  return ['command', program, tracks, flavor, ...tags].join(' ');
-}
 
 /** What others made is worked on where a flavor asks for it; one's own results are never, or they would multiply. */
 function isSource(track: SourceTrack, { tracks }: CommandSettings, maker: string): boolean {

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Database } from '../../database/kysely.ts';
 import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '../../publications/model.ts';
+import { commandMaker, commandSettings } from '../../workflows/command-settings.ts';
 import type { WorkflowDefinition } from '../../workflows/definition.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 
@@ -10,17 +10,17 @@ const MAKES_MEDIA = 'encode';
 const MAKES_TRACKS = 'command';
 const PUBLISHES = 'publish';
 
+/** An operation as a workflow has it, or its definition. */
+type Step = Pick<WorkflowDefinition['operations'][number], 'operation' | 'configuration'>;
+
 /** A workflow that made something of an event. */
 export interface MakingRun {
   id: number;
   /** Identifier or alias. */
   definition: string;
   configuration: Record<string, string>;
-}
-
-/** The operation that makes what a row names. */
-export function makerOf({ table }: Pick<OwnedObject, 'table'>): string {
-  return table === 'tracks' ? MAKES_TRACKS : MAKES_MEDIA;
+  /** Whether an operation makes that. */
+  makes: (step: Step) => boolean;
 }
 
 /** The last workflow of the event that made what a row names; undefined when there is none any more. */
@@ -29,22 +29,37 @@ export async function makingRun(
   eventId: string,
   owner: Pick<OwnedObject, 'table' | 'id'>,
 ): Promise<MakingRun | undefined> {
-  let runs = database
+  const makes = owner.table === 'tracks' ? await makerOf(database, owner.id) : isEncoding;
+  const steps = await database
     .selectFrom('workflows as w')
     .innerJoin('workflow_operations as o', 'o.workflow_id', 'w.id')
-    .select(['w.id', 'w.definition', 'w.configuration'])
+    .select(['w.id', 'w.definition', 'w.configuration', 'o.operation', 'o.configuration as settings'])
     .where('w.event_id', '=', eventId)
-    .where('o.operation', '=', makerOf(owner))
-    .where('o.state', '=', 'succeeded');
-  if (owner.table === 'tracks') {
-    // Other workflows may have run other programs.
-    const madeBy = sql`'command ' || (o.configuration->>'program') || ' '`;
-    runs = runs.where(
-      sql<boolean>`EXISTS (SELECT FROM tracks WHERE tracks.id = ${owner.id}::uuid AND starts_with(made_by, ${madeBy}))`,
-    );
-  }
-  const run = await runs.orderBy('w.id', 'desc').limit(1).executeTakeFirst();
-  return run && { ...run, configuration: run.configuration as Record<string, string> };
+    .where('o.operation', 'in', [MAKES_MEDIA, MAKES_TRACKS])
+    .where('o.state', '=', 'succeeded')
+    .orderBy('w.id', 'desc')
+    .execute();
+  const run = steps.find(({ operation, settings }) =>
+    makes({ operation, configuration: settings as Record<string, string> }),
+  );
+  if (!run) return undefined;
+  const { id, definition, configuration } = run;
+  return { id, definition, configuration: configuration as Record<string, string>, makes };
+}
+
+function isEncoding({ operation }: Step): boolean {
+  return operation === MAKES_MEDIA;
+}
+
+/** Tells whether an operation is the one that made a track: others may have run the same program on other tracks. */
+async function makerOf(database: Database, trackId: string): Promise<MakingRun['makes']> {
+  const track = await database
+    .selectFrom('tracks')
+    .select('made_by')
+    .where('id', '=', trackId)
+    .executeTakeFirst();
+  return ({ operation, configuration }) =>
+    operation === MAKES_TRACKS && commandMaker(commandSettings(configuration)) === track?.made_by;
 }
 
 /** The channels that a workflow makes an event public on. */

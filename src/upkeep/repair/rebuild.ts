@@ -8,7 +8,7 @@ import { startWorkflow } from '../../workflows/start.ts';
 import { NotNow, requireIdle } from '../../workflows/start-on-request.ts';
 import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
-import { channelsOfRun, type MakingRun, makerOf } from './making-run.ts';
+import { channelsOfRun, type MakingRun } from './making-run.ts';
 
 const BROKEN = 'it could be made anew, but what it was made of has lost its SHA-256, or is damaged as well';
 const GONE = 'the event has been deleted meanwhile';
@@ -88,5 +88,5 @@ function definitionOf(
   if (owner.table !== 'tracks') return definitions.resolve(run?.definition ?? USUAL);
   if (!run || !definitions.knows(run.definition)) return undefined;
   const definition = definitions.resolve(run.definition);
-  return definition.operations.some(({ operation }) => operation === makerOf(owner)) ? definition : undefined;
+  return definition.operations.some(run.makes) ? definition : undefined;
 }

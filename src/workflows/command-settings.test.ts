@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseDefinition } from '../../src/workflows/definitions.ts';
 import { commandFault, commandSettings, resultFlavor } from './command-settings.ts';
+import { parseDefinition } from './definitions.ts';
 
 const faultOf = commandFault(new Set(['subtitles.sh']));
 const definition = (configuration: string) => `id: a

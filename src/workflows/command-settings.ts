@@ -1,4 +1,4 @@
-import type { FaultOf } from '../../src/workflows/definitions.ts';
+import type { FaultOf } from './definitions.ts';
 
 const FLAVOR = /^[^/\s*]+\/[^/\s*]+$/;
 const OUTPUT_FLAVOR = /^(\*|[^/\s*]+)\/[^/\s*]+$/;
@@ -27,6 +27,11 @@ export function commandSettings(configuration: Readonly<Record<string, string>>)
       .map((tag) => tag.trim())
       .filter(Boolean),
   };
+}
+
+/** By what a `command` knows again what it made: another one may run the same program on other tracks. */
+export function commandMaker({ program, tracks = '', flavor, tags }: CommandSettings): string {
+  return ['command', program, tracks, flavor, ...tags].join(' ');
 }
 
 /** Tells what would hinder a `command`, given the names of the site's programs. */
