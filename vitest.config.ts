@@ -8,8 +8,8 @@ const PROCESSES = 'src/database/embedded/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     // One more than there are cores, for those that wait. No more: the processes that tests start share them.
     maxWorkers: availableParallelism() + 1,
     // Loading what is tested takes longer than most files do; they share it. What a test changes, it puts back.

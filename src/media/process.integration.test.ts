@@ -198,8 +198,8 @@ describe('runTool', () => {
 });
 
 describe('what goes on in a session of its own, and keeps the pipes open,', () => {
-  const LEAVES = ['/bin/sh', '-c', 'setsid /bin/sleep 20 & /bin/sleep 0.5'] as const;
-  const HELD_MS = 15_000;
+  const LEAVES = ['/bin/sh', '-c', 'setsid /bin/sleep 60 & /bin/sleep 0.5'] as const;
+  const HELD_MS = 50_000;
 
   it.each(RUNTIMES)('does not keep a program from having succeeded, on %s', async (_runtime, probe) => {
     const begun = performance.now();

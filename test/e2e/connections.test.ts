@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { denoProgram } from '../../src/cli/runtime.ts';
 import type { ServerLimits } from '../../src/http/server/serve.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 
 const SERVER = fileURLToPath(new URL('../support/limited-server.ts', import.meta.url));
@@ -43,18 +44,34 @@ class Wire {
 describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
   let child: ChildProcess;
   let port: number;
+  /** Requests that the server has begun with. */
+  let begun = 0;
   beforeAll(async () => {
     port = await freePort();
     const args = [SERVER, String(port), JSON.stringify(LIMITS)];
     const deno = ['run', '--quiet', '--no-config', '--no-lock', '--node-modules-dir=manual', '--allow-all'];
     child = runtime === 'node' ? spawn(process.execPath, args) : spawn(denoProgram(), [...deno, ...args]);
     await once(child.stdout as NodeJS.EventEmitter, 'data');
+    child.stdout?.on('data', (told) => {
+      begun += String(told).split('held').length - 1;
+    });
   });
   afterAll(async () => {
     child.kill('SIGTERM');
     // What is idle ends with it, and nobody waits for the rest of its time.
     if (child.exitCode === null) await once(child, 'exit');
   });
+
+  /** Connections with a request that is under way until the server gets SIGUSR2. */
+  async function held(count: number): Promise<Wire[]> {
+    begun = 0;
+    const wires = Array.from(
+      { length: count },
+      () => new Wire(port, 'GET /held HTTP/1.1\r\nHost: inlet\r\n\r\n'),
+    );
+    await eventually(() => expect(begun).toBe(count));
+    return wires;
+  }
 
   test.each([
     ['says nothing', ''],
@@ -112,8 +129,7 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
   });
 
   test('gives up the connections that are longest without a request when there are too many', async () => {
-    const busy = new Wire(port, 'GET /slow?ms=700 HTTP/1.1\r\nHost: inlet\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const [busy] = await held(1);
     const waiting = Array.from(
       { length: LIMITS.connections - 1 },
       () => new Wire(port, 'GET / HTTP/1.1\r\n'),
@@ -121,16 +137,16 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
     await Promise.all(waiting.map(({ socket }) => once(socket, 'connect')));
     const late = new Wire(port, HELLO);
     expect(await late.answered()).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await busy.answered()).toMatch(/^HTTP\/1\.1 200 /);
+    child.kill('SIGUSR2');
+    expect(await busy?.answered()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test('refuses a connection when there is a request on every other', async () => {
-    const slow = 'GET /slow?ms=700 HTTP/1.1\r\nHost: inlet\r\n\r\n';
-    const busy = Array.from({ length: LIMITS.connections }, () => new Wire(port, slow));
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const busy = await held(LIMITS.connections);
     const late = new Wire(port, HELLO);
     await late.ended;
     expect(late.received).toMatch(/^HTTP\/1\.1 503 /);
+    child.kill('SIGUSR2');
     for (const wire of busy) expect(await wire.answered()).toMatch(/^HTTP\/1\.1 200 /);
     expect(await new Wire(port, HELLO).answered()).toMatch(/^HTTP\/1\.1 200 /);
   });

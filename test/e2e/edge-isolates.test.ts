@@ -130,7 +130,7 @@ test('what hangs does not keep it from ending in time', async () => {
   const started = performance.now();
   edge.signal('SIGTERM');
   await edge.ended();
-  expect(performance.now() - started).toBeLessThan(8_000);
+  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
 test('tells figures of the service and of itself', async () => {

@@ -141,7 +141,7 @@ describe('status and update', () => {
   });
 
   test.each([
-    [115, 'idle'],
+    [90, 'idle'],
     [121, 'offline'],
   ])('an agent that was idle %i seconds ago is %s', async (seconds, status) => {
     await report('room-1', { state: 'idle' });

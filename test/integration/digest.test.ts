@@ -156,7 +156,7 @@ describe('a nonce', () => {
   test('is good for a day, and then replaced for whoever knows the password', async () => {
     let now = Date.now();
     const later = appAt(() => now);
-    const nonce = await freshNonce();
+    const nonce = nonceOf(await later.request(ME));
     const at = (input: Partial<DigestInput> = {}) =>
       later.request(ME, {
         headers: {

@@ -12,7 +12,7 @@ import { faultsOf } from '../support/page-faults.ts';
 
 const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.keys(methods)).length;
 
-describe.skipIf(!browserAvailable())('the reference page in a browser', () => {
+describe.skipIf(!browserAvailable())('the reference page in a browser', { timeout: 240_000 }, () => {
   let server: RunningServer;
   let browser: Browser;
   let origin: string;
@@ -36,6 +36,8 @@ describe.skipIf(!browserAvailable())('the reference page in a browser', () => {
   /** A page that collects its faults, among them requests that failed. */
   async function open(path: string) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    // It draws every operation, which takes long beside other tests.
+    page.setDefaultTimeout(100_000);
     const faults = faultsOf(page, origin);
     page.on('requestfailed', (request) => faults.push(`${request.url()} failed`));
     await page.goto(origin + path);

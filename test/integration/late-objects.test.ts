@@ -5,6 +5,7 @@ import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
     { step: 'deserialize', priority: 'high' },
   );
   storage = new S3Storage({ ...clients, bucket: server.env.S3_BUCKET ?? '' });
-  await storage.check();
+  await eventually(() => storage.check());
 });
 afterAll(async () => {
   await storage.close();

@@ -21,7 +21,7 @@ const WORKER = `
   const [path, target] = process.argv.slice(1);
   const tools = JSON.parse(process.env.TOOLS);
   await deliver(tools, await probe(tools, path), target, {
-    quality: { preset: 'medium', crf: 18 },
+    quality: { preset: 'slow', crf: 18 },
     timeLimitMs: 60_000,
     onProgress: () => console.log('encoding'),
   });
@@ -106,6 +106,7 @@ describe.runIf(process.platform === 'linux')('an encoder', () => {
     await once(worker.stdout, 'data');
     expect(processesWith(target).length).toBeGreaterThan(1);
     worker.kill('SIGKILL');
-    await expect.poll(() => processesWith(target), { timeout: 10_000, interval: 100 }).toEqual([]);
+    // What it has read is encoded yet; all of the recording would take far longer.
+    await expect.poll(() => processesWith(target), { timeout: 30_000, interval: 100 }).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { S3Storage } from '../../src/storage/s3.ts';
 import { createS3Clients } from '../../src/storage/s3-client.ts';
 import { bytes } from '../support/bytes.ts';
+import { eventually } from '../support/eventually.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { expectStored, rowOf } from '../support/resumable.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
     bucket: s3.env.S3_BUCKET ?? '',
     limits: { patienceMs: 300, answerMs: 700, idleMs: 5_000 },
   });
-  await storage.check();
+  await eventually(() => storage.check());
   served = await serveApp({}, () => storage);
   served.app.storage = storage;
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, inject } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/kysely.ts';
 import { MIGRATION } from '../../src/database/limits.ts';
 import { createPool } from '../../src/database/pool.ts';
+import { eventually } from './eventually.ts';
 
 /** A database of its own for one test file, cloned from the migrated template; dropped by `close`. */
 export interface TestDatabase {
@@ -37,7 +38,8 @@ async function cloneDatabase(template: string): Promise<{ url: string; drop(): P
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return {
     url: databaseUrl(serverUrl, name),
-    drop: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+    // The server waits a few seconds for those that it ends, and then refuses.
+    drop: () => eventually(() => onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
 }
 

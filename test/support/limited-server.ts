@@ -1,7 +1,14 @@
-/** Serves with limits that a test need not wait for: `limited-server.ts PORT LIMITS`, LIMITS as JSON. */
+/**
+ * Serves with limits that a test need not wait for: `limited-server.ts PORT LIMITS`, LIMITS as JSON. It tells of each
+ * request for /held, and answers them when it gets SIGUSR2.
+ */
+import { EventEmitter, once } from 'node:events';
 import { serve } from '../../src/http/server/serve.ts';
 
 const [port, limits = '{}'] = process.argv.slice(2);
+
+const releases = new EventEmitter();
+releases.setMaxListeners(0);
 
 const server = await serve(
   async (request) => {
@@ -9,6 +16,10 @@ const server = await serve(
     if (pathname === '/long') return new Response(new Uint8Array(64 * 2 ** 20));
     if (pathname === '/slow')
       await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
+    if (pathname === '/held') {
+      console.log('held');
+      await once(releases, 'release');
+    }
     if (pathname === '/read') for await (const _ of request.body ?? []);
     if (pathname === '/refuse') return new Response('Too much.', { status: 413 });
     return new Response('Hello.');
@@ -16,5 +27,6 @@ const server = await serve(
   { host: '127.0.0.1', port: Number(port) },
   JSON.parse(limits),
 );
+process.on('SIGUSR2', () => releases.emit('release'));
 process.on('SIGTERM', () => server.close());
 console.log('listening');

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-const SILENCE_MS = 3_000;
+const SILENCE_MS = 20_000;
 
 /** What came back over a connection of its own, and whether the server ended that. */
 export interface Exchange {

@@ -145,7 +145,7 @@ async function openStorage(dataDir: string, s3: TestS3 | undefined): Promise<Obj
     s3: { bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true },
   });
   // The SDK reads the environment with its first request.
-  await storage.check();
+  await eventually(() => storage.check());
   return storage;
 }
 

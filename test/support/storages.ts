@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
+import { eventually } from './eventually.ts';
 import { outsideS3, startS3 } from './s3.ts';
 
 const PUT_PROCESS = fileURLToPath(new URL('./put-process.ts', import.meta.url));
@@ -31,7 +32,7 @@ async function bucketOn(server: {
   const bucket = server.env.S3_BUCKET ?? '';
   const storage = await createStorage({ s3: { bucket, forcePathStyle: true }, dataDir: '' });
   // The SDK reads the environment with its first request.
-  await storage.check();
+  await eventually(() => storage.check());
   return { storage, dataDir: '', bucket, stop: server.stop };
 }
 

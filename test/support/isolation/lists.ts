@@ -31,8 +31,7 @@ export function eventFilters({ event, series, start, eventWords, seriesWords }: 
 /** Every filter of series, with the value that the target's series has. */
 export function seriesFilters({ series, account, start, seriesWords }: Target): [string, string][] {
   const { remarks, ...named } = seriesWords;
-  const today = new Date().toISOString().slice(0, 10);
-  const period = `${today}T00:00:00Z/${start.slice(0, 10)}T23:59:59Z`;
+  const period = `2026-01-01T00:00:00Z/${start.slice(0, 10)}T23:59:59Z`;
   const texts = [...Object.values(seriesWords), series];
   return [
     ...Object.entries(named),
