@@ -10,6 +10,8 @@ export default defineConfig({
   test: {
     testTimeout: 180_000,
     hookTimeout: 240_000,
+    // A second, which vitest waits for what comes later, is not long on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // One more than there are cores, for those that wait. No more: the processes that tests start share them.
     maxWorkers: availableParallelism() + 1,
     // Loading what is tested takes longer than most files do; they share it. What a test changes, it puts back.

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { silentLogger } from '../telemetry/log.ts';
 import { type Holder, Locks } from './locks.ts';
 
-const WAIT_MS = 5_000;
+const WAIT_MS = 30_000;
 const nobody: Holder = { onWanted: () => undefined, onLost: () => undefined };
 
 let db: TestDatabase;
@@ -95,7 +95,7 @@ test('with its connection a lock is lost, its holder learns it, and others can h
     WHERE application_name = 'inlet locks' AND datname = current_database()`);
   await admin.end();
   expect(await there.take('a', nobody, WAIT_MS)).toBeDefined();
-  await vi.waitFor(() => expect(onLost).toHaveBeenCalled());
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalled(), WAIT_MS);
   await held?.release();
   expect(await here.take('a', nobody, 200)).toBeUndefined();
   expect(await here.take('b', nobody, WAIT_MS)).toBeDefined();

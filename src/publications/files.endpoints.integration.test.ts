@@ -156,14 +156,14 @@ test('a client that goes away leaves no file open', async () => {
     await reader?.read();
     expect(await openFiles()).toBe(1);
     await reader?.cancel();
-    await vi.waitFor(async () => expect(await openFiles()).toBe(0));
+    await vi.waitFor(async () => expect(await openFiles()).toBe(0), 20_000);
   }
 });
 
 test('an answer that nobody reads at all leaves no file open once it is cancelled', async () => {
   const response = await app.request(path);
   await response.body?.cancel();
-  await vi.waitFor(async () => expect(await openFiles()).toBe(0));
+  await vi.waitFor(async () => expect(await openFiles()).toBe(0), 20_000);
 });
 
 test('an empty file can be asked for', async () => {

@@ -16,6 +16,7 @@ import {
   vi,
 } from 'vitest';
 import { bytes, readAll, sha256, source } from '../../test/support/bytes.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { startS3, type TestS3 } from '../../test/support/s3.ts';
 import { objectKey } from './keys.ts';
 import { S3Storage } from './s3.ts';
@@ -36,7 +37,7 @@ beforeEach(async () => {
   clients = createS3Clients({ forcePathStyle: true });
   client = clients.client;
   storage = new S3Storage({ ...clients, bucket: server.env.S3_BUCKET ?? '' });
-  await storage.check();
+  await eventually(() => storage.check());
 });
 afterEach(() => storage.close());
 afterAll(() => server.stop());
@@ -90,7 +91,7 @@ test('a server that dies in the middle ends the put', async () => {
   expect(body.destroyed).toBe(true);
   await expect(storage.check()).rejects.toThrow();
   await server.restart();
-  await storage.check();
+  await eventually(() => storage.check());
   await storage.remove(await Array.fromAsync(storage.unfinished()));
   await expectNothingLeft();
 });
@@ -208,12 +209,12 @@ test('a check fails when the bucket is gone', async () => {
   await expect(storage.check()).rejects.toThrow();
 });
 
-/** The same storage, but that it counts as silent soon. */
-const impatient = () =>
+/** The same storage, but that it counts as silent soon; not so soon that one counts that is only slow. */
+const impatient = (answerMs = 5_000) =>
   new S3Storage({
     ...clients,
     bucket: server.env.S3_BUCKET ?? '',
-    limits: { patienceMs: 50, answerMs: 2_000, idleMs: 200 },
+    limits: { patienceMs: 50, answerMs, idleMs: 5_000 },
   });
 
 describe('a server that takes connections and never answers', () => {
@@ -281,8 +282,8 @@ test('a request that takes long is not cut while the server answers others', asy
     { step: 'deserialize', priority: 'high' },
   );
   const key = objectKey('track');
-  await impatient().put(key, source(bytes(12 * MIB)), { ...video, expectedBytes: 12 * MIB });
-  expect(slow).toBe(4);
+  await impatient(60_000).put(key, source(bytes(12 * MIB)), { ...video, expectedBytes: 12 * MIB });
+  expect(slow).toBeGreaterThanOrEqual(4);
   await storage.remove([key]);
 });
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import { notFound } from '../../http/errors.ts';
 import { anonymous } from '../principal.ts';
@@ -167,12 +168,10 @@ describe('what follows a change', () => {
   });
 
   async function waitingForLock(): Promise<void> {
-    for (let i = 0; i < 200; i += 1) {
+    await eventually(async () => {
       const { rows } = await sql`SELECT FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db.database);
-      if (rows.length > 0) return;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    throw new Error('Nobody waits for a lock.');
+      expect(rows, 'Nobody waits for a lock.').not.toEqual([]);
+    });
   }
 });

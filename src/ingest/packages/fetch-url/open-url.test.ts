@@ -305,10 +305,10 @@ test('a host is asked for no more than is read, and the connection ends with the
 
 test('a reader that is slow is not taken for a silent host', async () => {
   const port = await serve((_, response) => void response.end(Buffer.alloc(2 ** 23)));
-  const { stream } = await open(port, '/', { maxBytes: 2 ** 30, idleMs: 1000 });
+  const { stream } = await open(port, '/', { maxBytes: 2 ** 30, idleMs: 4000 });
   let received = 0;
   for await (const chunk of stream) {
-    if (received === 0) await new Promise((resolve) => setTimeout(resolve, 1300));
+    if (received === 0) await new Promise((resolve) => setTimeout(resolve, 4500));
     received += chunk.length;
   }
   expect(received).toBe(2 ** 23);
