@@ -41,7 +41,8 @@ class Wire {
   }
 }
 
-describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
+// The limits are so near that a busy machine may take longer than they allow, on either side.
+describe.each(['deno', 'node'] as const)('the server on %s', { retry: 2 }, (runtime) => {
   let child: ChildProcess;
   let port: number;
   /** Requests that the server has begun with. */
@@ -91,7 +92,8 @@ describe.each(['deno', 'node'] as const)('the server on %s', (runtime) => {
     const wire = new Wire(port, 'GET /long HTTP/1.1\r\nHost: inlet\r\n\r\n');
     await wire.answered();
     wire.socket.pause();
-    await new Promise((resolve) => setTimeout(resolve, 2 * LIMITS.unreadMs + 300));
+    // Nobody tells when the server has given it up; on a busy machine it may do so late.
+    await new Promise((resolve) => setTimeout(resolve, 2 * LIMITS.unreadMs + 5_000));
     wire.socket.resume();
     await wire.ended;
     expect(wire.received.length).toBeLessThan(64 * 2 ** 20);

@@ -14,4 +14,4 @@ export type Suite = (product: () => Product) => void;
 
 /** How the server is configured. */
 export const MAX_UPLOAD_BYTES = 16 * 2 ** 20;
-export const UPLOAD_IDLE_SECONDS = 2;
+export const UPLOAD_IDLE_SECONDS = 5;

@@ -35,7 +35,8 @@ export function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<vo
 async function cloneDatabase(template: string): Promise<{ url: string; drop(): Promise<void> }> {
   const { serverUrl } = inject('postgres');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // The server waits a few seconds for a vacuum of the template to end, and then refuses.
+  await eventually(() => onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`));
   return {
     url: databaseUrl(serverUrl, name),
     // The server waits a few seconds for those that it ends, and then refuses.

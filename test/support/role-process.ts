@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Role, Runtime } from '../../src/cli/role.ts';
@@ -30,6 +29,8 @@ export class RoleProcess {
   readonly #env: Record<string, string>;
   readonly #stdout: 'pipe' | number;
   #child: ChildProcess | undefined;
+  /** Settles when it has ended and what it printed has been read. */
+  #closed: Promise<void> = Promise.resolve();
   #output = '';
 
   /** @param stdout an open file instead of `output`, which then has the standard error alone */
@@ -64,6 +65,7 @@ export class RoleProcess {
     }
     living.add(child);
     child.once('exit', () => living.delete(child));
+    this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
     this.#child = child;
   }
 
@@ -83,7 +85,9 @@ export class RoleProcess {
 
   /** The lines of its log; what is no JSON has the level `text`. */
   get log(): LogLine[] {
-    const lines = this.#output.split('\n').filter((line) => line.trim() !== '');
+    // The last one may not have come to its end yet.
+    const whole = this.#output.slice(0, this.#output.lastIndexOf('\n') + 1);
+    const lines = whole.split('\n').filter((line) => line.trim() !== '');
     return lines.map((line) => {
       try {
         return JSON.parse(line) as LogLine;
@@ -108,11 +112,10 @@ export class RoleProcess {
     this.#child?.kill(signal);
   }
 
-  /** Waits for its end. @returns the exit code, or null when a signal ended it */
+  /** Waits for its end, and for what it printed until then. @returns the exit code, or null when a signal ended it */
   async ended(): Promise<number | null> {
-    const child = this.#child;
-    if (child && this.running) await once(child, 'exit');
-    return child?.exitCode ?? null;
+    await this.#closed;
+    return this.#child?.exitCode ?? null;
   }
 
   /** Ends it at once, with no chance to clean up. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { patientTimer } from '../../timeout.ts';
 import { refusal } from '../endpoint/refusal.ts';
 import { HttpError } from '../errors.ts';
 import { ChunkCount, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/chunk-size.ts';
@@ -57,11 +58,8 @@ export class BodyReader {
 
   #next(): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(SILENT(this.#idleMs / 1000)), this.#idleMs);
-      this.#source
-        .next()
-        .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
+      const cancel = patientTimer(this.#idleMs, () => reject(SILENT(this.#idleMs / 1000)));
+      this.#source.next().then(resolve, reject).finally(cancel);
     });
   }
 

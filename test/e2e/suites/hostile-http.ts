@@ -6,8 +6,10 @@ import { expectNothingLeftOver } from '../../support/leftovers.ts';
 import type { Suite } from '../suite.ts';
 
 const MIB = 2 ** 20;
-/** More than any limit of the server that is tested, but for the one of headers. */
-const PATIENCE_MS = 9_000;
+/** More than any limit of the server that is tested, but for the one of headers; and the machine may be busy. */
+const PATIENCE_MS = 30_000;
+/** Waiting for so long is a fault of the server, and not of a machine that runs other tests. */
+const LONG_MS = 10_000;
 const AT_ONCE = 8;
 /** For what refuses after all that was read: buffers of both sides, and the machine's. */
 const READ_AHEAD_BYTES = 24 * MIB;
@@ -67,7 +69,7 @@ export const hostileHttp: Suite = (product) => {
 
     test('keeps nobody else waiting, and leaves nothing', async () => {
       const { server, admin } = product();
-      expect(slowest, `usually ${usual} ms`).toBeLessThan(2_000 + 20 * usual);
+      expect(slowest, `usually ${usual} ms`).toBeLessThan(LONG_MS + 20 * usual);
       expect([server.api.pid, server.api.running]).toEqual([pid, true]);
       await eventually(() => expect(residentBytes(pid)).toBeLessThan(memory + 250 * MIB));
       expect((await admin.fetch('/api/info/me')).status).toBe(200);

@@ -27,7 +27,7 @@ export const interruptions: Suite = (product) => {
       await expectNothingLeftOver(server);
       expect(await countEvents(server)).toBe(events);
       await eventually(() => expect(server.api.openHandles()).toBeLessThan(before + KEPT_OPEN));
-      expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
+      await eventually(async () => expect((await fetch(`${server.url}/health/ready`)).status).toBe(200));
     });
 
     test('with a form cut short, but of the length that was declared, is answered with 400 at once', async () => {

@@ -10,11 +10,16 @@ export const logs: Suite = (product) => {
       const requestId = 'follow-me-1';
       const id = await admin.create(eventFields(), { 'X-Request-Id': requestId });
       await admin.processed(id);
-      const lines = server.processes.flatMap(({ log }) => log).filter((line) => line.requestId === requestId);
-      const messages = lines.map(({ msg }) => msg);
-      for (const msg of ['event created', 'operation started', 'operation succeeded']) {
-        expect(messages).toContain(msg);
-      }
+      // What a process writes comes through a pipe, and so perhaps after what can be asked of it.
+      await eventually(() => {
+        const lines = server.processes
+          .flatMap(({ log }) => log)
+          .filter((line) => line.requestId === requestId);
+        const messages = lines.map(({ msg }) => msg);
+        for (const msg of ['event created', 'operation started', 'operation succeeded']) {
+          expect(messages).toContain(msg);
+        }
+      });
     });
 
     test('holds nothing but lines of JSON, and no fault of the server', () => {
@@ -32,7 +37,6 @@ export const logs: Suite = (product) => {
       const wrong = admin.as('admin', 'my-pets-name');
       expect((await wrong.fetch('/api/events', { headers })).status).toBe(401);
       await admin.create(eventFields(), headers);
-      // What a process writes comes through a pipe, and so perhaps after its answer.
       await eventually(async () => {
         const lines = server.api.log.filter((line) => line.requestId === requestId);
         expect(lines.map(({ msg }) => msg)).toContain('event created');

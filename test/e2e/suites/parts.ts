@@ -38,6 +38,10 @@ export const parts: Suite = (product) => {
     const drain = (draining: string) =>
       post(admin, '/admin/parts/workers', { worker: worker?.name ?? '', draining });
     expect((await drain('true')).status).toBe(303);
+    await eventually(() => {
+      const told = server.processes.flatMap(({ log }) => log);
+      expect(told.findLast(({ msg }) => msg === 'draining was changed')?.draining).toBe(true);
+    });
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     const id = await admin.create(eventFields({ workflow: 'fast' }));
     await new Promise((resolve) => setTimeout(resolve, 2_000));

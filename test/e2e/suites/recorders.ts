@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CaptureAgent } from '../../support/capture-agent.ts';
 import { recording } from '../../support/clips.ts';
+import { eventually } from '../../support/eventually.ts';
 import { eventFields, field, file } from '../../support/form.ts';
 import { episode, packageId } from '../../support/packages.ts';
 import { parseAsPyca } from '../../support/pyca.ts';
@@ -20,8 +21,11 @@ export const recorders: Suite = (product) => {
       const pyca = await CaptureAgent.create(server, `pyca-${scheme}`, scheme, '--agent-id', name);
       const at = encodeURIComponent(name);
       const service = async (type: string) => {
-        const found = JSON.parse(
-          await pyca.text('GET', `/services/available.json?serviceType=org.opencastproject.${type}`),
+        // Ingest is 503 while the storage takes long to answer, as a busy disk does.
+        const found = await eventually(async () =>
+          JSON.parse(
+            await pyca.text('GET', `/services/available.json?serviceType=org.opencastproject.${type}`),
+          ),
         );
         const { host, path, online, active } = found.services.service;
         expect([online, active]).toEqual([true, true]);
