@@ -24,7 +24,7 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
       await page.goto(`${served.origin}/admin`);
       await signIn(page, 'admin', 'opencast');
       await page.getByRole('link', { name: /^Capture agents/ }).click();
-      expect(page.url()).toBe(`${served.origin}/admin/agents`);
+      await page.waitForURL(`${served.origin}/admin/agents`);
       await look('all');
       await page.getByRole('link', { name: 'Hall 1', exact: true }).first().click();
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Hall 1');
@@ -37,7 +37,7 @@ describe.skipIf(!browserAvailable())('the page about capture agents in a browser
       await page.getByRole('link', { name: 'Week before' }).click();
       await page.getByRole('link', { name: 'Analysis I' }).first().waitFor();
       await page.getByRole('link', { name: 'Now', exact: true }).click();
-      expect(page.url()).toBe(`${served.origin}/admin`);
+      await page.waitForURL(`${served.origin}/admin`);
       expect(faults).toEqual([]);
       await close();
     },

@@ -170,7 +170,7 @@ describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
   test.each(LOOKS)('fits and asks no other host, in %s and %i pixels wide', async (...how) => {
     const { page, faults, look, close } = await openLook(served, how);
     await open(page);
-    expect(await page.getByRole('heading', { name: REASONS[1][0] }).isVisible()).toBe(true);
+    await page.getByRole('heading', { name: REASONS[1][0] }).waitFor();
     await look('now');
     await page.getByRole('link', { name: 'Broken lecture 7' }).click();
     await page.getByRole('heading', { level: 1, name: 'Broken lecture 7' }).waitFor();
@@ -188,7 +188,8 @@ describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
     await page.evaluate(() => document.body.setAttribute('data-same', 'yes'));
     const bar = page.locator(`progress[data-workflow="${scene.running.workflowId}"]`);
     await heartbeat(app.database, scene.claim, 0.71);
-    await eventually(async () => expect(Number(await bar.getAttribute('value'))).toBeCloseTo(0.71));
+    // What happened before it listened it finds out when it asks by itself, after a quarter of a minute.
+    await eventually(async () => expect(Number(await bar.getAttribute('value'))).toBeCloseTo(0.71), 60_000);
     const failed = scene.failed.at(-1);
     const row = page.locator(`#retry-${failed?.workflowId}`);
     expect(await row.isVisible()).toBe(true);
@@ -196,7 +197,7 @@ describe.skipIf(!browserAvailable())("the operator's page in a browser", () => {
       method: 'PUT',
       body: new URLSearchParams({ state: 'retry' }),
     });
-    await eventually(async () => expect(await row.count()).toBe(0));
+    await eventually(async () => expect(await row.count()).toBe(0), 60_000);
     expect(await page.locator('body').getAttribute('data-same')).toBe('yes');
     await context.close();
   });

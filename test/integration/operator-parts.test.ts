@@ -3,11 +3,14 @@ import { claimOperation } from '../../src/workflows/claims.ts';
 import { assignLanes, takeDeliveries } from '../../src/workflows/outbox.ts';
 import { signOfLife } from '../../src/workflows/worker-processes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { patientQueue } from '../support/patient-queue.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '../support/workflows.ts';
 
 let app: TestApp;
 beforeAll(async () => {
   app = await createTestApp();
+  patientQueue(app);
 });
 afterAll(() => app?.close());
 
@@ -98,8 +101,11 @@ test('a queue that was paused itself, past the lanes, is told of where its work 
   await light?.pause();
   try {
     for (const path of ['/admin', '/admin/parts']) {
-      expect(await (await app.request(path)).text()).toContain(
-        'The queue of the lane light itself is paused',
+      // The page waits three seconds for the queue.
+      await eventually(async () =>
+        expect(await (await app.request(path)).text()).toContain(
+          'The queue of the lane light itself is paused',
+        ),
       );
     }
   } finally {

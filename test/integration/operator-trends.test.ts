@@ -151,7 +151,7 @@ describe.skipIf(!browserAvailable())('the page about how it goes, in a browser',
     await page.goto(`${served.origin}/admin/trends`);
     await signIn(page, 'admin', 'opencast');
     await page.getByRole('heading', { name: 'How it goes' }).waitFor();
-    expect(await page.getByRole('img', { name: /^Bars: how many recordings came/ }).isVisible()).toBe(true);
+    await page.getByRole('img', { name: /^Bars: how many recordings came/ }).waitFor();
     await look('trends-day');
     await page.getByRole('link', { name: 'Last month' }).click();
     await page.waitForURL(`${served.origin}/admin/trends?period=month`);

@@ -163,7 +163,7 @@ describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
     await page.goto(`${served.origin}/admin`);
     await signIn(page, 'admin', 'opencast');
     await page.getByRole('link', { name: /^Uploads/ }).click();
-    expect(page.url()).toBe(`${served.origin}${PATH}`);
+    await page.waitForURL(`${served.origin}${PATH}`);
     expect(await page.getByRole('row').count()).toBe(4);
     expect(await page.locator('td').first().innerText()).toBe(KEPT + 'x'.repeat(200));
     const body = await page.locator('body').boundingBox();
@@ -171,7 +171,7 @@ describe.skipIf(!browserAvailable())('in a browser without scripts', () => {
     expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
     await look('uploads');
     await page.getByRole('link', { name: 'Now', exact: true }).click();
-    expect(page.url()).toBe(`${served.origin}/admin`);
+    await page.waitForURL(`${served.origin}/admin`);
     await look('home');
     expect(faults).toEqual([]);
     await close();

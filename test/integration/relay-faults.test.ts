@@ -20,7 +20,7 @@ import { AT_ONCE, startTestWorkflow } from '../support/workflows.ts';
 
 const OPERATIONS = 24;
 const FAULTS = 8;
-const LIMITS = { overdueMs: 400, queueMs: 1_000, claimMs: 300 };
+const LIMITS = { overdueMs: 400, queueMs: 5_000, claimMs: 300 };
 const redisHere = await redisAvailable();
 const undo: (() => Promise<unknown>)[] = [];
 
@@ -75,13 +75,14 @@ describe.each([
     test('a delivery is looked into again at once when the queue could not be asked about it', async () => {
       const deliver = relay(openQueue());
       await startTestWorkflow(db.database);
-      expect(await deliver()).toBe(1);
+      // The queue may take its time to answer for the first time.
+      await eventually(async () => expect(await deliver()).toBe(1));
       await db.database.updateTable('workflow_operations').set({ deliveries: 7 }).execute();
       await longAgo();
       await toQueue.part();
       await expect(deliver()).rejects.toThrow();
       await toQueue.join();
-      await eventually(async () => expect(await deliver()).toBe(1), 5_000);
+      await eventually(async () => expect(await deliver()).toBe(1));
     });
 
     test('operations that may kill their worker are done by it one after the other', async () => {

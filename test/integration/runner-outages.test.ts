@@ -179,14 +179,15 @@ describe('a result that is to be stored', () => {
   };
 
   test('does not fail for the time that the storage is away', async () => {
-    const slow = { storage: awayFor(2), staging };
+    const slow = { storage: awayFor(3), staging };
     const { run, state } = await told(
       async (context) => {
         await produce(context);
         return async () => undefined;
       },
       slow,
-      { timeLimit: '1s' },
+      // It is away for seven seconds.
+      { timeLimit: '5s' },
     );
     expect(await run()).toBeUndefined();
     expect(await state()).toBe('SUCCEEDED');
@@ -202,12 +203,12 @@ describe('a result that is to be stored', () => {
           await proxy.join();
           setTimeout(() => void proxy.part(), 400);
         }
-        setTimeout(() => void proxy.join(), 2_500);
+        setTimeout(() => void proxy.join(), 6_500);
         await produce(context);
         return async () => undefined;
       },
       { storage: awayFor(times), staging },
-      { timeLimit: '2s' },
+      { timeLimit: '5s' },
     );
     expect(await run()).toBeUndefined();
     expect({ results, state: await state() }).toEqual({ results: 1, state: 'SUCCEEDED' });
@@ -250,12 +251,13 @@ describe('faults of the service itself use up no attempt', () => {
       reason: 'The working folder of the operation was removed.',
     },
     'ffmpeg cannot be started': {
-      run: ({ tools }) => runTool(tools.ffmpeg, [], { timeLimitMs: 1000 }).then(() => async () => undefined),
+      run: ({ tools }) =>
+        runTool(tools.ffmpeg, [], { timeLimitMs: 60_000 }).then(() => async () => undefined),
       reason: 'nowhere could not be started.',
     },
     'the system cannot run ffmpeg': {
       run: () =>
-        runTool('/bin/sh', ['-c', 'exec /nowhere/ffmpeg'], { timeLimitMs: 1000 }).then(
+        runTool('/bin/sh', ['-c', 'exec /nowhere/ffmpeg'], { timeLimitMs: 60_000 }).then(
           () => async () => undefined,
         ),
       reason: 'sh could not be started.',

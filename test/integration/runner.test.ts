@@ -255,13 +255,15 @@ test('a worker whose claim was taken ends its work and drops the result', async 
 });
 
 test('deleting the event in the middle of an operation leaves no object', async () => {
+  const deleted = Promise.withResolvers<void>();
   const { ended, eventId } = await runOnce(async (context) => {
     await produce(context);
-    await sleep(200);
+    await deleted.promise;
     return async () => undefined;
   });
   await eventually(async () => expect(await objects()).toHaveLength(1));
   await database.deleteFrom('events').where('id', '=', eventId).execute();
+  deleted.resolve();
   expect(await ended).toBeUndefined();
   expect([await objects(), await staged()]).toEqual([[], []]);
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDatabase, type Database, type Transaction } from '../../src/database/kysely.ts';
+import { MIGRATION } from '../../src/database/limits.ts';
 import { createPool } from '../../src/database/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { claims, deleteScheduled, misclaimed, move, scheduleTogether } from '../support/schedules.ts';
@@ -13,7 +14,8 @@ let database: Database;
 let agentId: string;
 beforeAll(async () => {
   db = await createTestDatabase();
-  database = createDatabase(createPool(db.url, { max: 30, onError: () => undefined }));
+  // The last of many waits for all others, which takes as long as it takes beside other tests.
+  database = createDatabase(createPool(db.url, { max: 30, limits: MIGRATION, onError: () => undefined }));
 });
 afterAll(async () => {
   await database.destroy();

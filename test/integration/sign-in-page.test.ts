@@ -5,6 +5,7 @@ import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { browserAvailable, launchBrowser } from '../support/chromium.ts';
 import { faultsOf } from '../support/page-faults.ts';
+import { patientQueue } from '../support/patient-queue.ts';
 
 describe.skipIf(!browserAvailable())('signing in with a browser', () => {
   let app: TestApp;
@@ -15,6 +16,7 @@ describe.skipIf(!browserAvailable())('signing in with a browser', () => {
 
   beforeAll(async () => {
     app = await createTestApp();
+    patientQueue(app);
     product = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
     origin = `http://127.0.0.1:${product.port}`;
     const link = `<!doctype html><title>x</title><a href="${origin}/admin?from=elsewhere">there</a>`;

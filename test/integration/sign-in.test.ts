@@ -7,6 +7,7 @@ import { createDatabase } from '../../src/database/kysely.ts';
 import { createPool } from '../../src/database/pool.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
+import { patientQueue } from '../support/patient-queue.ts';
 
 /** As a browser asks for a page. */
 const PAGE = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Sec-Fetch-Site': 'none' };
@@ -16,6 +17,7 @@ let app: TestApp;
 let secure: TestApp;
 beforeAll(async () => {
   app = await createTestApp();
+  patientQueue(app);
   secure = await createTestApp(undefined, { PUBLIC_URL: 'https://media.example.org' });
   await app.account('student', 'ROLE_API', 'ROLE_API_EVENTS_VIEW');
 });

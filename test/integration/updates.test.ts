@@ -321,7 +321,7 @@ describe('streams', () => {
   const ADMINISTRATOR = { isAdmin: () => true, hasRole: () => true } as never;
 
   test('have a heartbeat, and end after a time so that rights are asked for again', async () => {
-    const streams = new UpdateStreams(parts(), { heartbeatMs: 20, lifetimeMs: 200 });
+    const streams = new UpdateStreams(parts(), { heartbeatMs: 20, lifetimeMs: 3_000 });
     await streams.start();
     const body = streams.open({ ...everything(), after: await streams.begin(undefined) });
     const text = await new Response(body).text();

@@ -13,7 +13,8 @@ describe.skipIf(!browserAvailable())('the page for uploads and whose it is', () 
 
   beforeAll(async () => {
     served = await serveUploadPage();
-    camera = await fileOf('Optics camera.mp4', 4 * MIB);
+    // Takes a minute on a slow line: there is time to do something meanwhile.
+    camera = await fileOf('Optics lecture.mp4', 32 * MIB);
   });
   afterAll(() => served?.close());
 
@@ -33,6 +34,7 @@ describe.skipIf(!browserAvailable())('the page for uploads and whose it is', () 
     await card('Signed out').getByRole('button', { name: 'Pause' }).click();
     await served.app.database.deleteFrom('sessions').execute();
     await opened.context.clearCookies();
+    await throttle(opened);
     await card('Signed out').getByRole('button', { name: 'Go on' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Password').fill('wrong');
@@ -69,6 +71,7 @@ describe.skipIf(!browserAvailable())('the page for uploads and whose it is', () 
     await signIn(other, 'david', 'secret');
     await other.waitForURL(`${served.origin}/upload`);
     expect(await other.getByRole('heading', { level: 3 }).count()).toBe(0);
+    await throttle(opened);
     await card('Symmetries').getByRole('button', { name: 'Go on' }).click();
     await page.getByRole('button', { name: 'Later' }).click();
     await eventually(() => expect(page.locator(':focus').textContent()).resolves.toBe('Sign in'));

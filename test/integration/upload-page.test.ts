@@ -12,11 +12,14 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
   let served: ServedUploadPage;
   let camera: string;
   let slides: string;
+  /** Takes a minute on a slow line: there is time to do something meanwhile. */
+  let long: string;
 
   beforeAll(async () => {
     served = await serveUploadPage();
     camera = await fileOf('Optics camera.mp4', 4 * MIB);
     slides = await fileOf('Optics slides.mp4', MIB);
+    long = await fileOf('Optics long.mp4', 32 * MIB);
   });
   afterAll(() => served?.close());
 
@@ -97,7 +100,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
       await route.continue();
     });
     for (const title of ['First', 'Second']) {
-      await choose(camera);
+      await choose(long);
       await page.getByLabel('Title').fill(title);
       await page.getByRole('button', { name: 'Upload' }).click();
     }
@@ -120,6 +123,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
         .execute();
       expect(uploads).toHaveLength(1);
     });
+    await throttle(opened);
     await card('First').getByRole('button', { name: 'Go on' }).press('Enter');
     await card('First').getByText('It waits to be processed.').waitFor();
     expect(await events('First')).toHaveLength(1);
@@ -129,9 +133,13 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
   test('an answer that is lost makes no second event', async (test) => {
     const { page, choose, card } = await served.open(test);
     const keys: (string | undefined)[] = [];
+    const { promise: seen, resolve: see } = Promise.withResolvers<void>();
     await page.route('**/api/events', async (route) => {
       keys.push(route.request().headers()['idempotency-key']);
-      if (keys.length > 1) return route.continue();
+      if (keys.length > 1) {
+        await seen;
+        return route.continue();
+      }
       await route.fetch();
       await route.abort();
     });
@@ -139,6 +147,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     await page.getByLabel('Title').fill('Once');
     await page.getByRole('button', { name: 'Upload' }).click();
     await card('Once').getByText('Trying again').waitFor();
+    see();
     await card('Once').getByText('It waits to be processed.').waitFor();
     // Told one after the other, and not one in place of the other.
     const told = await page.getByRole('log').locator('p').allTextContents();

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Locks } from '../../src/database/locks.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
+import { uploadedBytes } from '../../src/telemetry/metrics.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
+import type { OpenUpload } from '../support/open-upload.ts';
 import { createPartedDatabase, type PartedDatabase } from '../support/parted-database.ts';
 import { expectStored, rowOf } from '../support/resumable.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
@@ -17,11 +18,21 @@ import { FOR_AGES } from '../support/watched.ts';
 const MIB = 2 ** 20;
 const data = bytes(50 * MIB);
 
+/** How many bytes the servers of this process have received, durable or not. */
+const received = async () => (await uploadedBytes.get()).values[0]?.value ?? 0;
+
+/** Sends bytes, and waits until all of them have come. */
+async function sendSome(sending: OpenUpload, some: Uint8Array): Promise<void> {
+  const before = await received();
+  await sending.write(some);
+  await eventually(async () => expect((await received()) - before).toBeGreaterThanOrEqual(some.length));
+}
+
 /** Begins an upload and sends some of it, of which the server has so much when this resolves. */
 async function halfway({ admin, app }: ServedApp, sent: number, durable: number) {
   const path = await admin.create(data.length);
   const sending = admin.open(path, 0, data.length);
-  await sending.write(data.subarray(0, sent));
+  await sendSome(sending, data.subarray(0, sent));
   await eventually(async () => expect((await rowOf(app.database, path)).stored).toBe(durable));
   return { path, sending };
 }
@@ -218,8 +229,7 @@ describe('a client that', () => {
     const { admin } = served;
     const path = await admin.create(data.length);
     const sending = admin.open(path, 0, data.length);
-    await sending.write(data.subarray(0, 5 * MIB));
-    await pause(300);
+    await sendSome(sending, data.subarray(0, 5 * MIB));
     sending.cut();
     await eventually(async () => expect(await admin.offset(path)).toBe(5 * MIB));
     expect((await admin.finish(path, data)).status).toBe(204);

@@ -5,6 +5,7 @@ import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
 import { watchPage } from '../../src/publications/watch.endpoints.ts';
 import { browserAvailable } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
+import { eventually } from '../support/eventually.ts';
 import { createWatchPages, type WatchPages } from '../support/served-watch-page.ts';
 import { openPage, played, states, stillAt } from '../support/watch-page.ts';
 
@@ -37,10 +38,13 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const { page, faults } = await open(lecture);
     await page.getByRole('button', { name: 'Play' }).click();
     await played(page, 1);
-    expect(await states(page)).toMatchObject([
-      { paused: false, muted: false },
-      { paused: false, muted: true },
-    ]);
+    // On a busy machine one may have to wait for the other for a moment.
+    await eventually(async () =>
+      expect(await states(page)).toMatchObject([
+        { paused: false, muted: false },
+        { paused: false, muted: true },
+      ]),
+    );
     await page.getByRole('button', { name: 'Pause' }).click();
     const [leader] = await states(page);
     await stillAt(page, leader?.time ?? Number.NaN);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, CDPSession, Locator, Page } from 'playwright-core';
 import { bytes } from './bytes.ts';
 import { clipFolder } from './clips.ts';
 import { faultsOf } from './page-faults.ts';
@@ -65,9 +65,12 @@ export async function signIn(page: Page, username: string, password: string): Pr
   await page.keyboard.press('Enter');
 }
 
+const sessions = new WeakMap<Page, CDPSession>();
+
 /** Lets a page send no more than so many bytes in a second, or as many as it can. */
-export async function throttle({ page, context }: OpenUploadPage, bytesPerSecond: number): Promise<void> {
-  const session = await context.newCDPSession(page);
+export async function throttle({ page, context }: OpenUploadPage, bytesPerSecond = -1): Promise<void> {
+  const session = sessions.get(page) ?? (await context.newCDPSession(page));
+  sessions.set(page, session);
   await session.send('Network.enable');
   await session.send('Network.emulateNetworkConditions', {
     offline: false,
