@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
+import { patientTimer } from '../timeout.ts';
 import { OutboundFault } from './fault.ts';
 import type { Target } from './target.ts';
 
@@ -50,9 +51,9 @@ export function ask(
       socket.destroy();
     };
     const onAbort = () => fail(signal?.reason);
-    const timer = setTimeout(() => fail(silent(idleMs)), idleMs);
+    const cancel = patientTimer(idleMs, () => fail(silent(idleMs)));
     const done = () => {
-      clearTimeout(timer);
+      cancel();
       signal?.removeEventListener('abort', onAbort);
     };
     question.on('error', () => fail(new OutboundFault('its host gave no answer that can be read')));

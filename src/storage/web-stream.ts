@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { patientTimer } from '../timeout.ts';
 
 /** When to give up on a stream that is being read. */
 export interface StreamLimits {
@@ -26,15 +27,16 @@ export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {})
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const timer =
-        idleMs && setTimeout(() => body.destroy(new Error('The storage stopped sending an object.')), idleMs);
+      const cancel =
+        idleMs &&
+        patientTimer(idleMs, () => body.destroy(new Error('The storage stopped sending an object.')));
       try {
         const next = await chunks.next();
         if (!next.done) return controller.enqueue(next.value);
         release();
         controller.close();
       } finally {
-        clearTimeout(timer);
+        if (cancel) cancel();
       }
     },
     async cancel() {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { patientTimer } from '../../../timeout.ts';
 import { URL_REFUSED, URL_TOO_LARGE } from './refusals.ts';
 
 /** What a fetched file may have and take. Sizes in bytes, times in milliseconds. */
@@ -37,12 +38,12 @@ export function contentOf(
   { maxBytes, idleMs, signal }: ContentLimits,
 ): Readable {
   let received = 0;
-  let idle: NodeJS.Timeout | undefined;
+  /** Stops the clock that runs while the host is waited for. */
+  let stopIdle: (() => void) | undefined;
   const awaitMore = () => {
-    clearTimeout(idle);
-    idle = setTimeout(
-      () => stream.destroy(URL_REFUSED(`its host sent nothing for ${idleMs / 1000} seconds`)),
-      idleMs,
+    stopIdle?.();
+    stopIdle = patientTimer(idleMs, () =>
+      stream.destroy(URL_REFUSED(`its host sent nothing for ${idleMs / 1000} seconds`)),
     );
   };
   const stream = new Readable({
@@ -50,12 +51,12 @@ export function contentOf(
     objectMode: true,
     highWaterMark: 4,
     read() {
-      if (idle) return;
+      if (stopIdle) return;
       awaitMore();
       answer.resume();
     },
     destroy(error, done) {
-      clearTimeout(idle);
+      stopIdle?.();
       clearTimeout(total);
       signal?.removeEventListener('abort', onAbort);
       answer.destroy();
@@ -73,12 +74,12 @@ export function contentOf(
     if (received > maxBytes) return stream.destroy(URL_TOO_LARGE(maxBytes));
     if (stream.push(chunk)) return awaitMore();
     // The time in which the reader is slow is not the host's.
-    clearTimeout(idle);
-    idle = undefined;
+    stopIdle?.();
+    stopIdle = undefined;
     answer.pause();
   });
   const onEnd = () => {
-    clearTimeout(idle);
+    stopIdle?.();
     if (!answer.complete || (expected !== undefined && received !== expected)) stream.destroy(cut());
     else stream.push(null);
   };
