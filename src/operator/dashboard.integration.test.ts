@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createTestApp, type TestApp } from '../../test/support/app.ts';
 import { endpointApp } from '../../test/support/endpoint-app.ts';
-import { eventually } from '../../test/support/eventually.ts';
+import { patientQueue } from '../../test/support/patient-queue.ts';
 import { dashboardRoutes } from './dashboard.ts';
 
 const QUEUES = '/admin/queues/api/queues';
@@ -13,6 +13,7 @@ let lines: string[] = [];
 let ask: (path: string) => Promise<[status: number, type: string | null, text: string]>;
 beforeAll(async () => {
   app = await createTestApp();
+  patientQueue(app);
   const log = pino({}, { write: (line) => void lines.push(line) });
   const dashboard = endpointApp([], {}, { log, mounted: [dashboardRoutes(app.context.queue)] });
   ask = async (path) => {
@@ -22,9 +23,6 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   lines = [];
-  // It has two seconds to answer, which a busy machine may take.
-  const check = app.context.queue.check.bind(app.context.queue);
-  vi.spyOn(app.context.queue, 'check').mockImplementation(() => eventually(check));
 });
 afterAll(() => app?.close());
 

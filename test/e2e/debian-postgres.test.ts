@@ -28,7 +28,7 @@ describe.skipIf(!debianPostgresAvailable())("on Debian's PostgreSQL", () => {
     expect(await launch(['migrate'], env)).toMatchObject({ stdout: 'The database is up to date.\n' });
   });
 
-  test('a recording is scheduled, taken, published and found', { timeout: 180_000 }, async (context) => {
+  test('a recording is scheduled, taken, published and found', async (context) => {
     await launch(['migrate'], { DATABASE_URL: server.url });
     const { url } = await startServerFor(context, { runtime: 'deno', env: { DATABASE_URL: server.url } });
     const admin = new Client(url);

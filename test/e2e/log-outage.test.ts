@@ -7,7 +7,6 @@ import { createPipe, PIPE_BYTES } from '../support/pipe.ts';
 import { startServerFor, type TestServer } from '../support/server.ts';
 
 const EVENTS = 10;
-const PATIENCE_MS = 120_000;
 
 /** Creates an event, which is a line of the log, and its request another. */
 async function createEvent(server: TestServer): Promise<void> {
@@ -18,7 +17,7 @@ async function createEvents(server: TestServer): Promise<void> {
   for (let i = 0; i < EVENTS; i += 1) await createEvent(server);
 }
 
-describe.concurrent.each(['deno', 'node'] as const)('on %s', { timeout: PATIENCE_MS }, (runtime) => {
+describe.concurrent.each(['deno', 'node'] as const)('on %s', (runtime) => {
   test('a disk too full for the log costs the log and nothing else', async (context) => {
     const full = openSync('/dev/full', 'w');
     const server = await startServerFor(context, { runtime, roles: ['api'], logFile: full });

@@ -41,7 +41,7 @@ async function halfAnUpload(server: TestServer) {
   return { upload, rest: body.subarray(body.length / 2) };
 }
 
-describe.each(['deno', 'node'] as const)('on %s', { timeout: 2 * PATIENCE_MS }, (runtime) => {
+describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
   let server: TestServer;
   let admin: Client;
   let worker: RoleProcess;

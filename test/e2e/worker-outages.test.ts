@@ -11,7 +11,7 @@ import { processingState, startTestWorkflow } from '../support/workflows.ts';
 
 const PATIENCE_MS = 60_000;
 
-describe.concurrent('a worker', { timeout: 2 * PATIENCE_MS }, () => {
+describe.concurrent('a worker', () => {
   test.for(['deno', 'node'] as const)(
     'on %s whose database hangs up while it starts works once the database is back, and ends when told to',
     async (runtime, { onTestFinished, onTestFailed }) => {

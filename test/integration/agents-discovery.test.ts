@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { eventually } from '../support/eventually.ts';
 import { insertEvent } from '../support/publication.ts';
+import { unlessBusy } from '../support/readiness.ts';
 import { send } from '../support/series.ts';
 
 let app: TestApp;
@@ -37,13 +37,10 @@ describe('services', () => {
     ['org.opencastproject.search', '/search'],
   ])('rule 3: %s is one object', async (type, path) => {
     for (const list of ['available', 'services']) {
-      // Ingest is 503 while the storage takes long to answer, as a busy disk does.
-      await eventually(async () => {
-        const { services } = (await get(`/services/${list}.json?serviceType=${type}`)).json();
-        expect(services.service).toMatchObject({
-          ...{ type, path, host: 'http://inlet.test' },
-          ...{ active: true, online: true, maintenance: false },
-        });
+      const answer = await unlessBusy(() => get(`/services/${list}.json?serviceType=${type}`));
+      expect(answer.json().services.service).toMatchObject({
+        ...{ type, path, host: 'http://inlet.test' },
+        ...{ active: true, online: true, maintenance: false },
       });
     }
   });
@@ -56,9 +53,10 @@ describe('services', () => {
       200,
     );
     storageIsAway = false;
-    await eventually(async () =>
-      expect((await get('/services/available.json?serviceType=org.opencastproject.ingest')).status).toBe(200),
+    const back = await unlessBusy(() =>
+      get('/services/available.json?serviceType=org.opencastproject.ingest'),
     );
+    expect(back.status).toBe(200);
     expect((await get('/services/available.json?serviceType=org.opencastproject.composer')).status).toBe(404);
   });
 

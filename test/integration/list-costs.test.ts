@@ -32,7 +32,7 @@ beforeAll(async () => {
     );
   await sql`VACUUM ANALYZE events`.execute(db.database);
   logged = loggedDatabase(db.url);
-}, 120_000);
+});
 afterAll(async () => {
   await logged?.database.destroy();
   await db?.close();

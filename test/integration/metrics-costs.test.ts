@@ -15,7 +15,7 @@ beforeAll(async () => {
     - interval '1 hour' WHERE operation = 'encode' AND workflow_id % 200 = 0`.execute(db.database);
   await sql`VACUUM ANALYZE workflow_operations`.execute(db.database);
   logged = loggedDatabase(db.url);
-}, 120_000);
+});
 afterAll(async () => {
   await logged?.database.destroy();
   await db?.close();

@@ -24,7 +24,7 @@ beforeAll(async () => {
     .execute((connection) => withoutIndexes(connection, ['events', 'schedules'], () => seed(connection)));
   await sql`VACUUM ANALYZE events, schedules, capture_agents`.execute(db.database);
   logged = loggedDatabase(db.url);
-}, 120_000);
+});
 afterAll(async () => {
   await logged?.database.destroy();
   await db?.close();

@@ -658,7 +658,7 @@ test('the last place for an upload is enough for a file that a large form names 
     field('note', 'x'.repeat(100_000)),
   ]);
   expect(ok(answer)).toContain('/camera.mp4</url>');
-}, 60_000);
+});
 
 describe('schedule', () => {
   test('is not for people who may record alone', async () => {

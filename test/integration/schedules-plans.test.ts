@@ -45,7 +45,7 @@ beforeAll(async () => {
     db.database,
   );
   await sql`VACUUM ANALYZE schedules, events`.execute(db.database);
-}, 120_000);
+});
 afterAll(() => db?.close());
 
 interface Reads {

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { eventFields, file, form } from '../../support/form.ts';
 import { countEvents, expectNothingLeftOver } from '../../support/leftovers.ts';
 import { OpenUpload } from '../../support/open-upload.ts';
+import { expectReadiness } from '../../support/readiness.ts';
 import type { Suite } from '../suite.ts';
 
 const UPLOADS = 20;
@@ -27,7 +28,7 @@ export const interruptions: Suite = (product) => {
       await expectNothingLeftOver(server);
       expect(await countEvents(server)).toBe(events);
       await eventually(() => expect(server.api.openHandles()).toBeLessThan(before + KEPT_OPEN));
-      await eventually(async () => expect((await fetch(`${server.url}/health/ready`)).status).toBe(200));
+      await expectReadiness(server, 200, {});
     });
 
     test('with a form cut short, but of the length that was declared, is answered with 400 at once', async () => {
