@@ -6,10 +6,11 @@ const FEATURES = [
   ...['stream', 'webhooks', 'statistics', 'upkeep', 'operator', 'about'],
 ];
 const room = (...names) => `^src/(${names.join('|')})/`;
-const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|metrics-server|edge(-app)?)\\.ts|workers/(main|start)\\.ts|src/cli/|test/)';
+const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|metrics-server|edge(-app)?)\\.ts|workers/(main|start)\\.ts|src/cli/|test/|tools/)';
 
 /** Beside the code, but for the embedded server's, which does nothing but start processes. */
 const UNIT_TESTS = '^(src/(?!database/embedded/)|workers/).*\\.test\\.ts$';
+const WITH_SERVICES = '\\.(integration|full|storm)\\.test\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -35,7 +36,7 @@ module.exports = {
     {
       name: 'only-the-app-imports-the-document-of-all-features',
       severity: 'error',
-      from: { pathNot: ['^(src/openapi/|src/(app|endpoints(-recorders)?)\\.ts|src/cli/|test/)', '\\.test\\.ts$'] },
+      from: { pathNot: ['^(src/openapi/|src/(app|endpoints(-recorders)?)\\.ts|src/cli/|test/|tools/)', '\\.test\\.ts$'] },
       to: { path: room('openapi') },
     },
     {
@@ -66,19 +67,19 @@ module.exports = {
       name: 'product-imports-no-test',
       severity: 'error',
       from: { path: '^(src|workers)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^test/' },
+      to: { path: '^(test|tools)/' },
     },
     {
       name: 'unit-tests-start-nothing',
-      comment: 'What needs a database or a process is called *.integration.test.ts.',
+      comment: 'A test that needs a database or a process is called *.integration.test.ts, *.full.test.ts or *.storm.test.ts.',
       severity: 'error',
-      from: { path: UNIT_TESTS, pathNot: '\\.integration\\.test\\.ts$' },
+      from: { path: UNIT_TESTS, pathNot: WITH_SERVICES },
       to: { path: ['^(node:)?child_process$', '^src/media/process\\.ts$', '^test/support/(clips|debian-postgres|embedded-user|redis|role-process|run|s3|server)\\.ts$'] },
     },
     {
       name: 'unit-tests-have-no-database',
       severity: 'error',
-      from: { path: UNIT_TESTS, pathNot: '\\.integration\\.test\\.ts$' },
+      from: { path: UNIT_TESTS, pathNot: WITH_SERVICES },
       to: { path: '^test/support/database\\.ts$', reachable: true },
     },
     {

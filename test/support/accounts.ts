@@ -1,14 +1,25 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { addAgentAccount } from '../../src/access/accounts/agent-accounts.ts';
 import { digestSecrets } from '../../src/access/accounts/digest-secrets.ts';
 import { hashPassword } from '../../src/access/accounts/password.ts';
+import { main as user } from '../../src/cli/user.ts';
 import type { Database } from '../../src/database/kysely.ts';
 import { Client } from './client.ts';
 import type { TestServer } from './server.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/cli/user.ts', import.meta.url));
+/** Runs the command `npm run user` in this process. @returns what it printed */
+export async function userCommand(
+  databaseUrl: string,
+  args: readonly string[],
+  password?: string,
+): Promise<string> {
+  const printed: string[] = [];
+  const print = (line: string) => printed.push(line);
+  const readStdin = () => Promise.reject(new Error('No test types a password.'));
+  const command = { databaseUrl, adminUsername: 'admin', password, readStdin, print, complain: print };
+  const code = await user(args, command);
+  if (code !== 0) throw new Error(printed.join('\n'));
+  return printed.join('\n');
+}
 
 /** Adds an account as an operator does. @returns a client that signs in with it */
 export async function addAccount(
@@ -16,13 +27,9 @@ export async function addAccount(
   username: string,
   roles: string,
 ): Promise<Client> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [PROGRAM, 'add', username, '--roles', roles],
-    { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl } },
-  );
-  const password = /Password, shown only now: (\S+)/.exec(stdout)?.[1];
-  if (!password) throw new Error(`No password was printed: ${stdout}`);
+  const printed = await userCommand(databaseUrl, ['add', username, '--roles', roles]);
+  const password = /Password, shown only now: (\S+)/.exec(printed)?.[1];
+  if (!password) throw new Error(`No password was printed: ${printed}`);
   return new Client(url, username, password);
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { hashPassword } from '../../src/access/accounts/password.ts';
 import { createApp } from '../../src/app.ts';
 import { ChangeFeed } from '../../src/changes/feed.ts';
@@ -49,7 +50,8 @@ export async function createTestApp(
   { streamMs = STREAM_MS } = {},
 ): Promise<TestApp> {
   const { url, database, close } = await createTestDatabase();
-  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-app-'));
+  // The folder of the run: what an application that stays open keeps is removed with it.
+  const dataDir = await mkdtemp(join(process.env.TEST_CLIPS ?? tmpdir(), 'inlet-app-'));
   const config = loadConfig({
     DATABASE_URL: url,
     DATA_DIR: dataDir,
@@ -97,6 +99,28 @@ export async function createTestApp(
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+const shared = new Map<string, Promise<TestApp>>();
+
+/**
+ * The application of this worker with this configuration, for the files that need nothing special. Other files have left
+ * rows in its database, and it stays open after the file: tests look at the series, events and accounts that they made.
+ */
+export function workerApp(environment: Record<string, string> = {}): Promise<TestApp> {
+  const key = JSON.stringify(environment);
+  const app =
+    shared.get(key) ??
+    createTestApp(undefined, environment).then((made) => ({ ...made, close: async () => undefined }));
+  shared.set(key, app);
+  return app;
+}
+
+/** An application for one file or group alone, which calls this where it is described; closed after it. */
+export async function ownApp(...options: Parameters<typeof createTestApp>): Promise<TestApp> {
+  const app = await createTestApp(...options);
+  afterAll(() => app.close());
+  return app;
 }
 
 function basic(username: string, password: string): string {

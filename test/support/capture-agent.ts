@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { userCommand } from './accounts.ts';
 import { digestHeader, nonceOf } from './digest.ts';
 import { form, type Part } from './form.ts';
 import type { TestServer } from './server.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/cli/user.ts', import.meta.url));
 const PASSWORD = 'Geheim: ü';
 
 /** Over the wire, as agents sign in: Basic at once, or Digest after a challenge, with a nonce that is used again. */
@@ -30,9 +27,7 @@ export class CaptureAgent {
     scheme: 'basic' | 'digest',
     ...more: string[]
   ): Promise<CaptureAgent> {
-    await promisify(execFile)(process.execPath, [PROGRAM, 'add', username, '--agent', ...more], {
-      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, INLET_USER_PASSWORD: PASSWORD },
-    });
+    await userCommand(databaseUrl, ['add', username, '--agent', ...more], PASSWORD);
     return new CaptureAgent(url, username, scheme);
   }
 

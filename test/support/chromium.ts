@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserServer, chromium } from 'playwright-core';
+import { inject } from 'vitest';
 
 const PATH = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
@@ -11,9 +12,9 @@ export function browserAvailable(): boolean {
   return false;
 }
 
-/** A real browser without a window that talks to nobody by itself. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
+/** Starts the one browser of all page tests: without a window, and it talks to nobody by itself. */
+export function serveBrowser(): Promise<BrowserServer> {
+  return chromium.launchServer({
     executablePath: PATH,
     args: [
       '--no-sandbox',
@@ -25,4 +26,9 @@ export function launchBrowser(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+}
+
+/** Connects to the browser of all page tests. Closing the connection closes its contexts and leaves the browser running. */
+export function connectBrowser(): Promise<Browser> {
+  return chromium.connect(inject('browser'));
 }

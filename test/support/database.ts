@@ -80,9 +80,3 @@ async function onServer(serverUrl: string, statement: string): Promise<void> {
     await client.end();
   }
 }
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    postgres: { serverUrl: string; template: string };
-  }
-}

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,54 +8,66 @@ import { startEmbedded } from '../../src/database/embedded/start.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { locateTools } from '../../src/media/tools.ts';
 import { migrateQueue } from '../../src/queue/postgres.ts';
+import { browserAvailable, serveBrowser } from './chromium.ts';
 import { databaseUrl } from './database.ts';
 import { startDebianPostgres } from './debian-postgres.ts';
 
-/** One server and one migrated template database for the whole run, and one folder for what tests share. */
+/** Processes of the product that `npm test` may start: each costs a second or more. */
+const MOST_PROCESSES = 20;
+
+/** One server, one migrated template database, one folder and one browser for all tests of a project. */
 export default async function setup(project: TestProject) {
-  // Each project that needs it calls this, one after the other.
-  if (project.getProvidedContext().postgres) return undefined;
   const shared = await mkdtemp(join(tmpdir(), 'inlet-tests-'));
-  // The processes of the tests begin with these. Most of a start is compiling what the one before compiled, too.
-  process.env.TEST_CLIPS = shared;
-  process.env.DENO_DIR = join(shared, 'deno');
-  process.env.NODE_COMPILE_CACHE = join(shared, 'node');
-  Object.assign(process.env, await mediaTools());
-  const server = await findServer();
-  const template = `template_${process.pid}`;
+  const started = join(shared, 'started');
+  const distribution = project.name === 'distribution';
+  const server = await findServer(distribution);
+  const template = `template_${process.pid}_${project.name}`;
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   await client.query(`CREATE DATABASE ${template}`);
   await migrate(databaseUrl(server.url, template));
   await migrateQueue(databaseUrl(server.url, template));
-  project.vitest.provide('postgres', { serverUrl: server.url, template });
+  const browser = project.name === 'full' && browserAvailable() ? await serveBrowser() : undefined;
+  project.provide('postgres', { serverUrl: server.url, template });
+  project.provide('browser', browser?.wsEndpoint() ?? '');
+  project.provide('environment', {
+    ...(await mediaTools(distribution)),
+    TEST_CLIPS: shared,
+    TEST_STARTED: started,
+    // Most of a start is compiling what the process before has compiled, too.
+    DENO_DIR: join(shared, 'deno'),
+    NODE_COMPILE_CACHE: join(shared, 'node'),
+  });
   return async () => {
+    await browser?.close();
     await client.query(`DROP DATABASE ${template} WITH (FORCE)`);
     await client.end();
     await server.stop();
+    const count = existsSync(started) ? readFileSync(started, 'utf8').split('\n').length - 1 : 0;
     await rm(shared, { recursive: true, force: true });
+    console.log(`Processes of the product started by ${project.name}: ${count}`);
+    if (project.name === 'quick' && count > MOST_PROCESSES)
+      throw new Error(`npm test may start ${MOST_PROCESSES} processes of the product, and started ${count}.`);
   };
 }
 
 /**
- * The media tools from npm: they are the same everywhere, and start in a tenth of the time that others need. With
- * `TEST_FFMPEG=path`, or on a platform without them, those in the search path.
+ * The media tools from npm: they are the same everywhere, and start in a tenth of the time that others need. For the
+ * distribution's, or on a platform without them, those in the search path.
  */
-async function mediaTools(): Promise<Record<string, string>> {
+async function mediaTools(distribution: boolean): Promise<Record<string, string>> {
   const nowhere = { ffmpegPath: undefined, ffprobePath: undefined };
   const bundled = await locateTools(nowhere, '').catch(() => undefined);
-  const wantsBundled = process.env.TEST_FFMPEG !== 'path';
-  const { ffmpeg, ffprobe } = wantsBundled && bundled ? bundled : await locateTools(nowhere);
-  if (!wantsBundled && ffmpeg === bundled?.ffmpeg)
-    throw new Error('TEST_FFMPEG is path, and there is no ffmpeg in PATH.');
+  const { ffmpeg, ffprobe } = bundled && !distribution ? bundled : await locateTools(nowhere);
+  if (distribution && ffmpeg === bundled?.ffmpeg) throw new Error('There is no ffmpeg on PATH.');
   return { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe };
 }
 
 /** The server of TEST_DATABASE_URL, or Debian's; else the embedded one in a folder that is removed afterwards. */
-async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {
+async function findServer(distribution: boolean): Promise<{ url: string; stop(): Promise<void> }> {
+  if (distribution) return startDebianPostgres();
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { url, stop: async () => undefined };
-  if (process.env.TEST_POSTGRES === 'debian') return startDebianPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'inlet-test-'));
   const unsuitable = await startEmbedded(folder);
   await suitTests(unsuitable.databaseUrl);
@@ -69,10 +82,7 @@ async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {
   };
 }
 
-/**
- * What is lost with a power cut, tests can do without; half of their time in the database is waiting for disks. Many
- * servers share this one database server.
- */
+/** Tests can lose what a power cut would lose; half of their time in the database is waiting for disks. */
 async function suitTests(serverUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
@@ -80,4 +90,14 @@ async function suitTests(serverUrl: string): Promise<void> {
     await client.query(`ALTER SYSTEM SET ${setting} = off`);
   await client.query('ALTER SYSTEM SET max_connections = 300');
   await client.end();
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres: { serverUrl: string; template: string };
+    /** Where the one browser of all page tests listens; empty where there is none. */
+    browser: string;
+    /** Variables for each worker and the processes that it starts. */
+    environment: Record<string, string>;
+  }
 }

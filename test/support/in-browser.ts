@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import type { TestApp } from './app.ts';
-import { launchBrowser } from './chromium.ts';
+import { connectBrowser } from './chromium.ts';
 
 /**
  * An application that is served to a browser. Opens and closes both with the group of tests that calls this, after a hook
@@ -13,7 +13,7 @@ export function inBrowser(app: () => TestApp): { readonly browser: Browser; read
   let browser: Browser | undefined;
   let server: RunningServer | undefined;
   beforeAll(async () => {
-    browser = await launchBrowser();
+    browser = await connectBrowser();
     server = await serve(createApp(app().context).fetch, { host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Role, Runtime } from '../../src/cli/role.ts';
+import { countStart } from './count-start.ts';
 import { denoServe } from './deno-serve.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/cli/launch.ts', import.meta.url));
@@ -54,6 +55,7 @@ export class RoleProcess {
     const { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE } = process.env;
     const shared = { PATH, HOME, FFMPEG_PATH, FFPROBE_PATH, DENO_DIR, NODE_COMPILE_CACHE };
     const environment = { ...shared, ...this.#env, ...env };
+    countStart();
     const child = spawn(...this.#command(environment), {
       env: environment,
       stdio: ['ignore', this.#stdout, 'pipe'],

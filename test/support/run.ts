@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { countStart } from './count-start.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -16,6 +17,7 @@ export function run(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Run> {
+  if (program === process.execPath || program === 'npm') countStart();
   const options = { cwd: PROJECT, env: { PATH: process.env.PATH, ...env }, maxBuffer: 2 ** 26 };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) =>

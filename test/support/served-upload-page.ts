@@ -3,7 +3,7 @@ import type { TestContext } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { serve } from '../../src/http/server/serve.ts';
 import { createTestApp, type TestApp } from './app.ts';
-import { launchBrowser } from './chromium.ts';
+import { connectBrowser } from './chromium.ts';
 import { type OpenUploadPage, openUploadPage, type UploadPageOptions } from './upload-page.ts';
 
 /** The page for uploads of a server of its own, and a browser. */
@@ -23,7 +23,7 @@ export async function serveUploadPage(): Promise<ServedUploadPage> {
   const app = await createTestApp();
   const product = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port: 0 });
   const origin = `http://127.0.0.1:${product.port}`;
-  const browser = await launchBrowser();
+  const browser = await connectBrowser();
   return {
     app,
     browser,

@@ -9,7 +9,7 @@ import { captions } from '../../workers/operations/captions.ts';
 import { encode } from '../../workers/operations/encode.ts';
 import { preview } from '../../workers/operations/preview.ts';
 import { publish } from '../../workers/operations/publish.ts';
-import { launchBrowser } from './chromium.ts';
+import { connectBrowser } from './chromium.ts';
 import { type ClipOptions, clip, clipFolder } from './clips.ts';
 import { endpointApp } from './endpoint-app.ts';
 import { createOperationBench, type OperationBench } from './operation-context.ts';
@@ -41,7 +41,7 @@ export async function createWatchPages(): Promise<WatchPages> {
     endpointApp([watchPage, publishedFile], { database, storage, addresses }, { areas }),
   );
   const server = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
-  const browser = await launchBrowser();
+  const browser = await connectBrowser();
 
   const addCaptions = async (eventId: string, position: number, language: string, text: string) => {
     const path = join(clipFolder(), `${eventId}-${language}.txt`);

@@ -1,4 +1,0 @@
-import { COST } from '../../src/access/accounts/password.ts';
-
-// Guessing what tests sign in with may be cheap. The product's cost would be a third of the time of all tests.
-Object.assign(COST, { N: 2, r: 1, p: 1 });

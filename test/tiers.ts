@@ -1,0 +1,32 @@
+/**
+ * The three tiers of the tests, readable from the name of a file: `*.storm.test.ts` and what is below `tools/` are
+ * storms, `*.full.test.ts` belongs to the full tier, every other `*.test.ts` to the quick one. Globs are relative to the
+ * project's folder.
+ */
+export const STORMS = ['{src,workers,test}/**/*.storm.test.ts', 'tools/**/*.test.ts'];
+export const FULL = ['{src,workers,test}/**/*.full.test.ts'];
+/** Beside the code, without a database or a process of their own. */
+export const UNIT = ['{src,workers}/**/*.test.ts', 'test/*.test.ts'];
+/** With a database, with processes, or over HTTP. The embedded server's own code does nothing but start processes. */
+export const QUICK = [
+  '{src,workers}/**/*.integration.test.ts',
+  'src/database/embedded/**/*.test.ts',
+  'test/{contract,integration,e2e}/**/*.test.ts',
+];
+
+/** What a project of vitest takes and leaves out, so that each file is in exactly one tier. */
+export const TIERS = {
+  unit: { include: UNIT, exclude: [...QUICK, ...FULL, ...STORMS] },
+  quick: { include: QUICK, exclude: [...FULL, ...STORMS] },
+  full: { include: FULL, exclude: [] as string[] },
+  storms: { include: STORMS, exclude: [] as string[] },
+};
+
+/**
+ * What the full tier runs again with the ffmpeg and the PostgreSQL of this machine's distribution: tests of media and
+ * those that depend most on the database.
+ */
+export const DISTRIBUTION = {
+  include: ['{src,workers,test}/**/media*.test.ts'],
+  exclude: STORMS,
+};

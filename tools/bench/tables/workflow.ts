@@ -1,0 +1,118 @@
+import { createReadStream, mkdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { locateTools } from '../../../src/media/tools.ts';
+import { type ClipOptions, clip } from '../../../test/support/clips.ts';
+import type { Bench } from '../setup/bench.ts';
+import { startInlet } from '../setup/inlet-process.ts';
+import { type Row, ratios, type Table } from '../support/figures.ts';
+import { type ApiAddress, ask, postEvent, type TrackSource } from '../support/http-client.ts';
+import { alternate } from '../support/rounds.ts';
+import { RecordedTools } from './recorded-tools.ts';
+
+const ROUNDS = 3;
+const AIM = 1.15;
+const POLL_MS = 20;
+
+/** From upload to SUCCEEDED, against the commands that the workflow runs and nothing else. */
+export async function measureWorkflow(bench: Bench, onRound: (round: number) => void): Promise<Table> {
+  const { quick } = bench.options;
+  const [seconds, size] = quick ? [2, '320x180'] : [60, '1280x720'];
+  const clips: Record<string, ClipOptions> = {
+    'playable as it is (H.264, AAC in MP4)': {
+      seconds,
+      video: { size, options: ['-preset', 'veryfast'] },
+      audio: true,
+    },
+    'to be encoded (VP8, Vorbis in WebM)': {
+      seconds,
+      container: 'webm',
+      video: { size, options: ['-b:v', '3M', '-deadline', 'realtime', '-cpu-used', '8'] },
+      audio: true,
+    },
+  };
+  const rows: Row[] = [];
+  for (const [label, options] of Object.entries(clips)) {
+    rows.push(await measureClip(bench, label, fileTrack(await clip(options)), onRound));
+  }
+  return {
+    name: 'workflow',
+    title: `From upload to SUCCEEDED: a ${seconds} s clip in ${size}, against the bare commands of its workflow`,
+    notes: [
+      'commands: the ffprobe and ffmpeg commands as the workflow ran them, one after the other from a shell script.',
+      'Inlet: API, relay and worker in one process (npm start), from the first byte sent to SUCCEEDED seen by polling.',
+    ],
+    rows,
+  };
+}
+
+async function measureClip(
+  bench: Bench,
+  label: string,
+  track: TrackSource,
+  onRound: (round: number) => void,
+): Promise<Row> {
+  const real = await locateTools(bench.config);
+  const folder = join(bench.folder, `recorded-${basename(track.filename)}`);
+  mkdirSync(folder);
+  const recorded = new RecordedTools(folder, real);
+  const recording = await startInlet(bench, 'main', variables(recorded.tools));
+  await untilSucceeded(recording.api, track);
+  await recording.stop();
+  const { run, commands } = recorded.replay();
+
+  const inlet = await startInlet(bench, 'main', variables(real));
+  const measurements = {
+    commands: () => timed(run),
+    inlet: () => timed(() => untilSucceeded(inlet.api, track)),
+  };
+  const { quick, rounds = quick ? 1 : ROUNDS } = bench.options;
+  // The commands have warmed up already, by being recorded.
+  if (!quick) await measurements.inlet();
+  const times = await alternate(rounds, measurements, onRound);
+  await inlet.stop();
+  await bench.reset();
+  return {
+    label,
+    figures: {
+      'how many': { unit: 'count', samples: [commands] },
+      commands: { unit: 'ms', samples: times.commands },
+      Inlet: { unit: 'ms', samples: times.inlet },
+      'Inlet / commands': {
+        unit: 'ratio',
+        samples: ratios(times.inlet, times.commands),
+        aim: { atMost: AIM },
+      },
+    },
+  };
+}
+
+const variables = (tools: { ffmpeg: string; ffprobe: string }) => ({
+  FFMPEG_PATH: tools.ffmpeg,
+  FFPROBE_PATH: tools.ffprobe,
+});
+
+async function untilSucceeded(api: ApiAddress, track: TrackSource): Promise<void> {
+  const id = await postEvent(api, { workflow: 'schedule-and-upload', track });
+  for (;;) {
+    const { body } = await ask(api, `/api/events/${id}`);
+    const state = JSON.parse(body).processing_state;
+    if (state === 'SUCCEEDED') return;
+    if (state !== 'INSTANTIATED' && state !== 'RUNNING') throw new Error(`The workflow ended as ${state}.`);
+    await sleep(POLL_MS);
+  }
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+function fileTrack(path: string): TrackSource {
+  return {
+    bytes: statSync(path).size,
+    filename: basename(path),
+    content: () => createReadStream(path, { highWaterMark: 2 ** 18 }),
+  };
+}

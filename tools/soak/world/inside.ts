@@ -1,0 +1,29 @@
+import { createDatabase, type Database } from '../../../src/database/kysely.ts';
+import { MIGRATION } from '../../../src/database/limits.ts';
+import { createPool } from '../../../src/database/pool.ts';
+import { createStorage } from '../../../src/storage/create.ts';
+import type { ObjectStorage } from '../../../src/storage/port.ts';
+import type { TestS3 } from '../../../test/support/s3.ts';
+import type { Cleanup } from '../../bench/support/cleanup.ts';
+
+/** A pool of this process's own, whose statements may take as long as they take. */
+export function openDatabase(url: string, cleanup: Cleanup): Database {
+  const pool = createPool(url, { limits: MIGRATION, onError: () => undefined });
+  cleanup.add(() => pool.end());
+  return createDatabase(pool);
+}
+
+/** The objects, without what is between the product and them. */
+export async function openStorage(
+  dataDir: string,
+  { s3 }: { s3?: TestS3 },
+  cleanup: Cleanup,
+): Promise<ObjectStorage> {
+  // The SDK reads the environment with its first request.
+  if (s3) Object.assign(process.env, s3.env);
+  const bucket = s3?.env.S3_BUCKET;
+  const storage = await createStorage({ dataDir, s3: bucket ? { bucket, forcePathStyle: true } : undefined });
+  cleanup.add(() => storage.close());
+  await storage.check();
+  return storage;
+}
