@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { tierOf } from './tiers.ts';
 
 const ROOT = new URL('../', import.meta.url);
 /** The sections of the contract that say what the API does; 6 says nothing. */
@@ -11,10 +12,12 @@ const SECTIONS = [
 
 const read = (path: string) => readFile(fileURLToPath(new URL(path, ROOT)), 'utf8');
 
-/** The rows of the tables: the first cell, the file and the name of the test. */
+/** The rows of the tables: the first cell, the file, the name of the test and its tier. */
 async function rows() {
-  const rows = [...(await read('docs/contract.md')).matchAll(/^\| (.+?) \|.* `([^`]+)` \| `(.+)` \|$/gm)];
-  return rows.map(([, first = '', file = '', name = '']) => ({ first, file, name }));
+  const rows = [
+    ...(await read('docs/contract.md')).matchAll(/^\| (.+?) \|.* `([^`]+)` \| `(.+)` \| (\w+) \|$/gm),
+  ];
+  return rows.map(([, first = '', file = '', name = '', tier = '']) => ({ first, file, name, tier }));
 }
 
 /** Titles of tests and groups, as the source has them. */
@@ -23,9 +26,10 @@ function titlesIn(source: string): Set<string> {
   return new Set([...titles].map(([, , title = '']) => title.replace(/\\(.)/g, '$1')));
 }
 
-test('every test that the table of the contract names exists', async () => {
+test('every test that the table of the contract names exists, in the tier that it names', async () => {
   const named = await rows();
-  expect(named.length).toBeGreaterThan(100);
+  expect(named.length).toBeGreaterThan(400);
+  for (const { file, tier } of named) expect([file, tier]).toEqual([file, tierOf(file)]);
   const missing: string[] = [];
   for (const { file, name } of named) {
     const titles = titlesIn(await read(file));

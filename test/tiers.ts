@@ -14,6 +14,14 @@ export const QUICK = [
   'test/{contract,integration,e2e}/**/*.test.ts',
 ];
 
+export type Tier = 'quick' | 'full' | 'storms';
+
+/** The tier of a file, or of a suite that a file runs, by its path from the project's folder. */
+export function tierOf(path: string): Tier {
+  if (path.startsWith('tools/') || path.includes('.storm.')) return 'storms';
+  return path.includes('.full.') ? 'full' : 'quick';
+}
+
 /** What a project of vitest takes and leaves out, so that each file is in exactly one tier. */
 export const TIERS = {
   unit: { include: UNIT, exclude: [...QUICK, ...FULL, ...STORMS] },

@@ -1,3 +1,3 @@
-import { describeProduct } from './product.ts';
+import { describeStack } from './product.ts';
 
-await describeProduct('deno', 'embedded');
+await describeStack('on deno, embedded');

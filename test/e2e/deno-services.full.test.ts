@@ -1,3 +1,3 @@
-import { describeProduct } from './product.ts';
+import { describeStack } from './product.ts';
 
-await describeProduct('deno', 'Redis and S3');
+await describeStack('on deno, Redis and S3');

@@ -1,3 +1,3 @@
-import { describeEdge } from './product.ts';
+import { describeStack } from './product.ts';
 
-await describeEdge();
+await describeStack("behind Deno's own server");

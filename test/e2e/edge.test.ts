@@ -13,6 +13,7 @@ import { VARIABLES } from '../../src/config/environment.ts';
 import { createStorage } from '../../src/storage/create.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
+import { countStart } from '../support/count-start.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file } from '../support/form.ts';
@@ -73,6 +74,7 @@ describe.each([
     dataDir = await mkdtemp(join(tmpdir(), 'inlet-edge-'));
     port = await freePort();
     admin = new Client(`http://127.0.0.1:${port}`);
+    countStart();
     server = spawn(...command(dataDir, port), {
       cwd: PROJECT,
       env: {

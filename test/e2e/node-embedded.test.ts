@@ -1,3 +1,3 @@
-import { describeProduct } from './product.ts';
+import { describeStack } from './product.ts';
 
-await describeProduct('node', 'embedded');
+await describeStack('on node, embedded');

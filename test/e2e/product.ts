@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
+import type { Started } from '../support/role-process.ts';
 import { type ServerOptions, showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 import { siteFolders } from '../support/site-folders.ts';
 import { linkedStudio } from '../support/studio-folder.ts';
@@ -10,10 +11,10 @@ import { access } from './suites/access.ts';
 import { agents } from './suites/agents.ts';
 import { control } from './suites/control.ts';
 import { deletion } from './suites/deletion.ts';
-import { externalApi } from './suites/external-api.ts';
+import { externalApi } from './suites/external-api.full.ts';
 import { forms } from './suites/forms.ts';
 import { hostileHttp } from './suites/hostile-http.ts';
-import { hostileUploads } from './suites/hostile-uploads.ts';
+import { hostileUploads } from './suites/hostile-uploads.full.ts';
 import { interruptions } from './suites/interruptions.ts';
 import { limits } from './suites/limits.ts';
 import { logs } from './suites/logs.ts';
@@ -28,7 +29,8 @@ import { scheduling } from './suites/scheduling.ts';
 import { targets } from './suites/targets.ts';
 import { wire } from './suites/wire.ts';
 
-const SUITES: readonly Suite[] = [
+/** The whole product, on the stack that `npm start` gives: Deno, with the embedded parts. */
+const WHOLE: readonly Suite[] = [
   publishing,
   processing,
   control,
@@ -43,15 +45,40 @@ const SUITES: readonly Suite[] = [
   access,
   agents,
   recorders,
+  recorderRules,
   reading,
   deletion,
+  hostileHttp,
   logs,
 ];
 
-/** Nothing of these depends on the services; once on each runtime is enough. */
-const ONCE: readonly Suite[] = [hostileHttp, hostileUploads, recorderRules];
+/** Another runtime brings another HTTP server: how bytes become requests, and answers bytes. */
+const HTTP: readonly Suite[] = [
+  wire,
+  forms,
+  targets,
+  limits,
+  interruptions,
+  refusals,
+  hostileHttp,
+  recorderRules,
+];
 
-/** Those of what the API does by itself or has a worker do, whoever serves it. What they do with the worker is left out. */
+/** It also starts and ends the tools in another way, reads and writes other files, and has other streams. */
+const TOOLS: readonly Suite[] = [publishing, processing, control, parts, logs, hostileUploads];
+
+/** Redis and S3 change how work is queued, and where objects are written, read and removed. */
+const SERVICES_BEHIND: readonly Suite[] = [
+  publishing,
+  processing,
+  control,
+  parts,
+  limits,
+  interruptions,
+  deletion,
+];
+
+/** What the API does by itself or has a worker do, whoever serves it. What they do with the worker is left out. */
 const EDGE: readonly Suite[] = [
   externalApi,
   publishing,
@@ -69,16 +96,32 @@ const EDGE: readonly Suite[] = [
   logs,
 ];
 
-/** Runs every suite against one server on a runtime, with its embedded parts or with real services. */
-export async function describeProduct(runtime: Runtime, services: Services): Promise<void> {
-  const suites = services === 'embedded' ? [...SUITES, ...ONCE] : SUITES;
-  await describeServer(`on ${runtime}, ${services}`, services, suites, { runtime });
+/** What is proved of one server: `npm test` has the first two, the full tier the others. */
+const STACKS = {
+  'on deno, embedded': { runtime: 'deno', services: 'embedded', suites: WHOLE },
+  'on node, embedded': { runtime: 'node', services: 'embedded', suites: HTTP },
+  'on node, embedded, with its tools': { runtime: 'node', services: 'embedded', suites: TOOLS },
+  'on deno, Redis and S3': { runtime: 'deno', services: 'Redis and S3', suites: SERVICES_BEHIND },
+  'on node, Redis and S3': { runtime: 'node', services: 'Redis and S3', suites: SERVICES_BEHIND },
+  "behind Deno's own server": {
+    runtime: 'deno',
+    services: 'Redis and S3',
+    suites: EDGE,
+    roles: ['edge', 'worker'],
+  },
+} as const satisfies Record<string, Stack>;
+
+interface Stack {
+  runtime: Runtime;
+  services: Services;
+  suites: readonly Suite[];
+  roles?: readonly Started[];
 }
 
-/** Runs suites against the API as a fetch handler behind Deno's own server, and a worker beside it. */
-export async function describeEdge(): Promise<void> {
-  const roles = ['edge', 'worker'] as const;
-  await describeServer("behind Deno's own server", 'Redis and S3', EDGE, { runtime: 'deno', roles });
+/** Runs the suites of a stack against one server. */
+export async function describeStack(name: keyof typeof STACKS): Promise<void> {
+  const { runtime, services, suites, ...roles }: Stack = STACKS[name];
+  await describeServer(name, services, suites, { runtime, ...roles });
 }
 
 async function describeServer(
@@ -116,7 +159,6 @@ async function describeServer(
       await site?.remove();
     });
     beforeEach((test) => showLogsOnFailure(test, server));
-    for (const suite of suites)
-      suite(() => ({ server, admin: new Client(server.url), runtime: options.runtime }));
+    for (const suite of suites) suite(() => ({ server, admin: new Client(server.url) }));
   });
 }

@@ -20,6 +20,7 @@ const secret = (of: string) => `${MARK}-${of}-${randomUUID()}`;
 const db = databaseForThisFile();
 const redisHere = await redisAvailable();
 
+// Each runtime puts other things into its errors.
 describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) => {
   test('no secret gets into the log, whatever happens', { timeout: 240_000 }, async (context) => {
     const password = secret('admin');

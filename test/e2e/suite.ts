@@ -1,4 +1,3 @@
-import type { Runtime } from '../../src/cli/role.ts';
 import type { Client } from '../support/client.ts';
 import type { TestServer } from '../support/server.ts';
 
@@ -6,7 +5,6 @@ import type { TestServer } from '../support/server.ts';
 export interface Product {
   server: TestServer;
   admin: Client;
-  runtime: Runtime;
 }
 
 /** Tests of one side of the product; the server runs when they do, not yet when they are described. */

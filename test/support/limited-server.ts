@@ -10,10 +10,22 @@ const [port, limits = '{}'] = process.argv.slice(2);
 const releases = new EventEmitter();
 releases.setMaxListeners(0);
 
+/** 64 MiB, and a line on standard output when the server gives them up. */
+function long(): ReadableStream<Uint8Array> {
+  let left = 1_024;
+  return new ReadableStream({
+    pull(controller) {
+      if (left-- > 0) controller.enqueue(new Uint8Array(2 ** 16));
+      else controller.close();
+    },
+    cancel: () => console.log('gave up'),
+  });
+}
+
 const server = await serve(
   async (request) => {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname === '/long') return new Response(new Uint8Array(64 * 2 ** 20));
+    if (pathname === '/long') return new Response(long());
     if (pathname === '/slow')
       await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
     if (pathname === '/held') {

@@ -130,51 +130,58 @@ const tools = (): Attempt[] => [
   ['run', ffprobe, '-version'],
 ];
 
-describe.each([
-  ['api', { runsTools: false, listens: true }],
-  ['worker', { runsTools: true, listens: false }],
-  ['main', { runsTools: true, listens: true }],
-] as const)('on deno, %s', (role, { runsTools, listens }) => {
-  let command: Awaited<ReturnType<typeof commandOf>>;
-  beforeAll(async () => {
-    command = await commandOf(role);
-  });
+/** What each role does. */
+const ROLES = {
+  api: { runsTools: false, listens: true },
+  worker: { runsTools: true, listens: false },
+  main: { runsTools: true, listens: true },
+};
 
-  /** @returns what came of each attempt */
-  async function tryAll(attempts: Attempt[]): Promise<[string, string][]> {
-    const args = [...command.args, PROBE, ...attempts.map((attempt) => JSON.stringify(attempt))];
-    const { stdout, stderr } = await run(command.program, args, command.env);
-    const outcomes = stdout.split('\n').filter(Boolean);
-    expect([outcomes.length, stderr]).toEqual([attempts.length, '']);
-    return attempts.map((attempt, i) => [attempt.join(' '), JSON.parse(outcomes[i] ?? '').outcome]);
-  }
-  const all = (attempts: Attempt[], outcome: string) =>
-    attempts.map((attempt) => [attempt.join(' '), outcome]);
+/** Tests what Deno allows the process of a role. Node has no such limits. */
+export function describePermissions(role: Role): void {
+  const { runsTools, listens } = ROLES[role];
+  describe(`the permissions of ${role}`, () => {
+    let command: Awaited<ReturnType<typeof commandOf>>;
+    beforeAll(async () => {
+      command = await commandOf(role);
+    });
 
-  test('does its work in its own folders', async () => {
-    expect(await tryAll(allowed())).toEqual(all(allowed(), 'done'));
-  });
+    /** @returns what came of each attempt */
+    async function tryAll(attempts: Attempt[]): Promise<[string, string][]> {
+      const args = [...command.args, PROBE, ...attempts.map((attempt) => JSON.stringify(attempt))];
+      const { stdout, stderr } = await run(command.program, args, command.env);
+      const outcomes = stdout.split('\n').filter(Boolean);
+      expect([outcomes.length, stderr]).toEqual([attempts.length, '']);
+      return attempts.map((attempt, i) => [attempt.join(' '), JSON.parse(outcomes[i] ?? '').outcome]);
+    }
+    const all = (attempts: Attempt[], outcome: string) =>
+      attempts.map((attempt) => [attempt.join(' '), outcome]);
 
-  test('does nothing elsewhere', async () => {
-    expect(await tryAll(forbidden())).toEqual(all(forbidden(), 'denied'));
-  });
+    test('does its work in its own folders', async () => {
+      expect(await tryAll(allowed())).toEqual(all(allowed(), 'done'));
+    });
 
-  test(runsTools ? 'starts the tools' : 'starts no tool either', async () => {
-    expect(await tryAll(tools())).toEqual(all(tools(), runsTools ? 'done' : 'denied'));
-  });
+    test('does nothing elsewhere', async () => {
+      expect(await tryAll(forbidden())).toEqual(all(forbidden(), 'denied'));
+    });
 
-  test(runsTools ? 'reaches other hosts, to tell webhooks' : 'reaches no other host', async () => {
-    expect(await tryAll(network())).toEqual(all(network(), runsTools ? 'done' : 'denied'));
-  });
+    test(runsTools ? 'starts the tools' : 'starts no tool either', async () => {
+      expect(await tryAll(tools())).toEqual(all(tools(), runsTools ? 'done' : 'denied'));
+    });
 
-  test.skipIf(!listens)('listens where it is told', async () => {
-    const attempts: Attempt[] = [['listen', String(port)]];
-    expect(await tryAll(attempts)).toEqual(all(attempts, 'done'));
-  });
+    test(runsTools ? 'reaches other hosts, to tell webhooks' : 'reaches no other host', async () => {
+      expect(await tryAll(network())).toEqual(all(network(), runsTools ? 'done' : 'denied'));
+    });
 
-  test('finds other variables unset', async () => {
-    command.env.UNKNOWN_SECRET = 'secret';
-    const attempts: Attempt[] = [['variable', 'UNKNOWN_SECRET']];
-    expect(await tryAll(attempts)).toEqual(all(attempts, 'Error: unset'));
+    test.skipIf(!listens)('listens where it is told', async () => {
+      const attempts: Attempt[] = [['listen', String(port)]];
+      expect(await tryAll(attempts)).toEqual(all(attempts, 'done'));
+    });
+
+    test('finds other variables unset', async () => {
+      command.env.UNKNOWN_SECRET = 'secret';
+      const attempts: Attempt[] = [['variable', 'UNKNOWN_SECRET']];
+      expect(await tryAll(attempts)).toEqual(all(attempts, 'Error: unset'));
+    });
   });
-});
+}

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import type { Runtime } from '../../src/cli/role.ts';
 import { Client } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields } from '../support/form.ts';
@@ -8,8 +9,9 @@ const ENTRY = /^\[\d\d:\d\d:\d\d\] (DEBUG|INFO|WARN|ERROR): \S/;
 /** What belongs to the entry before: the stack of an error. */
 const REST = /^\s+\S/;
 
-describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
-  test('with LOG_FORMAT=pretty the log is lines for people', async (context) => {
+/** A test of the log that people read. Each runtime prints errors and warnings in its own way. */
+export function testLogFormat(runtime: Runtime): void {
+  test(`on ${runtime}, with LOG_FORMAT=pretty the log is lines for people`, async (context) => {
     const server = await startServerFor(context, {
       runtime,
       roles: ['api'],
@@ -31,4 +33,4 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     expect(entry('WARN: not ready', '"part":"database"').length).toBeGreaterThan(0);
     expect(entry('INFO: stopping')).toHaveLength(1);
   });
-});
+}

@@ -1,0 +1,3 @@
+import { describeStack } from './product.ts';
+
+await describeStack('on node, embedded, with its tools');
