@@ -47,6 +47,7 @@ class Follower {
   }
 }
 
+// A kill breaks the streams of each runtime's own HTTP server.
 describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
   test('kills of API, relay and worker lose and double no change, no message of a stream and no webhook', async (context) => {
     const receiver = await WebhookReceiver.open();

@@ -27,6 +27,7 @@ const mountable = await run('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inle
   () => false,
 );
 
+// Each runtime reports a full disk with errors of its own.
 describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the disk is full', (runtime) => {
   let server: TestServer;
   beforeAll(async () => {

@@ -17,6 +17,7 @@ async function createEvents(server: TestServer): Promise<void> {
   for (let i = 0; i < EVENTS; i += 1) await createEvent(server);
 }
 
+// Each runtime writes standard output in its own way.
 describe.concurrent.each(['deno', 'node'] as const)('on %s', (runtime) => {
   test('a disk too full for the log costs the log and nothing else', async (context) => {
     const full = openSync('/dev/full', 'w');

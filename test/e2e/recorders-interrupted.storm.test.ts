@@ -14,6 +14,7 @@ import { showLogsOnFailure, startServer, type TestServer } from '../support/serv
 const KILLED_AFTER_MS = [0, 8, 30];
 const PATIENCE_MS = 60_000;
 
+// What a client sees of a kill depends on the HTTP server, which each runtime brings along.
 describe.each(['deno', 'node'] as const)('a capture agent whose server on %s fails it', (runtime) => {
   let server: TestServer;
   let admin: Client;

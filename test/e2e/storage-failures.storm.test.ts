@@ -14,6 +14,7 @@ const REFUSED = 'The recording could not be stored. Try again later.';
 const FAILED = /^Internal server error; the log has the details under request id [\w-]+\.$/;
 const UNREACHABLE = 'The database does not answer.';
 
+// Request bodies that nobody reads any more end differently on each runtime.
 describe.each(['deno', 'node'] as const)('uploads on %s when something behind them fails', (runtime) => {
   let server: TestServer;
   let admin: Client;

@@ -12,6 +12,7 @@ import { processingState, startTestWorkflow } from '../support/workflows.ts';
 const PATIENCE_MS = 60_000;
 
 describe.concurrent('a worker', () => {
+  // Sockets that hang up while they connect raise other errors on each runtime.
   test.for(['deno', 'node'] as const)(
     'on %s whose database hangs up while it starts works once the database is back, and ends when told to',
     async (runtime, { onTestFinished, onTestFailed }) => {
