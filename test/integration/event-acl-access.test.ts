@@ -5,7 +5,7 @@ import { sendForm } from '../support/event-writes.ts';
 import { field } from '../support/form.ts';
 import { ace, catalogOf, createSeries, send } from '../support/series.ts';
 
-const bench = EventBench.forThisFile();
+const bench = EventBench.forThisFile({ own: false });
 const OWN = [ace('ROLE_READER'), ace('ROLE_WRITER', 'write'), ace('ROLE_DENIED', 'read', false)];
 
 const put = (id: string, acl: unknown, headers = {}) =>

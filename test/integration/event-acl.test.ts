@@ -3,7 +3,7 @@ import { EventBench } from '../support/event-bench.ts';
 import { field, form } from '../support/form.ts';
 import { ace, createSeries, send } from '../support/series.ts';
 
-const bench = EventBench.forThisFile();
+const bench = EventBench.forThisFile({ own: false });
 const OWN = [ace('ROLE_READER'), ace('ROLE_WRITER', 'write'), ace('ROLE_DENIED', 'read', false)];
 
 const put = (id: string, acl: unknown, headers = {}) =>
