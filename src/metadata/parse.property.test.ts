@@ -14,24 +14,8 @@ const catalogs = await loadCatalogs(fileURLToPath(new URL('../../docs/metadata/'
 const sets = [catalogs.event, catalogs.series];
 
 const awkward = fc.constantFrom(
-  '__proto__',
-  'constructor',
-  '\0',
-  '\ud800',
-  '[',
-  '["a"]',
-  '[[]]',
-  '9999-99-99',
-  '2024-05-02',
-  '2024-05-02T25:61:61Z',
-  '13:30',
-  '00:00:61',
-  '99999:00:00',
-  'true',
-  '-0',
-  '1e999',
-  ' ',
-  "' OR 1=1 --",
+  ...['__proto__', 'constructor', '\0', '\ud800', '[', '["a"]', '[[]]', '9999-99-99', '2024-05-02'],
+  ...['2024-05-02T25:61:61Z', '13:30', '00:00:61', '99999:00:00', 'true', '-0', '1e999', ' '],
 );
 const text = fc.oneof(awkward, fc.string({ unit: 'binary' }), fc.string());
 const value = fc.oneof(
