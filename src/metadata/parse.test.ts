@@ -124,6 +124,9 @@ describe('catalogs of a new event', () => {
     `Cannot find a metadata field with id '${id}' from Catalog with Flavor 'dublincore/episode'.`;
   const unfit = (text: string) => `Unable to parse event metadata because: '${text}'`;
   const fault = (id: string, text: string) => unfit(`the value of '${id}' ${text}`);
+  const not = (id: string, value: string, allowed: string) =>
+    fault(id, `is "${value}"; allowed is ${allowed}`);
+  const tooLong = (id: string, bytes: number) => fault(id, `is longer than ${bytes} bytes of UTF-8`);
 
   test.each<[text: string, message: string | RegExp]>([
     ['{', /^400 Unable to parse event metadata because: '.+'$/],
@@ -144,25 +147,13 @@ describe('catalogs of a new event', () => {
       'Unable to parse the \'subjects\' metadata array field because: "Maths" is not an array',
     ],
     [withValues({ creator: 'Ada' }), fault('creator', 'must be an array, and "Ada" is not an array')],
-    [
-      withValues({ startDate: '2024-02-30' }),
-      fault('startDate', 'is "2024-02-30"; allowed is a date such as 2026-01-31'),
-    ],
-    [
-      withValues({ startTime: '24:00' }),
-      fault('startTime', 'is "24:00"; allowed is a time in UTC such as 13:30:00Z'),
-    ],
-    [withValues({ duration: 90 }), fault('duration', 'is "90"; allowed is a duration such as 01:30:00')],
+    [withValues({ startDate: '2024-02-30' }), not('startDate', '2024-02-30', 'a date such as 2026-01-31')],
+    [withValues({ startTime: '24:00' }), not('startTime', '24:00', 'a time in UTC such as 13:30:00Z')],
+    [withValues({ duration: 90 }), not('duration', '90', 'a duration such as 01:30:00')],
     [withValues({ title: 'a\0b' }), fault('title', 'holds a NUL character')],
-    [withValues({ title: 'ü'.repeat(1001) }), fault('title', 'is longer than 2000 bytes of UTF-8')],
-    [
-      withValues({ description: 'x'.repeat(100_001) }),
-      fault('description', 'is longer than 100000 bytes of UTF-8'),
-    ],
-    [
-      withValues({ creator: ['a', 'x'.repeat(2001)] }),
-      fault('creator', 'is longer than 2000 bytes of UTF-8'),
-    ],
+    [withValues({ title: 'ü'.repeat(1001) }), tooLong('title', 2000)],
+    [withValues({ description: 'x'.repeat(100_001) }), tooLong('description', 100_000)],
+    [withValues({ creator: ['a', 'x'.repeat(2001)] }), tooLong('creator', 2000)],
     [withValues({ creator: Array(10_000).fill('x') }), fault('creator', 'has more than 1000 items')],
     [
       `[{"flavor":"dublincore/episode","fields":[{"id":"title","value":${'['.repeat(99_999)}${']'.repeat(99_999)}}]}]`,

@@ -1,40 +1,13 @@
 import { expect, test } from 'vitest';
+import { publishedElement as element } from '../../test/support/publication.ts';
 import { publicationJson } from './json.ts';
 import type { Publication, PublicationElement } from './model.ts';
 
-const PUBLICATION_ID = '7b6b3f0e-6b1c-4b44-9f3c-0d4b5a1f2e11';
-const SHA256 = 'a'.repeat(64);
-
-function element(values: Partial<PublicationElement>): PublicationElement {
-  return {
-    id: 'e1',
-    event_id: 'event',
-    publication_id: PUBLICATION_ID,
-    position: 0,
-    kind: 'media',
-    flavor: 'presenter/delivery',
-    filename: 'presenter.mp4',
-    mediatype: 'video/mp4',
-    tags: ['engage-download'],
-    object_key: 'element/aa/secret',
-    size: 1234,
-    sha256: SHA256,
-    duration: 60_000,
-    has_audio: true,
-    has_video: true,
-    width: 1280,
-    height: 720,
-    frame_rate: 25,
-    frame_count: 1500,
-    bit_rate: 800_000,
-    properties: {},
-    ...values,
-  };
-}
+const { publication_id: PUBLICATION_ID, sha256: SHA256 } = element();
 
 function publication(...elements: PublicationElement[]): Publication {
   return {
-    id: PUBLICATION_ID,
+    id: String(PUBLICATION_ID),
     event_id: 'event',
     channel: 'engage-player',
     mediatype: 'text/html',

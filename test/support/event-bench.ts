@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createTestApp, type TestApp, workerApp } from './app.ts';
-import { giveAcl, licenseCatalog } from './event-writes.ts';
+import { giveAcl, licenseCatalog, sendForm } from './event-writes.ts';
+import type { Part } from './form.ts';
+import { isRemembered } from './leftovers.ts';
 import { insertEvent } from './publication.ts';
 import { insertScheduled, type ScheduleValues } from './scheduled-event.ts';
 import { newAgent } from './scheduling.ts';
@@ -98,6 +100,43 @@ export class EventBench {
     const id = await insertScheduled(this.app.database, { agent_id, ...BENCH_PERIOD, ...schedule }, values);
     await giveAcl(this.app, id, acl);
     return id;
+  }
+
+  /** Sends a request for an event, as the administrator unless an account is given. */
+  send(
+    method: string,
+    id: string,
+    path = '',
+    fields?: Record<string, string>,
+    headers: Record<string, string> = {},
+  ) {
+    return send(this.app, method, `/api/events/${id}${path}`, fields, headers);
+  }
+
+  /** Sends an update of an event, a multipart form. */
+  update(id: string, parts: readonly Part[], headers: Record<string, string> = {}) {
+    return sendForm(this.app, `/api/events/${id}`, parts, headers);
+  }
+
+  /** Makes a request that may add no event and no object. @returns its answer */
+  async addingNothing<T>(request: () => Promise<T>): Promise<T> {
+    const before = new Set(await this.#everything());
+    const answer = await request();
+    expect((await this.#everything()).filter((id) => !before.has(id))).toEqual([]);
+    return answer;
+  }
+
+  async #everything(): Promise<string[]> {
+    const { database, storage } = this.app;
+    const [events, staged, stored] = await Promise.all([
+      database.selectFrom('events').select('id').execute(),
+      database.selectFrom('staging').selectAll().execute(),
+      Array.fromAsync(storage.list('')),
+    ]);
+    const kept = staged
+      .filter((entry) => !isRemembered(entry))
+      .map(({ object_key }) => `staged ${object_key}`);
+    return [...events.map(({ id }) => id), ...stored.map(({ key }) => key), ...kept];
   }
 
   /** JSON that the administrator gets. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { publishedElement } from '../../../test/support/publication.ts';
 import { CAPTIONS, elementUrl, type PublicationElement } from '../model.ts';
 import { captionChoices } from './captions.ts';
 import { clock } from './clock.ts';
@@ -6,32 +7,8 @@ import { type FileAddress, type PublishedRecording, playerOf } from './recording
 
 const ADDRESS: FileAddress = (element) => elementUrl('..', element);
 
-function media(id: string, values: Partial<PublicationElement> = {}): PublicationElement {
-  return {
-    id,
-    event_id: 'event',
-    publication_id: 'p',
-    position: 0,
-    kind: 'media',
-    flavor: 'presenter/delivery',
-    filename: `${id}.mp4`,
-    mediatype: 'video/mp4',
-    tags: [],
-    object_key: `element/${id}`,
-    size: 1,
-    sha256: '',
-    duration: 60_000,
-    has_audio: true,
-    has_video: true,
-    width: 640,
-    height: 360,
-    frame_rate: 25,
-    frame_count: 1500,
-    bit_rate: 1,
-    properties: {},
-    ...values,
-  };
-}
+const media = (id: string, values: Partial<PublicationElement> = {}) =>
+  publishedElement({ id, publication_id: 'p', filename: `${id}.mp4`, ...values });
 
 function image(id: string, flavor: string, properties = {}): PublicationElement {
   const none = { has_audio: null, has_video: null, duration: null };
