@@ -223,10 +223,8 @@ describe('the order', () => {
 
 test('HEAD has the headers of GET and no body', async () => {
   const answer = await app.request('/api/events?limit=2', { method: 'HEAD' });
-  expect([answer.status, await answer.text()]).toEqual([200, '']);
-  expect(answer.headers.get('X-Total-Count')).toBe('4');
+  expect([answer.status, answer.headers.get('X-Total-Count'), await answer.text()]).toEqual([200, '4', '']);
   expect(answer.headers.get('Link')).toContain('rel="next"');
-  expect(answer.headers.get('Content-Type')).toBe('application/v1.11.0+json');
 });
 
 test('the total and the pages count nothing that an account may not read', async () => {

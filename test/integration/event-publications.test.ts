@@ -53,10 +53,8 @@ describe('GET /api/events/{id}/publications', () => {
   });
 
   test('is 404 for an event that does not exist', async () => {
-    expect(await send(app, 'GET', '/api/events/nowhere/publications')).toMatchObject({
-      status: 404,
-      text: "Unable to find event with id 'nowhere'",
-    });
+    const answer = await send(app, 'GET', '/api/events/nowhere/publications');
+    expect(answer).toMatchObject({ status: 404, text: "Unable to find event with id 'nowhere'" });
   });
 });
 

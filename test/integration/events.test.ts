@@ -113,11 +113,9 @@ describe('GET /api/events/{id}', () => {
   });
 
   test('is 404 with a sentence for an event that does not exist', async () => {
-    expect(await send(app, 'GET', '/api/events/nowhere')).toMatchObject({
-      status: 404,
-      type: 'text/plain; charset=utf-8',
-      text: "Cannot find an event with id 'nowhere'.",
-    });
+    const text = "Cannot find an event with id 'nowhere'.";
+    const answer = await send(app, 'GET', '/api/events/nowhere');
+    expect(answer).toMatchObject({ status: 404, type: 'text/plain; charset=utf-8', text });
   });
 
   test.each([
@@ -144,10 +142,8 @@ describe('GET /api/events/{id}', () => {
     ['', 'PROCESSED'],
   ])('with the processing_state "%s" has the status %s', async (processing_state, status) => {
     const id = await insertEvent(app.database, { processing_state });
-    expect(await read(`/api/events/${id}`)).toMatchObject({
-      processing_state,
-      status: `EVENTS.EVENTS.STATUS.${status}`,
-    });
+    const shown = { processing_state, status: `EVENTS.EVENTS.STATUS.${status}` };
+    expect(await read(`/api/events/${id}`)).toMatchObject(shown);
   });
 });
 
@@ -170,9 +166,9 @@ test('pages cut the list without a gap or an overlap', async () => {
   const { listed } = await inSeries({ a: 1, b: 2, c: 1, d: 2, e: 1, f: 2, g: 1 });
   const all = ['f', 'd', 'b', 'g', 'e', 'c', 'a'];
   expect(await listed()).toEqual(all);
-  expect(await listed('&limit=3')).toEqual(all.slice(0, 3));
-  expect(await listed('&limit=3&offset=3')).toEqual(all.slice(3, 6));
-  expect(await listed('&limit=3&offset=6')).toEqual(all.slice(6));
+  for (const offset of [0, 3, 6]) {
+    expect(await listed(`&limit=3&offset=${offset}`)).toEqual(all.slice(offset, offset + 3));
+  }
   expect(await listed('&limit=0')).toEqual(all);
   expect(await listed('&offset=5')).toEqual(all.slice(5));
   expect(await listed('&offset=100')).toEqual([]);

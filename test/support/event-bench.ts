@@ -103,13 +103,7 @@ export class EventBench {
   }
 
   /** Sends a request for an event, as the administrator unless an account is given. */
-  send(
-    method: string,
-    id: string,
-    path = '',
-    fields?: Record<string, string>,
-    headers: Record<string, string> = {},
-  ) {
+  send(method: string, id: string, path = '', fields?: Record<string, string>, headers = {}) {
     return send(this.app, method, `/api/events/${id}${path}`, fields, headers);
   }
 
