@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { badRequest } from '../http/errors.ts';
+import { parseXml } from '../xml.ts';
 import type { CatalogValues, FieldValue } from './catalog.ts';
 import { dublinCore } from './dublincore.ts';
 import { EPISODE } from './episode.ts';
+import { readDublinCore } from './read-dublincore.ts';
 import { SERIES } from './series.ts';
 
 const values = (fields: Record<string, FieldValue>): CatalogValues => new Map(Object.entries(fields));
@@ -34,29 +37,22 @@ test('a bare event has no empty terms', () => {
 });
 
 test('every field of an event has its term, and lists repeat theirs in order', () => {
-  const xml = episode({
-    description: 'On numbers',
+  const terms = {
     subjects: ['Maths', 'Logic'],
+    description: 'On numbers',
     language: 'deu',
     rightsHolder: 'The university',
     license: 'CC-BY',
+    isPartOf: 's-1',
     creator: ['Ada L.', 'Charles B.'],
     contributor: ['Camera crew'],
-    location: 'Hall 3',
-    source: 'https://example.org/',
-    publisher: 'publisher@example.org',
-    isPartOf: 's-1',
-    duration: '00:01:30.500',
-  });
-  expect(termsIn(xml)).toEqual([
+  };
+  const last = { source: 'https://example.org/', publisher: 'publisher@example.org', location: 'Hall 3' };
+  expect(termsIn(episode({ ...terms, ...last, duration: '00:01:30.500' }))).toEqual([
     ['title', 'Lecture 1'],
     ['subject', 'Maths'],
     ['subject', 'Logic'],
-    ['description', 'On numbers'],
-    ['language', 'deu'],
-    ['rightsHolder', 'The university'],
-    ['license', 'CC-BY'],
-    ['isPartOf', 's-1'],
+    ...Object.entries(terms).slice(1, 6),
     ['creator', 'Ada L.'],
     ['creator', 'Charles B.'],
     ['contributor', 'Camera crew'],
@@ -71,11 +67,8 @@ test('every field of an event has its term, and lists repeat theirs in order', (
 });
 
 test('the account that created a series is no part of its Dublin Core', () => {
-  const xml = dublinCore(
-    SERIES,
-    values({ title: 'Rings', publisher: ['A', 'B'], createdBy: 'ada', identifier: 's-1' }),
-  );
-  expect(termsIn(xml)).toEqual([
+  const rings = { title: 'Rings', publisher: ['A', 'B'], createdBy: 'ada', identifier: 's-1' };
+  expect(termsIn(dublinCore(SERIES, values(rings)))).toEqual([
     ['title', 'Rings'],
     ['publisher', 'A'],
     ['publisher', 'B'],
@@ -98,4 +91,33 @@ test('characters that XML cannot hold are left out, all others stay', () => {
 
 test('a term of illegal characters alone does not end the catalog early', () => {
   expect(episode({ title: '\u0001' })).toContain('<dcterms:title></dcterms:title>');
+});
+
+describe('read from XML', () => {
+  const read = (...terms: string[]) =>
+    readDublinCore(parseXml(`<dublincore>${terms.join('')}</dublincore>`), EPISODE, badRequest);
+  const temporal = (start: string, end: string) => `<temporal>start=${start}; end=${end};</temporal>`;
+
+  test('a period is the start and the duration', () => {
+    const values = read(temporal('2026-01-31T13:30:00Z', '2026-01-31T15:00:00Z'));
+    expect([values.get('startDate'), values.get('duration')]).toEqual([
+      '2026-01-31T13:30:00.000Z',
+      '01:30:00',
+    ]);
+  });
+
+  test('a clock that is wrong costs no catalog: a period of years has no duration', () => {
+    const values = read(temporal('1970-01-01T00:00:00Z', '2026-01-31T15:00:00Z'), '<title>Kept</title>');
+    expect([values.get('title'), values.has('duration')]).toEqual(['Kept', false]);
+    expect(read('<extent>PT9999H59M59.9999S</extent>').get('duration')).toBe('');
+    expect(read('<extent>P99999999999999999999999D</extent>').get('duration')).toBe('');
+  });
+
+  test.each(['0001-01-01T00:00:00+01:00', '9999-12-31T23:30:00-01:00', 'soon'])(
+    'the date %s, which is none in UTC, is left out',
+    (date) => {
+      const values = read(`<created>${date}</created>`, `<temporal>${date}</temporal>`);
+      expect([values.get('created'), values.get('startDate')]).toEqual(['', '']);
+    },
+  );
 });

@@ -1,40 +1,13 @@
 import { expect, test } from 'vitest';
+import { publishedElement as element } from '../../test/support/publication.ts';
 import { publicationJson } from './json.ts';
 import type { Publication, PublicationElement } from './model.ts';
 
-const PUBLICATION_ID = '7b6b3f0e-6b1c-4b44-9f3c-0d4b5a1f2e11';
-const SHA256 = 'a'.repeat(64);
-
-function element(values: Partial<PublicationElement>): PublicationElement {
-  return {
-    id: 'e1',
-    event_id: 'event',
-    publication_id: PUBLICATION_ID,
-    position: 0,
-    kind: 'media',
-    flavor: 'presenter/delivery',
-    filename: 'presenter.mp4',
-    mediatype: 'video/mp4',
-    tags: ['engage-download'],
-    object_key: 'element/aa/secret',
-    size: 1234,
-    sha256: SHA256,
-    duration: 60_000,
-    has_audio: true,
-    has_video: true,
-    width: 1280,
-    height: 720,
-    frame_rate: 25,
-    frame_count: 1500,
-    bit_rate: 800_000,
-    properties: {},
-    ...values,
-  };
-}
+const { publication_id: PUBLICATION_ID, sha256: SHA256 } = element();
 
 function publication(...elements: PublicationElement[]): Publication {
   return {
-    id: PUBLICATION_ID,
+    id: String(PUBLICATION_ID),
     event_id: 'event',
     channel: 'engage-player',
     mediatype: 'text/html',
@@ -43,34 +16,33 @@ function publication(...elements: PublicationElement[]): Publication {
   };
 }
 
-const image = { has_audio: null, has_video: null, duration: null, width: null, height: null, bit_rate: null };
-const attachment = {
-  ...image,
+const NO_MEDIA = {
+  ...{ has_audio: null, has_video: null, duration: null, width: null, height: null, bit_rate: null },
+  tags: [],
+};
+const POSTER = {
+  ...NO_MEDIA,
+  id: 'a1',
   kind: 'attachment',
+  flavor: 'presenter/player+preview',
   mediatype: 'image/jpeg',
   filename: 'poster.jpg',
-  tags: [],
 };
 const options = { publicUrl: 'https://inlet.example', version: '1.11.0' } as const;
 const base = `https://inlet.example/publications/${PUBLICATION_ID}`;
 
 test('a publication has exactly the keys of the contract', () => {
   const catalog = {
-    ...attachment,
+    ...NO_MEDIA,
     id: 'm1',
     kind: 'metadata',
     flavor: 'dublincore/episode',
     mediatype: 'text/xml',
     filename: 'dublincore.xml',
   };
-  const json = publicationJson(
-    publication(
-      element({}),
-      element({ ...attachment, id: 'a1', flavor: 'presenter/player+preview' }),
-      element(catalog),
-    ),
-    options,
-  );
+  const elements = [element({}), element(POSTER), element(catalog)];
+  const json = publicationJson(publication(...elements), options);
+  const file = { size: 1234, checksum: `${SHA256} (sha256)` };
   expect(json).toEqual({
     id: PUBLICATION_ID,
     channel: 'engage-player',
@@ -82,8 +54,7 @@ test('a publication has exactly the keys of the contract', () => {
         mediatype: 'video/mp4',
         url: `${base}/e1/presenter.mp4`,
         flavor: 'presenter/delivery',
-        size: 1234,
-        checksum: `${SHA256} (sha256)`,
+        ...file,
         tags: ['engage-download'],
         has_audio: true,
         has_video: true,
@@ -105,8 +76,7 @@ test('a publication has exactly the keys of the contract', () => {
         url: `${base}/a1/poster.jpg`,
         flavor: 'presenter/player+preview',
         ref: 'track:e1',
-        size: 1234,
-        checksum: `${SHA256} (sha256)`,
+        ...file,
         tags: [],
       },
     ],
@@ -116,8 +86,7 @@ test('a publication has exactly the keys of the contract', () => {
         mediatype: 'text/xml',
         url: `${base}/m1/dublincore.xml`,
         flavor: 'dublincore/episode',
-        size: 1234,
-        checksum: `${SHA256} (sha256)`,
+        ...file,
         tags: [],
       },
     ],
@@ -132,18 +101,16 @@ test('playlist and live flags appear from 1.7.0 on', () => {
 });
 
 test('media without a picture has no keys about one', () => {
-  const [media] = publicationJson(
-    publication(element({ has_video: false, mediatype: 'audio/mp4' })),
-    options,
-  ).media;
+  const audio = element({ has_video: false, mediatype: 'audio/mp4' });
+  const [media] = publicationJson(publication(audio), options).media;
   expect(media).not.toHaveProperty('width');
   expect(media).toMatchObject({ has_audio: true, has_video: false });
 });
 
 test('an attachment refers to the media it was made of, and to none in doubt', () => {
-  const poster = element({ ...attachment, id: 'p1', flavor: 'presenter/player+preview' });
-  const poster2 = element({ ...attachment, id: 'p2', flavor: 'presenter/player+preview' });
-  const waveform = element({ ...attachment, id: 'w', flavor: 'presenter/waveform' });
+  const poster = element({ ...POSTER, id: 'p1' });
+  const poster2 = element({ ...POSTER, id: 'p2' });
+  const waveform = element({ ...POSTER, id: 'w', flavor: 'presenter/waveform' });
   const [first, second] = [element({ id: 'e1' }), element({ id: 'e2' })];
   const audio = element({ id: 'e3', has_video: false });
   const presentation = element({ id: 'e4', flavor: 'presentation/delivery' });
@@ -158,18 +125,15 @@ test('an attachment refers to the media it was made of, and to none in doubt', (
 
 test('captions are listed among the media, after what is seen and heard, and not among the attachments', () => {
   const captions = {
-    ...attachment,
+    ...POSTER,
     id: 'c1',
     flavor: 'captions/delivery',
     filename: 'captions-de.vtt',
     mediatype: 'text/vtt',
     tags: ['lang:de'],
   };
-  const poster = { ...attachment, id: 'i1', flavor: 'presenter/player+preview' };
-  const { media, attachments } = publicationJson(
-    publication(element(captions), element({}), element(poster)),
-    options,
-  );
+  const elements = [element(captions), element({}), element({ ...POSTER, id: 'i1' })];
+  const { media, attachments } = publicationJson(publication(...elements), options);
   expect(media.map(({ id }) => id)).toEqual(['e1', 'c1']);
   expect(media[1]).toEqual({
     id: 'c1',

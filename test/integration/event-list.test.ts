@@ -1,19 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownApp } from '../support/app.ts';
+import { giveAcl } from '../support/event-writes.ts';
 import { readPage, refusal } from '../support/lists.ts';
 import { insertEvent } from '../support/publication.ts';
+import { ace } from '../support/series.ts';
 
 const STATUS = 'EVENTS.EVENTS.STATUS.';
 const OLD = { Accept: 'application/v1.0.0+json' };
 
-let app: TestApp;
+// Every event of it is known: tests look at whole lists.
+const app = await ownApp();
+
 beforeAll(async () => {
-  app = await createTestApp();
   await app.database.insertInto('series').values({ id: 's1', title: 'Algebra' }).execute();
-  const at = (text: string) => ({ start_date: new Date(text), created: new Date(text) });
-  await insertEvent(app.database, {
-    ...at('2026-01-01T10:00:00Z'),
-    id: 'a',
+  const insert = (id: string, date: string, values: Parameters<typeof insertEvent>[1]) =>
+    insertEvent(app.database, { id, start_date: new Date(date), created: new Date(date), ...values });
+  await insert('a', '2026-01-01T10:00:00Z', {
     title: 'Zebra: stripes',
     description: '100% of_it',
     subjects: ['Zoo', 'Art'],
@@ -27,9 +29,7 @@ beforeAll(async () => {
     duration: 3_600_000,
     processing_state: 'SUCCEEDED',
   });
-  await insertEvent(app.database, {
-    ...at('2026-01-02T10:00:00.500Z'),
-    id: 'b',
+  await insert('b', '2026-01-02T10:00:00.500Z', {
     title: 'ant',
     series_id: 's1',
     presenters: ['Adam'],
@@ -38,22 +38,17 @@ beforeAll(async () => {
     duration: 1000,
     processing_state: 'RUNNING',
   });
-  await insertEvent(app.database, {
-    ...at('2026-01-03T10:00:00Z'),
-    id: 'c',
+  await insert('c', '2026-01-03T10:00:00Z', {
     title: 'Äpfel',
     description: 'ΛΌΓΟΣ',
     subjects: ['Art'],
     language: 'eng',
     processing_state: 'FAILED',
   });
-  await insertEvent(app.database, { ...at('2026-01-04T10:00:00Z'), id: 'd', title: 'Ant' });
-  await app.database
-    .insertInto('event_catalogs')
-    .values({ event_id: 'd', flavor: 'license/episode', fields: JSON.stringify({ note: 'Hidden Gem' }) })
-    .execute();
+  await insert('d', '2026-01-04T10:00:00Z', { title: 'Ant' });
+  const catalog = { event_id: 'd', flavor: 'license/episode', fields: '{"note":"Hidden Gem"}' };
+  await app.database.insertInto('event_catalogs').values(catalog).execute();
 });
-afterAll(() => app?.close());
 
 const list = async (query: string, headers: Record<string, string> = {}) =>
   (await readPage(app, `/api/events?${query}`, headers)).ids.join('');
@@ -62,7 +57,6 @@ const filtered = (filter: string, headers: Record<string, string> = {}) =>
 
 describe('the filter', () => {
   test.each([
-    ['identifier:a', 'a'],
     ['identifier:a,identifier:c', 'ca'],
     ['title:Zebra: stripes', 'a'],
     ['title:zebra: stripes', ''],
@@ -76,7 +70,6 @@ describe('the filter', () => {
     ['is_part_of:s1', 'b'],
     ['series_name:Algebra', 'b'],
     ['subject:Art', 'ca'],
-    ['subject:Zoo,subject:Art', 'ca'],
     ['subject:Art,subject:Zoo', 'a'],
     ['language:deu', 'a'],
     ['license:CC-BY', 'a'],
@@ -98,14 +91,12 @@ describe('the filter', () => {
     ['language:deu,subject:Art', 'a'],
     ['language:eng,subject:Zoo', ''],
     ['language:eng,language:deu', 'a'],
-    ['location,language:,title=ant', 'dcba'],
     ['title:ant%', ''],
     ["title:' OR true --", ''],
   ])('%s finds "%s"', async (filter, ids) => expect(await filtered(filter)).toBe(ids));
 
   test.each([
     ['zebra', 'a'],
-    ['STRIPES', 'a'],
     ['tripe', 'a'],
     ['äpf', 'c'],
     ['ÄPFEL', 'c'],
@@ -150,18 +141,17 @@ describe('the filter', () => {
   });
 
   test('an unknown one is refused', async () => {
-    expect(await refusal(app, '/api/events?filter=foo:bar')).toEqual([
-      400,
-      'Unknown filter criterion in request: foo',
-    ]);
-    for (const name of ['constructor', '__proto__', 'Title', ' title']) {
-      expect((await refusal(app, `/api/events?filter=${encodeURIComponent(name)}:x`))[0]).toBe(400);
+    for (const name of ['foo', 'constructor', '__proto__', 'Title']) {
+      const sentence = `Unknown filter criterion in request: ${name}`;
+      expect(await refusal(app, `/api/events?filter=${name}:x`)).toEqual([400, sentence]);
     }
   });
 
+  test('Moodle filters by series and asks only for what it may write', async () => {
+    expect(await list('filter=is_part_of:s1&onlyWithWriteAccess=true')).toBe('b');
+  });
+
   test.each(['start', 'technical_start'])('%s of no period is refused', async (name) => {
-    const sentence = async (value: string) =>
-      refusal(app, `/api/events?filter=${name}:${encodeURIComponent(value)}`);
     const day = '2026-01-01T00:00:00Z';
     for (const [value, reason] of [
       [day, 'The date range string is malformed'],
@@ -171,24 +161,18 @@ describe('the filter', () => {
       [`${day}/2026`, 'Unable to parse to date parameter'],
       [`${day}/`, 'Unable to parse to date parameter'],
     ] as const) {
-      expect(await sentence(value)).toEqual([400, `Filter '${name}' could not be parsed: ${reason}`]);
+      const sentence = `Filter '${name}' could not be parsed: ${reason}`;
+      const query = `filter=${name}:${encodeURIComponent(value)}`;
+      expect(await refusal(app, `/api/events?${query}`)).toEqual([400, sentence]);
     }
   });
 
   test.each([
     'filter=title:%00',
     'filter=textFilter:a%00b',
-    'filter=presenters:%00',
     'filter=agent_id:%00',
     `filter=status:${STATUS}%00`,
     'filter=technical_start:%00/%00',
-    `filter=${'identifier:x,'.repeat(1001)}`,
-    `filter=textFilter:${Array.from({ length: 21 }, (_, i) => i).join('+')}`,
-    'cursor=x',
-    'sort=title',
-    'sort=title:UP',
-    'sort=nonsense:ASC',
-    'limit=-1',
     'offset=%00',
   ])('%s is 400', async (query) => {
     const [status, sentence] = await refusal(app, `/api/events?${query}`);
@@ -202,7 +186,6 @@ describe('the filter', () => {
     'filter=title:%ED%A0%80',
     'unknown=1&filter=title:%22%27;--',
     `filter=title:${'x'.repeat(5000)}`,
-    `filter=agent_id:${'x'.repeat(5000)}`,
     `filter=status:${STATUS}${'x'.repeat(5000)}`,
     'filter=agent_id:%ED%A0%80',
     `filter=identifier:${'x,identifier:'.repeat(900)}x`,
@@ -233,43 +216,28 @@ describe('the order', () => {
   ])('%s is %s', async (sort, ids) => expect(await list(`sort=${sort}`)).toBe(ids));
 
   test('an unknown criterion is refused', async () => {
-    expect(await refusal(app, '/api/events?sort=foo:ASC')).toEqual([
-      400,
-      'Unknown sort criterion in request: foo',
-    ]);
+    const answer = await refusal(app, '/api/events?sort=foo:ASC');
+    expect(answer).toEqual([400, 'Unknown sort criterion in request: foo']);
   });
 });
 
 test('HEAD has the headers of GET and no body', async () => {
   const answer = await app.request('/api/events?limit=2', { method: 'HEAD' });
-  expect([answer.status, await answer.text()]).toEqual([200, '']);
-  expect(answer.headers.get('X-Total-Count')).toBe('4');
+  expect([answer.status, answer.headers.get('X-Total-Count'), await answer.text()]).toEqual([200, '4', '']);
   expect(answer.headers.get('Link')).toContain('rel="next"');
-  expect(answer.headers.get('Content-Type')).toBe('application/v1.11.0+json');
 });
 
-test('the total and the pages tell an account of nothing it may not read', async () => {
+test('the total and the pages count nothing that an account may not read', async () => {
   const Authorization = await app.account('reader', 'ROLE_API_EVENTS_VIEW', 'ROLE_R');
-  const entries = [
-    { event_id: 'a', role: 'ROLE_R', action: 'read' },
-    { event_id: 'c', role: 'ROLE_R', action: 'read' },
-    { event_id: 'c', role: 'ROLE_R', action: 'write' },
-    { event_id: 'd', role: 'ROLE_R', action: 'write' },
-  ];
-  for (const [position, entry] of entries.entries()) {
-    await app.database
-      .insertInto('event_acl')
-      .values({ ...entry, position, allow: true })
-      .execute();
-  }
+  await giveAcl(app, 'a', [ace('ROLE_R')]);
+  await giveAcl(app, 'c', [ace('ROLE_R'), ace('ROLE_R', 'write')]);
+  await giveAcl(app, 'd', [ace('ROLE_R', 'write')]);
   const page = (query: string) => readPage(app, `/api/events?${query}`, { Authorization });
   expect(await page('limit=1')).toMatchObject({ ids: ['c'], total: 'eq 2' });
   expect(await page('filter=textFilter:ant')).toMatchObject({ ids: [], total: 'eq 0' });
   expect(await page('filter=identifier:b,identifier:a')).toMatchObject({ ids: ['a'], total: 'eq 1' });
   expect(await page('filter=series:s1&filter=subject:Art')).toMatchObject({ ids: ['c', 'a'] });
-  expect(await page('onlyWithWriteAccess=TRUE&filter=subject:Art')).toMatchObject({
-    ids: ['c'],
-    total: 'eq 1',
-  });
+  const writable = await page('onlyWithWriteAccess=TRUE&filter=subject:Art');
+  expect(writable).toMatchObject({ ids: ['c'], total: 'eq 1' });
   expect(await page('onlyWithWriteAccess=1')).toMatchObject({ ids: ['c', 'a'] });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createTestApp, type TestApp } from './app.ts';
-import { giveAcl, licenseCatalog } from './event-writes.ts';
+import { createTestApp, type TestApp, workerApp } from './app.ts';
+import { giveAcl, licenseCatalog, sendForm } from './event-writes.ts';
+import type { Part } from './form.ts';
+import { isRemembered } from './leftovers.ts';
 import { insertEvent } from './publication.ts';
 import { insertScheduled, type ScheduleValues } from './scheduled-event.ts';
 import { newAgent } from './scheduling.ts';
@@ -26,6 +28,9 @@ export interface ShownField {
   readOnly: boolean;
 }
 
+/** The bench of this worker, for the files that need no application for themselves. */
+let shared: Promise<EventBench> | undefined;
+
 /**
  * An application with the catalog `license/episode`, and three accounts that may use every URL of events: one may read
  * the events of the bench, one may write them as well, and one neither.
@@ -36,23 +41,40 @@ export class EventBench {
   writer: Account = { Authorization: '' };
   stranger: Account = { Authorization: '' };
 
-  /** Opens and closes it with the tests of a file. */
-  static forThisFile(): EventBench {
+  /**
+   * Opens it before the tests of a file.
+   *
+   * @param options.own `true` for an application that no other file uses, closed after the file; `false` for that of the
+   *   worker, where tests look at the events and series that they made
+   */
+  static forThisFile({ own = true } = {}): EventBench {
     const bench = new EventBench();
-    let folder: Awaited<ReturnType<typeof licenseCatalog>> | undefined;
     beforeAll(async () => {
-      folder = await licenseCatalog();
-      const app = await createTestApp((storage) => storage, { METADATA_DIR: folder.dir });
-      bench.#app = app;
-      bench.reader = { Authorization: await app.account('reader', ...RIGHTS, 'ROLE_READER') };
-      bench.writer = { Authorization: await app.account('writer', ...RIGHTS, 'ROLE_WRITER') };
-      bench.stranger = { Authorization: await app.account('stranger', ...RIGHTS) };
+      if (own) return bench.#open((environment) => createTestApp(undefined, environment));
+      shared ??= new EventBench().#open(workerApp);
+      bench.#copy(await shared);
     });
-    afterAll(async () => {
-      await bench.#app?.close();
-      await folder?.remove();
-    });
+    afterAll(() => bench.#app?.close());
     return bench;
+  }
+
+  async #open(create: (environment: Record<string, string>) => Promise<TestApp>): Promise<EventBench> {
+    const folder = await licenseCatalog();
+    // Catalogs are read when an application starts.
+    const app = await create({ METADATA_DIR: folder.dir }).finally(folder.remove);
+    const account = async (name: string, ...roles: string[]) => ({
+      Authorization: await app.account(name, ...RIGHTS, ...roles),
+    });
+    this.#app = app;
+    this.reader = await account('reader', 'ROLE_READER');
+    this.writer = await account('writer', 'ROLE_WRITER');
+    this.stranger = await account('stranger');
+    return this;
+  }
+
+  #copy({ app, reader, writer, stranger }: EventBench): void {
+    this.#app = app;
+    Object.assign(this, { reader, writer, stranger });
   }
 
   get app(): TestApp {
@@ -78,6 +100,37 @@ export class EventBench {
     const id = await insertScheduled(this.app.database, { agent_id, ...BENCH_PERIOD, ...schedule }, values);
     await giveAcl(this.app, id, acl);
     return id;
+  }
+
+  /** Sends a request for an event, as the administrator unless an account is given. */
+  send(method: string, id: string, path = '', fields?: Record<string, string>, headers = {}) {
+    return send(this.app, method, `/api/events/${id}${path}`, fields, headers);
+  }
+
+  /** Sends an update of an event, a multipart form. */
+  update(id: string, parts: readonly Part[], headers: Record<string, string> = {}) {
+    return sendForm(this.app, `/api/events/${id}`, parts, headers);
+  }
+
+  /** Makes a request that may add no event and no object. @returns its answer */
+  async addingNothing<T>(request: () => Promise<T>): Promise<T> {
+    const before = new Set(await this.#everything());
+    const answer = await request();
+    expect((await this.#everything()).filter((id) => !before.has(id))).toEqual([]);
+    return answer;
+  }
+
+  async #everything(): Promise<string[]> {
+    const { database, storage } = this.app;
+    const [events, staged, stored] = await Promise.all([
+      database.selectFrom('events').select('id').execute(),
+      database.selectFrom('staging').selectAll().execute(),
+      Array.fromAsync(storage.list('')),
+    ]);
+    const kept = staged
+      .filter((entry) => !isRemembered(entry))
+      .map(({ object_key }) => `staged ${object_key}`);
+    return [...events.map(({ id }) => id), ...stored.map(({ key }) => key), ...kept];
   }
 
   /** JSON that the administrator gets. */

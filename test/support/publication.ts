@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { Insertable } from 'kysely';
 import type { Database } from '../../src/database/kysely.ts';
 import type { Event, PublicationElement } from '../../src/database/schema.ts';
+import type { PublicationElement as StoredElement } from '../../src/publications/model.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 
@@ -62,4 +63,32 @@ export async function insertElement(
   await storage.put(key, Readable.from([bytes]), { mediatype: element.mediatype });
   await database.insertInto('publication_elements').values(element).execute();
   return element;
+}
+
+/** A published video as it is read from the database, and what `values` changes of it. */
+export function publishedElement(values: Partial<StoredElement> = {}): StoredElement {
+  return {
+    id: 'e1',
+    event_id: 'event',
+    publication_id: '7b6b3f0e-6b1c-4b44-9f3c-0d4b5a1f2e11',
+    position: 0,
+    kind: 'media',
+    flavor: 'presenter/delivery',
+    filename: 'presenter.mp4',
+    mediatype: 'video/mp4',
+    tags: ['engage-download'],
+    object_key: 'element/aa/secret',
+    size: 1234,
+    sha256: 'a'.repeat(64),
+    duration: 60_000,
+    has_audio: true,
+    has_video: true,
+    width: 1280,
+    height: 720,
+    frame_rate: 25,
+    frame_count: 1500,
+    bit_rate: 800_000,
+    properties: {},
+    ...values,
+  };
 }

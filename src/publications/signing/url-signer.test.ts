@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { isRefusal, type SigningTerms, UrlSigner } from './url-signer.ts';
+import { parseValidUntil } from './valid-until.ts';
 
 const KEY = { keyId: 'demoKeyOne', secret: '6EDB5EDDCF994B7432C371D7C274F', ttlSeconds: 7200 };
 const FILE = 'https://inlet.example/publications/p/e/presenter.mp4';
 const NOW = 1_800_000_000_000;
 const signer = new UrlSigner(KEY);
 
-/** What an address is worth: `good`, or the status it is refused with. */
+/** Judges an address: `good`, or the status it is refused with. */
 function judged(url: string, { remoteAddress = '10.0.0.1', now = NOW } = {}): 'good' | number {
   const result = signer.verify(url, remoteAddress, now);
   return isRefusal(result) ? result.status : 'good';
@@ -23,7 +24,7 @@ function changed(url: string, name: string, change: (value: string) => string): 
   return altered.href;
 }
 
-/** What whoever has the key could sign. */
+/** An address with any policy, signed with the key. */
 function withPolicy(text: string): string {
   const signature = createHmac('sha256', KEY.secret).update(text).digest('hex');
   return `${FILE}?policy=${Buffer.from(text).toString('base64url')}&keyId=${KEY.keyId}&signature=${signature}`;
@@ -143,4 +144,28 @@ test('a policy written with other blanks is understood', () => {
   expect(
     judged(withPolicy(`{ "Statement": {"Resource":"${FILE}","Condition":{"DateLessThan":${NOW + 1}}} }`)),
   ).toBe('good');
+});
+
+test.each([
+  ['2026-04-13T08:15:30Z', '2026-04-13T08:15:30.000Z'],
+  ['2026-04-13T08:15:30.25Z', '2026-04-13T08:15:30.250Z'],
+  ['2026-04-13T10:15+02:00', '2026-04-13T08:15:00.000Z'],
+  ['2026-04-12T22:45:00-0930', '2026-04-13T08:15:00.000Z'],
+  ['2026-04-13', '2026-04-13T00:00:00.000Z'],
+  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+])('a validity until %s ends at %s', (text, expected) => {
+  expect(parseValidUntil(text)?.toISOString()).toBe(expected);
+});
+
+test.each([
+  ...['', 'tomorrow', '2026-02-30T00:00:00Z', '2026-13-01', '2026-04-13T24:00:00Z', '2026-04-13T08:60:00Z'],
+  ...[
+    '2026-04-13T08:15:30+25:00',
+    '2026-04-13T08Z',
+    '13.04.2026',
+    '1776068130',
+    '2026-04-13T08:15:30Z\u0000',
+  ],
+])('a validity until %j is none', (text) => {
+  expect(parseValidUntil(text)).toBeUndefined();
 });

@@ -1,35 +1,14 @@
 import { expect, test } from 'vitest';
-import { elementUrl, type PublicationElement } from '../model.ts';
+import { publishedElement } from '../../../test/support/publication.ts';
+import { CAPTIONS, elementUrl, type PublicationElement } from '../model.ts';
+import { captionChoices } from './captions.ts';
+import { clock } from './clock.ts';
 import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
 
 const ADDRESS: FileAddress = (element) => elementUrl('..', element);
 
-function media(id: string, values: Partial<PublicationElement> = {}): PublicationElement {
-  return {
-    id,
-    event_id: 'event',
-    publication_id: 'p',
-    position: 0,
-    kind: 'media',
-    flavor: 'presenter/delivery',
-    filename: `${id}.mp4`,
-    mediatype: 'video/mp4',
-    tags: [],
-    object_key: `element/${id}`,
-    size: 1,
-    sha256: '',
-    duration: 60_000,
-    has_audio: true,
-    has_video: true,
-    width: 640,
-    height: 360,
-    frame_rate: 25,
-    frame_count: 1500,
-    bit_rate: 1,
-    properties: {},
-    ...values,
-  };
-}
+const media = (id: string, values: Partial<PublicationElement> = {}) =>
+  publishedElement({ id, publication_id: 'p', filename: `${id}.mp4`, ...values });
 
 function image(id: string, flavor: string, properties = {}): PublicationElement {
   const none = { has_audio: null, has_video: null, duration: null };
@@ -71,11 +50,8 @@ const SILENT = { has_audio: false };
 const SOUND = { has_video: false, flavor: 'audio/delivery', mediatype: 'audio/mp4' };
 
 test('of tracks equally long the first with sound leads and is heard alone', () => {
-  expect(roles(media('a', SILENT), media('b'), media('c'))).toEqual({
-    screens: ['a', 'b', 'c'],
-    leads: ['b'],
-    heard: ['b'],
-  });
+  const three = roles(media('a', SILENT), media('b'), media('c'));
+  expect(three).toEqual({ screens: ['a', 'b', 'c'], leads: ['b'], heard: ['b'] });
   expect(roles(media('a', { ...SILENT, duration: 60_900 }), media('b'))).toMatchObject({ leads: ['b'] });
 });
 
@@ -88,11 +64,8 @@ test('the longest leads, so that all of it can be reached, and the sound follows
 });
 
 test('silent pictures are heard with the audio track, which is left out when they have sound', () => {
-  expect(roles(media('a', SILENT), media('s', SOUND))).toEqual({
-    screens: ['a'],
-    leads: ['s'],
-    heard: ['s'],
-  });
+  const silent = roles(media('a', SILENT), media('s', SOUND));
+  expect(silent).toEqual({ screens: ['a'], leads: ['s'], heard: ['s'] });
   expect(roles(media('a'), media('s', SOUND))).toEqual({ screens: ['a'], leads: ['a'], heard: ['a'] });
 });
 
@@ -117,14 +90,8 @@ test('media of unknown duration can be played', () => {
 });
 
 test('each screen has its own poster, and the timeline is that of the leader', () => {
-  const properties = {
-    imageCount: 12,
-    columns: 10,
-    rows: 2,
-    tileWidth: 160,
-    tileHeight: 90,
-    intervalMs: 1000,
-  };
+  const tiles = { columns: 10, rows: 2, tileWidth: 160, tileHeight: 90 };
+  const properties = { imageCount: 12, ...tiles, intervalMs: 1000 };
   const player = playerOf(
     recording(
       media('a', SILENT),
@@ -146,4 +113,49 @@ test('each screen has its own poster, and the timeline is that of the leader', (
 test('a timeline that is not described is not used', () => {
   const broken = image('t', 'presenter/timeline+preview', { imageCount: 0, columns: 1 });
   expect(playerOf(recording(media('a'), broken), ADDRESS)?.timeline).toBeUndefined();
+});
+
+/** The choices among captions with these tags. */
+function choices(...tags: string[][]) {
+  const captions = tags.map((each, i) =>
+    media(`c${i}`, { kind: 'attachment', flavor: CAPTIONS, filename: 'c.vtt', tags: each }),
+  );
+  return captionChoices({ elements: captions }, ADDRESS);
+}
+
+test.each([
+  [['lang:de'], 'de', 'Deutsch'],
+  [['subtitle', 'lang:fr', 'generator-type:auto'], 'fr', 'Français (automatic)'],
+  [['lang:deu'], 'de', 'Deutsch'],
+  [['lang:en_gb'], 'en-GB', 'British English'],
+  [['lang:en-x-auto'], 'en', 'English'],
+  [['lang:de-u-co-phonebk'], 'de', 'Deutsch'],
+  [['lang:en-t-de'], 'en', 'English'],
+  [['lang:en-US-x-whisper'], 'en-US', 'American English'],
+  [['lang:x-auto'], undefined, 'Captions'],
+  [['lang:not a language'], undefined, 'Captions'],
+  [['lang:'], undefined, 'Captions'],
+  [[], undefined, 'Captions'],
+])('captions tagged %j are in %s and called %s', (tags, language, label) => {
+  expect(choices(tags)).toEqual([{ url: '../publications/p/c0/c.vtt', language, label }]);
+});
+
+test('no two choices of captions have the same name', () => {
+  const labels = choices(['lang:de'], ['lang:de'], [], []).map(({ label }) => label);
+  expect(labels).toEqual(['Deutsch', 'Deutsch 2', 'Captions', 'Captions 2']);
+});
+
+test.each([
+  [0, '0:00'],
+  [7.9, '0:07'],
+  [60, '1:00'],
+  [754, '12:34'],
+  [3600, '1:00:00'],
+  [3723, '1:02:03'],
+  [36_000, '10:00:00'],
+  [-1, '0:00'],
+  [Number.NaN, '0:00'],
+  [Number.POSITIVE_INFINITY, '0:00'],
+])('%d seconds are shown as %s', (seconds, text) => {
+  expect(clock(seconds)).toBe(text);
 });

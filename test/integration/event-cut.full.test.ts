@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApp, type TestApp } from '../support/app.ts';
+import { expect, test } from 'vitest';
+import { ownApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { recording } from '../support/clips.ts';
 import { eventFields, field } from '../support/form.ts';
@@ -7,11 +7,7 @@ import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { processEvent } from '../support/process-event.ts';
 import { uploadOf } from '../support/tus.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await createTestApp();
-});
-afterAll(() => app?.close());
+const app = await ownApp();
 
 const CUTTING = `<smil xmlns="http://www.w3.org/ns/SMIL"><body><par>
   <video src="video.webm" clipBegin="0.5s" clipEnd="2s"/>
