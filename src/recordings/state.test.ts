@@ -23,33 +23,22 @@ test('whatever an agent tells first is taken', () => {
   expect([...RECORDING_MOVES['']].sort()).toEqual(STATES.filter((state) => state !== '').sort());
 });
 
-test.each(STAGES)('from %s a recording may go on to any later stage and to none before it', (stage) => {
-  const later = STAGES.slice(STAGES.indexOf(stage) + 1);
-  expect(RECORDING_MOVES[stage].filter((to) => STAGES.includes(to)).sort()).toEqual(later.sort());
-});
-
 test.each([
-  ['capturing', FAILURES],
-  ['capture_finished', ['manifest_error', 'compressing_error', 'upload_error']],
-  ['manifest', ['manifest_error', 'compressing_error', 'upload_error']],
-  ['manifest_finished', ['compressing_error', 'upload_error']],
-  ['compressing', ['compressing_error', 'upload_error']],
-  ['uploading', ['upload_error']],
-  ['upload_finished', []],
-] as const)('from %s only what is still to come can fail', (stage, failures) => {
-  expect(RECORDING_MOVES[stage].filter((to) => FAILURES.includes(to)).sort()).toEqual([...failures].sort());
-});
-
-test.each(STAGES)('what is %s cannot be put off', (stage) => {
-  expect(RECORDING_MOVES[stage]).not.toContain('');
+  ['capturing', 4],
+  ['capture_finished', 3],
+  ['manifest', 3],
+  ['manifest_finished', 2],
+  ['compressing', 2],
+  ['uploading', 1],
+  ['upload_finished', 0],
+] as const)('from %s a recording moves to a later stage or to one of the last %i failures', (stage, left) => {
+  const later = STAGES.slice(STAGES.indexOf(stage) + 1);
+  const failures = FAILURES.slice(FAILURES.length - left);
+  expect([...RECORDING_MOVES[stage]].sort()).toEqual([...later, ...failures].sort());
 });
 
 test.each(FAILURES)('after %s a recording may be put off, done again, or come after all', (failure) => {
   expect(RECORDING_MOVES[failure]).toEqual(expect.arrayContaining(['', ...STAGES]));
-});
-
-test('the end is reached once', () => {
-  expect(STATES.filter((state) => RECORDING_MOVES[state].length === 0)).toEqual(['upload_finished']);
 });
 
 test('nothing else in the product writes the state of a recording', async () => {

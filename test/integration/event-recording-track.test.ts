@@ -1,67 +1,53 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ObjectStorage, refused } from '../../src/storage/port.ts';
+import { ownApp } from '../support/app.ts';
 import { counts } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';
-import { sendForm } from '../support/event-writes.ts';
+import { sendForm, traceOf } from '../support/event-writes.ts';
 import { field, file } from '../support/form.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent, update } from '../support/scheduling.ts';
+import { catalogOf } from '../support/series.ts';
+import { storageWithPut } from '../support/storage-with-put.ts';
 
 const bench = EventBench.forThisFile();
 
 const SRT = Buffer.from('1\n00:00:00,000 --> 00:00:01,000\nHello\n');
 const VTT = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
+const STATUS = 'EVENTS.EVENTS.STATUS.';
 
-const scheduled = (recording_state = '') =>
-  insertScheduled(bench.app.database, {
-    agent_id: newAgent(),
-    start: '2030-01-07T09:00:00Z',
-    end: '2030-01-07T10:00:00Z',
-    recording_state,
-  });
-const track = (
-  id: string,
-  flavor: string,
-  content: Uint8Array = bytes(1000),
-  more: [string, string][] = [],
-) =>
+const scheduled = (recording_state = '') => bench.scheduled({ recording_state });
+const recorded = (id: string, name = 'a.mp4', size = 1000) =>
+  update(bench.app, id, [file('presenter', name, bytes(size))]);
+const track = (id: string, flavor: string, content: Uint8Array = bytes(1000), overwriteExisting = false) =>
   sendForm(bench.app, `/api/events/${id}/track`, [
     field('flavor', flavor),
-    ...more.map(([name, value]) => field(name, value)),
+    ...(overwriteExisting ? [field('overwriteExisting', 'true')] : []),
     file('track', 'file', content),
   ]);
 const event = (id: string) => bench.read(`/api/events/${id}`);
-const flavors = async (id: string) => {
-  const rows = bench.app.database
-    .selectFrom('tracks')
-    .select(['position', 'flavor'])
-    .where('event_id', '=', id);
-  return (await rows.orderBy('position').execute()).map(({ position, flavor }) => [position, flavor]);
-};
-/** Ends the workflow of an event. */
-const finish = (id: string) =>
-  bench.app.database
-    .updateTable('events')
-    .set({ processing_state: 'SUCCEEDED' })
-    .where('id', '=', id)
-    .execute();
-const workflows = (id: string) =>
-  bench.app.database.selectFrom('workflows').select('definition').where('event_id', '=', id).execute();
+const flavors = async (id: string) =>
+  (await bench.tracks(id)).map(({ position, flavor }) => [position, flavor]);
+const definitions = async (id: string) => (await bench.workflows(id)).map(({ definition }) => definition);
+const setState = (id: string, processing_state: string) =>
+  bench.app.database.updateTable('events').set({ processing_state }).where('id', '=', id).execute();
 
 describe('POST /api/events/{id}/track for an event that awaits its recording', () => {
   test.each(['', 'capture_error'])(
     'attaches it and starts the workflow of the schedule (%j before)',
     async (state) => {
       const id = await scheduled(state);
+      const before = await counts(bench.app);
       expect(await track(id, 'presentation/source')).toMatchObject({ status: 200, text: '' });
       expect(await flavors(id)).toEqual([[0, 'presentation/source']]);
       expect(await event(id)).toMatchObject({
         processing_state: 'INSTANTIATED',
-        status: 'EVENTS.EVENTS.STATUS.PENDING',
+        status: `${STATUS}PENDING`,
         archive_version: 1,
       });
-      expect(await workflows(id)).toEqual([{ definition: 'schedule-and-upload' }]);
-      expect((await counts(bench.app)).staged).toBe(0);
+      expect(await definitions(id)).toEqual(['schedule-and-upload']);
+      expect(await counts(bench.app)).toEqual({ ...before, stored: before.stored + 1 });
     },
   );
 
@@ -75,14 +61,14 @@ describe('POST /api/events/{id}/track for an event that awaits its recording', (
   ])('%s starts nothing: the recording is awaited as before, and taken then', async (_, flavor, content) => {
     const id = await scheduled();
     expect((await track(id, flavor, content)).status).toBe(200);
-    expect(await event(id)).toMatchObject({ processing_state: '', status: 'EVENTS.EVENTS.STATUS.SCHEDULED' });
-    expect(await workflows(id)).toEqual([]);
-    expect((await update(bench.app, id, [file('presenter', 'a.mp4', bytes(1000))])).status).toBe(204);
+    expect(await event(id)).toMatchObject({ processing_state: '', status: `${STATUS}SCHEDULED` });
+    expect(await definitions(id)).toEqual([]);
+    expect((await recorded(id)).status).toBe(204);
     expect(await flavors(id)).toEqual([
       [0, flavor],
       [1, 'presenter/source'],
     ]);
-    expect(await workflows(id)).toHaveLength(1);
+    expect(await definitions(id)).toHaveLength(1);
   });
 
   test('removing tracks starts nothing', async () => {
@@ -95,56 +81,47 @@ describe('POST /api/events/{id}/track for an event that awaits its recording', (
     ];
     expect((await sendForm(bench.app, `/api/events/${id}/track`, parts)).status).toBe(200);
     expect(await flavors(id)).toEqual([]);
-    expect(await workflows(id)).toEqual([]);
-    expect((await event(id)).status).toBe('EVENTS.EVENTS.STATUS.SCHEDULED');
+    expect(await definitions(id)).toEqual([]);
+    expect((await event(id)).status).toBe(`${STATUS}SCHEDULED`);
   });
 
-  test('of ten recordings at once one is taken, and nothing of the others stays', async () => {
+  test('of ten concurrent recordings, by this request and by updates, one is taken, and nothing of the others stays', async () => {
     const id = await scheduled();
     const before = await counts(bench.app);
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        track(id, 'presenter/source', bytes(1000), [['overwriteExisting', 'true']]),
+      Array.from({ length: 10 }, (_, i) =>
+        i % 2 ? recorded(id) : track(id, 'presenter/source', bytes(1000), true),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
+    expect(answers.map(({ status }) => status).filter((status) => status !== 409)).toHaveLength(1);
     expect(await flavors(id)).toEqual([[0, 'presenter/source']]);
-    expect(await workflows(id)).toHaveLength(1);
+    expect(await definitions(id)).toHaveLength(1);
     expect(await counts(bench.app)).toEqual({ ...before, stored: before.stored + 1 });
-  });
-
-  test('one by /track and one by an update at once: one is taken', async () => {
-    const id = await scheduled();
-    const answers = await Promise.all([
-      track(id, 'presenter/source'),
-      update(bench.app, id, [file('presenter', 'a.mp4', bytes(1000))]),
-    ]);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(1);
-    expect(await flavors(id)).toEqual([[0, 'presenter/source']]);
-    expect(await workflows(id)).toHaveLength(1);
   });
 });
 
 describe('POST /api/events/{id}/track for a scheduled event whose recording has come', () => {
-  test('409 while it is processed', async () => {
+  test('409 while it is processed, as for an update', async () => {
     const id = await scheduled();
     await track(id, 'presenter/source');
     expect(await track(id, 'presentation/source')).toMatchObject({
       status: 409,
       text: `Cannot update while a workflow is running on event '${id}'`,
     });
+    expect((await recorded(id)).status).toBe(409);
+    expect(await flavors(id)).toHaveLength(1);
   });
 
   test('then another track beside the first, and no workflow', async () => {
     const id = await scheduled();
     await track(id, 'presenter/source');
-    await finish(id);
+    await setState(id, 'SUCCEEDED');
     expect((await track(id, 'presenter/source')).status).toBe(200);
     expect(await flavors(id)).toEqual([
       [0, 'presenter/source'],
       [1, 'presenter/source'],
     ]);
-    expect(await workflows(id)).toHaveLength(1);
+    expect(await definitions(id)).toHaveLength(1);
     expect((await event(id)).processing_state).toBe('SUCCEEDED');
   });
 
@@ -152,34 +129,102 @@ describe('POST /api/events/{id}/track for a scheduled event whose recording has 
     const id = await scheduled();
     await track(id, 'captions/source', VTT);
     await track(id, 'presenter/source');
-    await finish(id);
-    const { database } = bench.app;
-    const [first] = await database
-      .selectFrom('tracks')
-      .selectAll()
-      .where('flavor', '=', 'presenter/source')
-      .where('event_id', '=', id)
-      .execute();
-    const overwrite: [string, string][] = [['overwriteExisting', 'true']];
-    expect(await track(id, 'presenter/source', bytes(500), overwrite)).toMatchObject({
+    await setState(id, 'SUCCEEDED');
+    const presenter = async () =>
+      (await bench.tracks(id)).filter(({ flavor }) => flavor === 'presenter/source');
+    const first = await presenter();
+    expect(await track(id, 'presenter/source', bytes(500), true)).toMatchObject({
       status: 409,
       text: `The recording of the event '${id}' has come already.`,
     });
-    expect((await track(id, 'captions/source', VTT, overwrite)).status).toBe(200);
-    const kept = await database
-      .selectFrom('tracks')
-      .selectAll()
-      .where('event_id', '=', id)
-      .where('flavor', '=', 'presenter/source')
-      .execute();
-    expect(kept).toEqual([first]);
+    expect((await track(id, 'captions/source', VTT, true)).status).toBe(200);
+    expect(await presenter()).toEqual(first);
     expect(await flavors(id)).toHaveLength(2);
   });
+});
 
-  test('an update with a recording is refused', async () => {
+describe('a scheduled recording that could not be processed', () => {
+  async function failed(): Promise<string> {
     const id = await scheduled();
-    await track(id, 'presenter/source');
-    expect((await update(bench.app, id, [file('presenter', 'a.mp4', bytes(1000))])).status).toBe(409);
-    expect(await flavors(id)).toHaveLength(1);
+    expect((await recorded(id, 'broken.mp4', 3000)).status).toBe(204);
+    await bench.app.database
+      .updateTable('workflows')
+      .set({ state: 'FAILED' })
+      .where('event_id', '=', id)
+      .execute();
+    await setState(id, 'FAILED');
+    return id;
+  }
+
+  test('can be followed by another one, which takes its place', async () => {
+    const id = await failed();
+    const [broken] = await bench.tracks(id);
+    expect((await recorded(id, 'again.mp4', 2000)).status).toBe(204);
+    expect(await bench.tracks(id)).toMatchObject([{ filename: 'again.mp4' }]);
+    expect(await definitions(id)).toHaveLength(2);
+    expect((await event(id)).processing_state).toBe('INSTANTIATED');
+    const released = bench.app.database
+      .selectFrom('staging')
+      .select('owner')
+      .where('object_key', '=', broken?.object_key ?? '');
+    expect(await released.executeTakeFirst()).toEqual({ owner: null });
+    expect((await recorded(id, 'third.mp4')).status).toBe(409);
+  });
+
+  test('is processed as a track in place of the failed one, not as one beside it', async () => {
+    const id = await failed();
+    expect((await track(id, 'presenter/source', bytes(1500))).status).toBe(200);
+    expect(await definitions(id)).toHaveLength(1);
+    expect((await track(id, 'presenter/source', bytes(1500), true)).status).toBe(200);
+    expect(await bench.tracks(id)).toMatchObject([{ filename: 'file', size: 1500 }]);
+    expect(await definitions(id)).toHaveLength(2);
+  });
+});
+
+describe('a recording that cannot be stored', async () => {
+  let put: ObjectStorage['put'] | undefined;
+  afterEach(() => {
+    put = undefined;
+  });
+  const app = await ownApp((storage) =>
+    storageWithPut(storage, (...args) => (put ?? storage.put.bind(storage))(...args)),
+  );
+  const PARTS = [
+    field('metadata', catalogOf({ title: 'After' }, 'dublincore/episode')),
+    // More than fits into the buffers between the form and the storage.
+    file('presenter', 'a.mp4', bytes(2 ** 20)),
+  ];
+  const awaited = () =>
+    insertScheduled(app.database, {
+      agent_id: newAgent(),
+      start: '2030-01-07T09:00:00Z',
+      end: '2030-01-07T10:00:00Z',
+    });
+
+  test.each([
+    ['takes nothing', new Error('AccessDenied'), 503],
+    ['has no room left', Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }), 507],
+  ])(
+    'while object storage %s, nothing of an update is applied, and the recording can be sent again',
+    async (_, error, status) => {
+      const id = await awaited();
+      const before = [await traceOf(app, id), await counts(app)];
+      put = () => Promise.reject(refused(error));
+      expect((await update(app, id, PARTS)).status).toBe(status);
+      put = undefined;
+      expect([await traceOf(app, id), await counts(app)]).toEqual(before);
+      expect((await update(app, id, PARTS)).status).toBe(204);
+    },
+  );
+
+  test('is not committed when it was swept while it came in', async () => {
+    const id = await awaited();
+    const trace = await traceOf(app, id);
+    put = async (...args) => {
+      await app.storage.put(...args);
+      await app.database.deleteFrom('staging').execute();
+    };
+    expect((await update(app, id, PARTS)).status).toBe(503);
+    expect(await traceOf(app, id)).toEqual(trace);
   });
 });

@@ -1,31 +1,32 @@
-import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase, type Database, type Transaction } from '../../src/database/kysely.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { createDatabase, type Transaction } from '../../src/database/kysely.ts';
 import { MIGRATION } from '../../src/database/limits.ts';
 import { createPool } from '../../src/database/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { workerApp } from '../support/app.ts';
+import { counts, post } from '../support/app-uploads.ts';
+import { bytes } from '../support/bytes.ts';
+import { file, type Part } from '../support/form.ts';
 import { claims, deleteScheduled, misclaimed, move, scheduleTogether } from '../support/schedules.ts';
-import { newAgent } from '../support/scheduling.ts';
+import { newAgent, scheduledFields } from '../support/scheduling.ts';
 
-const WRITERS = 50;
+const WRITERS = 20;
+const HOUR_MS = 3_600_000;
 
-let db: TestDatabase;
-let database: Database;
+const app = await workerApp();
+// The last of many writers waits for all before it, longer than the application allows.
+const pool = createPool(app.context.config.databaseUrl ?? '', {
+  max: WRITERS,
+  limits: MIGRATION,
+  onError: () => undefined,
+});
+const database = createDatabase(pool);
+afterAll(() => database.destroy());
 let agentId: string;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  // The last of many waits for all others, which takes as long as it takes beside other tests.
-  database = createDatabase(createPool(db.url, { max: 30, limits: MIGRATION, onError: () => undefined }));
-});
-afterAll(async () => {
-  await database.destroy();
-  await db.close();
-});
 beforeEach(() => {
   agentId = newAgent();
 });
 
-/** Tries once: a deadlock is no answer, it fails the test. */
+/** Tries once: a deadlock is no refusal, it fails the test. */
 async function attempt<T>(work: (trx: Transaction) => Promise<T>): Promise<T | 'refused'> {
   try {
     return await database.transaction().execute(work);
@@ -35,13 +36,15 @@ async function attempt<T>(work: (trx: Transaction) => Promise<T>): Promise<T | '
   }
 }
 
-const series = (first: number, length: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    from: first + index * 100,
-    to: first + index * 100 + length,
-  }));
+const many = <T>(work: (i: number) => Promise<T>, count = WRITERS) =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)));
+const periods = (first: number, length: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({ from: first + i * 100, to: first + i * 100 + length }));
+const scheduled = (agent: string, ...slots: Parameters<typeof periods>) =>
+  database.transaction().execute((trx) => scheduleTogether(trx, agent, periods(...slots)));
+const claimants = async (agent: string) => Object.keys(await claims(database, agent)).sort();
 
-/** A seeded source of numbers from 0 up to a limit, so that a failure can be had again. */
+/** A seeded source of numbers from 0 up to a limit, so that a failure can be repeated. */
 function dice(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -50,71 +53,54 @@ function dice(seed: number): (limit: number) => number {
   };
 }
 
-test('of many recordings for one slot one is stored, also when nobody knew the agent', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: WRITERS }, () => attempt((trx) => scheduleTogether(trx, agentId, series(0, 60, 1)))),
+test('of many sets of recordings that overlap each is stored whole or not at all, also when nobody knew the agent', async () => {
+  const outcomes = await many((writer) =>
+    // Every fourth takes a third of the time, so that several fit beside one another.
+    attempt((trx) => scheduleTogether(trx, agentId, periods((writer * 37) % 100, writer % 4 ? 80 : 30, 20))),
   );
-  const stored = answers.filter((answer) => answer !== 'refused');
-  expect(stored).toHaveLength(1);
-  expect(await claims(db.database, agentId)).toEqual({ [String(stored[0])]: '0-60' });
-});
-
-test('of many sets of recordings that overlap each is stored whole or not at all', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: WRITERS }, (_, writer) =>
-      // Every fourth takes a third of the time, so that several fit beside one another.
-      attempt((trx) => scheduleTogether(trx, agentId, series((writer * 37) % 100, writer % 4 ? 80 : 30, 20))),
-    ),
-  );
-  const stored = answers.filter((answer) => answer !== 'refused');
+  const stored = outcomes.filter((outcome) => outcome !== 'refused');
   expect(stored.length).toBeGreaterThan(0);
   expect(stored.length).toBeLessThan(WRITERS);
-  expect(Object.keys(await claims(db.database, agentId)).sort()).toEqual(stored.flat().sort());
-  expect(await misclaimed(db.database)).toEqual([]);
+  expect(await claimants(agentId)).toEqual(stored.flat().sort());
+  expect(await misclaimed(database, agentId)).toEqual([]);
 });
 
 test('recordings of two agents can change places at the same time', async () => {
   const other = newAgent();
-  const here = await database
-    .transaction()
-    .execute((trx) => scheduleTogether(trx, agentId, series(0, 40, 15)));
-  const there = await database
-    .transaction()
-    .execute((trx) => scheduleTogether(trx, other, series(50, 40, 15)));
-  const answers = await Promise.all([
+  const here = await scheduled(agentId, 0, 40, 10);
+  const there = await scheduled(other, 50, 40, 10);
+  const outcomes = await Promise.all([
     ...here.map((id) => attempt((trx) => move(trx, id, { agentId: other }))),
     ...there.map((id) => attempt((trx) => move(trx, id, { agentId }))),
   ]);
-  expect(answers).not.toContain('refused');
-  expect(Object.keys(await claims(db.database, agentId)).sort()).toEqual(there.sort());
+  expect(outcomes).not.toContain('refused');
+  expect(await claimants(agentId)).toEqual(there.sort());
 });
 
 test('agents can become known to many at the same time, whichever way recordings move between them', async () => {
   const agents = Array.from({ length: 4 }, newAgent);
-  const events = await database
-    .transaction()
-    .execute((trx) => scheduleTogether(trx, agentId, series(0, 40, 24)));
-  const answers = await Promise.all(
-    events.map((id, index) =>
-      attempt(async (trx) => {
-        await move(trx, id, { agentId: agents[index % 4] });
-        return index;
-      }),
-    ),
+  const events = await scheduled(agentId, 0, 40, WRITERS);
+  const outcomes = await many((i) =>
+    attempt((trx) => move(trx, events[i] ?? '', { agentId: agents[i % 4] })),
   );
-  expect(answers).toEqual(events.map((_, index) => index));
+  expect(outcomes).not.toContain('refused');
 });
 
-test('what agents report while recordings are scheduled neither fails nor lets a schedule fail', async () => {
+test('agents that report while recordings are scheduled neither fail nor let a schedule fail', async () => {
   const report = () =>
-    sql`INSERT INTO capture_agents (id, state, seen_at) VALUES (${agentId}, 'idle', now())
-      ON CONFLICT (id) DO UPDATE SET state = 'capturing', seen_at = now()`.execute(database);
-  const schedules = series(0, 60, 20).map((period) => [period]);
-  const answers = await Promise.all(
-    schedules.flatMap((periods) => [attempt((trx) => scheduleTogether(trx, agentId, periods)), report()]),
+    database
+      .insertInto('capture_agents')
+      .values({ id: agentId, state: 'idle', seen_at: new Date() })
+      .onConflict((known) => known.column('id').doUpdateSet({ state: 'capturing' }))
+      .execute();
+  const outcomes = await Promise.all(
+    periods(0, 60, WRITERS).flatMap((period) => [
+      attempt((trx) => scheduleTogether(trx, agentId, [period])),
+      report(),
+    ]),
   );
-  expect(answers).not.toContain('refused');
-  expect(Object.keys(await claims(db.database, agentId))).toHaveLength(20);
+  expect(outcomes).not.toContain('refused');
+  expect(await claimants(agentId)).toHaveLength(WRITERS);
 });
 
 test('claims share out what is occupied, whatever many writers do at once', async () => {
@@ -122,7 +108,7 @@ test('claims share out what is occupied, whatever many writers do at once', asyn
   const events: string[] = [];
   const writer = async (seed: number) => {
     const roll = dice(seed);
-    for (let step = 0; step < 25; step += 1) {
+    for (let step = 0; step < 12; step += 1) {
       const [agent = agentId, from, length] = [agents[roll(2)], roll(100), 1 + roll(40)];
       const slot = { agentId: agent, from, to: from + length, gap: roll(4) };
       const [eventId] = events.splice(roll(events.length), 1);
@@ -139,9 +125,40 @@ test('claims share out what is occupied, whatever many writers do at once', asyn
       }
     }
   };
-  await Promise.all(Array.from({ length: 12 }, (_, index) => writer(index + 1)));
-  expect(await misclaimed(db.database)).toEqual([]);
-  const counted = await sql<{ count: number }>`SELECT count(*) FROM schedules
-    WHERE agent_id = ANY(${agents})`.execute(db.database);
-  expect(counted.rows[0]?.count).toBe(events.length);
+  await many((i) => writer(i + 1), 10);
+  expect(await misclaimed(database, ...agents)).toEqual([]);
+  const stored = await Promise.all(agents.map(claimants));
+  expect(stored.flat().sort()).toEqual(events.sort());
+});
+
+async function ask(parts: readonly Part[]): Promise<{ status: number; body: unknown }> {
+  const answer = await post(app, parts);
+  return { status: answer.status, body: await answer.json() };
+}
+
+test('of many requests for one slot, recordings in them, one gets it; the others leave nothing', async () => {
+  const slot = { start: '2030-01-07T09:00:00Z', end: '2030-01-07T10:00:00Z' };
+  const before = await counts(app);
+  const answers = await many((i) =>
+    ask([
+      file('presenter', 'a.mp4', bytes(2000, i + 1)),
+      ...scheduledFields({ agent_id: agentId, ...slot }, `Lecture ${i}`),
+    ]),
+  );
+  const winner = answers.findIndex(({ status }) => status === 201);
+  expect(answers.toSpliced(winner, 1)).toEqual(
+    Array(WRITERS - 1).fill({ status: 409, body: [{ ...slot, title: `Lecture ${winner}` }] }),
+  );
+  const { identifier } = (answers[winner]?.body ?? {}) as { identifier?: string };
+  expect(await claimants(agentId)).toEqual([identifier]);
+  expect(await counts(app)).toEqual({ ...before, events: before.events + 1, stored: before.stored + 1 });
+});
+
+test('many requests for different agents, or for times that touch, all succeed', async () => {
+  const answers = await many((i) => {
+    const start = new Date(Date.UTC(2032, 0, 1) + Math.floor(i / 2) * HOUR_MS).toISOString();
+    const agent_id = i % 2 === 0 ? agentId : newAgent();
+    return ask(scheduledFields({ agent_id, start, duration: HOUR_MS }));
+  });
+  expect(answers.map(({ status }) => status)).toEqual(Array(WRITERS).fill(201));
 });

@@ -33,15 +33,11 @@ export const admin = new Principal({
   roles: new Set(['ROLE_ADMIN']),
 });
 
-export async function makeKnown(database: Database, agentId: string): Promise<void> {
-  await sql`INSERT INTO capture_agents (id) VALUES (${agentId}) ON CONFLICT DO NOTHING`.execute(database);
-}
-
 /** Makes an agent known that nothing is scheduled on. @returns its identifier */
 export async function knownAgent(database: Database): Promise<string> {
-  const agentId = newAgent();
-  await makeKnown(database, agentId);
-  return agentId;
+  const id = newAgent();
+  await database.insertInto('capture_agents').values({ id }).execute();
+  return id;
 }
 
 /** Writes a schedule of a known agent by bare SQL, and its event after it. @returns the event's identifier */
@@ -106,14 +102,15 @@ export async function claims(database: Database, agentId: string): Promise<Recor
   return Object.fromEntries(rows.map(({ event_id, claimed }) => [event_id, claimed]));
 }
 
-/** Agents of which somebody has claimed what another one has, or of whose occupied time something is unclaimed. */
-export async function misclaimed(database: Database): Promise<string[]> {
+/** Those of the agents of which two events claim the same time, or of whose occupied time something is unclaimed. */
+export async function misclaimed(database: Database, ...agents: string[]): Promise<string[]> {
   const { rows } = await sql<{ agent_id: string }>`
-    SELECT one.agent_id FROM schedules AS one JOIN schedules AS other USING (agent_id)
+    WITH own AS (SELECT * FROM schedules WHERE agent_id = ANY(${agents}))
+    SELECT one.agent_id FROM own AS one JOIN own AS other USING (agent_id)
     WHERE one.event_id <> other.event_id AND one.claimed && other.claimed
     UNION
-    SELECT agent_id FROM (SELECT agent_id, range_agg(occupied) AS occupied FROM schedules GROUP BY agent_id) AS taken
-    LEFT JOIN (SELECT agent_id, range_agg(part) AS claimed FROM schedules, unnest(claimed) AS part GROUP BY agent_id)
+    SELECT agent_id FROM (SELECT agent_id, range_agg(occupied) AS occupied FROM own GROUP BY agent_id) AS taken
+    LEFT JOIN (SELECT agent_id, range_agg(part) AS claimed FROM own, unnest(claimed) AS part GROUP BY agent_id)
       AS had USING (agent_id)
     WHERE occupied IS DISTINCT FROM claimed`.execute(database);
   return rows.map(({ agent_id }) => agent_id);

@@ -1,27 +1,17 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { AgentName } from './agent.schemas.ts';
 import { parseConfiguration } from './configuration.ts';
+import { parsePropertiesXml, propertiesXml } from './properties-xml.ts';
 
 const json = (properties: object) => parseConfiguration(JSON.stringify(properties));
 const xml = (key: string, value: string) =>
   parseConfiguration(`<properties><entry key="${key}">${value}</entry></properties>`);
 
 test('text, numbers and booleans are kept as text, by key', () => {
-  const { properties } = json({ b: 'x', c: 1.5, a: true, ä: '', __proto__x: '' });
-  expect([...properties]).toEqual([
-    ['__proto__x', ''],
-    ['a', 'true'],
-    ['b', 'x'],
-    ['c', '1.5'],
-    ['ä', ''],
-  ]);
-});
-
-test('a key that every object knows is one like any other', () => {
-  const { properties } = parseConfiguration('{"__proto__":"a","constructor":"b"}');
-  expect([...properties]).toEqual([
-    ['__proto__', 'a'],
-    ['constructor', 'b'],
-  ]);
+  const { properties } = json({ b: 'x', c: 1.5, a: true, ä: '', constructor: 'y' });
+  const pairs = [...properties].map((pair) => pair.join('='));
+  expect(pairs).toEqual(['a=true', 'b=x', 'c=1.5', 'constructor=y', 'ä=']);
+  expect([...parseConfiguration('{"__proto__":"a"}').properties]).toEqual([['__proto__', 'a']]);
 });
 
 test('of a key given twice the last value counts', () => {
@@ -30,11 +20,8 @@ test('of a key given twice the last value counts', () => {
 });
 
 test('the inputs are the names between the commas', () => {
-  expect(json({ 'capture.device.names': ' camera, screen ,,camera,Mikro fön' }).inputs).toEqual([
-    'camera',
-    'screen',
-    'Mikro fön',
-  ]);
+  const names = ' camera, screen ,,camera,Mikro fön';
+  expect(json({ 'capture.device.names': names }).inputs).toEqual(['camera', 'screen', 'Mikro fön']);
   expect(json({ 'capture.device.names': ' ' }).inputs).toEqual([]);
   expect(json({}).inputs).toEqual([]);
 });
@@ -71,14 +58,13 @@ test.each([null, [], {}, ['a'], { a: 'b' }])('a value %j is refused by the name 
   );
 });
 
-test.each(['\0', 'a\u001fb', '\ud800', '\uffff'])(
-  'the value %j is refused by the name of its property',
-  (value) => {
+test('characters that XML does not allow are refused by the name of their property', () => {
+  for (const value of ['\0', 'a\u001fb', '\ud800', '\uffff']) {
     expect(() => json({ 'not.fine': value })).toThrow(
       'The property "not.fine" of the configuration holds a character that XML does not allow.',
     );
-  },
-);
+  }
+});
 
 test.each(['&#0;', '&#xD800;', '&#xFFFF;', '\u0001'])('the XML value %j is refused', (value) => {
   expect(() => xml('a', value)).toThrow(
@@ -101,4 +87,116 @@ test('as much as is allowed is taken, and no more', () => {
   expect(() => parseConfiguration(`{${' '.repeat(65_536)}}`)).toThrow(
     expect.objectContaining({ status: 413, message: 'The configuration is longer than 65536 bytes.' }),
   );
+});
+
+test('a name that would be lost on its way in an address is none', () => {
+  for (const name of ['', '.', '..']) expect(AgentName.safeParse(name).success, name).toBe(false);
+  for (const name of ['...', '. .', '.a', 'a/..']) expect(AgentName.safeParse(name).success, name).toBe(true);
+});
+
+describe('properties XML', () => {
+  const HEAD = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">`;
+  const document = (entries: string, head = HEAD) => `${head}\n<properties>${entries}</properties>`;
+
+  test('the XML that Java writes is read, comment and all', () => {
+    const text = document(
+      '\n<comment>of &amp; about</comment>\n<entry key="a">1</entry>\n<entry key="b"/>\n',
+    );
+    expect(parsePropertiesXml(text)).toEqual([
+      ['a', '1'],
+      ['b', ''],
+    ]);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a declaration', "<?xml version='1.0'?>"],
+    ['a document type without an address', '<!DOCTYPE properties>'],
+    ['comments around it', "<!-- a --> <!DOCTYPE properties SYSTEM 'x'> <!-- <b> -->"],
+  ])('before the properties may stand %s', (_what, head) => {
+    expect(parsePropertiesXml(document('<entry key="a">1</entry>', head))).toEqual([['a', '1']]);
+  });
+
+  test('values keep their blanks and lines, and may be CDATA', () => {
+    const value = ' x\r\n<![CDATA[<b> & &lt;]]>\ty<!-- z --> ';
+    expect(parsePropertiesXml(document(`<entry key="a">${value}</entry>`))).toEqual([
+      ['a', ' x\n<b> & &lt;\ty '],
+    ]);
+  });
+
+  test('predefined entities and numeric references are resolved once, in keys as well', () => {
+    const text = document('<entry key="&lt;&#x1F600;&gt;">&amp;lt; &quot;&apos;&#228;</entry>');
+    expect(parsePropertiesXml(text)).toEqual([['<😀>', '&lt; "\'ä']]);
+  });
+
+  test.each([
+    ['an entity', '<!DOCTYPE properties [<!ENTITY a "x">]>', '&a;'],
+    [
+      'entities of entities',
+      '<!DOCTYPE properties [<!ENTITY a "xxxxxxxx"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>',
+      '&b;',
+    ],
+    ['an entity in a file', '<!DOCTYPE properties [<!ENTITY a SYSTEM "file:///etc/passwd">]>', '&a;'],
+    ['an entity for the document type', '<!DOCTYPE properties [<!ENTITY % a SYSTEM "http://x/"> %a;]>', ''],
+    ['a subset without anything in it', '<!DOCTYPE properties SYSTEM "x" []>', ''],
+    ['an element', '<!DOCTYPE properties [<!ELEMENT properties ANY>]>', ''],
+    ['two document types', `${HEAD}<!DOCTYPE properties [<!ENTITY a "x">]>`, '&a;'],
+    ['something inside', HEAD, '<!ENTITY a "x">&a;'],
+  ])('a document that declares %s is refused', (_what, head, value) => {
+    expect(() => parsePropertiesXml(document(`<entry key="a">${value}</entry>`, head))).toThrow(
+      'The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.',
+    );
+  });
+
+  test.each(['&a;', '&nbsp;', '&AMP;', '&amp', '& ', '&#x110000;', '&#a;', '&constructor;', '&;'])(
+    'the reference %s is refused',
+    (reference) => {
+      const sentence = /^The configuration (holds "&.*"; allowed are &amp;|is not well-formed XML)/;
+      expect(() => parsePropertiesXml(document(`<entry key="a">${reference}</entry>`))).toThrow(sentence);
+      expect(() => parsePropertiesXml(document(`<entry key="${reference}">x</entry>`))).toThrow(sentence);
+    },
+  );
+
+  test.each([
+    '<properties>',
+    '<properties><entry key="a">x</properties>',
+    '<properties><entry key="a">x</entry>',
+    '<properties><entry key=a>x</entry></properties>',
+    '<properties><entry key="a" key="b">x</entry></properties>',
+    '<properties><entry key="a"><![CDATA[x</entry></properties>',
+    '<properties></properties><properties></properties>',
+    '<properties></properties>x',
+    '<',
+    '<>',
+    `<properties>${'<a>'.repeat(20_000)}`,
+    `<properties>${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}</properties>`,
+  ])('%.70s is not well-formed', (text) => {
+    expect(() => parsePropertiesXml(text)).toThrow(/^The configuration is not well-formed XML/);
+  });
+
+  test.each([
+    '<configuration/>',
+    '<properties/><properties/>',
+    '<properties><entry>x</entry></properties>',
+    '<properties><entry key="a" name="b">x</entry></properties>',
+    '<properties><entry key="a"><b/></entry></properties>',
+    '<properties><property key="a">x</property></properties>',
+    '<properties>x</properties>',
+    '<properties version="2.0"/>',
+    '<properties><toString/><__proto__ key="a"/></properties>',
+  ])('%s is no properties XML', (text) => {
+    expect(() => parsePropertiesXml(text)).toThrow(/^The configuration is no(t| properties XML)/);
+  });
+
+  test('what is written is read again, whatever it holds', () => {
+    const properties = new Map([
+      ['', 'empty'],
+      ['<a "b" \'c\' &amp;>', ' ]]> <!-- & --> \r\n\t"\' '],
+      ['😀', 'ä\u{10FFFF}\u0085'],
+    ]);
+    const text = propertiesXml(properties, '</comment>&');
+    expect(parsePropertiesXml(text)).toEqual([...properties]);
+    expect(text).toContain('<comment>&lt;/comment&gt;&amp;</comment>\n<entry key="">empty</entry>\n');
+  });
 });

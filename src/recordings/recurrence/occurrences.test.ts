@@ -1,9 +1,14 @@
+import fc from 'fast-check';
 import rrule from 'rrule';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { HttpError } from '../../http/errors.ts';
+import { daysInYear, yearRule } from './days-in-year.ts';
 import { occurrencesOf } from './occurrences.ts';
+import { readRule } from './rule.ts';
+import { RuleText } from './rule-text.ts';
+import { offsetAt } from './time-zone.ts';
 
-afterEach(() => vi.restoreAllMocks());
-
+const DAY = 86_400_000;
 const JANUARY = ['2030-01-01T00:00:00Z', '2030-01-31T23:59:59Z'] as const;
 
 function starts(
@@ -44,21 +49,14 @@ test('recordings start at the ends of the period, but not a moment outside of it
   ]);
 });
 
-describe('what a rule leaves open is as on the day of the start', () => {
-  const tuesday = ['2030-01-29T00:00:00Z', '2031-03-01T00:00:00Z'] as const;
-  test('the weekday of a weekly one', () => {
-    expect(days('FREQ=WEEKLY;INTERVAL=26', tuesday)).toEqual(['2030-01-29', '2030-07-30', '2031-01-28']);
-  });
-  test('the day of a monthly one, which February has not', () => {
-    expect(days('FREQ=MONTHLY;COUNT=3', tuesday)).toEqual(['2030-01-29', '2030-03-29', '2030-04-29']);
-  });
-  test('the day and month of a yearly one', () => {
-    expect(days('FREQ=YEARLY', tuesday)).toEqual(['2030-01-29', '2031-01-29']);
-    expect(days('FREQ=YEARLY;BYMONTH=5,6', tuesday)).toEqual(['2030-05-29', '2030-06-29']);
-  });
-  test('the weekday of one that names weeks of the year', () => {
-    expect(days('FREQ=YEARLY;BYWEEKNO=20', tuesday)).toEqual(['2030-05-14']);
-  });
+test.each([
+  ['the weekday of a weekly one', 'FREQ=WEEKLY;INTERVAL=26', '2030-01-29 2030-07-30 2031-01-28'],
+  ['the day of a monthly one, not in February', 'FREQ=MONTHLY;COUNT=3', '2030-01-29 2030-03-29 2030-04-29'],
+  ['the day and month of a yearly one', 'FREQ=YEARLY', '2030-01-29 2031-01-29'],
+  ['the day of a yearly one with months', 'FREQ=YEARLY;BYMONTH=5,6', '2030-05-29 2030-06-29'],
+  ['the weekday of one that names weeks of the year', 'FREQ=YEARLY;BYWEEKNO=20', '2030-05-14'],
+])('a part that a rule leaves open is as on the day of the start: %s', (_, rule, expected) => {
+  expect(days(rule, ['2030-01-29T00:00:00Z', '2031-03-01T00:00:00Z']).join(' ')).toBe(expected);
 });
 
 test('an interval leaves out days, weeks, months and years', () => {
@@ -164,4 +162,184 @@ test('rules that hardly ever or never match are searched through one year of eac
     expect(search.mock.calls.length).toBeGreaterThanOrEqual(14);
     expect(search.mock.calls.length).toBeLessThanOrEqual(21);
   }
+});
+
+describe('the days of a year', () => {
+  const newYearOf = (year: number) => Date.UTC(year, 0) / DAY;
+
+  function daysOfYear(year: number, rule: string): number[] {
+    const newYear = newYearOf(year);
+    return daysInYear(newYear, yearRule(readRule(new RuleText(`${rule};BYHOUR=9;BYMINUTE=0`)), newYear));
+  }
+
+  test('the search ends with the year', () => {
+    expect(daysOfYear(2030, 'FREQ=DAILY')).toEqual(Array.from({ length: 365 }, (_, day) => day));
+    expect(daysOfYear(2032, 'FREQ=DAILY')).toHaveLength(366);
+  });
+
+  test('a numbered weekday counts in the month or in the year, whatever stands beside it', () => {
+    expect(daysOfYear(2030, 'FREQ=YEARLY;BYDAY=1TU')).toEqual([0]);
+    expect(daysOfYear(2030, 'FREQ=MONTHLY;BYDAY=-1TU')).toHaveLength(12);
+    // 2030 has 53 Tuesdays, and January five.
+    expect(daysOfYear(2030, 'FREQ=MONTHLY;BYDAY=TU,1WE')).toHaveLength(53 + 12);
+    expect(daysOfYear(2030, 'FREQ=YEARLY;BYDAY=TU,1WE')).toHaveLength(53 + 1);
+  });
+
+  test('the numbers of weeks are those of ISO 8601, also in the days around New Year', () => {
+    const every = 'BYDAY=MO,TU,WE,TH,FR,SA,SU';
+    const around = [0, 1, 2, 3, 4, 5, 6, 360, 361, 362, 363, 364];
+    // 28 years have every kind of year: a leap year or not, and each weekday it begins with.
+    for (let year = 2000; year < 2028; year++) {
+      const newYear = newYearOf(year);
+      for (const number of [1, 52, 53]) {
+        const found = daysOfYear(year, `FREQ=YEARLY;BYWEEKNO=${number};${every}`);
+        expect(found.filter((day) => around.includes(day))).toEqual(
+          around.filter((day) => isoWeek(newYear + day) === number),
+        );
+      }
+    }
+  });
+
+  test('weeks may begin on another day, and be counted from the end of the year', () => {
+    const last = daysOfYear(2030, 'FREQ=YEARLY;BYWEEKNO=-1;BYDAY=MO,TU,WE,TH,FR,SA,SU');
+    // The week from 23 December; 30 December 2030 is a Monday in week 1 of 2031.
+    expect(last).toEqual([356, 357, 358, 359, 360, 361, 362]);
+    // The first week with four days in 2030 that begins on a Wednesday.
+    expect(daysOfYear(2030, 'FREQ=YEARLY;BYWEEKNO=1;BYDAY=TU,WE;WKST=WE')).toEqual([1, 7]);
+  });
+
+  function isoWeek(day: number): number {
+    const thursday = day - ((day + 3) % 7) + 3;
+    const year = new Date(thursday * DAY).getUTCFullYear();
+    return Math.floor((thursday - newYearOf(year)) / 7) + 1;
+  }
+});
+
+describe('generated rules', () => {
+  const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
+  const zone = fc.constantFrom(
+    'UTC',
+    'Europe/Berlin',
+    'America/New_York',
+    'Asia/Kolkata',
+    'Australia/Lord_Howe',
+    'Pacific/Apia',
+  );
+  const hour = fc.integer({ min: 0, max: 23 });
+  const minute = fc.integer({ min: 0, max: 59 });
+  /** Up to two years, anywhere between 1970 and 2199. */
+  const period = fc
+    .tuple(fc.integer({ min: 0, max: Date.UTC(2197, 0) }), fc.integer({ min: 0, max: 2 * 365 * DAY }))
+    .map(([start, length]) => ({ start: new Date(start), end: new Date(start + length) }));
+
+  /** The starts in milliseconds; none when the rule gives none. */
+  function found(rule: string, { start, end }: { start: Date; end: Date }, timeZone = 'UTC'): number[] {
+    try {
+      return occurrencesOf({ rule, start, end, timeZone, maxOccurrences: 1000 }).map(Number);
+    } catch (error) {
+      if (error instanceof HttpError && error.message.startsWith('The date range')) return [];
+      throw error;
+    }
+  }
+
+  test('recordings follow each other within the period, at the same time by the clocks of the agent', () => {
+    fc.assert(
+      fc.property(zone, period, hour, minute, (timeZone, { start, end }, byHour, byMinute) => {
+        const rule = `FREQ=DAILY;BYHOUR=${byHour};BYMINUTE=${byMinute}`;
+        const instants = found(rule, { start, end }, timeZone);
+        const first = Math.floor(start.getTime() / DAY) * DAY + (byHour * 60 + byMinute) * 60_000;
+        const clock = (instant: number) => (((instant + offsetAt(instant, timeZone)) % DAY) + DAY) % DAY;
+        // A time that clocks skip that day moves by as much as they do.
+        const moved = (instant: number) => offsetAt(instant, timeZone) - offsetAt(instant - DAY, timeZone);
+        const early = (instant: number) => (clock(first) + moved(instant)) % DAY;
+        expect(instants).toEqual([...new Set(instants)].sort((one, other) => one - other));
+        expect(instants.filter((instant) => instant < start.getTime() || instant > end.getTime())).toEqual(
+          [],
+        );
+        expect(
+          instants.filter((instant) => ![clock(first), early(instant)].includes(clock(instant))),
+        ).toEqual([]);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test('give what the package finds for them', () => {
+    const nth = fc.constantFrom(1, 2, 3, 4, -1, -2);
+    const day = fc.constantFrom(...WEEKDAYS);
+    const days = fc
+      .uniqueArray(day, { maxLength: 4 })
+      .map((names) => (names.length > 0 ? `;BYDAY=${names}` : ''));
+    const numbered = fc.tuple(nth, day).map((parts) => `;BYDAY=${parts.join('')}`);
+    const parts: [string, fc.Arbitrary<string>][] = [
+      ['DAILY', days],
+      ['WEEKLY', fc.tuple(day, days).map(([start, names]) => `;WKST=${start}${names}`)],
+      ['MONTHLY', fc.constantFrom(1, 15, 28, -1, -20).map((number) => `;BYMONTHDAY=${number}`)],
+      ['MONTHLY', numbered],
+      [
+        'MONTHLY',
+        fc
+          .tuple(nth, day)
+          .map(([position, name]) => `;BYDAY=${name},${name === 'MO' ? 'TU' : 'MO'};BYSETPOS=${position}`),
+      ],
+      ['YEARLY', numbered],
+      ['YEARLY', fc.tuple(fc.integer({ min: 1, max: 12 }), numbered).map(([m, nd]) => `;BYMONTH=${m}${nd}`)],
+      ['YEARLY', fc.integer({ min: 1, max: 365 }).map((number) => `;BYYEARDAY=${number}`)],
+    ];
+    const interval = fc.integer({ min: 1, max: 9 });
+    const rule = fc.oneof(
+      ...parts.map(([frequency, part]) =>
+        fc
+          .tuple(frequency === 'YEARLY' ? fc.constant(1) : interval, part)
+          .map(([every, text]) => `FREQ=${frequency};INTERVAL=${every}${text}`),
+      ),
+    );
+    fc.assert(
+      fc.property(rule, period, (text, { start, end }) => {
+        const midnight = new Date(Math.floor(start.getTime() / DAY) * DAY);
+        const options = {
+          ...rrule.RRule.parseString(text),
+          dtstart: midnight,
+          byhour: 9,
+          byminute: 0,
+          bysecond: 0,
+        };
+        const expected = new rrule.RRule(options, true).between(start, end, true).map(Number);
+        expect(found(`${text};BYHOUR=9;BYMINUTE=0`, { start, end })).toEqual(expected);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('any text is a rule or refused with a sentence', () => {
+    const names = 'FREQ BYHOUR BYMINUTE BYDAY COUNT UNTIL BYSETPOS WKST X'.split(' ');
+    const name = fc.constantFrom(...names);
+    const value = fc.oneof(
+      fc.constantFrom('DAILY', 'YEARLY', '1', '-1', '0', '1,1', '20300131', 'MO,1MO', '1e9', ''),
+      fc.string(),
+    );
+    const parts = fc.array(
+      fc.tuple(name, value).map(([key, text]) => `${key}=${text}`),
+      { maxLength: 6 },
+    );
+    const text = fc.oneof(
+      parts.map((list) => list.join(';')),
+      parts.map((list) => ['FREQ=YEARLY;BYHOUR=1;BYMINUTE=2', ...list].join(';')),
+      fc.string({ unit: 'binary' }),
+    );
+    const years = { start: new Date('2030-01-01T00:00:00Z'), end: new Date('2032-12-31T00:00:00Z') };
+    fc.assert(
+      fc.property(text, (rule) => {
+        try {
+          expect(found(rule, years).length).toBeLessThanOrEqual(1000);
+        } catch (error) {
+          expect(error).toMatchObject({
+            status: 400,
+            message: expect.stringMatching(/^Invalid RRule: .*: /s),
+          });
+        }
+      }),
+      { numRuns: 5 },
+    );
+  });
 });

@@ -48,26 +48,21 @@ describe('a new recording', () => {
     expect(read).toMatchObject({ start: new Date('2030-01-31T09:00:00.250Z'), durationMs: 750 });
   });
 
-  test('has inputs', () => {
+  test('has up to a hundred inputs', () => {
     const inputs = Array.from({ length: 100 }, (_, index) => `input ${index}`);
     expect(parse({ ...NEW, duration: HOUR, inputs }).inputs).toEqual(inputs);
   });
 
   test('may recur within a period, each time for the duration', () => {
     const rrule = 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0';
-    expect(parse({ ...NEW, end: '2031-01-31T10:00:00Z', duration: HOUR, rrule })).toEqual({
-      agentId: 'room 1',
-      inputs: [],
-      start: START,
-      end: new Date('2031-01-31T10:00:00Z'),
-      durationMs: HOUR,
-      rrule,
-    });
+    const end = '2031-01-31T10:00:00Z';
+    const read = parse({ ...NEW, end, duration: HOUR, rrule });
+    expect(read).toEqual({ ...expected, end: new Date(end), rrule });
   });
 });
 
 describe('a text that is no JSON object is refused', () => {
-  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+  const deep = '['.repeat(5000) + ']'.repeat(5000);
   test.each(['', 'x', '[]', 'null', '"a"', '7', deep, '{"agent_id":"a\0"}'])('%.20s', (text) => {
     expect(refusal(() => parseNewScheduling(text))).toBe('Unable to parse scheduling information');
     expect(refusal(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe(
@@ -77,26 +72,16 @@ describe('a text that is no JSON object is refused', () => {
 });
 
 describe('a start or end that is no moment from 1970 to 2199 is refused by its name', () => {
-  test.each([
-    '',
-    ' ',
-    '2030-02-30T09:00:00Z',
-    '2030-01-31T25:00:00Z',
-    '2030-01-31',
-    '2030-01-31 09:00:00',
+  const impossible = ['2030-02-30T09:00:00Z', '2030-01-31T25:00:00Z'];
+  const malformed = ['', ' ', '2030-01-31', '2030-01-31 09:00:00', '2030-01-31T09:00:00Z\0', '\ud800'];
+  const far = [
     '0000-01-01T00:00:00Z',
     '1969-12-31T23:59:59Z',
     '2200-01-01T00:00:00Z',
-    '9999-12-31T23:59:59Z',
     '+012030-01-31T09:00:00Z',
-    '2030-01-31T09:00:00Z\0',
-    '\ud800',
-    'T'.repeat(10_000),
-    1_895_000_000,
-    true,
-    ['2030-01-31T09:00:00Z'],
-    {},
-  ])('%j', (value) => {
+  ];
+  const others = ['T'.repeat(10_000), 1_895_000_000, true, ['2030-01-31T09:00:00Z'], {}];
+  test.each([...impossible, ...malformed, ...far, ...others])('%j', (value) => {
     const shown = typeof value === 'object' ? 'a list or an object' : JSON.stringify(value).slice(0, 100);
     const sentence = (field: string) =>
       `Unparsable date in scheduling information: the value of '${field}' is ${shown}`;
@@ -119,15 +104,15 @@ describe('a duration that is no whole number of milliseconds up to 30 days is re
       expect(refusal(() => change({ duration }))).toMatch(sentence);
     },
   );
-  test('1e999', () => {
-    expect(refusal(() => parseNewScheduling('{"agent_id":"a","duration":1e999}'))).toContain(
-      "field 'duration'",
-    );
-  });
-  test('more levels of lists than can be shown', () => {
-    expect(
-      refusal(() => parseNewScheduling(`{"duration":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)),
-    ).toContain("field 'duration': the value is a list or an object");
+  test.each([
+    ['1e999', '1e999', "field 'duration'"],
+    [
+      'more levels of lists than can be shown',
+      '['.repeat(50_000) + ']'.repeat(50_000),
+      "field 'duration': the value is a list or an object",
+    ],
+  ])('%s', (_, duration, sentence) => {
+    expect(refusal(() => parseNewScheduling(`{"duration":${duration}}`))).toContain(sentence);
   });
 });
 
@@ -194,19 +179,8 @@ describe('an agent without a name that can be one is refused', () => {
 });
 
 describe('inputs that are no list of names are refused', () => {
-  test.each([
-    'camera',
-    'a,b',
-    {},
-    1,
-    [''],
-    [1],
-    [['a']],
-    ['a\0'],
-    ['\ud800'],
-    ['x'.repeat(256)],
-    Array(101).fill('a'),
-  ])('%.20j', (inputs) => {
+  const lists = [[''], [1], [['a']], ['a\0'], ['\ud800'], ['x'.repeat(256)], Array(101).fill('a')];
+  test.each(['camera', 'a,b', {}, 1, ...lists])('%.20j', (inputs) => {
     const sentence = /^Unable to parse the field 'inputs'; allowed is a list of up to 100 names/;
     expect(refusal(() => parse({ ...NEW, duration: HOUR, inputs }))).toMatch(sentence);
     expect(refusal(() => change({ duration: HOUR, inputs }))).toMatch(sentence);
