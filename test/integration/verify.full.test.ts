@@ -227,17 +227,6 @@ describe('with objects in a folder', () => {
     });
   };
 
-  test('what the ledger would have removed is taken off it, whatever else is wrong with it', async () => {
-    const [resized, lost] = [await up.upload(), await up.upload(bytes(700))];
-    const keys = [await up.trackOf(resized), await up.trackOf(lost)];
-    await up.app.storage.remove(keys.slice(1));
-    await up.setTracks({ size: 5 }, resized);
-    await stage(keys);
-    expect(words((await up.verify('--repair')).lines, 1)).toEqual(['missing', 'size']);
-    expect(await up.ledger()).toEqual([]);
-    expect((await up.verify()).lines).toEqual([expect.stringMatching(/^missing /)]);
-  });
-
   test('an event can be deleted whose object the ledger has as well', async () => {
     const event = await up.upload();
     await stage([await up.trackOf(event)], 'repair');

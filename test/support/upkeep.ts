@@ -76,7 +76,8 @@ export class Upkeep {
   readonly system: System;
 
   constructor(app: TestApp, env: Record<string, string>) {
-    this.app = app;
+    // Of what was restored, the test database is not the one.
+    this.app = { ...app, database: app.context.database };
     this.system = { databaseUrl: app.context.databaseUrl, dataDir: app.context.config.dataDir, env };
   }
 
@@ -171,7 +172,8 @@ export class Upkeep {
 
 /** An application for the test alone, by default with objects in a folder. */
 export async function openUpkeep(env: Record<string, string> = {}): Promise<Upkeep> {
-  Object.assign(process.env, env);
+  // The SDK of S3 reads its keys from the environment.
+  Object.assign(process.env, Object.fromEntries(Object.entries(env).filter(([name]) => /^AWS_/.test(name))));
   const app = await createTestApp(undefined, env);
   onTestFinished(() => app.close());
   return new Upkeep(app, env);
