@@ -4,22 +4,12 @@ import { detectTrackType } from './signature.ts';
 
 const type = (text: string) => detectTrackType(Buffer.from(text));
 
-test.each(['WEBVTT\n\n', 'WEBVTT', '\uFEFFWEBVTT\r\n', 'WEBVTT - Lecture\n', 'WEBVTT\tx'])(
-  '%j are captions',
-  (text) => {
-    expect(type(text)).toBe('text/vtt');
-  },
-);
-
-test.each(['', 'WEBVTTX\n', ' WEBVTT\n', 'webvtt\n', '1\n00:00:00,000 --> 00:00:01,000\nHello\n'])(
-  '%j are not',
-  (text) => {
-    expect(type(text)).toBe('application/octet-stream');
-  },
-);
-
-test('recordings keep their types', () => {
-  expect(detectTrackType(Buffer.from('fLaC----'))).toBe('audio/flac');
+test('captions are known by their first line; recordings keep their types', () => {
+  for (const text of ['WEBVTT\n\n', 'WEBVTT', '\uFEFFWEBVTT\r\n', 'WEBVTT - Lecture\n', 'WEBVTT\tx'])
+    expect(type(text), text).toBe('text/vtt');
+  for (const text of ['', 'WEBVTTX\n', ' WEBVTT\n', 'webvtt\n', '1\n00:00:00,000 --> 00:00:01,000\nHello\n'])
+    expect(type(text), text).toBe('application/octet-stream');
+  expect(type('fLaC----')).toBe('audio/flac');
 });
 
 const read = (text: string) => readCaptions(Buffer.from(text));
@@ -40,14 +30,12 @@ test('SubRip becomes WebVTT, with what the one knows and the other does not', ()
   );
 });
 
+const GREETING = '1\n00:00:01,000 --> 00:00:02,000\nGrüße\n';
 test.each<[string, Buffer]>([
-  ['UTF-8', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nGrüße\n')],
-  ['UTF-16', Buffer.from('\uFEFF1\n00:00:01,000 --> 00:00:02,000\nGrüße\n', 'utf16le')],
-  [
-    'UTF-16, bytes swapped',
-    Buffer.from('\uFEFF1\n00:00:01,000 --> 00:00:02,000\nGrüße\n', 'utf16le').swap16(),
-  ],
-  ['Windows-1252', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nGrüße\n', 'latin1')],
+  ['UTF-8', Buffer.from(GREETING)],
+  ['UTF-16', Buffer.from(`\uFEFF${GREETING}`, 'utf16le')],
+  ['UTF-16, bytes swapped', Buffer.from(`\uFEFF${GREETING}`, 'utf16le').swap16()],
+  ['Windows-1252', Buffer.from(GREETING, 'latin1')],
 ])('captions in %s can be read', (_encoding, bytes) => {
   expect(readCaptions(bytes)).toBe('WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nGrüße\n');
 });

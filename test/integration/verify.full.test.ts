@@ -1,369 +1,375 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
-import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
-import type { ListOptions } from '../../src/storage/port.ts';
+import type { ListOptions, ObjectStorage } from '../../src/storage/port.ts';
 import { sweepUnfinished } from '../../src/upkeep/sweep-unfinished.ts';
 import type { Finding } from '../../src/upkeep/verify/finding.ts';
 import { Notes } from '../../src/upkeep/verify/notes.ts';
 import { verify } from '../../src/upkeep/verify/verify.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { created, post } from '../support/app-uploads.ts';
-import { bytes, source } from '../support/bytes.ts';
+import { bytes } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
-import { eventFields, file } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
-import { say } from '../support/upkeep.ts';
+import { openUpkeep, SOUND, say, type Upkeep, VIDEO } from '../support/upkeep.ts';
 
-const video = { mediatype: 'video/mp4' };
+const UNFINISHED = { ...VIDEO, expectedBytes: 100 };
+const words = (lines: string[], count: number) =>
+  lines.map((line) => line.split(' ', count)[count - 1]).sort();
+/** Lines without what is in brackets, and what was done. */
+const plain = (lines: string[]) => lines.map((line) => line.split(' (', 1)[0]).sort();
+
+let up: Upkeep;
+const notesOf = () => new Notes(join(up.system.dataDir, 'verify.jsonl'));
+/** Notes of a verification that has looked at everything, and found this. */
+async function noted(finding: Finding): Promise<void> {
+  const notes = notesOf();
+  await notes.begin({ digests: false });
+  await notes.add([finding]);
+  await notes.reach({ through: 'zz/ff', objects: 0, bytes: 0 });
+}
+const stage = (keys: string[], owner: string | null = null) =>
+  up.app.database
+    .insertInto('staging')
+    .values(keys.map((key) => ({ object_key: key, owner, expires_at: sql<Date>`now() + interval '1 hour'` })))
+    .execute();
+/** What `verify` needs, with another way to list objects. */
+async function partsWith(list: ObjectStorage['list']) {
+  const { storage } = up.app;
+  const but = new Proxy(storage, {
+    get: (target, name) => (name === 'list' ? list : Reflect.get(target, name).bind(target)),
+  });
+  return { rows: await up.connect(), look: await up.connect(), storage: but };
+}
 
 describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
   let s3: TestS3 | undefined;
-  let app: TestApp;
   beforeEach(async () => {
     s3 = kind === 'S3' ? await startS3() : undefined;
-    Object.assign(process.env, s3?.env);
-    app = await createTestApp(undefined, s3?.env);
-  });
-  afterEach(async () => {
-    await app.close();
-    await s3?.stop();
-  });
-
-  const system = () => {
-    const { databaseUrl, config } = app.context;
-    return { databaseUrl, dataDir: config.dataDir, env: s3?.env ?? {} };
-  };
-  const verifyNow = (...args: string[]) => say(verifyCommand, system(), args);
-  const upload = async (data: Buffer) =>
-    created(await post(app, [...eventFields(), file('presenter', 'camera.mp4', data)]));
-  const tracksOf = (eventId: string) =>
-    app.database
-      .selectFrom('tracks')
-      .selectAll()
-      .where('event_id', '=', eventId)
-      .orderBy('position')
-      .execute();
-  const keyOf = async (eventId: string) => (await tracksOf(eventId))[0]?.object_key ?? '';
-  const overwrite = async (key: string, data: Buffer) => {
-    await app.storage.remove([key]);
-    await app.storage.put(key, source(data), video);
-  };
-  const ledger = () => app.database.selectFrom('staging').select('object_key').execute();
-  const contentOf = async (key: string) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of await app.storage.get(key)) chunks.push(chunk);
-    return Buffer.concat(chunks);
-  };
-  const leaveForeign = async (name: string) => {
-    if (!s3) return writeFile(join(app.context.config.dataDir, 'objects', name), 'notes');
-    const client = new S3Client({ forcePathStyle: true });
-    await client.send(new PutObjectCommand({ Bucket: s3.env.S3_BUCKET, Key: name, Body: 'notes' }));
-  };
-
-  test('nothing is wrong with what is as it was stored', async () => {
-    const event = await upload(await recording());
-    await processEvent(app, event);
-    expect(await verifyNow('--digests')).toEqual({ code: 0, lines: [] });
+    onTestFinished(async () => s3?.stop());
+    up = await openUpkeep(s3?.env);
   });
 
   test('every kind of damage is told with key and event, mended where that can be, and nothing is lost', async () => {
+    const { storage, database } = up.app;
     const clip = await recording();
-    const processed = await upload(clip);
-    await processEvent(app, processed);
-    const [media, poster] = [await elementOf('media'), await elementOf('attachment')];
-    const events = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => upload(Buffer.concat([clip, bytes(i + 1)]))),
+    const processed = await up.upload(clip);
+    await processEvent(up.app, processed);
+    expect(await up.verify('--digests')).toEqual(SOUND);
+    const [media, poster] = [await up.elementOf(processed), await up.elementOf(processed, 'attachment')];
+    const uploaded = async (_: unknown, i: number) => {
+      const event = await up.upload(Buffer.concat([clip, bytes(i + 1)]));
+      return { event, key: await up.trackOf(event) };
+    };
+    const [lost, cut, flipped, resized, renamed, endangered] = await Promise.all(
+      Array.from({ length: 6 }, uploaded) as [ReturnType<typeof uploaded>, ...ReturnType<typeof uploaded>[]],
     );
-    const [lost, cut, flipped, resized, renamed, endangered] = events as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
-    const backup = await mkdtemp(join(tmpdir(), 'inlet-backup-'));
-    expect(await say(backupCommand, system(), [backup])).toMatchObject({ code: 0 });
+    if (!cut || !flipped || !resized || !renamed || !endangered) throw new Error('Too few.');
+    const backup = await up.backUp();
 
-    const keys = new Map<string, string>();
-    for (const event of events) keys.set(event, await keyOf(event));
-    const key = (event: string) => keys.get(event) ?? '';
-    // What was uploaded: gone, cut off, another byte.
-    await app.storage.remove([key(lost)]);
-    const whole = await contentOf(key(cut));
-    await overwrite(key(cut), whole.subarray(0, 1000));
-    const altered = await contentOf(key(flipped));
-    altered[500] = (altered[500] ?? 0) ^ 1;
-    await overwrite(key(flipped), altered);
-    // What a workflow made: gone, and longer than it was.
-    await app.storage.remove([media]);
-    await overwrite(poster, Buffer.concat([await contentOf(poster), bytes(3)]));
-    // What the rows say: another size, another key, and the ledger as well.
-    await app.database.updateTable('tracks').set({ size: 5 }).where('event_id', '=', resized).execute();
+    // Of what was uploaded: gone, cut off, another byte.
+    await storage.remove([lost.key]);
+    const whole = await up.contentOf(cut.key);
+    await up.put(cut.key, whole.subarray(0, 1000));
+    const altered = await up.flip(flipped.key);
+    // Of what a workflow made: gone, and longer than it was.
+    await storage.remove([media]);
+    await up.put(poster, Buffer.concat([await up.contentOf(poster), bytes(3)]));
+    // Of what the rows say: another size, another key, and the ledger as well.
+    await up.setTracks({ size: 5 }, resized.event);
     const invented = objectKey('track');
-    await app.database
-      .updateTable('tracks')
-      .set({ object_key: invented })
-      .where('event_id', '=', renamed)
-      .execute();
-    await app.database
-      .insertInto('staging')
-      .values({ object_key: key(endangered), owner: null, expires_at: sql<Date>`now() + interval '1 hour'` })
-      .execute();
-    // What nobody owns: an object, an upload that never ended, a file of somebody else.
-    const orphan = objectKey('track');
-    await app.storage.put(orphan, source(bytes(77)), video);
-    const unfinished = objectKey('track');
-    await app.storage.begin(unfinished, { ...video, expectedBytes: 100 });
-    await leaveForeign('notes.txt');
+    await up.setTracks({ object_key: invented }, renamed.event);
+    await stage([endangered.key]);
+    // Of nobody: an object, an upload that never ended, a foreign file.
+    const [orphan, unfinished] = [objectKey('track'), objectKey('track')];
+    await up.put(orphan, bytes(77));
+    await storage.begin(unfinished, UNFINISHED);
+    if (s3) {
+      const foreign = { Bucket: s3.env.S3_BUCKET, Key: 'notes.txt', Body: 'notes' };
+      await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand(foreign));
+    } else await writeFile(join(up.system.dataDir, 'objects', 'notes.txt'), 'notes');
 
-    const found = await verifyNow('--digests');
+    const found = await up.verify('--digests');
     expect(found.code).toBe(1);
-    expect(found.lines.map((line) => line.split(' (', 1)[0]).sort()).toEqual(
+    expect(plain(found.lines)).toEqual(
       [
-        `missing ${key(lost)} event ${lost}`,
-        `size ${key(cut)} event ${cut}`,
-        `digest ${key(flipped)} event ${flipped}`,
+        `missing ${lost.key} event ${lost.event}`,
+        `size ${cut.key} event ${cut.event}`,
+        `digest ${flipped.key} event ${flipped.event}`,
         `missing ${media} event ${processed}`,
         `size ${poster} event ${processed}`,
-        `size ${key(resized)} event ${resized}`,
-        `missing ${invented} event ${renamed}`,
-        `orphaned ${key(renamed)}`,
-        `staged ${key(endangered)} event ${endangered}`,
+        `size ${resized.key} event ${resized.event}`,
+        `missing ${invented} event ${renamed.event}`,
+        `orphaned ${renamed.key}`,
+        `staged ${endangered.key} event ${endangered.event}`,
         `orphaned ${orphan}`,
         `orphaned ${unfinished}`,
         'orphaned notes.txt',
       ].sort(),
     );
-    expect((await verifyNow()).lines.filter((line) => line.startsWith('digest'))).toEqual([]);
+    expect((await up.verify()).lines.filter((line) => line.startsWith('digest'))).toEqual([]);
 
-    const repaired = await verifyNow('--digests', '--repair');
+    const repaired = await up.verify('--digests', '--repair');
     expect(repaired.code).toBe(1);
-    const left = repaired.lines
-      .filter((line) => line.includes('\n  left: '))
-      .map((line) => line.split(' ', 2)[1]);
-    expect(left.sort()).toEqual([key(lost), key(cut), key(flipped), 'notes.txt'].sort());
+    const left = repaired.lines.filter((line) => line.includes('\n  left: '));
+    expect(words(left, 2)).toEqual([lost.key, cut.key, flipped.key, 'notes.txt'].sort());
     // Nothing has been removed, not even what nobody owns.
-    expect(await app.storage.size(orphan)).toBe(77);
-    expect((await contentOf(key(flipped))).equals(altered)).toBe(true);
+    expect(await storage.size(orphan)).toBe(77);
+    expect((await up.contentOf(flipped.key)).equals(altered)).toBe(true);
 
-    await processEvent(app, processed);
-    expect(
-      (await verifyNow('--digests', '--repair', '--from', backup)).lines
-        .map((line) => line.split(' ', 1)[0])
-        .sort(),
-    ).toEqual(['digest', 'missing', 'orphaned', 'size']);
-    const rest = await verifyNow('--digests');
-    expect(rest.lines).toEqual([expect.stringMatching(/^orphaned notes\.txt/)]);
-    expect((await contentOf(await keyOf(cut))).equals(whole)).toBe(true);
-    // What was damaged can still be had.
-    expect((await contentOf(key(flipped))).equals(altered)).toBe(true);
-    const event = await app.request(`/api/events/${processed}`);
-    expect(await event.json()).toMatchObject({ processing_state: 'SUCCEEDED' });
-    await rm(backup, { recursive: true });
-
-    async function elementOf(of: string): Promise<string> {
-      const { object_key } = await app.database
-        .selectFrom('publication_elements')
-        .select('object_key')
-        .where('event_id', '=', processed)
-        .where('kind', '=', of)
-        .orderBy('filename')
-        .limit(1)
-        .executeTakeFirstOrThrow();
-      return object_key;
-    }
+    await processEvent(up.app, processed);
+    const restored = await up.verify('--digests', '--repair', '--from', backup);
+    expect(words(restored.lines, 1)).toEqual(['digest', 'missing', 'orphaned', 'size']);
+    expect((await up.verify('--digests')).lines).toEqual([expect.stringMatching(/^orphaned notes\.txt/)]);
+    expect((await up.contentOf(await up.trackOf(cut.event))).equals(whole)).toBe(true);
+    // The damaged bytes can still be had.
+    expect((await up.contentOf(flipped.key)).equals(altered)).toBe(true);
+    expect(await up.read(processed)).toMatchObject({ processing_state: 'SUCCEEDED' });
+    expect(await database.selectFrom('events').select('id').execute()).toHaveLength(7);
   });
 
   test('what an earlier try has left under the key of an object is nothing to remove the object for', async () => {
-    const event = await upload(await recording());
-    const key = await keyOf(event);
-    await app.storage.begin(key, { ...video, expectedBytes: 100 });
-    expect(await verifyNow('--repair')).toEqual({ code: 0, lines: [] });
-    expect(await ledger()).toEqual([]);
+    const key = await up.trackOf(await up.upload());
+    await up.app.storage.begin(key, UNFINISHED);
+    expect(await up.verify('--repair')).toEqual(SOUND);
+    expect(await up.ledger()).toEqual([]);
     // A verification that listed it before its row was committed, and noted it.
-    const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
-    await notes.begin({ digests: false });
-    await notes.add([{ kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' }]);
-    await notes.reach({ through: 'zz/ff', objects: 0, bytes: 0 });
-    expect((await verifyNow('--repair', '--resume')).lines).toEqual([
+    await noted({ kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' });
+    expect((await up.verify('--repair', '--resume')).lines).toEqual([
       expect.stringMatching(/mended: it is in order by now$/),
     ]);
-    expect(await ledger()).toEqual([]);
+    expect(await up.ledger()).toEqual([]);
   });
 
-  test('what an earlier try has left beside an object is removed, and what belongs to nobody is left to be told of', async () => {
-    const key = await keyOf(await upload(await recording()));
+  test('what an earlier try has left beside an object is removed, and what belongs to nobody is reported', async () => {
+    const { app } = up;
+    const key = await up.trackOf(await up.upload());
     const [nobodys, begun] = [objectKey('track'), await app.context.staging.stage('track')];
-    for (const each of [key, nobodys, begun]) await app.storage.begin(each, { ...video, expectedBytes: 100 });
+    for (const each of [key, nobodys, begun]) await app.storage.begin(each, UNFINISHED);
     expect(await sweepUnfinished(app.database, app.storage)).toBe(1);
     expect((await Array.fromAsync(app.storage.unfinished())).sort()).toEqual([nobodys, begun].sort());
-    expect((await verifyNow('--digests')).lines).toEqual([expect.stringMatching(`^orphaned ${nobodys}`)]);
+    expect((await up.verify('--digests')).lines).toEqual([expect.stringMatching(`^orphaned ${nobodys}`)]);
   });
 
-  test('what is left of uploads that are not from here is told of, and left alone', async () => {
+  test('foreign unfinished uploads are reported, and left alone', async () => {
     const name = s3 ? 'left/over' : '.unfinished/left-over';
     if (s3) {
       const begin = new CreateMultipartUploadCommand({ Bucket: s3.env.S3_BUCKET, Key: name });
       await new S3Client({ forcePathStyle: true }).send(begin);
-    } else await writeFile(join(app.context.config.dataDir, 'objects', name), '');
-    expect(await verifyNow()).toEqual({
-      code: 1,
-      lines: [`orphaned ${name} (Inlet gives no such names)`],
-    });
-    expect((await verifyNow('--repair')).lines).toEqual([expect.stringContaining('\n  left: Inlet')]);
-    expect(await ledger()).toEqual([]);
-  });
-
-  test('what the ledger would have removed is taken off it, whatever else is wrong with it', async () => {
-    const [resized, lost] = [await upload(await recording()), await upload(bytes(700))];
-    await app.storage.remove([await keyOf(lost)]);
-    await app.database.updateTable('tracks').set({ size: 5 }).where('event_id', '=', resized).execute();
-    const keys = [await keyOf(resized), await keyOf(lost)];
-    const entry = { owner: null, expires_at: sql<Date>`now() + interval '1 hour'` };
-    await app.database
-      .insertInto('staging')
-      .values(keys.map((object_key) => ({ object_key, ...entry })))
-      .execute();
-    expect((await verifyNow('--repair')).lines.map((line) => line.split(' ', 1)[0]).sort()).toEqual([
-      'missing',
-      'size',
-    ]);
-    expect(await ledger()).toEqual([]);
-    expect((await verifyNow()).lines).toEqual([expect.stringMatching(/^missing /)]);
-  });
-
-  test('an event can be deleted whose object the ledger has as well', async () => {
-    const event = await upload(bytes(700));
-    const entry = { owner: 'repair', expires_at: sql<Date>`now() + interval '1 hour'` };
-    await app.database
-      .insertInto('staging')
-      .values({ object_key: await keyOf(event), ...entry })
-      .execute();
-    expect((await app.request(`/api/events/${event}`, { method: 'DELETE' })).status).toBe(204);
-  });
-
-  test('no transaction is open while objects are read', async () => {
-    await upload(bytes(700));
-    const states: string[] = [];
-    const get = app.storage.get;
-    const proto = Object.getPrototypeOf(app.storage) as typeof app.storage;
-    vi.spyOn(proto, 'get').mockImplementation(async function (this: typeof proto, ...asked) {
-      const { rows } = await sql<{ state: string }>`SELECT state FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'inlet verify'`.execute(app.database);
-      states.push(...rows.map(({ state }) => state));
-      return get.apply(this, asked);
-    });
-    expect((await verifyNow('--digests')).code).toBe(0);
-    expect(new Set(states)).toEqual(new Set(['idle']));
-  });
-
-  test('what is whole is not replaced by what would be made of a damaged recording', async () => {
-    const event = await upload(await recording());
-    await processEvent(app, event);
-    const recorded = await keyOf(event);
-    const altered = await contentOf(recorded);
-    altered[500] = (altered[500] ?? 0) ^ 1;
-    await overwrite(recorded, altered);
-    const { object_key: media } = await app.database
-      .selectFrom('publication_elements')
-      .select('object_key')
-      .where('event_id', '=', event)
-      .where('kind', '=', 'media')
-      .executeTakeFirstOrThrow();
-    await app.storage.remove([media]);
-    // Without reading every object it has not been seen that the recording is damaged.
-    const repaired = await verifyNow('--repair');
-    expect(repaired).toEqual({ code: 1, lines: [expect.stringMatching(/left: .*damaged as well$/)] });
-    const workflows = await app.database.selectFrom('workflows').select('id').execute();
-    expect(workflows).toHaveLength(1);
-  });
-
-  test('what has been put in order since it was found is left alone', async () => {
-    const event = await upload(await recording());
-    const key = await keyOf(event);
-    const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
-    await notes.begin({ digests: false });
-    await notes.add([{ kind: 'orphaned', key, owner: null, size: 1 }]);
-    await notes.reach({ through: 'zz/ff', objects: 0, bytes: 0 });
-    const repaired = await verifyNow('--repair', '--resume');
-    expect(repaired).toEqual({ code: 0, lines: [expect.stringMatching(/mended: it is in order by now$/)] });
-    expect(
-      await app.database.selectFrom('staging').selectAll().where('object_key', '=', key).execute(),
-    ).toEqual([]);
+    } else await writeFile(join(up.system.dataDir, 'objects', name), '');
+    const line = `orphaned ${name} (Inlet gives no such names)`;
+    expect(await up.verify()).toEqual({ code: 1, lines: [line] });
+    expect((await up.verify('--repair')).lines).toEqual([expect.stringContaining('\n  left: Inlet')]);
+    expect(await up.ledger()).toEqual([]);
   });
 
   test('an interrupted verification says how to go on, and goes on where it was', async () => {
     const orphans: string[] = [];
     for (let i = 0; i < 6; i += 1) {
-      await upload(Buffer.concat([await recording(), bytes(i + 1)]));
+      await up.upload(bytes(1000, i + 1));
       // Half of them are before all that rows name, half of them behind it.
-      orphans.push(objectKey(i % 2 ? 'preview' : 'video'));
-      await app.storage.put(orphans.at(-1) ?? '', source(bytes(i + 1)), video);
+      const key = objectKey(i % 2 ? 'preview' : 'video');
+      orphans.push(key);
+      await up.put(key, bytes(i + 1));
     }
-    const connect = async () => {
-      const client = new pg.Client(app.context.databaseUrl).on('error', () => undefined);
-      onTestFinished(() => client.end());
-      await client.connect();
-      return client;
-    };
-    const [rows, look] = [await connect(), await connect()];
     const listed: (string | undefined)[] = [];
-    const { storage } = app;
-    const parts = {
-      ...{ rows, look },
-      storage: {
-        list: (prefix: string, options?: ListOptions) => {
-          listed.push(options?.after);
-          return storage.list(prefix, options);
-        },
-        unfinished: (prefix?: string) => storage.unfinished(prefix),
-        check: () => storage.check(),
-        size: (key: string) => storage.size(key),
-        get: (...args: Parameters<typeof storage.get>) => storage.get(...args),
-      },
-    };
-    const notes = new Notes(join(app.context.config.dataDir, 'verify.jsonl'));
+    const parts = await partsWith((prefix: string, options?: ListOptions) => {
+      listed.push(options?.after);
+      return up.app.storage.list(prefix, options);
+    });
+    const notes = notesOf();
     const scope = { digests: false };
     const found: string[] = [];
     const options = {
-      ...scope,
-      notes,
+      ...{ ...scope, notes, batch: { objects: 1, bytes: 1 } },
       onFinding: ({ key }: Finding) => void found.push(key),
-      batch: { objects: 1, bytes: 1 },
     };
     await notes.begin(scope);
     const interrupted = new AbortController();
     const first = verify(parts, {
-      ...options,
-      from: undefined,
-      signal: interrupted.signal,
+      ...{ ...options, from: undefined, signal: interrupted.signal },
       onProgress: ({ objects }) => objects >= 3 && interrupted.abort(new Error('Interrupted.')),
     });
     await expect(first).rejects.toThrow('Interrupted.');
-    const before = found.splice(0);
-    expect(before).toHaveLength(3);
+    expect(found).toHaveLength(3);
 
     expect(await notes.resume({ digests: true })).toBeUndefined();
     const from = await notes.resume(scope);
     const { objects } = await verify(parts, { ...options, from, onProgress: () => undefined });
     expect(listed).toEqual([undefined, from?.through]);
     expect(objects).toBe(6);
-    // What the first run had not noted as done is looked at again, and told once in the notes.
+    // What the first run had not noted as done is looked at again, and is once in the notes.
     const told = (await Array.fromAsync(notes.findings())).map(({ key }) => key);
     expect(told.sort()).toEqual(orphans.sort());
 
     await notes.begin(scope);
-    const stopped = await say(verifyCommand, system(), [], AbortSignal.abort(new Error('Interrupted.')));
+    const stopped = await say(verifyCommand, up.system, [], AbortSignal.abort(new Error('Interrupted.')));
     expect(stopped.code).toBe(130);
-    expect((await verifyNow('--resume')).lines).toHaveLength(6);
+    expect((await up.verify('--resume')).lines).toHaveLength(6);
+  });
+});
+
+describe('with objects in a folder', () => {
+  beforeEach(async () => {
+    up = await openUpkeep();
+  });
+  const readInstead = (
+    read: (get: () => Promise<ReadableStream>, key: string) => Promise<ReadableStream>,
+  ) => {
+    const { get } = FolderStorage.prototype;
+    vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(function (this: FolderStorage, ...asked) {
+      return read(() => get.apply(this, asked), asked[0]);
+    });
+  };
+
+  test('an event can be deleted whose object the ledger has as well', async () => {
+    const event = await up.upload();
+    await stage([await up.trackOf(event)], 'repair');
+    expect((await up.app.request(`/api/events/${event}`, { method: 'DELETE' })).status).toBe(204);
+  });
+
+  test('no transaction is open while objects are read', async () => {
+    await up.upload();
+    const states: string[] = [];
+    readInstead(async (get) => {
+      const { rows } = await sql<{ state: string }>`SELECT state FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'inlet verify'`.execute(up.app.database);
+      states.push(...rows.map(({ state }) => state));
+      return get();
+    });
+    expect((await up.verify('--digests')).code).toBe(0);
+    expect(new Set(states)).toEqual(new Set(['idle']));
+  });
+
+  test('what is whole is not replaced by what would be made of a damaged recording', async () => {
+    const event = await up.upload(await recording());
+    await processEvent(up.app, event);
+    await up.flip(await up.trackOf(event));
+    await up.app.storage.remove([await up.elementOf(event)]);
+    // Without reading every object it has not been seen that the recording is damaged.
+    const left = expect.stringMatching(/left: .*damaged as well$/);
+    expect(await up.verify('--repair')).toEqual({ code: 1, lines: [left] });
+    expect(await up.app.database.selectFrom('workflows').select('id').execute()).toHaveLength(1);
+  });
+
+  test('what has been put in order since it was found is left alone', async () => {
+    const key = await up.trackOf(await up.upload());
+    await noted({ kind: 'orphaned', key, owner: null, size: 1 });
+    const mended = expect.stringMatching(/mended: it is in order by now$/);
+    expect(await up.verify('--repair', '--resume')).toEqual({ code: 0, lines: [mended] });
+    expect(await up.ledger()).toEqual([]);
+  });
+
+  test('an object that was not listed, and is there as its row says, is read like the others', async () => {
+    const key = await up.trackOf(await up.upload());
+    await up.put(key, Buffer.alloc(1000));
+    const { storage } = up.app;
+    // As if it were stored while the storage was being listed.
+    const parts = await partsWith(async function* (prefix: string, options?: ListOptions) {
+      for await (const object of storage.list(prefix, options)) if (object.key !== key) yield object;
+    });
+    const notes = notesOf();
+    await notes.begin({ digests: true });
+    const found: Finding[] = [];
+    const { bytes: read } = await verify(parts, {
+      ...{ digests: true, notes, from: undefined, onProgress: () => undefined },
+      onFinding: (finding) => void found.push(finding),
+    });
+    expect(found).toMatchObject([{ kind: 'digest', key }]);
+    expect(read).toBe(1000);
+  });
+
+  test.each([
+    ['a folder with something', (path: string) => mkdir(join(path, 'more'), { recursive: true })],
+    ['a link to itself', (path: string) => symlink(basename(path), path)],
+  ])(
+    '%s in the place of an object counts as missing, and keeps nothing from being verified',
+    async (_, leave) => {
+      const event = await up.upload();
+      const key = await up.trackOf(event);
+      const whole = await up.backUp();
+      await rm(up.pathOf(key));
+      await leave(up.pathOf(key));
+      const { code, lines } = await up.verify('--digests');
+      expect([code, plain(lines)]).toEqual([1, [`missing ${key} event ${event}`]]);
+      expect((await up.verify('--repair')).code).toBe(1);
+      expect((await up.verify('--repair', '--from', whole)).code).toBe(0);
+      expect(plain((await up.verify()).lines)).toEqual([`orphaned ${key}`]);
+      await up.setTracks({ object_key: key });
+      const folder = join(up.system.dataDir, 'backup');
+      expect((await up.run(backupCommand, folder)).lines[0]).toBe(`${key}: it is not in the storage`);
+      // Where nobody names the key it is reported as well.
+      await up.app.database.deleteFrom('events').execute();
+      expect(plain((await up.verify()).lines)).toContain(`orphaned ${key}`);
+    },
+  );
+
+  test('what a file system puts into its own folder is no finding, unreadable folders and odd names end nothing', async () => {
+    const objects = join(up.system.dataDir, 'objects');
+    for (const name of ['lost+found', 'Other people']) await mkdir(join(objects, name), { mode: 0 });
+    // A line separator, and a file after it.
+    for (const name of ['a\u2028b', 'c']) await writeFile(join(objects, name), '');
+    const { code, lines } = await up.verify();
+    expect(code).toBe(1);
+    expect(plain(lines)).toEqual(['orphaned Other people', 'orphaned a\u{fffd}b', 'orphaned c']);
+  });
+
+  test('a file in the place of a folder is reported, with what is missing for it', async () => {
+    const event = await up.upload();
+    const key = await up.trackOf(event);
+    const shard = dirname(up.pathOf(key));
+    await rename(shard, `${shard}-aside`);
+    await writeFile(shard, 'no folder');
+    expect(plain((await up.verify('--digests')).lines)).toEqual(
+      [
+        `missing ${key} event ${event}`,
+        `orphaned ${dirname(key)}`,
+        `orphaned ${dirname(key)}-aside/${basename(key)}`,
+      ].sort(),
+    );
+  });
+
+  test('an object that a working storage breaks off again and again is reported, and one that it breaks off once is read', async () => {
+    const event = await up.upload(bytes(500), bytes(501));
+    const [bad, other] = await up.keys();
+    let broken = 0;
+    readInstead(async (get, key) => {
+      if (key === other && broken++ > 0) return get();
+      let sent = false;
+      return new ReadableStream({
+        pull(controller) {
+          if (sent) controller.error(new Error('The storage stopped sending an object.'));
+          else controller.enqueue(new Uint8Array(10));
+          sent = true;
+        },
+      });
+    });
+    const { code, lines } = await up.verify('--digests');
+    expect([code, plain(lines)]).toEqual([1, [`digest ${bad} event ${event}`]]);
+    const folder = join(up.system.dataDir, 'backup');
+    expect((await up.run(backupCommand, folder)).lines[0]).toBe(`${bad}: it cannot be read`);
+    vi.spyOn(FolderStorage.prototype, 'check').mockRejectedValue(new Error('away'));
+    await expect(up.verify('--digests')).rejects.toThrow('stopped sending');
+  });
+
+  test('an object that the disk does not give counts as damaged, and keeps nothing from being verified and backed up', async () => {
+    const event = await up.upload(bytes(500), bytes(501));
+    const [bad] = await up.keys();
+    readInstead(async (get, key) => {
+      if (key === bad) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+      return get();
+    });
+    const { code, lines } = await up.verify('--digests');
+    expect([code, plain(lines)]).toEqual([1, [`digest ${bad} event ${event}`]]);
+    expect((await up.verify('--digests', '--repair')).code).toBe(1);
+    expect(await up.run(backupCommand, join(up.system.dataDir, 'backup'))).toMatchObject({
+      code: 1,
+      lines: [`${bad}: it cannot be read`, expect.stringContaining('2 objects')],
+    });
   });
 });

@@ -1,24 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from '../../src/media/process.ts';
 import { clipFolder, testTools } from './clips.ts';
 
+const LIMIT = { timeLimitMs: 60_000 };
+
+/** What ffprobe shows of a file, a line each, as text separated by commas. */
+async function shown(path: string, ...entries: string[]): Promise<string[]> {
+  const args = ['-v', 'error', ...entries, '-of', 'csv=p=0', path];
+  return (await runTool((await testTools()).ffprobe, args, LIMIT)).output.toString().trim().split('\n');
+}
+
 /** MD5 of every packet of one stream, as stored. */
 export async function packetHashes(path: string, stream: string): Promise<string[]> {
   const args = ['-v', 'error', '-i', path, '-map', `0:${stream}`, '-c', 'copy', '-f', 'framemd5', 'pipe:1'];
-  const { output } = await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
+  const { output } = await runTool((await testTools()).ffmpeg, args, LIMIT);
   const lines = output.toString().split('\n');
   return lines.filter((line) => /^0,/.test(line)).map((line) => line.split(',')[5]?.trim() ?? '');
 }
 
 /** When the pictures of a file are shown, in seconds. */
 export async function pictureTimes(path: string): Promise<number[]> {
-  const entries = ['-select_streams', 'v:0', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0'];
-  const args = ['-v', 'error', ...entries, path];
-  const { output } = await runTool((await testTools()).ffprobe, args, { timeLimitMs: 60_000 });
-  const times = output.toString().split('\n').map(Number.parseFloat);
-  return times.filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
+  const lines = await shown(path, '-select_streams', 'v:0', '-show_entries', 'packet=pts_time');
+  const times = lines.map(Number.parseFloat).filter((time) => !Number.isNaN(time));
+  return times.sort((a, b) => a - b);
+}
+
+/** How long the pictures and the sound of a file last, in seconds. */
+export async function streamDurations(path: string): Promise<{ video?: number; audio?: number }> {
+  const rows = await shown(path, '-show_entries', 'stream=codec_type,duration');
+  return Object.fromEntries(
+    rows.map((row) => row.split(',')).map(([type, seconds]) => [type, Number(seconds)]),
+  );
 }
 
 /** Two pictures in 4K, half a megabyte, that no browser plays; repeated at 25 a second they would be 900,000. */
@@ -27,32 +41,23 @@ export async function tenHoursApart(container: 'mkv' | 'mp4'): Promise<string> {
   const source = 'testsrc2=size=3840x2160:rate=25:duration=0.08,setpts=N*36000/TB';
   const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv444p', '-vsync', 'vfr'];
   const args = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', source, ...codec, '-y', path];
-  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
+  await runTool((await testTools()).ffmpeg, args, LIMIT);
   return path;
 }
 
 /** What a decoder has to say about a file from beginning to end; nothing when it is sound. */
 export async function decodingErrors(path: string): Promise<string> {
   const args = ['-v', 'error', '-i', path, '-f', 'null', '-'];
-  return (await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 })).log;
+  return (await runTool((await testTools()).ffmpeg, args, LIMIT)).log;
 }
 
 /** The names of an MP4's outermost parts in order. */
 export async function boxes(path: string): Promise<string[]> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const names: string[] = [];
-    for (let at = 0; at < size; ) {
-      const header = Buffer.alloc(8);
-      await file.read(header, 0, 8, at);
-      names.push(header.toString('latin1', 4, 8));
-      at += Math.max(8, header.readUInt32BE(0));
-    }
-    return names;
-  } finally {
-    await file.close();
-  }
+  const file = await readFile(path);
+  const names: string[] = [];
+  for (let at = 0; at < file.length; at += Math.max(8, file.readUInt32BE(at)))
+    names.push(file.toString('latin1', at + 4, at + 8));
+  return names;
 }
 
 /** Writes a copy of an MP4 or MOV whose picture is to be shown turned by a quarter, as phones record it. */
@@ -80,14 +85,4 @@ function commandLine(pid: number): string {
   } catch {
     return '';
   }
-}
-
-/** How long the pictures and the sound of a file last, in seconds. */
-export async function streamDurations(path: string): Promise<{ video?: number; audio?: number }> {
-  const args = ['-v', 'error', '-show_entries', 'stream=codec_type,duration', '-of', 'csv=p=0', path];
-  const { output } = await runTool((await testTools()).ffprobe, args, { timeLimitMs: 60_000 });
-  const rows = output.toString().trim().split('\n');
-  return Object.fromEntries(
-    rows.map((row) => row.split(',')).map(([type, seconds]) => [type, Number(seconds)]),
-  );
 }

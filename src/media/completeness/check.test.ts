@@ -1,7 +1,7 @@
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkComplete } from './check.ts';
 
 let folder: string;
@@ -10,39 +10,51 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function check(demuxer: string, bytes: Uint8Array): Promise<string | undefined> {
+const WHOLE = /^whole$/;
+const CUT = /^cut: .*ends before/;
+
+/** What is found: "whole", a doubt, or for certain that it was cut. */
+async function found(demuxer: string, bytes: Uint8Array): Promise<string> {
   const path = join(folder, 'file');
   await writeFile(path, bytes);
   const file = await open(path);
   try {
-    return await checkComplete(file, bytes.length, demuxer);
+    const doubt = await checkComplete(file, bytes.length, demuxer);
+    return doubt ? `doubt: ${doubt}` : 'whole';
+  } catch (error) {
+    expect(error).toMatchObject({ permanent: true });
+    return `cut: ${(error as Error).message}`;
   } finally {
     await file.close();
   }
 }
 
+const concat = (...parts: Uint8Array[]) => Buffer.concat(parts);
+
 function box(type: string, length: number, declared = length + 8): Buffer {
   const header = Buffer.alloc(8);
   header.writeUInt32BE(declared, 0);
   header.write(type, 4, 'latin1');
-  return Buffer.concat([header, Buffer.alloc(length)]);
+  return concat(header, Buffer.alloc(length));
 }
 
 function longBox(type: string, length: number): Buffer {
-  const header = Buffer.alloc(16);
-  header.writeUInt32BE(1, 0);
-  header.write(type, 4, 'latin1');
-  header.writeBigUInt64BE(BigInt(length + 16), 8);
-  return Buffer.concat([header, Buffer.alloc(length)]);
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(BigInt(length + 16));
+  return concat(box(type, 0, 1), size, Buffer.alloc(length));
 }
 
-function matroska(declared: number[], content: number): Buffer {
-  const header = [0x1a, 0x45, 0xdf, 0xa3, 0x84, 0x42, 0x86, 0x81, 0x01];
-  return Buffer.concat([
-    Buffer.from([...header, 0x18, 0x53, 0x80, 0x67, ...declared]),
-    Buffer.alloc(content),
-  ]);
+const [FTYP, MOOV, MDAT] = [box('ftyp', 16), box('moov', 50), box('mdat', 100)];
+
+function matroska(declared: number[], content: number | number[]): Buffer {
+  const header = [0x1a, 0x45, 0xdf, 0xa3, 0x84, 0x42, 0x86, 0x81, 0x01, 0x18, 0x53, 0x80, 0x67, ...declared];
+  return concat(
+    Buffer.from(header),
+    typeof content === 'number' ? Buffer.alloc(content) : Buffer.from(content),
+  );
 }
+const BLOCK = [0xa3, 0x84, 1, 2, 3, 4];
+const CLUSTER = [0x1f, 0x43, 0xb6, 0x75, 0x80 | (2 * BLOCK.length), ...BLOCK];
 
 function wav(declared: number, length: number): Buffer {
   const file = Buffer.alloc(length);
@@ -51,116 +63,78 @@ function wav(declared: number, length: number): Buffer {
   return file;
 }
 
-describe('checkComplete', () => {
-  it('passes whole files, in either order of their parts', async () => {
-    await check('mov', Buffer.concat([box('ftyp', 16), box('mdat', 100), box('moov', 50)]));
-    await check('mov', Buffer.concat([box('ftyp', 16), box('moov', 50), longBox('mdat', 100)]));
-    await check('mov', Buffer.concat([box('moov', 50), box('mdat', 100, 0)]));
-    await check('matroska', matroska([0x01, 0, 0, 0, 0, 0, 0, 100], 100));
-    await check('wav', wav(992, 1000));
-    await check('mpegts', Buffer.alloc(10));
-  });
+function rf64(declared: number): Buffer {
+  const file = Buffer.alloc(100);
+  file.write('RF64\xff\xff\xff\xffWAVEds64', 'latin1');
+  file.writeUInt32LE(28, 16);
+  file.writeBigUInt64LE(BigInt(declared), 20);
+  return file;
+}
 
-  it('tells an MP4 that was cut in its media from one that never got an index', async () => {
-    const whole = Buffer.concat([box('ftyp', 16), box('moov', 50), box('mdat', 1000)]);
-    await expect(check('mov', whole.subarray(0, 500))).rejects.toMatchObject({
-      permanent: true,
-      message: expect.stringContaining('ends before'),
-    });
-    await expect(check('mov', Buffer.concat([box('ftyp', 16), box('mdat', 100)]))).rejects.toMatchObject({
-      permanent: true,
-      message: expect.stringContaining('index is missing'),
-    });
-    const long = Buffer.concat([box('moov', 50), longBox('mdat', 1000)]);
-    await expect(check('mov', long.subarray(0, -1))).rejects.toThrow(/ends before/);
+function flv(said: { duration?: number; filesize?: number }, ...seconds: number[]): Buffer {
+  const numbers = Object.entries(said).map(([name, value]) => {
+    const number = Buffer.alloc(8);
+    number.writeDoubleBE(value);
+    return concat(Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([0]), number);
   });
+  const tags = seconds.map((second) => {
+    const tag = Buffer.alloc(11 + 20 + 4);
+    tag[0] = 9;
+    tag.writeUIntBE(20, 1, 3);
+    tag.writeUIntBE(second * 1000, 4, 3);
+    tag.writeUInt32BE(31, 31);
+    return tag;
+  });
+  return concat(Buffer.from('FLV'), ...numbers, ...tags);
+}
 
-  it('bears rubbish behind the last part of an MP4', async () => {
-    const whole = Buffer.concat([box('moov', 50), box('mdat', 100)]);
-    await check('mov', Buffer.concat([whole, Buffer.alloc(30)]));
-    await check('mov', Buffer.concat([whole, Buffer.from('TAG of some tool, not a part at all')]));
-  });
+function mp3(declared: number, frames: number): Buffer {
+  const frame = Buffer.alloc(417);
+  frame.set([0xff, 0xfb, 0x90, 0x64]);
+  const first = Buffer.from(frame);
+  first.write('Xing', 36, 'latin1');
+  first.writeUInt32BE(2, 40);
+  first.writeUInt32BE(declared, 44);
+  return concat(first, ...Array.from({ length: frames }, () => frame));
+}
 
-  it('sees a live recording that broke off between two blocks of a cluster', async () => {
-    const block = [0xa3, 0x84, 1, 2, 3, 4];
-    const cluster = [0x1f, 0x43, 0xb6, 0x75, 0x80 | (2 * block.length)];
-    const live = (...content: number[]) => Buffer.concat([matroska([0xff], 0), Buffer.from(content)]);
-    expect(await check('matroska', live(...cluster, ...block, ...block))).toBeUndefined();
-    expect(await check('matroska', live(...cluster, ...block))).toMatch(/broken off|incomplete/);
-  });
-
-  it('sees a Matroska file that was cut, but not a live recording', async () => {
-    await expect(check('matroska', matroska([0x01, 0, 0, 0, 0, 0, 1, 0], 100))).rejects.toThrow(
-      /ends before/,
-    );
-    await check('matroska', matroska([0x01, 255, 255, 255, 255, 255, 255, 255], 100));
-    await check('matroska', matroska([0xff], 100));
-  });
-
-  it('sees a WAV file that was cut, but not one whose recorder never knew the length', async () => {
-    await expect(check('wav', wav(4000, 1000))).rejects.toThrow(/ends before/);
-    await check('wav', wav(0xffff_ffff, 1000));
-    await check('wav', wav(0x7fff_ffff, 1000));
-    await check('wav', wav(0, 1000));
-  });
-
-  it('sees the end of an AVI of several gigabytes, which is in its last part', async () => {
-    const part = (length: number, declared = length - 8) => wav(declared, length);
-    await check('avi', Buffer.concat([part(100), part(60)]));
-    await expect(check('avi', Buffer.concat([part(100), part(60, 90)]))).rejects.toThrow(/ends before/);
-  });
-
-  it('sees a WAV of over 4 GB that was cut', async () => {
-    const long = (declared: number) => {
-      const file = Buffer.alloc(100);
-      file.write('RF64\xff\xff\xff\xffWAVEds64', 'latin1');
-      file.writeUInt32LE(28, 16);
-      file.writeBigUInt64LE(BigInt(declared), 20);
-      return file;
-    };
-    await check('wav', long(92));
-    await expect(check('wav', long(5_000_000_000))).rejects.toThrow(/ends before/);
-  });
-
-  it('takes one sign in a Flash video for a doubt, and two for certain', async () => {
-    const tag = (seconds: number) => {
-      const bytes = Buffer.alloc(11 + 20 + 4);
-      bytes[0] = 9;
-      bytes.writeUIntBE(20, 1, 3);
-      bytes.writeUIntBE(seconds * 1000, 4, 3);
-      bytes.writeUInt32BE(31, 31);
-      return bytes;
-    };
-    const video = (said: { duration?: number; filesize?: number }, ...seconds: number[]) => {
-      const numbers = Object.entries(said).map(([name, value]) => {
-        const number = Buffer.alloc(8);
-        number.writeDoubleBE(value);
-        return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([0]), number]);
-      });
-      return Buffer.concat([Buffer.from('FLV'), ...numbers, ...seconds.map(tag)]);
-    };
-    expect(await check('flv', video({ duration: 100 }, 0, 50, 99))).toBeUndefined();
-    expect(await check('flv', video({ duration: 100 }, 0, 50))).toMatch(/less in it than it says/);
-    expect(await check('flv', video({ duration: 0 }, 0, 50).subarray(0, -3))).toMatch(/breaks off/);
-    await expect(check('flv', video({ duration: 100 }, 0, 50).subarray(0, -3))).rejects.toThrow(
-      /ends before/,
-    );
-    await expect(check('flv', video({ duration: 100, filesize: 999 }, 0, 50))).rejects.toThrow(/ends before/);
-  });
-
-  it('does not take a tag that was removed from an MP3 for a part of the recording', async () => {
-    const frame = Buffer.alloc(417);
-    frame.set([0xff, 0xfb, 0x90, 0x64]);
-    const mp3 = (declared: number, frames: number) => {
-      const first = Buffer.from(frame);
-      first.write('Xing', 36, 'latin1');
-      first.writeUInt32BE(2, 40);
-      first.writeUInt32BE(declared, 44);
-      return Buffer.concat([first, ...Array.from({ length: frames }, () => frame)]);
-    };
-    expect(await check('mp3', mp3(417 * 101, 100))).toBeUndefined();
-    expect(await check('mp3', mp3(417 * 101 + 128, 100))).toBeUndefined();
-    expect(await check('mp3', mp3(417 * 101, 50))).toMatch(/less in it than it says/);
-    await expect(check('mp3', mp3(417 * 101, 100).subarray(0, -100))).rejects.toThrow(/ends before/);
-  });
+it.each<[string, string, Uint8Array, RegExp]>([
+  ['an MP4 with its index behind', 'mov', concat(FTYP, MDAT, MOOV), WHOLE],
+  ['an MP4 with its index ahead', 'mov', concat(FTYP, MOOV, longBox('mdat', 100)), WHOLE],
+  ['an MP4 whose last part is open', 'mov', concat(MOOV, box('mdat', 100, 0)), WHOLE],
+  ['an MP4 with zeros behind', 'mov', concat(MOOV, MDAT, Buffer.alloc(30)), WHOLE],
+  ['an MP4 with a tag behind', 'mov', concat(MOOV, MDAT, Buffer.from('TAG of some tool, not a part')), WHOLE],
+  ['an MP4 cut in its media', 'mov', concat(FTYP, MOOV, MDAT).subarray(0, -50), CUT],
+  ['an MP4 cut in a long part', 'mov', concat(MOOV, longBox('mdat', 1000)).subarray(0, -1), CUT],
+  ['an MP4 without an index', 'mov', concat(FTYP, MDAT), /^cut: .*index is missing/],
+  ['a Matroska file', 'matroska', matroska([0x01, 0, 0, 0, 0, 0, 0, 100], 100), WHOLE],
+  ['a Matroska file that was cut', 'matroska', matroska([0x01, 0, 0, 0, 0, 0, 1, 0], 100), CUT],
+  ['a live recording', 'matroska', matroska([0xff], [...CLUSTER, ...BLOCK]), WHOLE],
+  ['a live recording of unknown length', 'matroska', matroska([0x01, ...Array(7).fill(255)], 100), WHOLE],
+  ['a live recording that broke off', 'matroska', matroska([0xff], CLUSTER), /^doubt: .*(off|incomplete)/],
+  ['a WAV file', 'wav', wav(992, 1000), WHOLE],
+  ['a WAV file that was cut', 'wav', wav(4000, 1000), CUT],
+  ['a WAV file of unknown length', 'wav', wav(0xffff_ffff, 1000), WHOLE],
+  ['a WAV file of the longest length', 'wav', wav(0x7fff_ffff, 1000), WHOLE],
+  ['a WAV file without a length', 'wav', wav(0, 1000), WHOLE],
+  ['a WAV file with a long length', 'wav', rf64(92), WHOLE],
+  ['a WAV file of over 4 GB that was cut', 'wav', rf64(5_000_000_000), CUT],
+  ['an AVI in two parts', 'avi', concat(wav(92, 100), wav(52, 60)), WHOLE],
+  ['an AVI cut in its last part', 'avi', concat(wav(92, 100), wav(90, 60)), CUT],
+  ['a Flash video', 'flv', flv({ duration: 100 }, 0, 50, 99), WHOLE],
+  [
+    'a Flash video that is too short',
+    'flv',
+    flv({ duration: 100 }, 0, 50),
+    /^doubt: .*less in it than it says/,
+  ],
+  ['a Flash video cut in a tag', 'flv', flv({ duration: 0 }, 0, 50).subarray(0, -3), /^doubt: .*breaks off/],
+  ['a Flash video that is both', 'flv', flv({ duration: 100 }, 0, 50).subarray(0, -3), CUT],
+  ['a Flash video smaller than it says, too', 'flv', flv({ duration: 100, filesize: 999 }, 0, 50), CUT],
+  ['an MP3', 'mp3', mp3(417 * 101, 100), WHOLE],
+  ['an MP3 of which a tag was removed', 'mp3', mp3(417 * 101 + 128, 100), WHOLE],
+  ['an MP3 with half its frames', 'mp3', mp3(417 * 101, 50), /^doubt: .*less in it than it says/],
+  ['an MP3 cut in a frame', 'mp3', mp3(417 * 101, 100).subarray(0, -100), CUT],
+])('what is found of %s', async (_, demuxer, bytes, expected) => {
+  expect(await found(demuxer, bytes)).toMatch(expected);
 });

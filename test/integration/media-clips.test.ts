@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ffmpegArguments } from '../../src/media/command.ts';
+import { type DeliveryOptions, deliver } from '../../src/media/delivery.ts';
+import { partsWithin } from '../../src/media/kept.ts';
+import { probe } from '../../src/media/probe.ts';
+import { runTool } from '../../src/media/process.ts';
+import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
+import { markedClip, markedPictures, markedSound } from '../support/marked-clips.ts';
+import { boxes, packetHashes, processesWith } from '../support/media.ts';
+
+const tools = await testTools();
+const OPTIONS = {
+  quality: { preset: 'veryfast', crf: 30 },
+  timeLimitMs: 60_000,
+  onProgress: () => undefined,
+};
+
+async function delivered(path: string, options: Partial<DeliveryOptions> = {}) {
+  const target = join(clipFolder(), `delivered-${randomUUID()}`);
+  const fractions: number[] = [];
+  const onProgress = (fraction: number) => void fractions.push(fraction);
+  const info = await probe(tools, path);
+  const plan = await deliver(tools, info, target, { ...OPTIONS, onProgress, ...options });
+  expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+  return { target, plan, fractions, source: info, result: await probe(tools, target) };
+}
+
+describe('probe', () => {
+  it('reads what the streams hold', async () => {
+    const path = await clip({ seconds: 1, video: { size: '640x360', rate: 30 }, audio: { channels: 1 } });
+    const { duration, size, streams, recording, indexed } = await probe(tools, path);
+    expect([duration, size, indexed]).toEqual([1000, (await readFile(path)).length, true]);
+    expect(recording).toMatchObject({ mediatype: 'video/mp4', warnings: [] });
+    expect(streams).toMatchObject([
+      { type: 'video', codec: 'h264', width: 640, height: 360, frameRate: 30, frameCount: 30 },
+      { type: 'audio', codec: 'aac', channels: 1, samplingRate: 48_000 },
+    ]);
+  });
+
+  it('refuses a recording that was cut off, and files that are none without asking a tool', async () => {
+    const path = join(clipFolder(), 'cut.mp4');
+    const whole = await readFile(await clip({ seconds: 1 }));
+    await writeFile(path, whole.subarray(0, Math.floor(whole.length * 0.6)));
+    const message = expect.stringContaining('incomplete');
+    await expect(probe(tools, path)).rejects.toMatchObject({ permanent: true, message });
+    const none = { ffmpeg: '/nonexistent/ffmpeg', ffprobe: '/nonexistent/ffprobe' };
+    for (const [content, reason] of [
+      ['', /is empty/],
+      ['#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile:///etc/passwd\n', /not a recording/],
+    ] as const) {
+      await writeFile(path, content);
+      const refused = { permanent: true, message: expect.stringMatching(reason) };
+      await expect(probe(none, path)).rejects.toMatchObject(refused);
+    }
+    const missing = { permanent: false, message: 'The file cannot be opened.' };
+    await expect(probe(none, join(clipFolder(), 'missing'))).rejects.toMatchObject(missing);
+  });
+});
+
+describe('a delivery', () => {
+  it('takes over what browsers play, and begins with its index', async () => {
+    const path = await clip({ container: 'mkv', seconds: 1 });
+    const { target, plan, fractions } = await delivered(path);
+    expect([plan.video?.copy, plan.audio?.copy]).toEqual([true, true]);
+    for (const stream of ['v:0', 'a:0'])
+      expect(await packetHashes(target, stream)).toEqual(await packetHashes(path, stream));
+    const names = await boxes(target);
+    expect(names.indexOf('moov')).toBeGreaterThan(0);
+    expect(names.indexOf('moov')).toBeLessThan(names.indexOf('mdat'));
+    expect(fractions.at(-1)).toBe(1);
+  });
+
+  it('encodes what browsers may not play', async () => {
+    const { plan, source, result } = await delivered(await clip({ container: 'webm', seconds: 1 }));
+    expect([plan.video?.copy, plan.audio?.copy]).toEqual([false, false]);
+    expect(result).toMatchObject({
+      video: { codec: 'h264', pixelFormat: 'yuv420p', width: 320, height: 240, frameCount: 25 },
+      audio: { codec: 'aac', channels: 2 },
+    });
+    expect(Math.abs(result.duration - source.duration)).toBeLessThan(120);
+  });
+
+  it('is encoded after all when it cannot be taken over', async () => {
+    const info = await probe(tools, await clip({ container: 'webm', seconds: 1 }));
+    // As if VP8 had been taken for something an MP4 may hold.
+    const mistaken = info.video && { ...info.video, codec: 'h264', profile: 'High' };
+    const target = join(clipFolder(), `mistaken-${randomUUID()}`);
+    const plan = await deliver(tools, { ...info, video: mistaken }, target, OPTIONS);
+    expect(plan.video?.copy).toBe(false);
+    expect((await probe(tools, target)).video?.codec).toBe('h264');
+  });
+
+  it('is cut to the frame, with its sound in step, and lasts to the end where the last part has none', async () => {
+    const path = await markedClip({ name: 'quick.mp4', seconds: 4 });
+    const parts = partsWithin([{ begin: 500, end: 1250 }, { begin: 3000 }], 4000);
+    const { target, plan, result } = await delivered(path, { parts });
+    expect([plan.video?.copy, plan.audio?.copy]).toEqual([false, false]);
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+    const numbers = (await markedPictures(target)).map(({ number }) => number);
+    expect(numbers).toEqual([...range(12, 31), ...range(75, 100)]);
+    const sound = await markedSound(target);
+    expect(sound.map(({ second }) => second)).toEqual([0, 1, 3]);
+    [0, 0.5, 0.75].forEach((from, i) => void expect(sound[i]?.from).toBeCloseTo(from, 1));
+    expect(Math.abs(result.duration - 1750)).toBeLessThan(60);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('an encoder', () => {
+  const LONG: ClipOptions = {
+    ...{ container: 'mkv', seconds: 10, audio: false },
+    video: { size: '1280x720', codec: 'mpeg4' },
+  };
+  const QUALITY = { preset: 'veryslow', crf: 18 };
+  const encoding = async (name: string, options: (target: string) => Partial<DeliveryOptions>) => {
+    const target = join(clipFolder(), `${name}-${randomUUID()}`);
+    const info = await probe(tools, await clip(LONG));
+    const ended = deliver(tools, info, target, { ...OPTIONS, quality: QUALITY, ...options(target) });
+    return { target, error: await ended.catch((error) => error) };
+  };
+
+  it('is gone when the operation was aborted', async () => {
+    const controller = new AbortController();
+    const reason = new Error('shutdown');
+    const running: number[] = [];
+    const { target, error } = await encoding('aborted', (target) => ({
+      signal: controller.signal,
+      onProgress: () => {
+        running.push(...processesWith(target));
+        controller.abort(reason);
+      },
+    }));
+    expect(error).toBe(reason);
+    expect(running.length).toBeGreaterThan(0);
+    expect(processesWith(target)).toEqual([]);
+  });
+
+  it('is gone when its time is over', async () => {
+    const { target, error } = await encoding('late', () => ({ timeLimitMs: 700 }));
+    expect(error).toMatchObject({ permanent: false, message: expect.stringContaining('stopped after') });
+    expect(processesWith(target)).toEqual([]);
+  });
+
+  it('that something else killed, or on a full disk, is worth another attempt', async () => {
+    const { error } = await encoding('killed', (target) => ({
+      onProgress: () => {
+        for (const pid of processesWith(target)) process.kill(pid, 'SIGKILL');
+      },
+    }));
+    expect(error).toMatchObject({ permanent: false });
+    const input = { path: 'sine=duration=5', options: ['-f', 'lavfi'] };
+    const args = ffmpegArguments(input, [{ target: '/dev/full', options: ['-f', 's16le'] }]);
+    const full = { permanent: false, message: 'The disk of the worker is full.' };
+    await expect(runTool(tools.ffmpeg, args, OPTIONS)).rejects.toMatchObject(full);
+  });
+});

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { backupCommand } from '../../src/cli/inlet/backup.ts';
+import { doctorCommand } from '../../src/cli/inlet/doctor.ts';
+import { restoreCommand } from '../../src/cli/inlet/restore.ts';
+import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { objectKey } from '../../src/storage/keys.ts';
+import { bytes, sha256 } from '../support/bytes.ts';
+import { siteFolders } from '../support/site-folders.ts';
+import { emptySystem, openUpkeep, SOUND, say, temporaryFolder, type Upkeep } from '../support/upkeep.ts';
+
+let up: Upkeep;
+beforeEach(async () => {
+  up = await openUpkeep();
+});
+const workflows = async () => {
+  const all = await up.app.database.selectFrom('workflows').select('definition').orderBy('id').execute();
+  return all.map(({ definition }) => definition);
+};
+
+describe('a backup', () => {
+  test('restores every event and object', async () => {
+    const [event, other] = [await up.upload(bytes(3_000_000), bytes(20)), await up.upload()];
+    const folder = await temporaryFolder();
+    expect(await up.run(backupCommand, folder)).toMatchObject({ code: 0 });
+    const elsewhere = await emptySystem();
+    expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
+    const restored = await openUpkeep({
+      DATABASE_URL: elsewhere.databaseUrl,
+      DATA_DIR: elsewhere.dataDir,
+    });
+    for (const id of [event, other]) expect(await restored.read(id)).toEqual(await up.read(id));
+    expect(await restored.keys()).toEqual(await up.keys());
+    expect(await restored.verify('--digests')).toEqual(SOUND);
+    await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('stop all of Inlet first');
+  });
+
+  test('reports what it lacks', async () => {
+    const folder = await temporaryFolder();
+    const key = await up.trackOf(await up.upload());
+    await up.app.storage.remove([key]);
+    const { code, lines } = await up.run(backupCommand, folder);
+    expect([code, lines[0]]).toEqual([1, `${key}: it is not in the storage`]);
+  });
+});
+
+describe('verification and repair', () => {
+  test('report what is missing, damaged or orphaned, mend what they can, and the rest from a backup', async () => {
+    const events: string[] = [];
+    for (let i = 1; i < 6; i += 1) events.push(await up.upload(bytes(1000, i)));
+    const keys = await Promise.all(events.map((event) => up.trackOf(event)));
+    const [lost = '', cut = '', flipped = '', renamed = ''] = keys;
+    const backup = await up.backUp();
+    expect(await up.verify('--digests')).toEqual(SOUND);
+    await up.app.storage.remove([lost]);
+    await up.put(cut, bytes(100));
+    await up.flip(flipped);
+    const invented = objectKey('track');
+    await up.setTracks({ object_key: invented }, events[3]);
+    const [orphan, unfinished] = [objectKey('track'), await up.app.context.staging.stage('track')];
+    await up.put(orphan, bytes(77));
+    await up.put(unfinished, bytes(78));
+
+    const { code, lines } = await up.verify('--digests');
+    expect(code).toBe(1);
+    expect(lines.map((line) => line.split(' (')[0]).sort()).toEqual(
+      [
+        `missing ${lost} event ${events[0]}`,
+        `size ${cut} event ${events[1]}`,
+        `digest ${flipped} event ${events[2]}`,
+        `missing ${invented} event ${events[3]}`,
+        `orphaned ${renamed}`,
+        `orphaned ${orphan}`,
+      ].sort(),
+    );
+    const repaired = await up.verify('--digests', '--repair');
+    const left = repaired.lines.filter((line) => line.includes('\n  left: '));
+    expect(left.map((line) => line.split(' ')[1]).sort()).toEqual([lost, cut, flipped].sort());
+    expect(await up.trackOf(events[3] ?? '')).toBe(renamed);
+    expect((await up.ledger()).filter((entry) => entry.startsWith('repair'))).toEqual([`repair ${orphan}`]);
+    expect((await up.verify('--digests', '--repair', '--from', backup)).code).toBe(0);
+    expect(await up.verify('--digests')).toEqual(SOUND);
+    for (const [i, event] of events.entries())
+      expect(await up.contentOf(await up.trackOf(event))).toEqual(bytes(1000, i + 1));
+  });
+
+  test('what the ledger would have removed is taken off it, whatever else is wrong with it', async () => {
+    const events = [await up.upload(), await up.upload(), await up.upload()];
+    const [sound = '', resized = '', lost = ''] = await Promise.all(events.map((event) => up.trackOf(event)));
+    await up.app.storage.remove([lost]);
+    await up.setTracks({ size: 5 }, events[1]);
+    const entry = { owner: null, expires_at: new Date(Date.now() + 3_600_000) };
+    const entries = [sound, resized, lost].map((object_key) => ({ ...entry, object_key }));
+    await up.app.database.insertInto('staging').values(entries).execute();
+    const kinds = async (...args: string[]) =>
+      (await up.verify(...args)).lines.map((line) => line.split(' ', 2).join(' ')).sort();
+    const damage = [`missing ${lost}`, `size ${resized}`];
+    expect(await kinds()).toEqual([...damage, `staged ${sound}`]);
+    expect(await kinds('--repair')).toEqual([...damage, `staged ${sound}`]);
+    expect(await up.ledger()).toEqual([]);
+    expect(await kinds()).toEqual([`missing ${lost}`]);
+  });
+});
+
+describe('a missing track that a program of the site made', () => {
+  const SUBTITLES = { program: 'subtitles.sh', output_flavor: 'captions/source', output_tags: 'lang:en' };
+  const BEGUN = expect.stringMatching(/^missing track.*\n {2}begun: workflow /);
+
+  async function repairNow() {
+    const site = await siteFolders();
+    onTestFinished(site.remove);
+    return say(verifyCommand, { ...up.system, env: { WORKFLOWS_DIR: site.workflows } }, ['--repair']);
+  }
+
+  const addOperations = (workflow_id: number, operations: readonly string[], more = {}) =>
+    up.app.database
+      .insertInto('workflow_operations')
+      .values(
+        operations.map((operation, position) => ({
+          ...{ workflow_id, position, operation, state: 'succeeded', max_attempts: 1, time_limit_ms: 1000 },
+          configuration: JSON.stringify(operation === 'command' ? { ...SUBTITLES, ...more } : {}),
+        })),
+      )
+      .execute();
+
+  /** An event whose workflow has ended, and whose made track has lost its object. */
+  async function lackingTrack(definition: string, operations: readonly string[], published = true) {
+    const { database } = up.app;
+    const event_id = await up.upload();
+    await database.updateTable('events').set({ processing_state: 'SUCCEEDED' }).execute();
+    const ended = database.updateTable('workflows').set({ definition, state: 'SUCCEEDED' }).returning('id');
+    const { id } = await ended.executeTakeFirstOrThrow();
+    await database.deleteFrom('workflow_operations').execute();
+    await addOperations(id, operations);
+    await database
+      .insertInto('tracks')
+      .values({
+        ...{ id: randomUUID(), event_id, position: 1, flavor: 'captions/source', filename: 'en.vtt' },
+        ...{ mediatype: 'text/vtt', object_key: objectKey('track'), size: 9, sha256: sha256(bytes(9)) },
+        made_by: 'command subtitles.sh  captions/source lang:en',
+      })
+      .execute();
+    const publication = { id: randomUUID(), event_id, channel: 'engage-player', mediatype: 'text/html' };
+    if (published) await database.insertInto('publications').values(publication).execute();
+    return event_id;
+  }
+
+  test('is made by the workflow that ran it, not by a later one that ran the program on other tracks', async () => {
+    const event_id = await lackingTrack('subtitled', ['inspect', 'command']);
+    const { id } = await up.app.database
+      .insertInto('workflows')
+      .values({
+        ...{ event_id, definition: 'other', title: '', configuration: '{}', state: 'SUCCEEDED' },
+        ...{ creator: '', request_id: '' },
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await addOperations(id, ['command'], { tracks: 'presentation/*' });
+    expect((await repairNow()).lines).toEqual([BEGUN]);
+    expect(await workflows()).toEqual(['subtitled', 'other', 'subtitled']);
+  });
+
+  test.each<[string, string, string[], boolean, RegExp]>([
+    ['is not among the site’s any more', 'removed', ['command'], true, /a program of the site made it/],
+    ['is not known any more', 'subtitled', ['inspect', 'encode'], true, /a program of the site made it/],
+    ['would publish what was retracted', 'subtitled', ['command', 'publish'], false, /"engage-player"/],
+  ])(
+    'is reported, and nothing is begun, where its workflow %s',
+    async (_, definition, run, published, reason) => {
+      await lackingTrack(definition, run, published);
+      const { code, lines } = await repairNow();
+      expect(lines).toEqual([expect.stringMatching(/^missing track.*\n {2}left: /)]);
+      expect(lines[0]).toMatch(reason);
+      expect(code).toBe(1);
+      expect(await workflows()).toHaveLength(1);
+    },
+  );
+});
+
+test('the doctor does not take a folder of objects that has gone or is empty for that with the objects', async () => {
+  const examined = async () =>
+    (await up.run(doctorCommand)).lines.find((line) => line.includes('  storage  '));
+  await up.upload();
+  expect(await examined()).toMatch(/^ok/);
+  const objects = join(up.system.dataDir, 'objects');
+  await rename(objects, `${objects}-elsewhere`);
+  expect(await examined()).toMatch(/^FAIL.*the database tells of 1 objects in it/);
+  await expect(stat(objects)).rejects.toMatchObject({ code: 'ENOENT' });
+  // The mount point of a disk stays when that is not mounted, with what an earlier start or doctor left in it.
+  for (const name of ['.unfinished', 'lost+found', 'probe'])
+    await mkdir(join(objects, name), { recursive: true });
+  expect(await examined()).toMatch(/^FAIL.*is empty, and the database tells of 1 objects in it/);
+  await rm(objects, { recursive: true });
+  await rename(`${objects}-elsewhere`, objects);
+});
