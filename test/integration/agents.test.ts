@@ -273,16 +273,6 @@ describe('names', () => {
 describe('whoever reports', () => {
   const both = [pathOf('guarded'), `${pathOf('guarded')}/configuration`];
   const fields = { state: 'idle', configuration: '{}' };
-  const anonymously = (path: string) =>
-    app.anonymous(path, { method: 'POST', body: new URLSearchParams(fields) });
-
-  test.each(both)('%s needs credentials: 401 with a challenge', async (path) => {
-    const answer = await anonymously(path);
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest .*, Basic realm="Opencast"$/);
-    const wrong = { Authorization: `Basic ${Buffer.from('admin:wrong').toString('base64')}` };
-    expect((await send(app, 'POST', path, fields, wrong)).status).toBe(401);
-  });
 
   test.each(both)('%s needs the role ROLE_CAPTURE_AGENT: 403 without it', async (path) => {
     const Authorization = await app.account(randomUUID(), 'ROLE_API_CAPTURE_AGENTS_VIEW', 'ROLE_USER');
@@ -298,20 +288,27 @@ describe('whoever reports', () => {
   test.each(both)('%s does nothing in the name of others without the right to: 403', async (path) => {
     const Authorization = await app.account(randomUUID(), 'ROLE_CAPTURE_AGENT');
     await changesNothing(async () => {
-      for (const other of [{ 'X-RUN-AS-USER': 'admin' }, { 'X-RUN-WITH-ROLES': 'ROLE_CAPTURE_AGENT' }]) {
-        expect((await send(app, 'POST', path, fields, { Authorization, ...other })).status).toBe(403);
+      for (const [name, value] of [
+        ['X-RUN-AS-USER', 'admin'],
+        ['X-RUN-WITH-ROLES', 'ROLE_CAPTURE_AGENT'],
+      ] as const) {
+        const answer = await send(app, 'POST', path, fields, { Authorization, [name]: value });
+        expect(answer.status).toBe(403);
       }
     });
   });
 
   test.each([
+    '/capture-admin/agents/guarded',
     '/%63apture-admin/agents/guarded',
     '/capture-admin/agents/guarded/',
     '/capture-admin/agents/a%2Fconfiguration',
     '/capture-admin/agents/guarded/configuration/',
     '/capture-admin/./agents/guarded',
   ])('%s is guarded as well', async (path) => {
-    expect((await anonymously(path)).status).toBe(401);
+    const answer = await app.anonymous(path, { method: 'POST', body: new URLSearchParams(fields) });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest .*, Basic realm="Opencast"$/);
     expect((await send(app, 'POST', path, fields)).status).toBe(200);
   });
 });
@@ -416,11 +413,8 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
   });
 
   test('is 413 beyond 64 KiB', async () => {
-    const entry = (length: number) => `"k${length}":"${'x'.repeat(length)}"`;
-    const keys = Array.from({ length: 6 }, (_, i) => entry(9990 + i));
-    expect((await post('large', `{${keys.join(',')}}`)).status).toBe(200);
-    const answer = await post('large', `{${[...keys, entry(9000)].join(',')}}`);
-    expect(answer).toMatchObject({ status: 413, text: 'The configuration is longer than 65536 bytes.' });
+    const sentence = 'The configuration is longer than 65536 bytes.';
+    expect(await post('large', `{${' '.repeat(65_535)}}`)).toMatchObject({ status: 413, text: sentence });
     expect((await post('large', `{"a":"${'x'.repeat(2 ** 20)}"}`)).status).toBe(413);
   });
 });
