@@ -1,29 +1,47 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { timeZoneOf } from '../../src/recordings/agents/agents.queries.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
+import { ownApp } from '../support/app.ts';
+import { field, form } from '../support/form.ts';
 import { send } from '../support/series.ts';
+import { snapshot } from '../support/snapshot.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await createTestApp();
-});
+/** Capture agents as they report and as they are listed. Lists and snapshots are of whole tables. */
+const app = await ownApp();
 afterEach(() => app.database.deleteFrom('capture_agents').execute());
-afterAll(() => app?.close());
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'];
-const NOW = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
-const report = (name: string, fields: Record<string, string>) =>
-  send(app, 'POST', `/capture-admin/agents/${encodeURIComponent(name)}`, fields);
-const configure = (name: string, configuration: object) =>
-  send(app, 'POST', `/capture-admin/agents/${encodeURIComponent(name)}/configuration`, {
-    configuration: JSON.stringify(configuration),
-  });
-const get = async (path: string) => {
+const URLENCODED = 'application/x-www-form-urlencoded';
+const HEAD = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
+`;
+const JSON_TEXT =
+  '{"capture.device.names":"camera, screen","capture.device.timezone":"Europe/Berlin","a":"<&>"}';
+const XML_TEXT = `${HEAD}<properties version="1.0">
+<comment>mine</comment>
+<entry key="capture.device.timezone">Europe/Berlin</entry>
+<entry key="capture.device.names">camera, screen</entry>
+<entry key="a">&lt;&amp;&#62;</entry>
+</properties>`;
+
+const pathOf = (name: string) => `/capture-admin/agents/${encodeURIComponent(name)}`;
+const report = (name: string, fields: Record<string, string>) => send(app, 'POST', pathOf(name), fields);
+const configure = (name: string, configuration: string) =>
+  send(app, 'POST', `${pathOf(name)}/configuration`, { configuration });
+/** Posts a configuration as the body of the request. */
+async function post(name: string, body: BodyInit, type?: string) {
+  const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
+  const answer = await app.request(`${pathOf(name)}/configuration`, { method: 'POST', headers, body });
+  return { status: answer.status, type: answer.headers.get('Content-Type'), text: await answer.text() };
+}
+async function get<T = Record<string, unknown>>(path: string) {
   const answer = await app.request(path);
-  return { status: answer.status, headers: answer.headers, json: (await answer.json()) as unknown };
-};
-const agent = (name: string) => get(`/api/agents/${encodeURIComponent(name)}`);
+  return { status: answer.status, headers: answer.headers, json: (await answer.json()) as T };
+}
+const agent = async (name: string) => (await get(`/api/agents/${encodeURIComponent(name)}`)).json;
+const stored = (id: string) =>
+  app.database.selectFrom('capture_agents').selectAll().where('id', '=', id).executeTakeFirst();
 const known = (...ids: string[]) =>
   app.database
     .insertInto('capture_agents')
@@ -31,54 +49,47 @@ const known = (...ids: string[]) =>
     .execute();
 const silentFor = (seconds: number) =>
   sql`UPDATE capture_agents SET seen_at = now() - make_interval(secs => ${seconds})`.execute(app.database);
+/** Asserts that something leaves every row as it is. */
+async function changesNothing(work: () => Promise<unknown>) {
+  const before = await snapshot(app.database);
+  await work();
+  expect(await snapshot(app.database)).toEqual(before);
+}
 
 describe('GET /api/agents', () => {
-  test('is an empty array as long as no agent is known', async () => {
-    expect((await get('/api/agents')).json).toEqual([]);
-  });
-
   test('has the fields of the reference, by identifier', async () => {
+    expect((await get('/api/agents')).json).toEqual([]);
     await report('room-2', { state: 'capturing' });
     await report('room-1', { state: 'idle', address: 'http://room-1.test' });
-    await configure('room-1', { 'capture.device.names': 'camera,screen' });
-    const { json } = await get('/api/agents');
-    expect(json).toEqual([
-      {
-        agent_id: 'room-1',
-        status: 'idle',
-        inputs: ['camera', 'screen'],
-        update: expect.stringMatching(NOW),
-        url: 'http://room-1.test',
-      },
-      { agent_id: 'room-2', status: 'capturing', inputs: [], update: expect.stringMatching(NOW), url: '' },
+    await configure('room-1', '{"capture.device.names":"camera,screen"}');
+    const update = expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const inputs = ['camera', 'screen'];
+    expect((await get('/api/agents')).json).toEqual([
+      { agent_id: 'room-1', status: 'idle', inputs, update, url: 'http://room-1.test' },
+      { agent_id: 'room-2', status: 'capturing', inputs: [], update, url: '' },
     ]);
   });
 
   test('limit and offset cut the list; a limit of 0 is none, past the end nothing is left', async () => {
     await known('a', 'b', 'c', 'd');
     const page = async (query: string) =>
-      ((await get(`/api/agents?${query}`)).json as { agent_id: string }[]).map(({ agent_id }) => agent_id);
+      (await get<{ agent_id: string }[]>(`/api/agents?${query}`)).json.map(({ agent_id }) => agent_id);
     expect(await page('limit=2')).toEqual(['a', 'b']);
     expect(await page('limit=2&offset=1')).toEqual(['b', 'c']);
     expect(await page('limit=0&offset=1')).toEqual(['b', 'c', 'd']);
     expect(await page('limit=&offset=')).toEqual(['a', 'b', 'c', 'd']);
     expect(await page('offset=4')).toEqual([]);
     expect(await page('limit=5&offset=9007199254740991')).toEqual([]);
+    const { headers } = await get('/api/agents?limit=3');
+    expect([headers.get('X-Total-Count'), headers.get('X-Total-Count-Relation')]).toEqual(['4', 'eq']);
+    const next = /<http:\/\/inlet\.test([^>]*)>; rel="next"/.exec(headers.get('Link') ?? '')?.[1] ?? '';
+    expect((await get(next)).json).toMatchObject([{ agent_id: 'd' }]);
   });
 
   test('comes whole when it is long, each agent once', async () => {
     await known(...Array.from({ length: 1100 }, (_, i) => `room ${i}`));
-    const { json } = await get('/api/agents');
-    const ids = (json as { agent_id: string }[]).map(({ agent_id }) => agent_id);
-    expect([ids.length, new Set(ids).size]).toEqual([1100, 1100]);
-  });
-
-  test('tells how many there are and where the next page is', async () => {
-    await known('a', 'b', 'c');
-    const { headers } = await get('/api/agents?limit=2');
-    expect([headers.get('X-Total-Count'), headers.get('X-Total-Count-Relation')]).toEqual(['3', 'eq']);
-    const next = /<http:\/\/inlet\.test([^>]*)>; rel="next"/.exec(headers.get('Link') ?? '')?.[1] ?? '';
-    expect((await get(next)).json).toMatchObject([{ agent_id: 'c' }]);
+    const { json } = await get<{ agent_id: string }[]>('/api/agents');
+    expect([json.length, new Set(json.map(({ agent_id }) => agent_id)).size]).toEqual([1100, 1100]);
   });
 
   test.each(['limit=-1', 'offset=-1', 'limit=x', 'offset=1.5', 'limit=1e3'])(
@@ -94,7 +105,7 @@ describe('GET /api/agents', () => {
 describe('GET /api/agents/{id}', () => {
   test('is one agent', async () => {
     await report('room-1', { state: 'uploading', address: 'http://room-1.test' });
-    expect(await agent('room-1')).toMatchObject({
+    expect(await get('/api/agents/room-1')).toMatchObject({
       status: 200,
       json: { agent_id: 'room-1', status: 'uploading', inputs: [], url: 'http://room-1.test' },
     });
@@ -109,25 +120,24 @@ describe('GET /api/agents/{id}', () => {
     'has the role ROLE_API_CAPTURE_AGENTS_VIEW, and came with 1.1.0: /api/agents%s',
     async (path) => {
       await known('room-1');
-      const name = `viewer${path.length}`;
-      const headers = { Authorization: await app.account(name, 'ROLE_API_CAPTURE_AGENTS_VIEW') };
-      expect((await send(app, 'GET', `/api/agents${path}`, undefined, headers)).status).toBe(200);
-      const others = {
-        Authorization: await app.account(`${name}-not`, 'ROLE_CAPTURE_AGENT', 'ROLE_API_EVENTS_VIEW'),
-      };
-      expect((await send(app, 'GET', `/api/agents${path}`, undefined, others)).status).toBe(403);
-      const old = { Accept: 'application/v1.0.0+json' };
-      expect((await send(app, 'GET', `/api/agents${path}`, undefined, old)).status).toBe(406);
+      const ask = (headers: Record<string, string>) =>
+        send(app, 'GET', `/api/agents${path}`, undefined, headers);
+      const account = async (...roles: string[]) => ({
+        Authorization: await app.account(randomUUID(), ...roles),
+      });
+      expect((await ask(await account('ROLE_API_CAPTURE_AGENTS_VIEW'))).status).toBe(200);
+      expect((await ask(await account('ROLE_CAPTURE_AGENT', 'ROLE_API_EVENTS_VIEW'))).status).toBe(403);
+      expect((await ask({ Accept: 'application/v1.0.0+json' })).status).toBe(406);
       const first = { Accept: 'application/v1.1.0+json' };
-      expect((await send(app, 'GET', `/api/agents${path}`, undefined, first)).type).toBe(first.Accept);
+      expect((await ask(first)).type).toBe(first.Accept);
     },
   );
 });
 
 describe('status and update', () => {
   test.each(STATES)('an agent that reports %s has this status', async (state) => {
-    await report('room-1', { state });
-    expect((await agent('room-1')).json).toMatchObject({ status: state });
+    expect(await report('room-1', { state })).toMatchObject({ status: 200, text: `room-1 set to ${state}` });
+    expect(await agent('room-1')).toMatchObject({ status: state });
   });
 
   test('an agent that never reported is unknown, since it became known', async () => {
@@ -137,7 +147,7 @@ describe('status and update', () => {
       RETURNING to_char(known_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since`.execute(
       app.database,
     );
-    expect((await agent('room-1')).json).toMatchObject({ status: 'unknown', update: rows[0]?.since });
+    expect(await agent('room-1')).toMatchObject({ status: 'unknown', update: rows[0]?.since });
   });
 
   test.each([
@@ -146,21 +156,327 @@ describe('status and update', () => {
   ])('an agent that was idle %i seconds ago is %s', async (seconds, status) => {
     await report('room-1', { state: 'idle' });
     await silentFor(seconds);
-    expect((await agent('room-1')).json).toMatchObject({ status });
+    expect(await agent('room-1')).toMatchObject({ status });
     expect((await get('/api/agents')).json).toMatchObject([{ status }]);
-  });
-
-  test('an agent that reports again is no longer offline', async () => {
     await report('room-1', { state: 'idle' });
-    await silentFor(3600);
-    await report('room-1', { state: 'idle' });
-    expect((await agent('room-1')).json).toMatchObject({ status: 'idle' });
+    expect(await agent('room-1')).toMatchObject({ status: 'idle' });
   });
 });
 
 test('the time zone of an agent is its own; UTC for one that has not said or is not known', async () => {
-  await configure('room-1', { 'capture.device.timezone': 'Europe/Berlin' });
+  await configure('room-1', '{"capture.device.timezone":"Europe/Berlin"}');
   await known('room-2');
   const zones = ['room-1', 'room-2', 'room-3'].map((id) => timeZoneOf(app.database, id));
   expect(await Promise.all(zones)).toEqual(['Europe/Berlin', 'UTC', 'UTC']);
+});
+
+describe('POST /capture-admin/agents/{name}', () => {
+  test('makes an agent known and answers with a sentence in plain text', async () => {
+    expect(await report('first', { state: 'idle', address: ' http://first.test ' })).toMatchObject({
+      status: 200,
+      type: 'text/plain; charset=utf-8',
+      text: 'first set to idle',
+    });
+    expect(await agent('first')).toMatchObject({ status: 'idle', url: 'http://first.test' });
+  });
+
+  test('takes a multipart form as well', async () => {
+    const { type, body } = form([field('address', 'http://curl.test'), field('state', 'capturing')]);
+    const headers = { 'Content-Type': type };
+    const answer = await app.request(pathOf('curl'), { method: 'POST', headers, body });
+    expect([answer.status, await answer.text()]).toEqual([200, 'curl set to capturing']);
+    expect(await agent('curl')).toMatchObject({ status: 'capturing', url: 'http://curl.test' });
+  });
+
+  test('leaves the address alone when none is sent, and empties it when it is empty', async () => {
+    await report('moved', { state: 'idle', address: 'http://a.test' });
+    await report('moved', { state: 'error' });
+    expect(await agent('moved')).toMatchObject({ status: 'error', url: 'http://a.test' });
+    await report('moved', { state: 'error', address: 'http://b.test' });
+    expect(await agent('moved')).toMatchObject({ url: 'http://b.test' });
+    await report('moved', { state: 'error', address: '' });
+    expect(await agent('moved')).toMatchObject({ url: '' });
+  });
+
+  const WRONG_STATE = (state: string) =>
+    `The form parameter 'state' is "${state}"; allowed are idle, capturing, uploading, unknown, shutting_down, error, offline.`;
+  const WRONG_ADDRESS = "The form parameter 'address' is \"";
+  test.each<[what: string, fields: Record<string, string>, sentence: string]>([
+    ['no state', {}, WRONG_STATE('').replace(/^.*;/, "Missing form parameter 'state';")],
+    ['an unknown state', { state: 'flying' }, WRONG_STATE('flying')],
+    ['an empty state', { state: '' }, WRONG_STATE('')],
+    ['a state in capitals', { state: 'IDLE' }, WRONG_STATE('IDLE')],
+    ['a long address', { state: 'idle', address: 'x'.repeat(2001) }, `${WRONG_ADDRESS}xxx`],
+    ['an address of two lines', { state: 'idle', address: 'a\nb' }, `${WRONG_ADDRESS}a\\nb"; allowed`],
+    ['a NUL in the address', { state: 'idle', address: 'a\0' }, `${WRONG_ADDRESS}a\\u0000"; allowed`],
+  ])('is 400 for %s, and makes nothing known', async (_what, fields, sentence) => {
+    await changesNothing(async () => {
+      const answer = await report('refused', fields);
+      expect(answer).toMatchObject({ status: 400, type: 'text/plain; charset=utf-8' });
+      expect(answer.text).toContain(sentence);
+      expect(answer.text.length).toBeLessThan(400);
+    });
+  });
+
+  test('is 405 for any other method, 404 for any other path', async () => {
+    expect((await send(app, 'PUT', pathOf('first'))).status).toBe(405);
+    expect((await send(app, 'GET', pathOf('first'))).status).toBe(404);
+    expect((await send(app, 'POST', '/capture-admin/agents', {})).status).toBe(405);
+    expect((await send(app, 'POST', `${pathOf('first')}/nothing`, {})).status).toBe(404);
+  });
+});
+
+describe('names', () => {
+  test.each([
+    'Hörsaal 1',
+    'room/1/configuration',
+    '%2F',
+    'a+b?c&d=e;f#g',
+    'o\'room "x" <b>\\',
+    '教室 😀',
+    'configuration',
+    '😀'.repeat(255),
+  ])('%.20s is reported, configured and read', async (name) => {
+    expect(await report(name, { state: 'idle' })).toMatchObject({ status: 200, text: `${name} set to idle` });
+    expect((await configure(name, '{"capture.device.names":"camera"}')).status).toBe(200);
+    expect(await agent(name)).toMatchObject({ agent_id: name, status: 'idle', inputs: ['camera'] });
+  });
+
+  test('a blank may be sent as %20 alone, and small letters encode as well', async () => {
+    const path = '/capture-admin/agents/a%20+%2fb/';
+    expect((await send(app, 'POST', path, { state: 'idle' })).text).toBe('a +/b set to idle');
+  });
+
+  test.each([' ', 'x'.repeat(256), '😀'.repeat(256), 'x'.repeat(10_000), 'a\nb', '\0', 'a\u0085'])(
+    '%.10j is refused by its name, by both routes',
+    async (name) => {
+      await changesNothing(async () => {
+        for (const answer of [await report(name, { state: 'idle' }), await configure(name, '{}')]) {
+          expect(answer.status).toBe(400);
+          const start = JSON.stringify(name).slice(0, 10);
+          expect(answer.text).toContain(`The name of the capture agent is ${start}`);
+        }
+      });
+    },
+  );
+
+  test.each(['%FF', '%ED%A0%80', 'a%', '%zz'])('%s is no name', async (encoded) => {
+    for (const path of ['', '/configuration'].map((end) => `/capture-admin/agents/${encoded}${end}`)) {
+      expect(await send(app, 'POST', path, { state: 'idle', configuration: '{}' })).toMatchObject({
+        status: 400,
+        text: 'The name of the capture agent is not percent-encoded UTF-8.',
+      });
+    }
+  });
+});
+
+describe('whoever reports', () => {
+  const both = [pathOf('guarded'), `${pathOf('guarded')}/configuration`];
+  const fields = { state: 'idle', configuration: '{}' };
+
+  test.each(both)('%s needs the role ROLE_CAPTURE_AGENT: 403 without it', async (path) => {
+    const Authorization = await app.account(randomUUID(), 'ROLE_API_CAPTURE_AGENTS_VIEW', 'ROLE_USER');
+    expect(await send(app, 'POST', path, fields, { Authorization })).toMatchObject({
+      status: 403,
+      text: 'This needs the role ROLE_CAPTURE_AGENT.',
+    });
+    const agentAccount = { Authorization: await app.account(randomUUID(), 'ROLE_CAPTURE_AGENT') };
+    expect((await send(app, 'POST', path, fields, agentAccount)).status).toBe(200);
+    expect((await send(app, 'GET', '/api/agents/guarded', undefined, agentAccount)).status).toBe(403);
+  });
+
+  test.each(both)('%s does nothing in the name of others without the right to: 403', async (path) => {
+    const Authorization = await app.account(randomUUID(), 'ROLE_CAPTURE_AGENT');
+    await changesNothing(async () => {
+      for (const [name, value] of [
+        ['X-RUN-AS-USER', 'admin'],
+        ['X-RUN-WITH-ROLES', 'ROLE_CAPTURE_AGENT'],
+      ] as const) {
+        const answer = await send(app, 'POST', path, fields, { Authorization, [name]: value });
+        expect(answer.status).toBe(403);
+      }
+    });
+  });
+
+  test.each([
+    '/capture-admin/agents/guarded',
+    '/%63apture-admin/agents/guarded',
+    '/capture-admin/agents/guarded/',
+    '/capture-admin/agents/a%2Fconfiguration',
+    '/capture-admin/agents/guarded/configuration/',
+    '/capture-admin/./agents/guarded',
+  ])('%s is guarded as well', async (path) => {
+    const answer = await app.anonymous(path, { method: 'POST', body: new URLSearchParams(fields) });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest .*, Basic realm="Opencast"$/);
+    expect((await send(app, 'POST', path, fields)).status).toBe(200);
+  });
+});
+
+describe('POST /capture-admin/agents/{name}/configuration', () => {
+  describe.each([
+    ['JSON', JSON_TEXT, 'application/json'],
+    ['properties XML', XML_TEXT, 'text/xml; charset=utf-8'],
+  ])('%s', (_kind, text, own) => {
+    test.each([
+      ['of its own type', own, text],
+      ['as curl sends it', URLENCODED, text],
+      ['of no type', '', Buffer.from(text)],
+      ['of some type', 'application/octet-stream', Buffer.from(`\ufeff\n ${text}`)],
+      ['in an urlencoded form', URLENCODED, new URLSearchParams({ configuration: text }).toString()],
+      ['in a multipart form', 'multipart', ''],
+    ])('is taken %s', async (_how, type, body) => {
+      const multipart = form([field('other', 'x'), field('configuration', text)]);
+      const sent = type === 'multipart' ? multipart : { type, body };
+      expect((await post('taken', sent.body, sent.type)).status).toBe(200);
+      expect(await stored('taken')).toMatchObject({
+        configuration: {
+          a: '<&>',
+          'capture.device.names': 'camera, screen',
+          'capture.device.timezone': 'Europe/Berlin',
+        },
+        inputs: ['camera', 'screen'],
+        time_zone: 'Europe/Berlin',
+      });
+    });
+  });
+
+  test('answers with what is stored as properties XML, by key and escaped', async () => {
+    expect(await post('room-1', JSON_TEXT)).toEqual({
+      status: 200,
+      type: 'text/xml; charset=utf-8',
+      text: `${HEAD}<properties>
+<comment>Configuration of room-1</comment>
+<entry key="a">&lt;&amp;&gt;</entry>
+<entry key="capture.device.names">camera, screen</entry>
+<entry key="capture.device.timezone">Europe/Berlin</entry>
+</properties>
+`,
+    });
+    const { text } = await post('echo', '{"b":"x\\r\\n\\t \\"y\\"","ü":"😀"}');
+    expect((await post('echo', text)).text).toBe(text);
+    expect((await stored('echo'))?.configuration).toEqual({ b: 'x\r\n\t "y"', ü: '😀' });
+  });
+
+  test('replaces the former configuration as a whole', async () => {
+    await post('replaced', JSON_TEXT);
+    await post('replaced', '{"b":1}');
+    const replaced = { configuration: { b: '1' }, inputs: [], time_zone: 'UTC' };
+    expect(await stored('replaced')).toMatchObject(replaced);
+  });
+
+  test('makes an agent known that has told nothing else, and leaves the state of others alone', async () => {
+    await post('silent', '{}');
+    expect(await agent('silent')).toMatchObject({ status: 'unknown' });
+    expect((await stored('silent'))?.seen_at).toBeInstanceOf(Date);
+    await report('busy', { state: 'capturing', address: 'http://busy.test' });
+    await post('busy', JSON_TEXT);
+    const busy = { status: 'capturing', url: 'http://busy.test', inputs: ['camera', 'screen'] };
+    expect(await agent('busy')).toMatchObject(busy);
+  });
+
+  test.each<[what: string, body: BodyInit, type: string | undefined, sentence: string]>([
+    ['nothing', '', undefined, "Missing form parameter 'configuration'"],
+    ['a form without it', 'state=idle', URLENCODED, "Missing form parameter 'configuration'"],
+    ['an empty field', 'configuration=', URLENCODED, 'must be a JSON object or properties XML'],
+    ['half an object', '{"a":', 'application/json', 'must be a JSON object or properties XML'],
+    ['nested JSON', '{"a":{"b":1}}', 'application/json', 'The property "a" of the configuration is neither'],
+    ['half a document', '<properties>', 'text/xml', 'is not well-formed XML: see line 1'],
+    ['Latin-1', Buffer.from('{"a":"\xe4"}', 'latin1'), 'application/json', 'is not encoded in UTF-8'],
+  ])('is 400 for %s, and nothing changes', async (_what, body, type, sentence) => {
+    await post('kept', JSON_TEXT);
+    await changesNothing(async () => {
+      const answer = await post('kept', body, type);
+      expect(answer).toMatchObject({ status: 400, type: 'text/plain; charset=utf-8' });
+      expect(answer.text).toContain(sentence);
+      expect(answer.text.length).toBeLessThan(400);
+    });
+  });
+
+  test.each([
+    ['a file', '<!DOCTYPE properties [<!ENTITY a SYSTEM "file:///etc/passwd">]>', '&a;'],
+    ['another server', '<!DOCTYPE properties [<!ENTITY % a SYSTEM "http://127.0.0.1:1/"> %a;]>', 'x'],
+  ])('expands no entities and fetches nothing: %s is 400', async (_what, doctype, value) => {
+    const text = `<?xml version="1.0"?>${doctype}<properties><entry key="a">${value}</entry></properties>`;
+    expect(await post('attacked', text, 'text/xml')).toMatchObject({
+      status: 400,
+      text: expect.stringMatching(/^The configuration declares something/),
+    });
+    expect(await stored('attacked')).toBeUndefined();
+  });
+
+  test('is kept with a time zone that there is not, and the zone is UTC', async () => {
+    const zone = 'EST5EDT,M3.2.0,M11.1.0';
+    const text = JSON.stringify({ 'capture.device.names': 'camera', 'capture.device.timezone': zone });
+    expect(await post('posix', text)).toMatchObject({ status: 200, text: expect.stringContaining(zone) });
+    expect(await stored('posix')).toMatchObject({ inputs: ['camera'], time_zone: 'UTC' });
+  });
+
+  test('is 413 beyond 64 KiB', async () => {
+    const sentence = 'The configuration is longer than 65536 bytes.';
+    expect(await post('large', `{${' '.repeat(65_535)}}`)).toMatchObject({ status: 413, text: sentence });
+    expect((await post('large', `{"a":"${'x'.repeat(2 ** 20)}"}`)).status).toBe(413);
+  });
+});
+
+describe('equal reports', () => {
+  /** Which version of the row is stored: PostgreSQL makes a new one for every write. */
+  const version = async (id: string) => {
+    const { rows } = await sql<{ version: string }>`
+      SELECT concat(xmin, ' ', xmax, ' ', ctid) AS version FROM capture_agents WHERE id = ${id}`.execute(
+      app.database,
+    );
+    return rows[0]?.version;
+  };
+  const idle = (name: string) => report(name, { state: 'idle' });
+
+  test('cost no write', async () => {
+    await report('calm', { state: 'idle', address: 'http://calm.test' });
+    await configure('calm', '{"a":"1","b":"2"}');
+    // However long the repetitions take, none is due to be written down for its age.
+    await silentFor(-3600);
+    const before = await version('calm');
+    for (let i = 0; i < 3; i += 1) {
+      expect((await report('calm', { state: 'idle', address: 'http://calm.test' })).status).toBe(200);
+      expect((await idle('calm')).status).toBe(200);
+      expect((await configure('calm', '{"b":2,"a":"1"}')).status).toBe(200);
+    }
+    expect(await version('calm')).toBe(before);
+  });
+
+  test.each([
+    ['another state', (name: string) => report(name, { state: 'capturing' })],
+    ['another address', (name: string) => report(name, { state: 'idle', address: 'http://else.test' })],
+    ['another configuration', (name: string) => configure(name, '{"a":"2"}')],
+  ])('are no longer equal with %s', async (what, change) => {
+    await idle(what);
+    const before = await version(what);
+    await change(what);
+    expect(await version(what)).not.toBe(before);
+  });
+
+  test.each([
+    ['report', idle],
+    ['configuration', (name: string) => configure(name, '{}')],
+  ])('are written down once the last one is half a minute old: a %s', async (what, repeat) => {
+    await idle(what);
+    await silentFor(31);
+    const before = await version(what);
+    await repeat(what);
+    const seen = await version(what);
+    expect(seen).not.toBe(before);
+    await repeat(what);
+    expect(await version(what)).toBe(seen);
+  });
+});
+
+test('of many first reports at once none fails, and one of them is kept', async () => {
+  const states = ['idle', 'capturing', 'uploading', 'error'];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      i % 2 === 0 ? report('first', { state: states[(i / 2) % 4] ?? '' }) : configure('first', `{"n":${i}}`),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(states).toContain((await agent('first')).status);
 });

@@ -1,301 +1,284 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { bytes } from '../support/bytes.ts';
-import { eventually } from '../support/eventually.ts';
-import { field, file } from '../support/form.ts';
-import { episode, ok, packageId, Recorder } from '../support/packages.ts';
-import { schedule } from '../support/scheduling.ts';
-import { zipOf } from '../support/zip.ts';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createContext } from '../../src/context.ts';
+import { ownApp } from '../support/app.ts';
+import { insertEvent } from '../support/publication.ts';
+import { unlessBusy } from '../support/readiness.ts';
+import { send } from '../support/series.ts';
+import { storageWithPut } from '../support/storage-with-put.ts';
 
-/** What each client sends to each route, by the programs that are known to, and what they look at of the answer. */
+/** What agents, recorders and Studio ask for beside packages and calendars; with Studio itself, from a folder. */
+const PAGE = '<!doctype html><title>Studio</title><script>run()</script><script src="a.js"></script>';
+const SITE = 'https://studio.example.org';
+const outer = await mkdtemp(join(tmpdir(), 'inlet-studio-'));
+const folder = join(outer, 'studio');
+await mkdir(join(folder, 'assets'), { recursive: true });
+await writeFile(join(outer, 'secret.js'), 'secret');
+await writeFile(join(folder, 'index.html'), PAGE);
+await writeFile(join(folder, 'assets', 'a ü.js'), 'run()');
+await writeFile(join(folder, '.env'), 'secret');
+await symlink(join(outer, 'secret.js'), join(folder, 'link.js'));
+afterAll(() => rm(outer, { recursive: true, force: true }));
 
-let app: TestApp;
-let agent: Recorder;
-let eventId: string;
-beforeAll(async () => {
-  app = await createTestApp();
-  agent = new Recorder(app, await app.account('hall', 'ROLE_CAPTURE_AGENT'));
-  const period = { start: '2031-01-07T09:00:00Z', end: '2031-01-07T10:00:00Z' };
-  eventId = await schedule(app, { agent_id: 'hall', ...period, inputs: ['cam'] });
-  ok(await agent.urlencoded('/capture-admin/agents/hall', { address: '10.0.0.1', state: 'idle' }));
-});
-afterAll(() => app?.close());
+let storageIsAway = false;
+const app = await ownApp(
+  (storage) =>
+    Object.assign(storageWithPut(storage, storage.put.bind(storage)), {
+      check: () => (storageIsAway ? Promise.reject(new Error('away')) : storage.check()),
+    }),
+  { CORS_ORIGINS: SITE, STUDIO_DIR: folder },
+);
+const agent = await app.account('hall', 'ROLE_CAPTURE_AGENT');
 
-const CAMERA = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(2_000)]);
-const MANIFEST =
-  '<mediapackage xmlns="http://mediapackage.opencastproject.org"><media><track type="presenter/source"><url>a.mp4</url></track></media></mediapackage>';
-const PROPERTIES =
-  '<?xml version="1.0"?><!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd"><properties version="1.0"><entry key="capture.device.names">cam,screen</entry></properties>';
+const get = async (path: string, headers: Record<string, string> = { Authorization: agent }) => {
+  const answer = await app.request(path, { headers });
+  const text = await answer.text();
+  return { status: answer.status, text, headers: answer.headers, json: () => JSON.parse(text) };
+};
+const json = async (path: string) => (await get(path)).json();
+const type = (name: string) => `serviceType=org.opencastproject.${name}`;
 
-const get = async (path: string) => ok(await agent.send('GET', path));
-const json = async (path: string) => JSON.parse(await get(path));
-const refused = async (path: string, status: number) =>
-  expect(await agent.send('GET', path), path).toMatchObject({ status });
-const withTrack = async () => ok(await agent.addTrack(await agent.create(), CAMERA));
-const zip = () =>
-  zipOf([
-    { name: 'manifest.xml', content: MANIFEST },
-    { name: 'a.mp4', content: CAMERA },
-  ]);
-const WORKFLOW = /^<\?xml [^>]*>\s*<wf:workflow id="\d+" .*<mp:mediapackage id="/s;
-
-test('GET /services/available.json: pyCA, Galicaster, Extron', async () => {
-  for (const type of ['capture.admin', 'scheduler', 'ingest', 'search']) {
-    const path = `/services/available.json?serviceType=org.opencastproject.${type}`;
-    // Storage and database have two seconds to answer, which a busy machine may take.
-    const { service } = (await eventually(() => json(path))).services;
-    expect(service).toMatchObject({ active: true, online: true, host: 'http://inlet.test' });
-    expect(service.path).toMatch(/^\/[a-z-]+$/);
-  }
-  await refused('/services/available.json', 400);
-});
-
-test('GET /services/services.json: PHP', async () => {
-  const found = await json('/services/services.json?serviceType=org.opencastproject.ingest');
-  expect(found.services.service).toMatchObject({
-    ...{ type: 'org.opencastproject.ingest', host: 'http://inlet.test', path: '/ingest' },
-    ...{ active: true, online: true, maintenance: false, jobproducer: true, service_state: 'NORMAL' },
-    ...{ error_state_trigger: 0, warning_state_trigger: 0 },
-    ...{ onlinefrom: expect.any(String), state_changed: expect.any(String) },
-  });
-  for (const [type, path] of [
-    ['external.events', '/api/events'],
-    ['external.workflows.instances', '/api/workflows'],
-    ['workflow', '/workflow'],
-    ['series', '/series'],
-  ]) {
-    const { service } = (await json(`/services/services.json?serviceType=org.opencastproject.${type}`))
-      .services;
-    expect(service).toMatchObject({ path, host: 'http://inlet.test', active: true, online: true });
-  }
-  const external = await json('/services/services.json?serviceType=org.opencastproject.external');
-  expect(external.services.service).toMatchObject([{ path: '/api' }, { path: '/api/series' }]);
-  await refused('/services/services.json?serviceType=org.opencastproject.composer', 404);
-});
-
-test('GET /services/hosts.json: Extron', async () => {
-  expect((await json('/services/hosts.json')).hosts.host).toMatchObject({
-    ...{ base_url: 'http://inlet.test', address: expect.any(String), node_name: expect.any(String) },
-    ...{ memory: expect.any(Number), cores: expect.any(Number), max_load: expect.any(Number) },
-    ...{ online: true, active: true, maintenance: false },
-  });
-});
-
-test('POST /capture-admin/agents/{name}: multipart of pyCA, urlencoded of Galicaster', async () => {
-  const said = 'pyca 1 set to capturing';
-  const parts = [field('address', 'http://pyca.test'), field('state', 'capturing')];
-  expect(ok(await agent.post('/capture-admin/agents/pyca%201', parts))).toBe(said);
-  for (const state of ['idle', 'shutting_down', 'uploading', 'unknown', 'offline', 'error']) {
-    expect(ok(await agent.urlencoded('/capture-admin/agents/gc', { address: '10.0.0.1', state }))).toBe(
-      `gc set to ${state}`,
-    );
-  }
-  const unknown = await agent.urlencoded('/capture-admin/agents/gc', { state: 'flying' });
-  expect(unknown).toMatchObject({ status: 400 });
-});
-
-test('POST /capture-admin/agents/{name}/configuration: Galicaster, Extron, scripts', async () => {
-  const path = '/capture-admin/agents/hall/configuration';
-  const echoed = ok(await agent.urlencoded(path, { configuration: PROPERTIES }));
-  expect(echoed).toContain('<entry key="capture.device.names">cam,screen</entry>');
-  ok(await agent.post(path, [field('configuration', '{"capture.device.names": "Channel A,Channel B"}')]));
-  const inputs = (await (await app.request('/api/agents/hall')).json()) as { inputs: string[] };
-  expect(inputs.inputs).toEqual(['Channel A', 'Channel B']);
-  for (const configuration of ['', ' ', '{"a":', '<properties>']) {
-    expect(await agent.urlencoded(path, { configuration })).toMatchObject({ status: 400 });
-  }
-});
-
-test('GET /capture-admin/agents…: displays and scripts', async () => {
-  expect(await json('/capture-admin/agents/hall.json')).toMatchObject({
-    'agent-state-update': {
-      ...{ name: 'hall', state: 'idle', url: '10.0.0.1' },
-      'time-since-last-update': expect.any(Number),
-      capabilities: { item: expect.any(Array) },
-    },
-  });
-  expect((await json('/capture-admin/agents.json')).agents.agent).toContainEqual(
-    expect.objectContaining({ name: 'hall' }),
-  );
-  for (const path of ['agents', 'agents/hall', 'agents/hall/capabilities', 'agents/hall/configuration']) {
-    const answer = await json(`/capture-admin/${path}.json`);
-    if (/(capabilities|configuration)$/.test(path)) {
-      expect(answer['properties-response'].properties.item).toContainEqual({
-        key: 'capture.device.names',
-        value: 'Channel A,Channel B',
+describe('services', () => {
+  test.each([
+    ['capture.admin', '/capture-admin'],
+    ['scheduler', '/recordings'],
+    ['ingest', '/ingest'],
+    ['search', '/search'],
+  ])('rule 3: %s is one object', async (name, path) => {
+    for (const list of ['available', 'services']) {
+      const answer = await unlessBusy(() => get(`/services/${list}.json?${type(name)}`));
+      expect(answer.json().services.service).toMatchObject({
+        ...{ type: `org.opencastproject.${name}`, path, host: 'http://inlet.test' },
+        ...{ active: true, online: true, maintenance: false, jobproducer: true, service_state: 'NORMAL' },
+        ...{ error_state_trigger: 0, warning_state_trigger: 0 },
+        ...{ onlinefrom: expect.any(String), state_changed: expect.any(String) },
       });
     }
-    expect(await get(`/capture-admin/${path}.xml`)).toMatch(/^<\?xml /);
-    if (path !== 'agents') await refused(`/capture-admin/${path.replace('hall', 'nobody')}.json`, 404);
-  }
-});
-
-test('DELETE /capture-admin/agents/{name}: scripts', async () => {
-  ok(await agent.urlencoded('/capture-admin/agents/old', { state: 'offline' }));
-  expect(await agent.send('DELETE', '/capture-admin/agents/old')).toMatchObject({ status: 200 });
-  expect(await agent.send('DELETE', '/capture-admin/agents/old')).toMatchObject({ status: 404 });
-});
-
-test('POST /capture-admin/recordings/{id}: pyCA, Galicaster, Extron', async () => {
-  const path = `/capture-admin/recordings/${eventId}`;
-  expect(ok(await agent.post(path, [field('state', 'capturing')]))).toBe(`${eventId} set to capturing`);
-  ok(await agent.urlencoded(path, { state: 'capture_error' }));
-  expect(await agent.urlencoded(path, { state: 'flying' })).toMatchObject({ status: 400 });
-  const nobody = await agent.urlencoded('/capture-admin/recordings/nobody', { state: 'capturing' });
-  expect(nobody).toMatchObject({ status: 404 });
-});
-
-test('GET and DELETE /capture-admin/recordings…: scripts', async () => {
-  expect(await get('/capture-admin/recordings')).toContain(`<id>${eventId}</id>`);
-  expect((await json(`/capture-admin/recordings/${eventId}.json`))['recording-state-update']).toMatchObject({
-    ...{ id: eventId, state: 'capture_error' },
   });
-  expect(await get(`/capture-admin/recordings/${eventId}.xml`)).toContain('<state>capture_error</state>');
-  ok(await agent.send('DELETE', `/capture-admin/recordings/${eventId}`));
-});
 
-test('GET /recordings/calendars: pyCA, Galicaster, Extron', async () => {
-  const path = '/recordings/calendars?agentid=hall';
-  const ask = (tag: string) => app.request(path, { headers: { 'If-None-Match': tag } }) as Promise<Response>;
-  const first = await ask('-1');
-  expect([first.status, first.headers.get('Content-Type')]).toEqual([200, 'text/calendar; charset=UTF-8']);
-  expect(await first.text()).toContain(`UID:${eventId}\r\n`);
-  expect((await ask(first.headers.get('ETag') ?? '')).status).toBe(304);
-  expect(await get('/recordings/calendars?agentid=nobody')).toMatch(/^BEGIN:VCALENDAR\r\n/);
-});
-
-test('GET /recordings/calendar.json: displays', async () => {
-  const cutoff = Date.parse('2032-01-01');
-  const [event] = await json(`/recordings/calendar.json?agentid=hall&cutoff=${cutoff}&timestamp=true`);
-  expect(event.data).toMatchObject({
-    ...{ startDate: Date.parse('2031-01-07T09:00Z'), endDate: Date.parse('2031-01-07T10:00Z') },
-    agentConfig: { 'event.title': expect.any(String) },
-  });
-});
-
-test('GET /ingest/createMediaPackage and PUT …WithID/{id}: all', async () => {
-  expect(await get('/ingest/createMediaPackage')).toMatch(/<mediapackage id="/);
-  const chosen = ok(await agent.send('PUT', '/ingest/createMediaPackageWithID/of-mine'));
-  expect(packageId(chosen)).toBe('of-mine');
-});
-
-const CUTTING =
-  '<smil xmlns="http://www.w3.org/ns/SMIL"><body><par><video clipBegin="1s" clipEnd="2s"/></par></body></smil>';
-test.each([
-  ['addTrack', 'track', 'presenter/source', file('BODY1', 'a.mp4', CAMERA)],
-  ['addPartialTrack', 'track', 'presenter/source', file('BODY', 'a.mp4', CAMERA)],
-  ['addCatalog', 'catalog', 'smil/cutting', file('BODY', 'cutting.smil', Buffer.from(CUTTING))],
-  ['addAttachment', 'attachment', 'presenter/notes', file('BODY', 'notes.pdf', Buffer.from('%PDF-1.4'))],
-] as const)('POST /ingest/%s: all', async (route, kind, flavor, body) => {
-  const path = `/ingest/${route}`;
-  const mediaPackage = await agent.create();
-  const [echo, sort] = [field('mediaPackage', mediaPackage), field('flavor', flavor)];
-  expect(ok(await agent.post(path, [echo, sort, body]))).toMatch(new RegExp(`<${kind} id="[^"]+"`));
-  const unread = [field('mediaPackage', 'none'), sort, body];
-  expect(await agent.post(path, unread)).toMatchObject({ status: 400 });
-  expect(await agent.post(path, [echo, body, sort])).toMatchObject({ status: 400 });
-  const inside = { mediaPackage, flavor, url: 'http://169.254.169.254/a.mp4' };
-  expect(await agent.urlencoded(path, inside)).toMatchObject({ status: 400 });
-});
-
-test('POST /ingest/addDCCatalog: pyCA, Studio, scripts without a flavor', async () => {
-  const dublinCore = episode({ title: 'Algebra' });
-  const parts = [field('mediaPackage', await agent.create()), field('dublinCore', dublinCore)];
-  const xml = ok(await agent.post('/ingest/addDCCatalog', parts));
-  expect(xml).toMatch(/<catalog id="[^"]+" type="dublincore\/episode"/);
-  const none = { mediaPackage: xml, dublinCore: 'none' };
-  expect(await agent.urlencoded('/ingest/addDCCatalog', none)).toMatchObject({ status: 400 });
-});
-
-test.each(['/ingest/ingest', '/ingest/ingest/', '/ingest/ingest/fast'])('POST %s: all', async (path) => {
-  expect(ok(await agent.post(path, [field('mediaPackage', await withTrack())]))).toMatch(WORKFLOW);
-  expect(ok(await agent.urlencoded(path, { mediaPackage: await withTrack() }))).toMatch(WORKFLOW);
-  expect(await agent.urlencoded(path, { mediaPackage: 'error' })).toMatchObject({ status: 400 });
-});
-
-test.each(['/ingest/addMediaPackage', '/ingest/addMediaPackage/fast'])('POST %s: scripts', async (path) => {
-  const [flavor, title] = [field('flavor', 'presenter/source'), field('title', 'Algebra')];
-  const body = file('BODY', 'a.mp4', CAMERA);
-  expect(ok(await agent.post(path, [flavor, body, title]))).toMatch(WORKFLOW);
-  for (const parts of [
-    [flavor, body],
-    [flavor, title],
-    [body, title],
-  ]) {
-    expect(await agent.post(path, parts)).toMatchObject({ status: 400 });
-  }
-});
-
-test.each(['/ingest/addZippedMediaPackage', '/ingest/addZippedMediaPackage/fast'])(
-  'POST %s: Galicaster',
-  async (path) => {
-    const parts = [field('workflowInstanceId', 'gone'), file('track', 'mediaPackage.zip', zip())];
-    expect(ok(await agent.post(path, parts))).toMatch(WORKFLOW);
-    const raw = { headers: { 'Content-Type': 'application/zip' }, body: Uint8Array.from(zip()) };
-    expect(ok(await agent.send('POST', path, raw))).toMatch(WORKFLOW);
-    expect(await agent.post(path, [file('track', 'mediaPackage.zip', CAMERA)])).toMatchObject({
-      status: 400,
+  test('rule 2: while recordings cannot be stored, ingest is 503 and never an empty list', async () => {
+    const available = (name: string) => get(`/services/available.json?${type(name)}`);
+    storageIsAway = true;
+    onTestFinished(() => {
+      storageIsAway = false;
     });
-  },
-);
-
-test.each([
-  ['/ingest/schedule', 'a'],
-  ['/ingest/schedule/fast', 'b'],
-])('POST %s: pyCA, scripts', async (path, spatial) => {
-  const temporal = 'start=2031-01-08T10:00Z; end=2031-01-08T11:00Z; scheme=W3C-DTF;';
-  const terms = { title: 'Now', spatial, temporal };
-  const xml = async () => ok(await agent.addDublinCore(await agent.create(), terms));
-  const answer = await agent.post(path, [field('mediaPackage', await xml())]);
-  expect(answer).toEqual({ status: 201, text: '' });
-  expect(await agent.post(path, [field('mediaPackage', await xml())])).toMatchObject({ status: 409 });
-  const empty = await agent.post(path, [field('mediaPackage', await agent.create())]);
-  expect(empty).toMatchObject({ status: 400 });
-});
-
-test('POST /ingest/discardMediaPackage: Tobira', async () => {
-  const mediaPackage = await withTrack();
-  ok(await agent.post('/ingest/discardMediaPackage', [field('mediaPackage', mediaPackage)]));
-  expect((await agent.ingest(mediaPackage)).status).toBe(404);
-});
-
-test('GET /info/me.json, /info/health, /info/components.json, /sysinfo/bundles/version', async () => {
-  expect(await (await app.anonymous('/info/me.json')).json()).toMatchObject({
-    ...{ user: { username: 'anonymous' }, roles: ['ROLE_ANONYMOUS'] },
+    const ingest = await available('ingest');
+    expect([ingest.status, ingest.headers.get('Retry-After')]).toEqual([503, '5']);
+    expect((await unlessBusy(() => available('scheduler'))).status).toBe(200);
+    storageIsAway = false;
+    expect((await unlessBusy(() => available('ingest'))).status).toBe(200);
+    expect((await available('composer')).status).toBe(404);
   });
-  expect(await json('/info/me.json')).toMatchObject({
-    ...{ org: { id: expect.any(String), name: expect.any(String) }, userRole: 'ROLE_USER_HALL' },
-    roles: expect.arrayContaining(['ROLE_CAPTURE_AGENT', 'ROLE_USER_HALL']),
-    user: {
-      username: 'hall',
-      name: expect.any(String),
-      email: expect.any(String),
-      provider: expect.any(String),
-    },
+
+  test('without a type: 400, or all of them; a slash at the end is no other path', async () => {
+    expect((await get('/services/available.json')).status).toBe(400);
+    const all: { path: string }[] = (await json('/services/services.json')).services.service;
+    expect(all.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        ...['/capture-admin', '/recordings', '/ingest', '/search'],
+        ...['/api', '/api/events', '/api/series', '/api/workflows', '/workflow', '/series'],
+      ]),
+    );
+    expect((await get('/services/services.json/')).status).toBe(200);
+    const external = await json(`/services/services.json?${type('external')}`);
+    expect(external.services.service).toMatchObject([{ path: '/api' }, { path: '/api/series' }]);
+    expect((await get(`/services/services.json?${type('composer')}`)).status).toBe(404);
   });
-  expect(Number.parseInt((await json('/info/health')).releaseId, 10)).toBeGreaterThanOrEqual(6);
-  expect((await json('/info/components.json')).rest[0].version).toEqual(expect.any(String));
-  expect(await json('/sysinfo/bundles/version')).toMatchObject({ consistent: true });
+
+  test('GET /services/hosts.json: Extron', async () => {
+    expect((await json('/services/hosts.json')).hosts.host).toMatchObject({
+      ...{ base_url: 'http://inlet.test', address: expect.any(String), node_name: expect.any(String) },
+      ...{ memory: expect.any(Number), cores: expect.any(Number), max_load: expect.any(Number) },
+      ...{ online: true, active: true, maintenance: false },
+    });
+  });
 });
 
-test('GET /studio-api/series.json and /lti: Studio', async () => {
-  expect(await json('/studio-api/series.json')).toEqual(expect.any(Array));
-  expect(await json('/lti')).toEqual({});
+describe('rule 18: who is not signed in gets 401, and no page', () => {
+  test.each([
+    `/services/available.json?${type('ingest')}`,
+    '/recordings/calendars?agentid=a',
+    '/ingest/createMediaPackage',
+    '/capture-admin/agents.json',
+    '/series/count',
+    '/studio-api/series.json',
+    '/search/episode.json?id=1',
+    '/workflow/definitions.json',
+    '/info/components.json',
+  ])('%s', async (path) => {
+    const answer = await app.anonymous(path);
+    expect([answer.status, answer.headers.get('Location')]).toEqual([401, null]);
+    expect(answer.headers.get('WWW-Authenticate')).toMatch(
+      /^Digest realm="Opencast".*Basic realm="Opencast"/,
+    );
+  });
 });
 
-test('GET /series/count, POST /series/, GET /admin-ng/series/series.json, /workflow/definitions.json, /search/episode.json', async () => {
-  const fields = { title: 'Analysis', identifier: 'analysis', publisher: 'x' };
-  const admin = new Recorder(app);
-  expect((await admin.urlencoded('/series/', fields)).status).toBe(201);
-  expect((await admin.urlencoded('/series/', fields)).status).toBe(204);
-  expect((await agent.urlencoded('/series/', fields)).status).toBe(403);
-  expect(Number(await get('/series/count'))).toBeGreaterThan(0);
-  const series = await json('/admin-ng/series/series.json?offset=0&limit=500');
-  expect(series).toMatchObject({ count: expect.any(Number) });
-  expect(series.results).toContainEqual(
-    expect.objectContaining({ id: 'analysis', title: 'Analysis', creation_date: expect.any(String) }),
-  );
-  const [definition] = (await json('/workflow/definitions.json')).definitions.definition;
-  expect([definition.tags.tag].flat()).toEqual(expect.any(Array));
-  expect((await json(`/search/episode.json?id=${eventId}`))['search-results'].total).toBe(0);
+test('rule 1: an agent needs no route below /api, whose doors stay shut to it', async () => {
+  for (const path of [
+    ...[`/services/available.json?${type('ingest')}`, '/capture-admin/agents.json', '/info/me.json'],
+    ...['/recordings/calendars?agentid=hall', '/ingest/createMediaPackage'],
+  ]) {
+    expect(await unlessBusy(() => get(path)), path).toMatchObject({ status: 200 });
+  }
+  const headers = { Authorization: agent };
+  expect((await app.request('/api/series/nobody', { method: 'DELETE', headers })).status).toBe(403);
+});
+
+describe('info', () => {
+  test('who one is: nobody, and somebody with a role of its own', async () => {
+    const nobody = await app.anonymous('/info/me.json');
+    expect(await nobody.json()).toMatchObject({ user: { username: 'anonymous' }, roles: ['ROLE_ANONYMOUS'] });
+    const text = expect.any(String);
+    expect(await json('/info/me.json')).toMatchObject({
+      org: { id: 'mh_default_org', name: text },
+      userRole: 'ROLE_USER_HALL',
+      user: { username: 'hall', name: text, email: text, provider: text },
+      roles: expect.arrayContaining(['ROLE_CAPTURE_AGENT', 'ROLE_USER_HALL']),
+    });
+  });
+
+  test('versions as Galicaster and the libraries read them', async () => {
+    expect(Number.parseInt((await json('/info/health')).releaseId, 10)).toBeGreaterThanOrEqual(6);
+    expect((await json('/info/components.json')).rest[0].version).toMatch(/^\d+\.\d+/);
+    expect(await json('/sysinfo/bundles/version')).toMatchObject({ consistent: true });
+    expect((await json('/org/all.json')).organizations.organization).toMatchObject({ id: 'mh_default_org' });
+    expect(await json('/lti')).toEqual({});
+  });
+
+  test('workflow definitions are a list, with the tag that Galicaster looks for', async () => {
+    const { definitions } = await json('/workflow/definitions.json');
+    expect(definitions.definition).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: 'fast', tags: { tag: expect.arrayContaining(['schedule']) } }),
+      ]),
+    );
+  });
+
+  test('whether an event has been published', async () => {
+    const id = await insertEvent(app.database, {});
+    const total = async (headers?: Record<string, string>) =>
+      (await get(`/search/episode.json?id=${id}`, headers)).json()['search-results'].total;
+    expect(await total()).toBe(0);
+    await app.database
+      .insertInto('publications')
+      .values({ id: crypto.randomUUID(), event_id: id, channel: 'engage-player', mediatype: 'text/html' })
+      .execute();
+    expect(await total()).toBe(1);
+    expect(await total({ Authorization: await app.account('stranger', 'ROLE_API_EVENTS_VIEW') })).toBe(0);
+  });
+});
+
+describe('series', () => {
+  const post = (fields: Record<string, string>, path = '/series/', headers = {}) =>
+    send(app, 'POST', path, fields, headers);
+
+  test('as scripts create them, and again to change them', async () => {
+    const acl = '{"acl":{"ace":[{"role":"ROLE_A","action":"read"},{"role":"ROLE_A","action":"write"}]}}';
+    const made = await post({ title: 'Algebra', identifier: 'algebra', publisher: 'Uni', acl });
+    expect(made.status).toBe(201);
+    expect(made.text).toContain('<dcterms:title>Algebra</dcterms:title>');
+    expect((await post({ title: 'Algebra II', identifier: 'algebra' })).status).toBe(204);
+    const read = JSON.parse((await send(app, 'GET', '/api/series/algebra?withacl=true')).text);
+    expect(read).toMatchObject({ title: 'Algebra II', publishers: ['Uni'], acl: [{ role: 'ROLE_A' }, {}] });
+    const xml =
+      '<dublincore xmlns:dcterms="http://purl.org/dc/terms/"><dcterms:title>By XML</dcterms:title><dcterms:identifier>by-xml</dcterms:identifier></dublincore>';
+    expect((await post({ series: xml }, '/series')).status).toBe(201);
+    const wrong: Record<string, string>[] = [{}, { title: '' }, { series: '<a' }];
+    for (const fields of [...wrong, { title: 'x', acl: '<!DOCTYPE a>' }]) {
+      expect((await post(fields)).status).toBe(400);
+    }
+    expect((await post({ title: 'x' }, '/series/', { Authorization: agent })).status).toBe(403);
+  });
+
+  test('an agent counts and lists all; Studio gets those that it may write', async () => {
+    const Authorization = await app.account('writer', 'ROLE_STUDIO', 'ROLE_A');
+    expect((await get('/series/count')).text).toBe('2');
+    const { count, results } = await json('/admin-ng/series/series.json?offset=0&limit=500');
+    expect([count, results[0]]).toMatchObject([2, { id: 'algebra', title: 'Algebra II' }]);
+    expect(results[0].creation_date).toMatch(/Z$/);
+    expect((await get('/admin-ng/series/series.json?limit=x')).status).toBe(400);
+    const mine = await get('/studio-api/series.json', { Authorization });
+    expect(mine.json()).toEqual([{ id: 'algebra', title: 'Algebra II' }]);
+    expect((await get('/series/count', { Authorization })).text).toBe('1');
+  });
+});
+
+describe('rule 20: pages of configured origins', () => {
+  test('may send Authorization, and read answers and refusals', async () => {
+    for (const path of ['/info/me.json', '/studio-api/series.json', '/ingest/addTrack']) {
+      const preflight = await app.anonymous(path, {
+        method: 'OPTIONS',
+        headers: {
+          ...{ Origin: SITE, 'Access-Control-Request-Method': 'POST' },
+          'Access-Control-Request-Headers': 'authorization',
+        },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('Access-Control-Allow-Headers')?.toLowerCase()).toContain('authorization');
+      expect(preflight.headers.get('Access-Control-Allow-Origin')).toBe(SITE);
+      expect(preflight.headers.get('Access-Control-Allow-Credentials')).toBe('true');
+    }
+    const refused = await app.anonymous('/ingest/createMediaPackage', { headers: { Origin: SITE } });
+    expect([refused.status, refused.headers.get('Access-Control-Allow-Origin')]).toEqual([401, SITE]);
+    const other = await app.anonymous('/info/me.json', { headers: { Origin: 'https://evil.example' } });
+    expect(other.headers.get('Access-Control-Allow-Origin')).toBeNull();
+  });
+});
+
+describe('Studio from a folder', () => {
+  test('the page, at every address that it makes of its own, may use camera and microphone', async () => {
+    for (const path of ['/studio/', '/studio/recording', '/studio/index.html']) {
+      const { status, headers, text } = await get(path, {});
+      expect([status, text]).toEqual([200, PAGE]);
+      expect(headers.get('Permissions-Policy')).toContain('camera=(self)');
+      expect(headers.get('Content-Security-Policy')).toMatch(
+        /script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';/,
+      );
+    }
+    expect((await get('/studio', {})).headers.get('Location')).toBe('studio/');
+  });
+
+  test('files by their type, again only when they have changed', async () => {
+    const path = '/studio/assets/a%20%C3%BC.js';
+    const { status, headers, text } = await get(path, {});
+    const scripts = 'text/javascript; charset=utf-8';
+    expect([status, text, headers.get('Content-Type')]).toEqual([200, 'run()', scripts]);
+    expect((await get(path, { 'If-None-Match': headers.get('ETag') ?? '' })).status).toBe(304);
+  });
+
+  test('settings that fit, unless the folder has its own', async () => {
+    expect((await get('/studio/settings.toml', {})).text).toContain('serverUrl = "/"\nloginProvided = true');
+    await writeFile(join(folder, 'settings.toml'), 'own = true');
+    expect((await get('/studio/settings.toml', {})).text).toBe('own = true');
+  });
+
+  test.each([
+    '/studio/.env',
+    '/studio/link.js',
+    '/studio/..%2Fsecret.js',
+    '/studio/assets/..%2f..%2fsecret.js',
+    '/studio/%2e%2e%5csecret.js',
+    '/studio/%00.js',
+    '/studio/missing.js',
+    '/studio/%E0%A4%A',
+  ])('%s is 404', async (path) => {
+    const { status, text } = await get(path, {});
+    expect(status).toBe(404);
+    expect(text).not.toContain('secret');
+  });
+
+  test('people who are not signed in are led to where they do', async () => {
+    const answer = await app.anonymous('/studio/', { headers: { Accept: 'text/html' } });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('Location')).toContain('sign-in?next=%2Fstudio%2F');
+  });
+
+  test('a folder that is none stops the start', async () => {
+    const { config, log } = app.context;
+    const starting = createContext({ ...config, studioDir: join(folder, 'nothing') }, 'api', { log });
+    await expect(starting).rejects.toThrow(/STUDIO_DIR is ".*nothing"; allowed is a folder/);
+  });
 });

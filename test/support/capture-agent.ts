@@ -10,46 +10,35 @@ const PASSWORD = 'Geheim: ü';
 export class CaptureAgent {
   readonly #url: string;
   readonly #username: string;
-  readonly #scheme: 'basic' | 'digest';
+  readonly #isDigest: boolean;
   #nonce: string | undefined;
   #count = 0;
 
-  private constructor(url: string, username: string, scheme: 'basic' | 'digest') {
+  private constructor(url: string, username: string, isDigest: boolean) {
     this.#url = url;
     this.#username = username;
-    this.#scheme = scheme;
+    this.#isDigest = isDigest;
   }
 
   /** Makes the account as an operator does. */
-  static async create(
-    { url, databaseUrl }: TestServer,
-    username: string,
-    scheme: 'basic' | 'digest',
-    ...more: string[]
-  ): Promise<CaptureAgent> {
-    await userCommand(databaseUrl, ['add', username, '--agent', ...more], PASSWORD);
-    return new CaptureAgent(url, username, scheme);
+  static async create(server: TestServer, username: string, scheme: 'basic' | 'digest', ...more: string[]) {
+    await userCommand(server.databaseUrl, ['add', username, '--agent', ...more], PASSWORD);
+    return new CaptureAgent(server.url, username, scheme === 'digest');
   }
 
   async send(method: string, path: string, init: RequestInit = {}): Promise<Response> {
-    const request = async (authorization: string | undefined, body: BodyInit | null | undefined) => {
+    const request = async (authorization?: string, body: BodyInit | null = init.body ?? null) => {
       const headers = new Headers(init.headers);
       if (authorization) headers.set('Authorization', authorization);
-      return fetch(new URL(path, this.#url), {
-        ...init,
-        method,
-        headers,
-        body: body ?? null,
-        redirect: 'manual',
-      });
+      return fetch(new URL(path, this.#url), { ...init, method, headers, body, redirect: 'manual' });
     };
-    if (this.#scheme === 'basic') {
+    if (!this.#isDigest) {
       const credentials = Buffer.from(`${this.#username}:${PASSWORD}`).toString('base64');
-      return request(`Basic ${credentials}`, init.body);
+      return request(`Basic ${credentials}`);
     }
     if (!this.#nonce) {
       // As curl does: without a body first.
-      const first = await request(undefined, method === 'POST' ? '' : undefined);
+      const first = await request(undefined, method === 'POST' ? '' : null);
       if (first.status !== 401) return first;
       this.#nonce = nonceOf(first);
     }
@@ -57,7 +46,7 @@ export class CaptureAgent {
     const nc = this.#count.toString(16).padStart(8, '0');
     const { pathname, search } = new URL(path, this.#url);
     const answer = { username: this.#username, password: PASSWORD, nonce: this.#nonce, method, nc };
-    return request(digestHeader({ ...answer, uri: pathname + search }), init.body);
+    return request(digestHeader({ ...answer, uri: pathname + search }));
   }
 
   /** The text of an answer that has to be 2xx. */

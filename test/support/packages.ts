@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { ADMIN, type TestApp } from './app.ts';
+import { bytes } from './bytes.ts';
 import { field, file, form, type Part } from './form.ts';
 
 const DUBLIN_CORE = 'xmlns="http://www.opencastproject.org/xsd/1.0/dublincore/"';
@@ -13,6 +15,9 @@ export const episode = (terms: Record<string, string | string[]>) =>
       [values].flat().map((value) => `<dcterms:${name}>${value}</dcterms:${name}>`),
     )
     .join('')}</dublincore>`;
+
+/** A file that its first bytes show as MP4. */
+export const movie = (length: number) => Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes(length)]);
 
 /** What a client got. */
 export interface PackageAnswer {
@@ -55,6 +60,11 @@ export class Recorder {
     return ok(await this.send('GET', '/ingest/createMediaPackage'));
   }
 
+  /** A new media package with a track. */
+  async withTrack(content: Uint8Array): Promise<string> {
+    return ok(await this.addTrack(await this.create(), content));
+  }
+
   addTrack(mediaPackage: string, content: Uint8Array, flavor = 'presenter/source', name = 'BODY1') {
     const fields = [field('mediaPackage', mediaPackage), field('flavor', flavor)];
     return this.post('/ingest/addTrack', [...fields, file(name, 'camera.mp4', content)]);
@@ -80,6 +90,45 @@ export function ok({ status, text }: PackageAnswer): string {
   return text;
 }
 
+/** An answer that refuses, with a part of its sentence. */
+export const refusal = (status: number, sentence = '') => ({
+  ...{ status, text: expect.stringContaining(sentence) },
+});
+
+/** Of an event, package or account that no other file has. */
+export const unique = (name: string) => `${name}-${randomUUID().slice(0, 8)}`;
+
 /** As scripts find it: the first attribute of the element. */
 export const packageId = (xml: string) => /<(?:mp:)?mediapackage id="([^"]+)"/.exec(xml)?.[1] ?? '';
 export const workflowId = (xml: string) => Number(/<wf:workflow id="(\d+)"/.exec(xml)?.[1]);
+
+/** What tests of packages look at: events as the administrator reads them, and rows as they are stored. */
+export function packageRows({ request, database }: TestApp) {
+  const count = async (table: 'events' | 'drafts' | 'staging') => {
+    const { n } = await database
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<string>().as('n'))
+      .executeTakeFirstOrThrow();
+    return Number(n);
+  };
+  return {
+    count,
+    read: async (path: string) => {
+      const answer = await request(path);
+      expect(answer.status, path).toBe(200);
+      return (await answer.json()) as Record<string, unknown>;
+    },
+    /** In their order. */
+    tracks: (id: string) =>
+      database.selectFrom('tracks').selectAll().where('event_id', '=', id).orderBy('position').execute(),
+    workflows: (id: string) =>
+      database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute(),
+    /** Asserts that something adds no event, no draft and no object. */
+    storesNothing: async (work: () => Promise<unknown>) => {
+      const all = () => Promise.all((['events', 'drafts', 'staging'] as const).map(count));
+      const before = await all();
+      await work();
+      expect(await all()).toEqual(before);
+    },
+  };
+}

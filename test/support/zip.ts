@@ -30,7 +30,10 @@ export interface ZipEnd {
   without?: number[];
 }
 
+type Sizes = { crc32: number; compressed: number; size: number };
+
 const NARROW = 0xffffffff;
+const WIDTHS = { H: 2, I: 4, Q: 8 } as const;
 
 /** A zip archive in memory. */
 export function zipOf(parts: ZipPart[], end: ZipEnd = {}): Buffer {
@@ -38,10 +41,8 @@ export function zipOf(parts: ZipPart[], end: ZipEnd = {}): Buffer {
   const directory: Buffer[] = [];
   let offset = 0;
   const add = (...buffers: Buffer[]) => {
-    for (const buffer of buffers) {
-      records.push(buffer);
-      offset += buffer.length;
-    }
+    records.push(...buffers);
+    for (const { length } of buffers) offset += length;
   };
   parts.forEach((part, i) => {
     const content = Buffer.from(part.content ?? '');
@@ -55,115 +56,59 @@ export function zipOf(parts: ZipPart[], end: ZipEnd = {}): Buffer {
   add(...directory);
   const size = offset - begin;
   const entries = end.entries ?? directory.length;
-  if (end.zip64) add(zip64End(entries, size, begin), zip64Locator(offset));
+  // The directory in 64 bits, and where that record is.
+  const at = offset;
+  if (end.zip64) {
+    add(struct('IQIQQQQQ', 0x06064b50, 44, 45, 0, entries, entries, size, begin));
+    add(struct('IIQI', 0x07064b50, 0, at, 1));
+  }
   const comment = Buffer.from(end.comment ?? '');
-  const wide = end.zip64 ?? false;
-  add(
-    numbers(
-      [4, 0x06054b50],
-      [4, 0],
-      [2, wide ? 0xffff : entries],
-      [2, wide ? 0xffff : entries],
-      [4, wide ? NARROW : size],
-      [4, wide ? NARROW : begin],
-      [2, comment.length],
-    ),
-    comment,
-    end.after ?? Buffer.alloc(0),
-  );
+  const count = end.zip64 ? 0xffff : entries;
+  const [narrowSize, narrowBegin] = end.zip64 ? [NARROW, NARROW] : [size, begin];
+  add(struct('IIHHIIH', 0x06054b50, 0, count, count, narrowSize, narrowBegin, comment.length));
+  add(comment, end.after ?? Buffer.alloc(0));
   return Buffer.concat(records);
 }
-
-type Sizes = { crc32: number; compressed: number; size: number };
 
 /** The record before the content of an entry. */
 export function localHeader(part: ZipPart, found: Sizes): Buffer {
   const name = Buffer.from(part.name);
-  const {
-    crc32: crc,
-    compressed,
-    size,
-  } = part.descriptor ? { crc32: 0, compressed: 0, size: 0 } : { ...found, ...part.local };
-  const zip64 = part.zip64 ? numbers([2, 1], [2, 16], [8, size], [8, compressed]) : Buffer.alloc(0);
+  const said = part.descriptor ? { crc32: 0, compressed: 0, size: 0 } : { ...found, ...part.local };
+  const zip64 = part.zip64 ? struct('HHQQ', 1, 16, said.size, said.compressed) : Buffer.alloc(0);
   const extra = Buffer.concat([zip64, part.extra ?? Buffer.alloc(0)]);
-  return Buffer.concat([
-    numbers(
-      [4, 0x04034b50],
-      [2, 45],
-      [2, flagsOf(part)],
-      [2, methodOf(part)],
-      [4, 0],
-      [4, crc],
-      [4, part.zip64 ? NARROW : compressed],
-      [4, part.zip64 ? NARROW : size],
-      [2, name.length],
-      [2, extra.length],
-    ),
-    name,
-    extra,
-  ]);
+  const sizes = part.zip64 ? [NARROW, NARROW] : [said.compressed, said.size];
+  const kind = [45, flagsOf(part), methodOf(part), 0];
+  const head = struct('IHHHIIIIHH', 0x04034b50, ...kind, said.crc32, ...sizes, name.length, extra.length);
+  return Buffer.concat([head, name, extra]);
 }
 
 function directoryEntry(part: ZipPart, found: Sizes & { offset: number }): Buffer {
-  const said = { ...found, ...part.directory };
+  const { crc32, size, compressed, offset } = { ...found, ...part.directory };
   const name = Buffer.from(part.directory?.name ?? part.name);
-  const zip64 = part.zip64
-    ? numbers([2, 1], [2, 24], [8, said.size], [8, said.compressed], [8, said.offset])
-    : Buffer.alloc(0);
-  return Buffer.concat([
-    numbers(
-      [4, 0x02014b50],
-      [2, (3 << 8) | 45],
-      [2, 45],
-      [2, flagsOf(part)],
-      [2, methodOf(part)],
-      [4, 0],
-      [4, said.crc32],
-      [4, part.zip64 ? NARROW : said.compressed],
-      [4, part.zip64 ? NARROW : said.size],
-      [2, name.length],
-      [2, zip64.length],
-      [6, 0],
-      [4, (part.mode ?? 0o100644) * 0x10000],
-      [4, part.zip64 ? NARROW : said.offset],
-    ),
-    name,
-    zip64,
-  ]);
+  const zip64 = part.zip64 ? struct('HHQQQ', 1, 24, size, compressed, offset) : Buffer.alloc(0);
+  const sizes = part.zip64 ? [NARROW, NARROW] : [compressed, size];
+  const kind = [(3 << 8) | 45, 45, flagsOf(part), methodOf(part), 0];
+  const head = struct('IHHHHIIII', 0x02014b50, ...kind, crc32, ...sizes);
+  const mode = (part.mode ?? 0o100644) * 0x10000;
+  const tail = struct('HHHIII', name.length, zip64.length, 0, 0, mode, part.zip64 ? NARROW : offset);
+  return Buffer.concat([head, tail, name, zip64]);
 }
 
 function descriptor({ signed, wide }: { signed: boolean; wide: boolean }, found: Sizes): Buffer {
-  const width = wide ? 8 : 4;
-  const record = numbers([4, found.crc32], [width, found.compressed], [width, found.size]);
-  return signed ? Buffer.concat([numbers([4, 0x08074b50]), record]) : record;
+  const record = struct(wide ? 'IQQ' : 'III', found.crc32, found.compressed, found.size);
+  return signed ? Buffer.concat([struct('I', 0x08074b50), record]) : record;
 }
-
-/** The records that say in 64 bits where the directory is. */
-function zip64End(entries: number, size: number, begin: number): Buffer {
-  return numbers(
-    [4, 0x06064b50],
-    [8, 44],
-    [4, 45],
-    [8, 0],
-    [8, entries],
-    [8, entries],
-    [8, size],
-    [8, begin],
-  );
-}
-
-const zip64Locator = (offset: number) => numbers([4, 0x07064b50], [4, 0], [8, offset], [4, 1]);
 
 const flagsOf = (part: ZipPart) => (part.flags ?? 0) | (part.descriptor ? 8 : 0);
 const methodOf = (part: ZipPart) => part.method ?? (part.deflated ? 8 : 0);
 
-/** Little-endian numbers, each after its width in bytes. */
-function numbers(...list: [width: number, value: number][]): Buffer {
+/** Little-endian numbers of 2, 4 and 8 bytes, by the letters that Python's struct has for them. */
+function struct(format: string, ...values: number[]): Buffer {
   return Buffer.concat(
-    list.map(([width, value]) => {
+    values.map((value, i) => {
       const buffer = Buffer.alloc(8);
       buffer.writeBigUInt64LE(BigInt(value));
-      return buffer.subarray(0, width);
+      return buffer.subarray(0, WIDTHS[format[i] as keyof typeof WIDTHS]);
     }),
   );
 }

@@ -3,10 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
-import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localHeader, type ZipPart, zipOf } from '../../../../test/support/zip.ts';
+import { afterAll, expect, test } from 'vitest';
+import { type ZipPart, zipOf } from '../../../../test/support/zip.ts';
 import { StorageRefused } from '../../../storage/port.ts';
 import { MAX_ENTRIES, readZip, type ZipEntry } from './read-zip.ts';
 
@@ -15,13 +13,8 @@ const SOME = Buffer.from(createHash('sha512').update('some').digest('hex').repea
 /** In what is stored without a size, signatures of all kinds are content. */
 const TRICKY = Buffer.concat([zipOf([MANIFEST]), zipOf([MANIFEST])]);
 
-/** Of 4097 MiB. */
-const CRC_OF_ZEROS = 0xc6a48b28;
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'zip-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'zip-'));
+const OPTIONS = { maxBytes: 2 ** 30, folder };
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function* chunksOf(archive: Buffer, sizes: readonly number[] = [archive.length || 1]) {
@@ -55,71 +48,43 @@ const refusalOf = (archive: Buffer, options?: { maxBytes?: number }) =>
 
 const refused = (reason: string) => `400 The zip archive cannot be taken: ${reason}.`;
 
+const SIGNED = { signed: true, wide: false };
 const descriptors = [true, false].flatMap((signed) => [true, false].map((wide) => ({ signed, wide })));
+const media = (more: Partial<ZipPart> = {}) => ({ name: 'a.mp4', content: SOME, ...more });
+/** How many bytes come at a time, over and over. */
+const SIZES = [[1], [2, 3, 5, 1], [4096], [1, 700, 64, 3]];
 
 test.each<[what: string, parts: ZipPart[]]>([
-  ['stored', [MANIFEST, { name: 'a.mp4', content: SOME }]],
-  [
-    'stored, in 64 bits',
-    [
-      { ...MANIFEST, zip64: true },
-      { name: 'a.mp4', content: SOME, zip64: true },
-    ],
-  ],
-  [
-    'deflated',
-    [
-      { ...MANIFEST, deflated: true },
-      { name: 'a.mp4', content: SOME, deflated: true },
-    ],
-  ],
-  ['deflated, in 64 bits', [{ name: 'a.mp4', content: SOME, deflated: true, zip64: true }]],
-  [
-    'of empty files',
-    [{ name: 'a' }, { name: 'b', deflated: true }, { name: 'c', descriptor: { signed: true, wide: false } }],
-  ],
+  ['stored', [MANIFEST, media()]],
+  ['stored, in 64 bits', [{ ...MANIFEST, zip64: true }, media({ zip64: true })]],
+  ['deflated', [{ ...MANIFEST, deflated: true }, media({ deflated: true })]],
+  ['deflated, in 64 bits', [media({ deflated: true, zip64: true })]],
+  ['of empty files', [{ name: 'a' }, { name: 'b', deflated: true }, { name: 'c', descriptor: SIGNED }]],
   ...descriptors.map((descriptor): [string, ZipPart[]] => [
     `with descriptors ${JSON.stringify(descriptor)}`,
     [
-      { name: 'a.mp4', content: SOME, deflated: true, descriptor },
+      media({ deflated: true, descriptor }),
       { name: 'b', deflated: true, descriptor },
       { name: 'c.xml', content: SOME, deflated: true, descriptor, zip64: true },
     ],
   ]),
   ...descriptors.map((descriptor): [string, ZipPart[]] => [
     `stored without sizes ${JSON.stringify(descriptor)}`,
-    [
-      MANIFEST,
-      { name: 'a.zip', content: TRICKY, descriptor },
-      { name: 'b', content: SOME, deflated: true, descriptor },
-    ],
+    [MANIFEST, { name: 'a.zip', content: TRICKY, descriptor }, media({ deflated: true, descriptor })],
   ]),
 ])('an archive %s gives the same entries however its bytes come', async (_, parts) => {
   for (const zip64 of [false, true]) {
     const archive = zipOf(parts, { zip64, comment: zip64 ? '' : 'a comment' });
-    const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 4096 })), {
-      minLength: 1,
-      maxLength: 8,
-    });
-    await fc.assert(
-      fc.asyncProperty(sizes, async (list) => {
-        expect(await read(archive, { sizes: list })).toEqual(contentOf(parts));
-      }),
-      { numRuns: 15 },
-    );
+    for (const sizes of SIZES) {
+      expect(await read(archive, { sizes }), `${sizes}`).toEqual(contentOf(parts));
+    }
   }
 });
 
-test('an archive without entries has none', async () => {
+test('an archive without entries has none, and folders are not handed out', async () => {
   expect(await read(zipOf([]))).toEqual([]);
-});
-
-test('folders are not handed out', async () => {
-  const parts = [
-    { name: 'media/', mode: 0o40755 },
-    { name: 'media/a.mp4', content: 'a' },
-  ];
-  expect(await read(zipOf(parts))).toEqual([['media/a.mp4', 'a']]);
+  const folder = { name: 'media/', mode: 0o40755 };
+  expect(await read(zipOf([folder, { name: 'media/a', content: 'a' }]))).toEqual([['media/a', 'a']]);
 });
 
 test.each([
@@ -142,11 +107,10 @@ test('a name in the field for Unicode is read, unless the field is for another n
 });
 
 test.each<[reason: string, part: ZipPart]>([
-  ["the entry '../a' has an empty part, '.' or '..' in its path", { name: '../a' }],
-  ["the entry 'a/../../b' has an empty part, '.' or '..' in its path", { name: 'a/../../b' }],
-  ["the entry 'a/./b' has an empty part, '.' or '..' in its path", { name: 'a/./b' }],
-  ["the entry 'a//b' has an empty part, '.' or '..' in its path", { name: 'a//b' }],
-  ["the entry '..' has an empty part, '.' or '..' in its path", { name: '..' }],
+  ...['../a', 'a/../../b', 'a/./b', 'a//b', '..'].map((name): [string, ZipPart] => [
+    `the entry '${name}' has an empty part, '.' or '..' in its path`,
+    { name },
+  ]),
   ["the entry '/etc/passwd' has an absolute path", { name: '/etc/passwd' }],
   ["the entry 'C:a' has the letter of a drive in its name", { name: 'C:a' }],
   ["the entry '..\\a' has a backslash in its name; folders are separated by /", { name: '..\\a' }],
@@ -190,7 +154,7 @@ test.each<[what: string, archive: Buffer, refusal: string]>([
   ['nothing', Buffer.alloc(0), refused('it does not begin as zip archives do')],
   [
     'no entry in the directory where one needs it',
-    zipOf([{ ...MANIFEST, descriptor: { signed: true, wide: false }, directory: { offset: 1 } }]),
+    zipOf([{ ...MANIFEST, descriptor: SIGNED, directory: { offset: 1 } }]),
     refused("the entry 'manifest.xml' is not in the directory of the archive"),
   ],
 ])('an archive with %s is refused', async (_, archive, refusal) => {
@@ -198,9 +162,8 @@ test.each<[what: string, archive: Buffer, refusal: string]>([
 });
 
 test('an archive that ends anywhere before its end is refused', async () => {
-  const descriptor = { signed: true, wide: false };
-  for (const stored of [true, false]) {
-    const archive = zipOf([{ ...MANIFEST, deflated: true, descriptor, ...(stored && { deflated: false }) }]);
+  for (const deflated of [true, false]) {
+    const archive = zipOf([{ ...MANIFEST, deflated, descriptor: SIGNED }]);
     for (let length = 0; length < archive.length; length++) {
       expect(await refusalOf(archive.subarray(0, length)), `after ${length} bytes`).toMatch(/^400 /);
     }
@@ -208,32 +171,26 @@ test('an archive that ends anywhere before its end is refused', async () => {
 });
 
 test('whatever one byte of an archive is changed to, it gives its content or is refused', async () => {
-  const parts = [
-    MANIFEST,
-    { name: 'b', content: SOME, deflated: true, descriptor: { signed: true, wide: false } },
-  ];
+  const parts = [MANIFEST, { name: 'b', content: SOME, deflated: true, descriptor: SIGNED }];
   const archive = zipOf(parts);
-  const byte = fc.tuple(fc.nat(archive.length - 1), fc.integer({ min: 1, max: 255 }));
-  await fc.assert(
-    fc.asyncProperty(byte, async ([at, flip]) => {
+  const contents = (list: string[][]) => list.map(([, content]) => content);
+  for (let at = 0; at < archive.length; at++) {
+    for (const flip of [1, 0x80, 0xff]) {
       const other = Buffer.from(archive);
       other[at] = (other[at] ?? 0) ^ flip;
       const entries = await read(other).catch((error) => {
-        expect(error).toMatchObject({ status: 400 });
+        expect(error, `byte ${at}`).toMatchObject({ status: 400 });
         return undefined;
       });
-      if (!entries) return;
-      const contents = (list: string[][]) => list.map(([, content]) => content);
-      expect(contents(entries)).toEqual(contents(contentOf(parts)));
-    }),
-    { numRuns: 400 },
-  );
+      if (entries) expect(contents(entries), `byte ${at}`).toEqual(contents(contentOf(parts)));
+    }
+  }
 });
 
 test('limits: the bytes of all files together, known before or not', async () => {
   const halves = (deflated: boolean): ZipPart[] => [
     { name: 'a', content: SOME, deflated },
-    { name: 'b', content: SOME, deflated, ...(deflated && { descriptor: { signed: true, wide: false } }) },
+    { name: 'b', content: SOME, deflated, ...(deflated && { descriptor: SIGNED }) },
   ];
   const refusal = (bytes: number) =>
     refused(`the entry 'b' makes the files of the archive larger than ${bytes} bytes together`);
@@ -262,57 +219,11 @@ test('a bomb is refused when little of it has been unpacked', async () => {
   expect(received).toBeLessThan(5 * 2 ** 20);
 });
 
-test('an entry of more than 4 GiB passes with bounded memory', async () => {
-  const chunk = Buffer.alloc(2 ** 20);
-  const count = 2 ** 12 + 1;
-  const size = count * chunk.length;
-  const part = { name: 'camera.mp4', zip64: true };
-  const found = { crc32: CRC_OF_ZEROS, compressed: size, size };
-  const head = localHeader(part, found);
-  // The end of an archive whose content has been left out.
-  const whole = zipOf([{ ...part, local: found, directory: found }], { zip64: true });
-  const end = Buffer.from(whole.subarray(head.length));
-  end.writeBigUInt64LE(BigInt(head.length + size), end.indexOf('PK\x06\x06') + 48);
-  end.writeBigUInt64LE(BigInt(head.length + size + end.indexOf('PK\x06\x06')), end.indexOf('PK\x06\x07') + 8);
-  async function* source() {
-    yield head;
-    for (let i = 0; i < count; i++) yield chunk;
-    yield end;
-  }
-  let received = 0;
-  const before = process.memoryUsage().arrayBuffers;
-  await readZip(source(), { maxBytes: 2 ** 40, folder }, async (entry) => {
-    expect(entry).toMatchObject({ name: 'camera.mp4', size });
-    for await (const bytes of entry.stream) received += bytes.length;
-  });
-  expect(received).toBe(size);
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 26);
-});
-
-test('the source is read no faster than the entry', async () => {
-  const archive = zipOf([{ name: 'a', content: Buffer.alloc(2 ** 22, 'a') }]);
-  let sent = 0;
-  async function* source() {
-    for await (const chunk of chunksOf(archive, [2 ** 16])) {
-      sent += chunk.length;
-      yield chunk;
-    }
-  }
-  await readZip(source(), { maxBytes: 2 ** 30, folder }, async ({ stream }) => {
-    let received = 0;
-    for await (const chunk of stream) {
-      received += chunk.length;
-      for (let i = 0; i < 20; i++) await setImmediate();
-      expect(sent - received).toBeLessThan(5 * 2 ** 16);
-    }
-  });
-});
-
 test('what nobody reads of an entry is checked all the same', async () => {
   const parts = [{ name: 'a', content: SOME }, { name: 'b', content: SOME, deflated: true }, MANIFEST];
   const names: string[] = [];
   const take = (archive: Buffer) =>
-    readZip(chunksOf(archive, [100]), { maxBytes: 2 ** 30, folder }, async ({ name, stream }) => {
+    readZip(chunksOf(archive, [100]), OPTIONS, async ({ name, stream }) => {
       names.push(name);
       if (name === 'b') for await (const _ of stream) break;
     });
@@ -323,7 +234,7 @@ test('what nobody reads of an entry is checked all the same', async () => {
   });
 });
 
-const SPOOLED = { ...MANIFEST, name: 'later', descriptor: { signed: true, wide: false } };
+const SPOOLED = { ...MANIFEST, name: 'later', descriptor: SIGNED };
 
 test.each([
   ['streamed', [MANIFEST]],
@@ -341,7 +252,7 @@ test.each([
     }
     const fault = new Error('The storage is full.');
     let stream: ZipEntry['stream'] | undefined;
-    const reading = readZip(source(), { maxBytes: 2 ** 30, folder }, async (entry) => {
+    const reading = readZip(source(), OPTIONS, async (entry) => {
       stream = entry.stream;
       throw fault;
     });
@@ -361,7 +272,7 @@ test.each([
     yield zipOf(parts).subarray(0, 50);
     throw gone;
   }
-  const reading = readZip(source(), { maxBytes: 2 ** 30, folder }, async ({ stream }) => {
+  const reading = readZip(source(), OPTIONS, async ({ stream }) => {
     await buffer(stream);
   });
   await expect(reading).rejects.toBe(gone);
@@ -371,11 +282,8 @@ test.each([
 test('a disk that takes nothing is the fault of the storage', async () => {
   const occupied = join(folder, 'occupied');
   await writeFile(occupied, '');
-  const reading = readZip(
-    chunksOf(zipOf([SPOOLED])),
-    { maxBytes: 2 ** 30, folder: occupied },
-    async () => undefined,
-  );
+  const options = { ...OPTIONS, folder: occupied };
+  const reading = readZip(chunksOf(zipOf([SPOOLED])), options, async () => undefined);
   await expect(reading).rejects.toThrow(StorageRefused);
   await rm(occupied);
 });
@@ -390,7 +298,7 @@ test('entries before the one that needs a file are handed out before the archive
       yield chunk;
     }
   }
-  await readZip(source(), { maxBytes: 2 ** 30, folder }, async ({ name, stream }) => {
+  await readZip(source(), OPTIONS, async ({ name, stream }) => {
     names.push(name);
     await buffer(stream);
     // The file has no name.
