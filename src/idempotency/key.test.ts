@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import type { Context } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { Principal } from '../access/principal.ts';
+import { fingerprint, sender } from './fingerprint.ts';
 import { parseKey } from './key.ts';
 
 test.each([
@@ -13,24 +16,58 @@ test.each([
 });
 
 test.each([
-  '',
-  '  ',
-  '""',
-  'a b',
-  'one, two',
-  '"one", "two"',
-  '"open',
-  'mark"',
-  '"back\\slash"',
-  '"key";parameter=1',
-  'tab\tinside',
-  '"tab\tinside"',
-  'nul\0',
-  'caf\u00e9',
-  '"caf\u00e9"',
-  'x'.repeat(256),
-  `"${'x'.repeat(256)}"`,
+  ...['', '  ', '""', 'a b', 'one, two', '"one", "two"', '"open', 'mark"', '"back\\slash"'],
+  ...['"key";parameter=1', 'tab\tinside', '"tab\tinside"', 'nul\0', 'caf\u00e9', '"caf\u00e9"'],
+  ...['x'.repeat(256), `"${'x'.repeat(256)}"`],
 ])('%j is no key', (header) => {
   expect(() => parseKey(header)).toThrow(expect.objectContaining({ status: 400 }));
   expect(() => parseKey(header)).toThrow(/^The header Idempotency-Key must be .*\.$/);
+});
+
+describe('a request', () => {
+  const clip = { name: 'presenter', filename: 'a.mp4', size: 5, sha256: 'abc' };
+  const of = (
+    { path = '/things', method = 'POST' } = {},
+    fields: Record<string, string> = { x: '1', y: '2' },
+    files = [clip],
+  ) =>
+    fingerprint({ req: { path, method } } as unknown as Context, {
+      fields: new Map(Object.entries(fields)),
+      files,
+    });
+
+  test('is the same with its fields in another order, and with a slash behind its path', () => {
+    expect(of({ path: '/things/' }, { y: '2', x: '1' })).toBe(of());
+  });
+
+  test.each([
+    ['path', of({ path: '/others' })],
+    ['method', of({ method: 'PUT' })],
+    ['value', of({}, { x: '1', y: '3' })],
+    ['field less', of({}, { x: '1' })],
+    ['byte in its file', of({}, undefined, [{ ...clip, sha256: 'abd' }])],
+    ['size of its file', of({}, undefined, [{ ...clip, size: 6 }])],
+    ['name of its file', of({}, undefined, [{ ...clip, filename: 'b.mp4' }])],
+    ['field for its file', of({}, undefined, [{ ...clip, name: 'audio' }])],
+    ['file more', of({}, undefined, [clip, clip])],
+  ])('is another one with another %s', (_what, other) => {
+    expect(other).not.toBe(of());
+  });
+});
+
+test('a sender is an account of its provider, and whom it acts as', () => {
+  const who = (username: string, provider = 'inlet', ...roles: string[]) =>
+    new Principal({ username, name: '', email: '', provider, roles: new Set(roles) });
+  const of = (signedIn: Principal, principal = signedIn) =>
+    sender({ var: { account: signedIn.username, signedIn, principal } } as unknown as Context);
+  const ada = who('ada');
+  const others = [
+    of(who('eve')),
+    of(who('ada', 'jwt')),
+    of(ada, who('eve')),
+    of(ada, who('ada', 'inlet', 'ROLE_T')),
+    of(ada, who('ada', 'inlet', 'ROLE_U')),
+  ];
+  expect(new Set([of(ada), ...others]).size).toBe(6);
+  expect(of(ada, who('eve', 'inlet', 'A', 'B'))).toBe(of(ada, who('eve', 'inlet', 'B', 'A')));
 });

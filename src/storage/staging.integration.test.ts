@@ -49,7 +49,7 @@ function ledgerOf(owner: string): StagingLedger {
 
 async function stageObject(by = ledger): Promise<string> {
   const key = await by.stage('track');
-  await storage.put(key, source(bytes(100)), { mediatype: 'video/mp4' });
+  await putBytes(key);
   return key;
 }
 
@@ -61,7 +61,22 @@ const expire = (seconds = 1) =>
 const commit = (keys: string[], by = ledger) =>
   db.database.transaction().execute((trx) => by.commit(trx, keys));
 const entries = () => db.database.selectFrom('staging').selectAll().execute();
+const release = (...keys: string[]) => db.database.transaction().execute((trx) => releaseObjects(trx, keys));
+const putBytes = (key: string) => storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
 const stored = async () => (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
+
+/** Expects neither an object nor an entry. */
+async function expectNothing(): Promise<void> {
+  expect(await stored()).toEqual([]);
+  expect(await entries()).toEqual([]);
+}
+
+/** Discards while the database does not answer. */
+async function discardUnheard(key: string): Promise<void> {
+  await sql`ALTER TABLE staging RENAME TO staging_away`.execute(db.database);
+  await ledger.discard([key]);
+  await sql`ALTER TABLE staging_away RENAME TO staging`.execute(db.database);
+}
 
 test('a committed object leaves the ledger and stays', async () => {
   const key = await stageObject();
@@ -91,27 +106,25 @@ test('the objects of a silent process are removed', async () => {
   expect(await stored()).toEqual([]);
   // What the process may have stored after all goes with the second sweep, and the entry with it.
   expect((await entries()).map((entry) => entry.object_key).sort()).toEqual(keys.sort());
-  await storage.put(keys[0] ?? '', source(bytes(1)), { mediatype: 'video/mp4' });
+  await putBytes(keys[0] ?? '');
   expect(await ledger.sweep(FOR_AGES)).toBe(0);
   await expire();
   await ledger.sweep(FOR_AGES);
-  expect(await stored()).toEqual([]);
-  expect(await entries()).toEqual([]);
+  await expectNothing();
 });
 
 test('an object that may still be stored is removed again later', async () => {
   const key = await ledger.stage('track');
   ledger.doubt(key);
   await ledger.discard([key]);
-  await storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
+  await putBytes(key);
   await expire();
   expect(await ledger.sweep(undefined)).toBe(1);
-  await storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
+  await putBytes(key);
   expect(await ledger.sweep(undefined)).toBe(0);
   await expire();
   expect(await ledger.sweep(undefined)).toBe(1);
-  expect(await stored()).toEqual([]);
-  expect(await entries()).toEqual([]);
+  await expectNothing();
 });
 
 test('a removal that failed is none: what is doubtful is removed twice', async () => {
@@ -160,14 +173,6 @@ test('a process cannot commit what another one has staged', async () => {
   expect(await entries()).toHaveLength(1);
 });
 
-test('renewing keeps entries alive', async () => {
-  const key = await stageObject();
-  await expire();
-  await ledger.renew();
-  expect(await ledger.sweep(FOR_AGES)).toBe(0);
-  expect(await stored()).toEqual([key]);
-});
-
 test('an entry whose answer was lost is not kept alive by the process that entered it', async () => {
   const known = await ledger.stage('track');
   const expires_at = new Date(Date.now() + 5_000);
@@ -195,9 +200,7 @@ test('a commit that takes long does not keep other entries from being renewed', 
 
 test('an object that cannot be given up for a minute keeps no other from being renewed', async () => {
   const [held, other] = [await stageObject(), await stageObject()];
-  await sql`ALTER TABLE staging RENAME TO staging_away`.execute(db.database);
-  await ledger.discard([held]);
-  await sql`ALTER TABLE staging_away RENAME TO staging`.execute(db.database);
+  await discardUnheard(held);
   await expire();
   await db.database.transaction().execute(async (trx) => {
     await trx.selectFrom('staging').select('owner').where('object_key', '=', held).forUpdate().execute();
@@ -266,18 +269,14 @@ test('of commits and sweeps at once, each object is had by one', async () => {
   expect((await stored()).sort()).toEqual([...first, ...won].sort());
 });
 
-test('discarded objects are removed at once', async () => {
-  const keys = [await stageObject(), await ledger.stage('element')];
-  await ledger.discard(keys);
-  expect(await stored()).toEqual([]);
+test('discarded objects are removed immediately, staged or released, but not those that were committed', async () => {
+  const [committed, released] = [await stageObject(), objectKey('track')];
+  await commit([committed]);
+  await putBytes(released);
+  await release(released);
+  await ledger.discard([await stageObject(), await ledger.stage('element'), committed, released]);
+  expect(await stored()).toEqual([committed]);
   expect(await entries()).toEqual([]);
-});
-
-test('discarding objects whose commit went through unheard removes none of them', async () => {
-  const key = await stageObject();
-  await commit([key]);
-  await ledger.discard([key]);
-  expect(await stored()).toEqual([key]);
 });
 
 test('discarding waits for a commit whose outcome is not known yet', async () => {
@@ -286,7 +285,7 @@ test('discarding waits for a commit whose outcome is not known yet', async () =>
   await db.database.transaction().execute(async (trx) => {
     await ledger.commit(trx, [key]);
     discarding = ledger.discard([key]);
-    await trx.executeQuery(sql`SELECT pg_sleep(0.2)`.compile(trx));
+    await sql`SELECT pg_sleep(0.2)`.execute(trx);
   });
   await discarding;
   expect(await stored()).toEqual([key]);
@@ -294,36 +293,23 @@ test('discarding waits for a commit whose outcome is not known yet', async () =>
 
 test('objects discarded while the database does not answer are swept once it does', async () => {
   const key = await stageObject();
-  await sql`ALTER TABLE staging RENAME TO staging_away`.execute(db.database);
-  await ledger.discard([key]);
-  await sql`ALTER TABLE staging_away RENAME TO staging`.execute(db.database);
+  await discardUnheard(key);
   expect(await stored()).toEqual([key]);
   await ledger.renew();
   expect(await ledger.sweep(FOR_AGES)).toBe(1);
-  expect(await stored()).toEqual([]);
-  expect(await entries()).toEqual([]);
+  await expectNothing();
 });
 
 test('released objects are removed, and only after the transaction that releases them', async () => {
   const key = objectKey('track');
-  await storage.put(key, source(bytes(10)), { mediatype: 'video/mp4' });
+  await putBytes(key);
   await db.database.transaction().execute(async (trx) => {
     await releaseObjects(trx, [key]);
     expect(await ledger.sweep(FOR_AGES)).toBe(0);
   });
   expect(await stored()).toEqual([key]);
   expect(await ledger.sweep(FOR_AGES)).toBe(1);
-  expect(await stored()).toEqual([]);
-  expect(await entries()).toEqual([]);
-});
-
-test('released objects can be discarded at once', async () => {
-  const key = objectKey('track');
-  await storage.put(key, source(bytes(10)), { mediatype: 'video/mp4' });
-  await db.database.transaction().execute((trx) => releaseObjects(trx, [key]));
-  await ledger.discard([key]);
-  expect(await stored()).toEqual([]);
-  expect(await entries()).toEqual([]);
+  await expectNothing();
 });
 
 test('an object that cannot be removed keeps no other from being, and is tried again', async () => {
@@ -331,7 +317,7 @@ test('an object that cannot be removed keeps no other from being, and is tried a
   // A folder in the place of a file cannot be removed as one.
   await mkdir(join(folder, stuck, 'in the way'), { recursive: true });
   const keys = Array.from({ length: 60 }, () => objectKey('track'));
-  await db.database.transaction().execute((trx) => releaseObjects(trx, [stuck, ...keys]));
+  await release(stuck, ...keys);
   await ledger.sweep(FOR_AGES);
   await ledger.sweep(FOR_AGES);
   expect(await entries()).toMatchObject([{ object_key: stuck }]);

@@ -1,0 +1,174 @@
+import { Hono } from 'hono';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { handleErrors } from '../http/error-handler.ts';
+import { badRequest, HttpError } from '../http/errors.ts';
+import { requestContext } from '../http/request-context.ts';
+import { ScheduleConflict } from '../recordings/conflicts.ts';
+import { silentLogger } from '../telemetry/log.ts';
+import { abortedUploads } from '../telemetry/metrics.ts';
+import { answerFailure } from './answer-failure.ts';
+import { parseTrackRequest } from './external-api/track-form.ts';
+import { UploadGate } from './gate.ts';
+
+describe('the answer to an upload that failed', () => {
+  beforeEach(() => abortedUploads.reset());
+
+  async function answerTo(error: unknown): Promise<[status: number, counted: string[]]> {
+    const app = new Hono();
+    app.use(requestContext(silentLogger));
+    handleErrors(app);
+    app.post('/api/events', (c) => answerFailure(c, error));
+    const { status } = await app.request('/api/events', { method: 'POST' });
+    const { values } = await abortedUploads.get();
+    return [status, values.filter(({ value }) => value > 0).map(({ labels }) => String(labels.cause))];
+  }
+
+  const ofDatabase = (code: string) => Object.assign(new Error('The statement failed.'), { code });
+
+  test.each([
+    ['a recording that conflicts with others', new ScheduleConflict([]), 409],
+    ['a text that PostgreSQL cannot hold', ofDatabase('22021'), 400],
+    ['half a surrogate pair in JSON', ofDatabase('22P05'), 400],
+    ['what the contract refuses', badRequest('No.'), 400],
+  ])('%s is refused, and no fault that somebody is woken for', async (_, error, status) => {
+    expect(await answerTo(error)).toEqual([status, ['refused']]);
+  });
+
+  test.each([
+    ['a fault of our own', new TypeError('x is undefined'), 500],
+    ['a statement that the schema forbids', ofDatabase('23505'), 500],
+    ['a database that is away', ofDatabase('57P01'), 503],
+  ])('%s is one', async (_, error, status) => {
+    expect(await answerTo(error)).toEqual([status, ['fault']]);
+  });
+});
+
+describe('the gate for uploads', () => {
+  /** A request that has entered and stays until it is told to end. */
+  function staying(gate: UploadGate) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const done = gate.pass((enter) => {
+      enter().catch(() => undefined);
+      return promise;
+    });
+    done.catch(() => undefined);
+    return { done, end: resolve, fail: reject };
+  }
+
+  const entering = (gate: UploadGate) => gate.pass(async (enter) => enter());
+
+  test('one more than there may be is refused until another has ended, however it ends', async () => {
+    const gate = new UploadGate(2);
+    const [first, second] = [staying(gate), staying(gate)];
+    const refused = entering(gate);
+    await expect(refused).rejects.toThrow(HttpError);
+    await expect(refused).rejects.toMatchObject({
+      status: 503,
+      message: 'As many uploads are under way as there may be at once (2). Try again later.',
+      headers: { Connection: 'close', 'Retry-After': '30' },
+    });
+    first.end();
+    await first.done;
+    await entering(gate);
+    second.fail(new Error('broken'));
+    await expect(second.done).rejects.toThrow('broken');
+    staying(gate);
+    staying(gate);
+    await expect(entering(gate)).rejects.toThrow(HttpError);
+  });
+
+  test('a request counts once, and not before it enters', async () => {
+    const gate = new UploadGate(1);
+    await gate.pass(async (enter) => {
+      await entering(gate);
+      await enter();
+      await enter();
+      await expect(entering(gate)).rejects.toThrow(HttpError);
+    });
+    await entering(gate);
+  });
+
+  test('without a number all that come are received', async () => {
+    const gate = new UploadGate();
+    const many = Array.from({ length: 1000 }, () => staying(gate));
+    await entering(gate);
+    for (const { end } of many) end();
+  });
+
+  test('those that wait have their turns in the order in which they came', async () => {
+    const gate = new UploadGate(1);
+    const first = staying(gate);
+    const order: number[] = [];
+    const waiting = [1, 2, 3].map((n) =>
+      gate.pass(
+        async (enter) => {
+          await enter();
+          order.push(n);
+        },
+        { waitMs: 60_000 },
+      ),
+    );
+    expect(gate.full).toBe(true);
+    await expect(entering(gate)).rejects.toThrow(HttpError);
+    first.end();
+    await Promise.all(waiting);
+    expect(order).toEqual([1, 2, 3]);
+    expect(gate.full).toBe(false);
+  });
+
+  test('who has waited too long is refused, and takes nobody a place', async () => {
+    const gate = new UploadGate(1);
+    const first = staying(gate);
+    const waited = gate.pass((enter) => enter(), { waitMs: 5 });
+    await expect(waited).rejects.toMatchObject({ status: 503 });
+    first.end();
+    await first.done;
+    await entering(gate);
+  });
+});
+
+describe('the fields of a track', () => {
+  const parse = (fields: Record<string, string>) => parseTrackRequest(new Map(Object.entries(fields)));
+
+  test('the fields of a track are read, blanks around them and repeated tags do not count', () => {
+    expect(
+      parse({ flavor: ' captions/source ', tags: ' a , ,lang:de,a', overwriteExisting: 'TRUE' }),
+    ).toEqual({
+      flavor: 'captions/source',
+      tags: ['a', 'lang:de'],
+      overwriteExisting: true,
+    });
+    expect(parse({ flavor: 'a/b' })).toEqual({ flavor: 'a/b', tags: [], overwriteExisting: false });
+  });
+
+  test.each(['1', 'yes', 'false', ''])('overwriteExisting=%s is not true', (overwriteExisting) => {
+    expect(parse({ flavor: 'a/b', overwriteExisting })).toMatchObject({ overwriteExisting: false });
+  });
+
+  test.each([
+    ['', ''],
+    ['captions', 'captions'],
+    ['a/b/c', 'a/b/c'],
+    ['a/', 'a/'],
+    ['/b', '/b'],
+    ['a b/c', 'a b/c'],
+    ['a/b\u0000', 'a/b'],
+    ['a/\ud800', 'a/'],
+    [`a/${'b'.repeat(200)}`, `a/${'b'.repeat(200)}`],
+  ])('the flavor %j is refused', (flavor, shown) => {
+    expect(() => parse({ flavor })).toThrow(`Could not parse flavor ${shown}; `);
+  });
+
+  test('a missing flavor is refused', () => {
+    expect(() => parse({})).toThrow('Could not parse flavor ; ');
+  });
+
+  test.each([
+    ['with a NUL', 'x\u0000'],
+    ['with half a character', '\ud800'],
+    ['too long', 'x'.repeat(256)],
+    ['too many', Array.from({ length: 10_000 }, (_, i) => i).join()],
+  ])('tags %s are refused', (_what, tags) => {
+    expect(() => parse({ flavor: 'a/b', tags })).toThrow(/^Could not add track: /);
+  });
+});
