@@ -71,10 +71,11 @@ const servedRules = new Rules(served);
 const rules = new Rules([...served, ...UNSERVED]);
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
+const others = (roles: readonly string[]) => API_ROLES.filter((role) => !roles.includes(role));
+
 /** The status an account with these roles gets; nobody is signed in when they are undefined. */
-async function ask(method: string, path: string, roles?: Iterable<string>): Promise<number> {
-  return (await answer(method, path, roles)).status;
-}
+const ask = async (method: string, path: string, roles?: Iterable<string>) =>
+  (await answer(method, path, roles)).status;
 
 async function answer(method: string, path: string, roles?: Iterable<string>): Promise<Response> {
   const app = new Hono({ strict: false });
@@ -92,35 +93,28 @@ async function answer(method: string, path: string, roles?: Iterable<string>): P
   return app.request(path, { method });
 }
 
+async function expectOpenTo(roles: readonly string[], method: string, path: string): Promise<void> {
+  for (const role of [...roles, ROLE_ADMIN]) expect(await ask(method, path, [role])).toBe(200);
+  expect(await ask(method, path, others(roles))).toBe(403);
+  expect(await ask(method, path)).toBe(401);
+}
+
 describe.each(ROWS)('$method $path', ({ method, path, roles }) => {
   test('is open to its role and to administrators, closed to every other', async () => {
-    for (const role of roles) expect(await ask(method, path, [role])).toBe(200);
-    expect(await ask(method, path, [ROLE_ADMIN])).toBe(200);
-    const others = API_ROLES.filter((role) => !roles.includes(role));
-    expect(await ask(method, path, others)).toBe(403);
-    expect(await ask(method, path)).toBe(401);
+    await expectOpenTo(roles, method, path);
   });
 
   test('does not change with the way the path is written', async () => {
-    const variants = [
-      `${path}/`,
-      path.replace('api', '%61pi'),
-      path.replace(/[a-z](?=[^/]*$)/, encodeAll),
-      `${path}?x=1`,
-    ];
-    for (const variant of variants) {
+    const encoded = path.replace(/[a-z](?=[^/]*$)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+    for (const variant of [`${path}/`, path.replace('api', '%61pi'), encoded, `${path}?x=1`]) {
       expect([variant, await ask(method, variant, roles)]).toEqual([variant, 200]);
-      const others = API_ROLES.filter((role) => !roles.includes(role));
-      expect([variant, await ask(method, variant, others)]).toEqual([variant, 403]);
+      expect([variant, await ask(method, variant, others(roles))]).toEqual([variant, 403]);
     }
   });
 
   test('lets administrators alone through where a path becomes another one', async () => {
-    for (const variant of [
-      path.replace('/api/', '/api//'),
-      `${path}//`,
-      path.replace('/api/', '/api/./..%2f'),
-    ]) {
+    const variants = [path.replace('/api/', '/api//'), `${path}//`, path.replace('/api/', '/api/./..%2f')];
+    for (const variant of variants) {
       expect([variant, await ask(method, variant, API_ROLES)]).toEqual([variant, 403]);
       expect([variant, await ask(method, variant)]).toEqual([variant, 401]);
     }
@@ -155,11 +149,7 @@ test.each([
   ['POST', '/uploads/x'],
   ['DELETE', '/uploads/x'],
 ])('%s %s is for those who may create events', async (method, path) => {
-  expect(await ask(method, path, ['ROLE_API_EVENTS_CREATE'])).toBe(200);
-  expect(await ask(method, path, [ROLE_ADMIN])).toBe(200);
-  const others = API_ROLES.filter((role) => role !== 'ROLE_API_EVENTS_CREATE');
-  expect(await ask(method, path, others)).toBe(403);
-  expect(await ask(method, path)).toBe(401);
+  await expectOpenTo(['ROLE_API_EVENTS_CREATE'], method, path);
 });
 
 test('what uploads there can be may be asked by everybody, and nothing of one', async () => {
@@ -200,13 +190,8 @@ test.each(['/api', '/api/', '/api/version', '/api/version/', '/api/version/defau
 );
 
 test('paths without a rule are for administrators', async () => {
-  const paths = [
-    '/api/unknown',
-    '/api/info/organization/properties',
-    '/api/events/x/y/z',
-    '/api/events/x%0a/acl/y/z/a',
-  ];
-  for (const path of paths) {
+  const unknown = ['/api/unknown', '/api/events/x/y/z', '/api/events/x%0a/acl/y/z/a'];
+  for (const path of [...unknown, '/api/info/organization/properties']) {
     expect([path, await ask('GET', path, API_ROLES)]).toEqual([path, 403]);
     expect([path, await ask('GET', path, [ROLE_ADMIN])]).toEqual([path, 200]);
   }
@@ -219,7 +204,3 @@ test('an encoded slash stays inside its segment', async () => {
   expect(await ask('GET', '/api/events/x%2Facl', ['ROLE_API_EVENTS_VIEW'])).toBe(200);
   expect(await ask('GET', '/api/events/x%2Facl', ['ROLE_API_EVENTS_ACL_VIEW'])).toBe(403);
 });
-
-function encodeAll(letter: string): string {
-  return `%${letter.charCodeAt(0).toString(16)}`;
-}

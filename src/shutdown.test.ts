@@ -86,26 +86,25 @@ test('the first signal runs the phases and exits with 0', async () => {
   expect(phase).toHaveBeenCalledOnce();
 });
 
+/** What a process exits with that hangs while it is asked to stop, and gets a second signal. */
+function exitsAfter(first: NodeJS.Signals, second: NodeJS.Signals, pauseMs: number): number[] {
+  vi.useFakeTimers();
+  const { subject, exits } = shutdown();
+  subject.finish('hangs', never);
+  subject.listen();
+  process.emit(first, first);
+  vi.advanceTimersByTime(pauseMs);
+  process.emit(second, second);
+  return exits;
+}
+
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('a second signal, %s, exits at once with %i', (signal, code) => {
-  vi.useFakeTimers();
-  const { subject, exits } = shutdown();
-  subject.finish('hangs', never);
-  subject.listen();
-  process.emit('SIGTERM', 'SIGTERM');
-  vi.advanceTimersByTime(600);
-  process.emit(signal, signal);
-  expect(exits).toEqual([code]);
+] as const)('a second signal, %s, exits immediately with %i', (signal, code) => {
+  expect(exitsAfter('SIGTERM', signal, 600)).toEqual([code]);
 });
 
 test('the echo of a signal that npm passes on is no second signal', () => {
-  vi.useFakeTimers();
-  const { subject, exits } = shutdown();
-  subject.finish('hangs', never);
-  subject.listen();
-  process.emit('SIGINT', 'SIGINT');
-  process.emit('SIGINT', 'SIGINT');
-  expect(exits).toEqual([]);
+  expect(exitsAfter('SIGINT', 'SIGINT', 0)).toEqual([]);
 });

@@ -7,26 +7,19 @@ const HOUR = 3_600_000;
 const LONG = 900 * HOUR;
 
 describe('on a clock of the test', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
   describe('runAfter', () => {
-    it.each([1, 20 * HOUR, 2 ** 31 - 1, 2 ** 31, LONG])(
-      'calls back once after %d ms and not before',
-      (ms) => {
-        const run = vi.fn();
-        runAfter(ms, run);
-        vi.advanceTimersByTime(ms - 1);
-        expect(run).not.toHaveBeenCalled();
-        vi.advanceTimersByTime(1);
-        expect(run).toHaveBeenCalledOnce();
-        expect(vi.getTimerCount()).toBe(0);
-      },
-    );
+    it.each([1, 2 ** 31 - 1, 2 ** 31, LONG])('calls back once after %d ms and not before', (ms) => {
+      const run = vi.fn();
+      runAfter(ms, run);
+      vi.advanceTimersByTime(ms - 1);
+      expect(run).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(1);
+      expect(run).toHaveBeenCalledOnce();
+      expect(vi.getTimerCount()).toBe(0);
+    });
 
     it('is stopped at any time', () => {
       const run = vi.fn();

@@ -7,6 +7,9 @@ import { PAGES, REFERENCE } from '../src/endpoints.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
+/** What the first group of the pattern finds in a file. */
+const matches = (path: string, pattern: RegExp) =>
+  [...read(path).matchAll(pattern)].map(([, found = '']) => found);
 const documents = [
   ...['README.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...readdirSync(join(PROJECT, 'docs'))
@@ -21,18 +24,14 @@ test('every variable is explained', () => {
 
 test('every alert leads to a heading that says what to do', () => {
   const rules = read('docker/prometheus/inlet.rules.yml');
-  const headings = [...read('docs/operating.md').matchAll(/^#+ (\w+)$/gm)].map(([, name = '']) =>
-    name.toLowerCase(),
-  );
-  const runbooks = [...rules.matchAll(/runbook: docs\/operating\.md#(\w+)/g)].map(([, name = '']) => name);
+  const headings = matches('docs/operating.md', /^#+ (\w+)$/gm).map((name) => name.toLowerCase());
+  const runbooks = matches('docker/prometheus/inlet.rules.yml', /runbook: docs\/operating\.md#(\w+)/g);
   expect(runbooks).toHaveLength([...rules.matchAll(/- alert:/g)].length);
   expect(runbooks.filter((name) => !headings.includes(name))).toEqual([]);
 });
 
 test.each(documents)('what %s links to is there', (path) => {
-  const targets = [...read(path).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(
-    ([, target = '']) => target,
-  );
+  const targets = matches(path, /\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g);
   expect(targets.filter((target) => !existsSync(join(PROJECT, dirname(path), target)))).toEqual([]);
 });
 
@@ -61,7 +60,7 @@ test('what bounds connections is said as it is', () => {
 });
 
 test('what the commands of docs/operating.md take from the project is there', () => {
-  const commands = [...read('docs/operating.md').matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text);
+  const commands = matches('docs/operating.md', /```sh\n(.*?)```/gs);
   const files = [...commands.join('\n').matchAll(/\/opt\/inlet\/(\S+)/g)].map(([, path = '']) => path);
   const units = readdirSync(join(PROJECT, 'docker/systemd'))
     .filter((name) => name.endsWith('.service'))

@@ -26,15 +26,7 @@ test('a program is an executable file in the folder itself, also by another name
 });
 
 test.each([
-  '../outside.sh',
-  'deeper/in.sh',
-  '/bin/sh',
-  '.',
-  '',
-  'linked.sh',
-  'text.txt',
-  'deeper',
-  'missing.sh',
+  ...['../outside.sh', 'deeper/in.sh', '/bin/sh', '.', '', 'linked.sh', 'text.txt', 'deeper', 'missing.sh'],
 ])('%j is none, for good', async (name) => {
   await expect(locateProgram(folder, name)).rejects.toMatchObject({ permanent: true });
 });
@@ -50,18 +42,10 @@ test('the programs of a site are those by their names, and a folder that is not 
 });
 
 test('what a placeholder stands for stays one argument, whatever is in it', () => {
-  const places = {
-    input: '/tmp/a b; rm -rf $HOME',
-    output: '/tmp/out',
-    flavor: 'presenter/source',
-    event: 'e 1',
-  };
-  expect(argumentsOf(' --in={input}  {output} {event} {unknown} ', places)).toEqual([
-    '--in=/tmp/a b; rm -rf $HOME',
-    '/tmp/out',
-    'e 1',
-    '{unknown}',
-  ]);
+  const files = { input: '/tmp/a b; rm -rf $HOME', output: '/tmp/out' };
+  const places = { ...files, flavor: 'presenter/source', event: 'e 1' };
+  const found = argumentsOf(' --in={input}  {output} {event} {unknown} ', places);
+  expect(found).toEqual(['--in=/tmp/a b; rm -rf $HOME', '/tmp/out', 'e 1', '{unknown}']);
 });
 
 test.each([

@@ -1,181 +1,238 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LANES } from '../src/queue/port.ts';
 import { FolderStorage } from '../src/storage/folder.ts';
 import { objectKey } from '../src/storage/keys.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
 import { StagingLedger } from '../src/storage/staging.ts';
 import { silentLogger } from '../src/telemetry/log.ts';
-import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
+import { claimOperation, endClaim } from '../src/workflows/claims.ts';
+import { assignLanes, takeDeliveries } from '../src/workflows/outbox.ts';
+import { databaseForThisFile } from '../test/support/database.ts';
+import { VIDEO } from '../test/support/streams.ts';
+import { AT_ONCE, operationsOf, startTestWorkflow } from '../test/support/workflows.ts';
+import { laneChoice, slotsOf } from './lanes.ts';
+import { operations } from './operations/index.ts';
+import { createWorkFolder, removeAbandonedFolders, touchWorkFolder } from './work-folders.ts';
 import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 
 const CONTENT = Buffer.alloc(1_000_000, 'recording');
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let folder: string;
-let storage: FolderStorage;
-let staging: StagingLedger;
-let path: string;
-let controller: AbortController;
-
 beforeAll(async () => {
-  db = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'inlet-workspace-'));
-  storage = await new FolderStorage(join(folder, 'objects')).open();
-  staging = new StagingLedger({ database: db.database, storage, owner: randomUUID(), log: silentLogger });
-  path = join(folder, 'result');
-  await writeFile(path, CONTENT);
 });
-afterAll(async () => {
-  staging.close();
-  await db.close();
-  await rm(folder, { recursive: true });
-});
-beforeEach(() => {
-  controller = new AbortController();
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('a workspace', () => {
+  let storage: FolderStorage;
+  let staging: StagingLedger;
+  let path: string;
+  let controller: AbortController;
+  beforeAll(async () => {
+    const { database } = db;
+    storage = await new FolderStorage(join(folder, 'objects')).open();
+    staging = new StagingLedger({ database, storage, owner: randomUUID(), log: silentLogger });
+    path = join(folder, 'result');
+    await writeFile(path, CONTENT);
+  });
+  afterAll(() => staging.close());
+  beforeEach(() => {
+    controller = new AbortController();
+  });
+
+  /** The same objects as in a bucket: no tool can read them in place. */
+  function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage {
+    const far = { kind: 's3', localPath: () => undefined, ...changes };
+    return new Proxy<ObjectStorage>(storage, {
+      get: (target, name) => {
+        if (name in far) return Reflect.get(far, name);
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+
+  async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
+    const own = await mkdtemp(join(folder, 'own-'));
+    const { signal } = controller;
+    return { own, ...createWorkspace({ folder: own, storage: objects, staging, signal, ...more }) };
+  }
+
+  const refusing: ObjectStorage['put'] = () => Promise.reject(new Error('the storage refuses'));
+  const faultOf = (message: string) => ({ name: 'StorageFault', cause: new Error(message) });
+
+  describe('store', () => {
+    test('stores a staged object and gives the size and checksum of its bytes', async () => {
+      const { store, stagedKeys } = await workspaceOn(storage);
+      const { objectKey: key, size, sha256 } = await store(path, 'video/mp4');
+      expect(size).toBe(CONTENT.length);
+      expect(sha256).toBe(createHash('sha256').update(CONTENT).digest('hex'));
+      expect(stagedKeys()).toEqual([key]);
+      expect(key).toMatch(/^element\//);
+      expect(CONTENT.equals(await readFile(storage.localPath(key)))).toBe(true);
+      const ledger = db.database.selectFrom('staging').select('object_key').where('object_key', '=', key);
+      expect(await ledger.execute()).toHaveLength(1);
+    });
+
+    test('stores an empty file', async () => {
+      const empty = join(folder, 'empty');
+      await writeFile(empty, '');
+      const { store } = await workspaceOn(storage);
+      expect(await store(empty, 'text/plain')).toMatchObject({ size: 0 });
+    });
+
+    test('keeps nothing of an object whose storing failed', async () => {
+      const { store, stagedKeys } = await workspaceOn(remote({ put: refusing }));
+      await expect(store(path, 'video/mp4')).rejects.toMatchObject(faultOf('the storage refuses'));
+      expect(stagedKeys()).toEqual([]);
+    });
+
+    test('waits with a result for a storage that is away, and reports each pause', async () => {
+      let away = true;
+      const put: ObjectStorage['put'] = (...args) => (away ? refusing(...args) : storage.put(...args));
+      const pauses: number[] = [];
+      const onAway = (_error: unknown, againInMs: number) => {
+        pauses.push(againInMs);
+        away = false;
+      };
+      const { store, stagedKeys } = await workspaceOn(remote({ put }), { onAway });
+      const { objectKey: key, size } = await store(path, 'video/mp4');
+      expect([size, stagedKeys(), pauses.length]).toEqual([CONTENT.length, [key], 1]);
+    });
+
+    test('stages nothing for a file that does not exist, or when aborted', async () => {
+      const { store, stagedKeys } = await workspaceOn(storage);
+      await expect(store(join(folder, 'missing'), 'video/mp4')).rejects.toMatchObject({ code: 'ENOENT' });
+      controller.abort(new Error('stop'));
+      await expect(store(path, 'video/mp4')).rejects.toThrow('stop');
+      expect(stagedKeys()).toEqual([]);
+    });
+  });
+
+  describe('open', () => {
+    let key: string;
+    beforeEach(async () => {
+      key = objectKey('track');
+      await storage.put(key, Readable.from([CONTENT]), { mediatype: 'video/mp4' });
+    });
+
+    test('gives the place of an object that can be read where it is', async () => {
+      const { open } = await workspaceOn(storage);
+      expect(await open(key)).toBe(storage.localPath(key));
+    });
+
+    test('downloads any other into its folder, once', async () => {
+      let downloads = 0;
+      const get: ObjectStorage['get'] = (...args) => {
+        downloads += 1;
+        return storage.get(...args);
+      };
+      const { open, own } = await workspaceOn(remote({ get }));
+      const [first, second] = await Promise.all([open(key), open(key)]);
+      expect([dirname(first), second, downloads]).toEqual([own, first, 1]);
+      expect(CONTENT.equals(await readFile(first))).toBe(true);
+    });
+
+    test('leaves nothing of a download that broke off, and tries again when asked again', async () => {
+      let broken = true;
+      const get: ObjectStorage['get'] = async (...args) => {
+        if (!broken) return storage.get(...args);
+        broken = false;
+        return new ReadableStream({
+          start(stream) {
+            stream.enqueue(CONTENT.subarray(0, 1000));
+            stream.error(new Error('the connection broke'));
+          },
+        });
+      };
+      const { open } = await workspaceOn(remote({ get }));
+      await expect(open(key)).rejects.toMatchObject(faultOf('the connection broke'));
+      expect(CONTENT.equals(await readFile(await open(key)))).toBe(true);
+    });
+
+    test('fails for an object that is gone', async () => {
+      const { open } = await workspaceOn(remote());
+      await expect(open(objectKey('track'))).rejects.toThrow('No object is stored');
+    });
+  });
 });
 
-/** The same objects as in a bucket: no tool can read them in place. Counts the downloads. */
-function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage & { downloads: number } {
-  const far = {
-    kind: 's3' as const,
-    downloads: 0,
-    put: storage.put.bind(storage),
-    get: (...args: Parameters<ObjectStorage['get']>) => {
-      far.downloads += 1;
-      return storage.get(...args);
-    },
-    begin: storage.begin.bind(storage),
-    append: storage.append.bind(storage),
-    complete: storage.complete.bind(storage),
-    size: storage.size.bind(storage),
-    remove: storage.remove.bind(storage),
-    list: storage.list.bind(storage),
-    unfinished: storage.unfinished.bind(storage),
-    removeUnfinished: storage.removeUnfinished.bind(storage),
-    localPath: () => undefined,
-    check: storage.check.bind(storage),
-    requireRoom: storage.requireRoom.bind(storage),
-    close: async () => undefined,
-    ...changes,
+describe('lanes', () => {
+  const FOUR_K = { ...VIDEO, codec: 'vp9', profile: null, width: 3840, height: 2160 };
+
+  /** An operation that is ready, on an event with these recordings; `null` for one that nobody has inspected. */
+  async function ready(operation: string, ...frameCounts: (number | null)[]): Promise<string> {
+    const { eventId } = await startTestWorkflow(db.database, [operation]);
+    const file = { flavor: 'presenter/source', filename: 'a.webm', mediatype: 'video/webm' };
+    for (const [position, frameCount] of frameCounts.entries()) {
+      const duration = frameCount && frameCount * 40;
+      const streams = frameCount && JSON.stringify([{ ...FOUR_K, frameCount }]);
+      const stored = { object_key: randomUUID(), size: 10_000_000_000, sha256: '0'.repeat(64) };
+      await db.database
+        .insertInto('tracks')
+        .values({ id: randomUUID(), event_id: eventId, position, ...file, ...stored, duration, streams })
+        .execute();
+    }
+    return eventId;
+  }
+
+  test('encoding hours in 4K goes to a lane of its own, which nothing else waits in', async () => {
+    const cases: [string, string, ...(number | null)[]][] = [
+      ['heavy', 'encode', 250],
+      ['long', 'encode', 250, 1_000_000],
+      ['heavy', 'encode', null],
+      ['heavy', 'encode'],
+      ['heavy', 'preview', 1_000_000],
+      ['light', 'inspect', 1_000_000],
+      ['light', 'unknown'],
+    ];
+    for (const [, operation, ...frameCounts] of cases) await ready(operation, ...frameCounts);
+    await assignLanes(db.database, laneChoice(db.database, operations));
+    const deliveries = await takeDeliveries(db.database, LANES);
+    const inOrder = deliveries.toSorted((a, b) => a.operationId - b.operationId);
+    expect(inOrder.map(({ lane }) => lane)).toEqual(cases.map(([lane]) => lane));
+  });
+
+  test('long ones get a slot, and more on larger workers, beside those of the others', () => {
+    expect([1, 2, 8].map((n) => slotsOf('long', n))).toEqual([1, 1, 4]);
+    expect(slotsOf('heavy', 2)).toBe(2);
+  });
+});
+
+test('a folder goes when nobody touches it and nobody works on its operation, whatever the clock says', async () => {
+  const workDir = await mkdtemp(join(folder, 'work-'));
+  const sweep = async () => {
+    await removeAbandonedFolders(db.database, workDir);
+    return (await readdir(workDir)).sort();
   };
-  return far;
-}
+  const names = (...folders: string[]) => folders.map((each) => basename(each)).sort();
+  const { workflowId } = await startTestWorkflow(db.database, ['told']);
+  const [operation] = await operationsOf(db.database, workflowId);
+  const claim = await claimOperation(db.database, operation?.id ?? 0, 'worker-a', AT_ONCE);
+  if (!claim) throw new Error('The operation was not ready.');
+  const { operationId, token } = claim;
 
-async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
-  const own = await mkdtemp(join(folder, 'own-'));
-  return {
-    own,
-    ...createWorkspace({ folder: own, storage: objects, staging, signal: controller.signal, ...more }),
-  };
-}
+  const running = await createWorkFolder(workDir, operationId);
+  const gone = await createWorkFolder(workDir, 999_999_999);
+  const young = await createWorkFolder(workDir, 999_999_998);
+  // As after a clock that was set forward by an hour.
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  for (const each of [running, gone]) await utimes(each, hourAgo, hourAgo);
+  expect(await sweep()).toEqual(names(running, young));
 
-describe('store', () => {
-  it('stores a staged object and gives the size and checksum of its bytes', async () => {
-    const { store, stagedKeys } = await workspaceOn(storage);
-    const { objectKey: key, size, sha256 } = await store(path, 'video/mp4');
-    expect(size).toBe(CONTENT.length);
-    expect(sha256).toBe(createHash('sha256').update(CONTENT).digest('hex'));
-    expect(stagedKeys()).toEqual([key]);
-    expect(key).toMatch(/^element\//);
-    expect(CONTENT.equals(await readFile(storage.localPath(key)))).toBe(true);
-    const ledger = db.database.selectFrom('staging').select('object_key').where('object_key', '=', key);
-    expect(await ledger.execute()).toHaveLength(1);
-  });
-
-  it('stores an empty file', async () => {
-    const empty = join(folder, 'empty');
-    await writeFile(empty, '');
-    const { store } = await workspaceOn(storage);
-    expect(await store(empty, 'text/plain')).toMatchObject({ size: 0 });
-  });
-
-  it('keeps nothing of an object whose storing failed', async () => {
-    const put = () => Promise.reject(new Error('the storage refuses'));
-    const { store, stagedKeys } = await workspaceOn(remote({ put }));
-    await expect(store(path, 'video/mp4')).rejects.toMatchObject({
-      name: 'StorageFault',
-      cause: new Error('the storage refuses'),
-    });
-    expect(stagedKeys()).toEqual([]);
-  });
-
-  it('waits with a result for a storage that is away, where somebody is told of it', async () => {
-    let away = true;
-    const put: ObjectStorage['put'] = async (...args) => {
-      if (away) throw new Error('the storage refuses');
-      return storage.put(...args);
-    };
-    const pauses: number[] = [];
-    const onAway = (_error: unknown, againInMs: number) => {
-      pauses.push(againInMs);
-      away = false;
-    };
-    const { store, stagedKeys } = await workspaceOn(remote({ put }), { onAway });
-    const { objectKey: key, size } = await store(path, 'video/mp4');
-    expect({ size, staged: stagedKeys(), pauses: pauses.length }).toEqual({
-      size: CONTENT.length,
-      staged: [key],
-      pauses: 1,
-    });
-  });
-
-  it('stages nothing for a file that is not there, or when aborted', async () => {
-    const { store, stagedKeys } = await workspaceOn(storage);
-    await expect(store(join(folder, 'missing'), 'video/mp4')).rejects.toMatchObject({ code: 'ENOENT' });
-    controller.abort(new Error('stop'));
-    await expect(store(path, 'video/mp4')).rejects.toThrow('stop');
-    expect(stagedKeys()).toEqual([]);
-  });
-});
-
-describe('open', () => {
-  let key: string;
-  beforeEach(async () => {
-    key = objectKey('track');
-    await storage.put(key, Readable.from([CONTENT]), { mediatype: 'video/mp4' });
-  });
-
-  it('gives the place of an object that can be read where it is', async () => {
-    const { open } = await workspaceOn(storage);
-    expect(await open(key)).toBe(storage.localPath(key));
-  });
-
-  it('downloads any other into its folder, once', async () => {
-    const far = remote();
-    const { open, own } = await workspaceOn(far);
-    const [first, second] = await Promise.all([open(key), open(key)]);
-    expect(dirname(first)).toBe(own);
-    expect(second).toBe(first);
-    expect(CONTENT.equals(await readFile(first))).toBe(true);
-    expect(far.downloads).toBe(1);
-  });
-
-  it('leaves nothing of a download that broke off, and tries again when asked again', async () => {
-    let broken = true;
-    const get: ObjectStorage['get'] = async (...args) => {
-      if (!broken) return storage.get(...args);
-      broken = false;
-      return new ReadableStream({
-        start(stream) {
-          stream.enqueue(CONTENT.subarray(0, 1000));
-          stream.error(new Error('the connection broke'));
-        },
-      });
-    };
-    const { open } = await workspaceOn(remote({ get }));
-    await expect(open(key)).rejects.toMatchObject({
-      name: 'StorageFault',
-      cause: new Error('the connection broke'),
-    });
-    expect(CONTENT.equals(await readFile(await open(key)))).toBe(true);
-  });
-
-  it('fails for an object that is gone', async () => {
-    const { open } = await workspaceOn(remote());
-    await expect(open(objectKey('track'))).rejects.toThrow('No object is stored');
-  });
+  await endClaim(db.database, claim, { kind: 'succeeded', operationId, token }, AT_ONCE);
+  await touchWorkFolder(running);
+  expect(await sweep()).toEqual(names(running, young));
+  await utimes(running, hourAgo, hourAgo);
+  expect(await sweep()).toEqual(names(young));
+  // As after one that was set forward, and back when the worker had been killed.
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  await utimes(young, inAnHour, inAnHour);
+  expect(await sweep()).toEqual([]);
 });

@@ -2,55 +2,43 @@ import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { sql } from 'kysely';
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { databaseForThisFile } from '../../test/support/database.ts';
 import { handleErrors } from './error-handler.ts';
 import { HttpError } from './errors.ts';
 import { requestContext } from './request-context.ts';
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let lines: string[] = [];
 const app = new Hono({ strict: false });
+app.use(requestContext(pino({}, { write: (line) => void lines.push(line) })));
+handleErrors(app);
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  app.use(requestContext(pino({}, { write: (line) => void lines.push(line) })));
-  handleErrors(app);
-  app.get('/refused', () => {
-    throw new HttpError(429, 'Slow down.', { 'Retry-After': '7' });
+const faults: Record<string, () => unknown> = {
+  '/refused': () => new HttpError(429, 'Slow down.', { 'Retry-After': '7' }),
+  '/broken': () => new Error('secret detail of /srv/inlet'),
+  '/hono': () => new HTTPException(400, { message: 'Malformed.' }),
+  '/down': () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }),
+};
+for (const [path, fault] of Object.entries(faults)) {
+  app.get(path, () => {
+    throw fault();
   });
-  app.get('/broken', () => {
-    throw new Error('secret detail of /srv/inlet');
-  });
-  app.get('/hono', () => {
-    throw new HTTPException(400, { message: 'Malformed.' });
-  });
-  app.get('/down', () => {
-    throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' });
-  });
-  app.get('/given-up', async () => {
-    await sql`DO $$ BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = 'deadlock_detected'; END $$`.execute(
-      db.database,
-    );
-  });
-  app.get('/ended/:code', async (c) => {
-    const code = c.req.param('code');
-    await sql
-      .raw(`DO $$ BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = '${code}'; END $$`)
-      .execute(db.database);
-  });
-  app.get('/stored/:text', async (c) => {
-    const { rows } = await sql`SELECT ${c.req.param('text')}::text AS text`.execute(db.database);
-    return c.json(rows);
-  });
-  app.post('/things', (c) => c.text('made', 201));
-  app.get('/things/:id', (c) => c.text(c.req.param('id')));
-  app.delete('/things/:id', (c) => c.text('There is none.', 404));
+}
+app.get('/ended/:code', async (c) => {
+  const raise = `DO $$ BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = '${c.req.param('code')}'; END $$`;
+  await sql.raw(raise).execute(db.database);
 });
+app.get('/stored/:text', async (c) => {
+  const { rows } = await sql`SELECT ${c.req.param('text')}::text AS text`.execute(db.database);
+  return c.json(rows);
+});
+app.post('/things', (c) => c.text('made', 201));
+app.get('/things/:id', (c) => c.text(c.req.param('id')));
+app.delete('/things/:id', (c) => c.text('There is none.', 404));
 beforeEach(() => {
   lines = [];
 });
-afterAll(() => db.close());
 
 async function ask(path: string, init?: RequestInit) {
   const response = await app.request(path, init);
@@ -77,18 +65,14 @@ test('exceptions of Hono keep status and message', async () => {
   expect(await ask('/hono')).toMatchObject({ status: 400, text: 'Malformed.' });
 });
 
-test('a transaction given up in favour of another may be tried again', async () => {
-  const { status, headers, text } = await ask('/given-up');
-  expect([status, text]).toEqual([503, 'Others are changing the same at this moment.']);
-  expect(headers.get('Retry-After')).toBe('5');
-});
-
 test.each([
+  ['40P01', 'Others are changing the same at this moment.'],
+  ['55P03', 'Others are changing the same at this moment.'],
   ['57014', 'The database does not answer.'],
   ['25P03', 'The database does not answer.'],
-  ['55P03', 'Others are changing the same at this moment.'],
-])('a statement ended at its time limit (%s) may be tried again', async (code, sentence) => {
-  expect(await ask(`/ended/${code}`)).toMatchObject({ status: 503, text: sentence });
+])('a transaction or statement that the database ends (%s) may be tried again', async (code, sentence) => {
+  const { status, headers, text } = await ask(`/ended/${code}`);
+  expect([status, text, headers.get('Retry-After')]).toEqual([503, sentence, '5']);
 });
 
 test('a database that is away is said so', async () => {
@@ -117,12 +101,12 @@ test('a 404 that a handler returns stays one', async () => {
 });
 
 test('the connection closes when a long body is refused unread', async () => {
-  const long = await ask('/nothing', {
-    method: 'POST',
-    body: 'x',
-    headers: { 'Content-Length': '99999999' },
-  });
-  expect(long.headers.get('Connection')).toBe('close');
-  const short = await ask('/nothing', { method: 'POST', body: 'x', headers: { 'Content-Length': '1' } });
-  expect(short.headers.get('Connection')).toBeNull();
+  for (const [length, connection] of [
+    ['99999999', 'close'],
+    ['1', null],
+  ] as const) {
+    const init = { method: 'POST', body: 'x', headers: { 'Content-Length': length } };
+    const { headers } = await ask('/nothing', init);
+    expect([length, headers.get('Connection')]).toEqual([length, connection]);
+  }
 });

@@ -5,11 +5,9 @@ import { securityHeaders } from './answer/security-headers.ts';
 import { requestContext } from './request-context.ts';
 
 let lines: Record<string, unknown>[] = [];
+const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
 const app = new Hono();
-app.use(
-  requestContext(pino({}, { write: (line) => void lines.push(JSON.parse(line)) })),
-  securityHeaders([{ path: '/api', contentPolicy: "frame-ancestors 'none'" }]),
-);
+app.use(requestContext(log), securityHeaders([{ path: '/api', contentPolicy: "frame-ancestors 'none'" }]));
 app.get('/api/thing', (c) => {
   c.set('account', 'ada');
   c.var.log.info('inside');
@@ -67,11 +65,7 @@ test.each([
   ['/api/secretary', '/api/secret/[redacted]'],
   ['/open/token', '/open/token'],
 ])('of %s the log has %s', async (path, shown) => {
-  const logged: { path?: string }[] = [];
-  const secretive = new Hono();
-  const log = pino({}, { write: (line) => void logged.push(JSON.parse(line)) });
-  secretive.use(requestContext(log, { secrets: ['/secret'] }));
-  secretive.get('*', (c) => c.text(''));
-  await secretive.request(path);
-  expect(logged.map((line) => line.path)).toEqual([shown]);
+  const secretive = new Hono().use(requestContext(log, { secrets: ['/secret'] }));
+  await secretive.get('*', (c) => c.text('')).request(path);
+  expect(lines.map((line) => line.path)).toEqual([shown]);
 });

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { routerPath } from '../../src/http/endpoint/rules.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
+import { workerApp } from '../support/app.ts';
 import { DocumentedClient } from '../support/documented-client.ts';
-import { AREAS, DOCUMENT } from '../support/openapi.ts';
+import { AREAS, checkAnswer, DOCUMENT } from '../support/openapi.ts';
 import { insertEvent } from '../support/publication.ts';
 import { unlessBusy } from '../support/readiness.ts';
+import { createSeries } from '../support/series.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await createTestApp();
-});
-afterAll(() => app?.close());
+const app = await workerApp();
 
 test('the document has every endpoint of the API, and no other', () => {
   const documented = Object.entries(DOCUMENT.paths).flatMap(([path, operations]) =>
@@ -28,73 +25,96 @@ test('the API hands out the document that its schemas make, with its own address
 });
 
 describe('a client that knows nothing but the document and its examples', () => {
-  const client = () => new DocumentedClient((path, init) => app.request(path, init));
+  const client = new DocumentedClient((path, init) => app.request(path, init));
+  const expectAll = async (status: number, operations: string[], path: Record<string, string>) => {
+    for (const operation of operations) {
+      // Updating an event is an upload; what it may say of scheduling has tests of its own.
+      const answer = await client.call(operation, { path, without: 'scheduling' });
+      expect([operation, answer.status]).toEqual([operation, status]);
+    }
+  };
+  const each = (operation: string, parts: string[]) => parts.map((part) => operation + part);
 
   test('creates, reads, updates and deletes an event', async () => {
-    const { identifier } = (await client().call('postEvents')).json as { identifier: string };
+    const { identifier } = (await client.call('postEvents')).json as { identifier: string };
     const event = { event_id: identifier };
-    expect((await client().call('getEventsEventId', { path: event })).json).toMatchObject({ identifier });
+    expect((await client.call('getEventsEventId', { path: event })).json).toMatchObject({ identifier });
     // Its access control list cannot be changed while it is being processed.
-    await app.database.updateTable('events').set({ processing_state: 'SUCCEEDED' }).execute();
-    for (const part of ['', 'Metadata', 'Acl']) {
-      const operation = `${part === '' ? 'post' : 'put'}EventsEventId${part}`;
-      // It is an upload; what it may say of scheduling has tests of its own.
-      const call = { path: event, without: 'scheduling' };
-      expect((await client().call(operation, call)).status, operation).toBe(204);
-    }
-    for (const operation of ['postEventsEventIdAclAction', 'deleteEventsEventIdAclActionRole']) {
-      expect((await client().call(operation, { path: event })).status, operation).toBe(204);
-    }
-    for (const part of ['Metadata', 'Acl', 'Media', 'Publications']) {
-      const operation = `getEventsEventId${part}`;
-      expect((await client().call(operation, { path: event })).status, operation).toBe(200);
-    }
-    expect((await client().call('deleteEventsEventId', { path: event })).status).toBe(204);
-    expect((await client().call('getEventsEventId', { path: event })).status).toBe(404);
+    const row = app.database.updateTable('events').where('id', '=', identifier);
+    await row.set({ processing_state: 'SUCCEEDED' }).execute();
+    const changes = ['postEventsEventId', ...each('putEventsEventId', ['Metadata', 'Acl'])];
+    await expectAll(
+      204,
+      [...changes, 'postEventsEventIdAclAction', 'deleteEventsEventIdAclActionRole'],
+      event,
+    );
+    await expectAll(200, each('getEventsEventId', ['Metadata', 'Acl', 'Media', 'Publications']), event);
+    await expectAll(204, ['deleteEventsEventId'], event);
+    await expectAll(404, ['getEventsEventId'], event);
   });
 
   test('creates, reads, updates and deletes a series', async () => {
-    const { identifier } = (await client().call('postSeries')).json as { identifier: string };
+    const { identifier } = (await client.call('postSeries')).json as { identifier: string };
     const series = { series_id: identifier };
-    const changes = ['', 'Metadata', 'Acl', 'Properties'].map((part) => `putSeriesSeriesId${part}`);
-    for (const operation of changes) {
-      expect((await client().call(operation, { path: series })).status, operation).toBe(200);
-    }
-    for (const part of ['', 'Metadata', 'Acl', 'Properties']) {
-      const operation = `getSeriesSeriesId${part}`;
-      expect((await client().call(operation, { path: series })).status, operation).toBe(200);
-    }
-    expect((await client().call('getSeriesSeriesIdAcl', { path: series })).json).toEqual(
-      JSON.parse(client().example('putSeriesSeriesIdAcl').acl ?? ''),
+    const parts = ['', 'Metadata', 'Acl', 'Properties'];
+    await expectAll(200, [...each('putSeriesSeriesId', parts), ...each('getSeriesSeriesId', parts)], series);
+    expect((await client.call('getSeriesSeriesIdAcl', { path: series })).json).toEqual(
+      JSON.parse(client.example('putSeriesSeriesIdAcl').acl ?? ''),
     );
-    expect((await client().call('deleteSeriesSeriesId', { path: series })).status).toBe(204);
+    await expectAll(204, ['deleteSeriesSeriesId'], series);
   });
 
-  test.each(
-    Object.values(DOCUMENT.paths)
-      .flatMap((operations) => Object.values(operations))
-      .flatMap(({ operationId, requestBody }) => {
-        const [media] = Object.values(requestBody?.content ?? {});
-        const required = (media?.schema.required ?? []) as string[];
-        return required.map((field) => [operationId, field] as const);
-      }),
-  )('%s is refused without %s', async (operation, without) => {
-    const path = { event_id: await insertEvent(app.database), series_id: await newSeries() };
-    expect((await client().call(operation, { path, without })).status).toBe(400);
+  const requests = Object.values(DOCUMENT.paths).flatMap((operations) => Object.values(operations));
+  const required = requests.flatMap(({ operationId, requestBody }) => {
+    const [media] = Object.values(requestBody?.content ?? {});
+    return ((media?.schema.required ?? []) as string[]).map((field) => [operationId, field] as const);
+  });
+  test.each(required)('%s is refused without %s', async (operation, without) => {
+    const path = { event_id: await insertEvent(app.database), series_id: await createSeries(app) };
+    expect((await client.call(operation, { path, without })).status).toBe(400);
   });
 
-  async function newSeries(): Promise<string> {
-    return ((await client().call('postSeries')).json as { identifier: string }).identifier;
-  }
-
-  test.each(
-    Object.entries(DOCUMENT.paths)
-      .filter(([path, { get }]) => get && !path.includes('{') && path !== '/health/ready')
-      .map(([, { get }]) => get?.operationId ?? ''),
-  )('%s answers in every version it has', async (operation) => {
-    for (const type of client().mediaTypes(operation)) {
-      const answer = await unlessBusy(() => client().call(operation, { accept: type, query: true }));
+  const lists = Object.entries(DOCUMENT.paths).flatMap(([path, { get }]) =>
+    get && !path.includes('{') && path !== '/health/ready' ? [get.operationId] : [],
+  );
+  test.each(lists)('%s answers in every version it has', async (operation) => {
+    for (const type of client.mediaTypes(operation)) {
+      const answer = await unlessBusy(() => client.call(operation, { accept: type, query: true }));
       expect([answer.status, answer.type], operation).toEqual([200, type]);
     }
+  });
+});
+
+describe('the check of every answer in tests', () => {
+  const EVENT = DOCUMENT.paths['/api/events/{event_id}']?.get?.responses['200']?.content?.[
+    'application/v1.11.0+json'
+  ]?.example as Record<string, unknown>;
+  const check = (body: object | string, { status = 200, version = '1.11.0', headers = {} } = {}) => {
+    const all = { 'Content-Type': `application/v${version}+json`, ETag: '"a"', ...headers };
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return checkAnswer('GET', '/api/events/x', new Response(text, { status, headers: all }));
+  };
+
+  test('an answer that is as documented passes', async () => {
+    await check(EVENT);
+    const { language, rightsholder, license, is_part_of, series, source, status, duration, ...old } = EVENT;
+    await check(old, { version: '1.0.0' });
+  });
+
+  const otherType = { headers: { 'Content-Type': 'application/json' } };
+  test.each([
+    ['a field that is not documented', () => check({ ...EVENT, colour: 'blue' })],
+    ['a field of another type', () => check({ ...EVENT, duration: '5' })],
+    ['a missing field', () => check({ ...EVENT, title: undefined })],
+    ['a missing field that came later', () => check({ ...EVENT, license: undefined })],
+    ['a field that the version does not have', () => check(EVENT, { version: '1.0.0' })],
+    ['another media type', () => check(EVENT, otherType)],
+    ['a missing header', () => checkAnswer('GET', '/api/events/x', new Response(null, { status: 200 }))],
+    ['a status that is not documented', () => check('', { status: 418 })],
+    ['a refusal as JSON', () => check('{}', { status: 404 })],
+    ['a body where there is none', () => checkAnswer('DELETE', '/api/events/x', Response.json({}))],
+    ['a path that is not documented', () => checkAnswer('GET', '/api/nothing', Response.json({}))],
+  ])('%s fails', async (_fault, checking) => {
+    await expect(checking()).rejects.toThrow('which the OpenAPI document does not allow');
   });
 });

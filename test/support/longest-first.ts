@@ -26,7 +26,7 @@ const LONGEST = [
   'workers/operations/preview.integration.test.ts',
   'test/integration/docs-page.full.test.ts',
   'test/integration/embedded-postgres.full.test.ts',
-  'test/integration/bad-bodies.test.ts',
+  'test/integration/bad-input.full.test.ts',
   'test/integration/watch-page.full.test.ts',
   'test/integration/media-probe.full.test.ts',
   'test/integration/media-processes.full.test.ts',

@@ -2,9 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { REFERENCE } from '../../src/endpoints.ts';
 import { EVENT_STREAM } from '../../src/http/answer/event-stream.ts';
-import { type ApiVersion, NEWEST_VERSION } from '../../src/http/version.ts';
+import { type ApiVersion, atLeast, NEWEST_VERSION } from '../../src/http/version.ts';
 import { buildDocument } from '../../src/openapi/document.ts';
-import { atVersion } from './openapi-versions.ts';
 
 /** What the checks read of an operation. */
 export interface Operation {
@@ -171,4 +170,26 @@ function pointed(schema: Schema): Schema {
 function pathOf(url: string): string {
   const path = new URL(url, 'http://localhost').pathname;
   return path.length > 1 ? path.replace(/\/$/, '') : path;
+}
+
+interface VersionedSchema {
+  properties?: Record<string, { 'x-since'?: ApiVersion }>;
+  required?: string[];
+  'x-required-since'?: Record<string, ApiVersion>;
+}
+
+/** A schema, and those in it, as exact as it is for one version: later properties are gone, all others required. */
+function atVersion<T>(schema: T, version: ApiVersion): T {
+  if (Array.isArray(schema)) return schema.map((each) => atVersion(each, version)) as T;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([name, value]) => [name, atVersion(value, version)]);
+  const copy = Object.fromEntries(entries) as VersionedSchema;
+  for (const [name, property] of Object.entries(copy.properties ?? {})) {
+    const since = property['x-since'];
+    if (since && !atLeast(version, since)) delete copy.properties?.[name];
+  }
+  const since = Object.entries(copy['x-required-since'] ?? {});
+  const required = since.filter(([, introduced]) => atLeast(version, introduced)).map(([name]) => name);
+  if (required.length > 0) copy.required = [...(copy.required ?? []), ...required];
+  return copy as T;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { endpointApp } from '../../../test/support/endpoint-app.ts';
 import { HttpError } from '../errors.ts';
-import { defineEndpoint, type EndpointRequest } from './endpoint.ts';
+import { defineEndpoint, type EndpointRequest, type Form } from './endpoint.ts';
 import { refusal } from './refusal.ts';
 import { Rules } from './rules.ts';
 
@@ -25,50 +25,24 @@ const paint = defineEndpoint({
   },
 });
 
-const send = defineEndpoint({
-  method: 'post',
-  path: '/files',
-  access: 'public',
-  form: { schema: z.object({}), streams: ['wanted'], example: {} },
-  handle: receive,
-});
-
-const sendAnything = defineEndpoint({
-  method: 'post',
-  path: '/parcels',
-  access: 'public',
-  form: {
-    schema: z.object({
-      BODY: z.string().optional().meta({ contentMediaType: 'application/octet-stream' }),
-      note: z.string().meta({ contentMediaType: 'application/json' }),
-    }),
-    streams: 'any',
-    example: {},
-  },
-  handle: receive,
-});
-
-const sendArchive = defineEndpoint({
-  method: 'post',
-  path: '/archives',
-  access: 'public',
-  form: {
-    schema: z
-      .object({ track: z.string().optional().meta({ contentMediaType: 'application/zip' }) })
-      .catchall(z.string()),
-    streams: 'any',
-    example: {},
-  },
-  handle: receive,
-});
-
-const sendTexts = defineEndpoint({
-  method: 'post',
-  path: '/texts',
-  access: 'public',
-  form: { schema: z.object({}), fieldsAsFiles: true, example: {} },
-  handle: receive,
-});
+const binary = (contentMediaType: string) => z.string().optional().meta({ contentMediaType });
+const parcel = {
+  BODY: binary('application/octet-stream'),
+  note: z.string().meta({ contentMediaType: 'application/json' }),
+};
+const archive = z.object({ track: binary('application/zip') }).catchall(z.string());
+const receiving = (path: string, form: Pick<Form, 'schema' | 'streams' | 'fieldsAsFiles'>) =>
+  defineEndpoint({
+    ...{ method: 'post', path, access: 'public' },
+    form: { example: {}, ...form },
+    handle: receive,
+  });
+const receivers = [
+  receiving('/files', { schema: z.object({}), streams: ['wanted'] }),
+  receiving('/parcels', { schema: z.object(parcel), streams: 'any' }),
+  receiving('/archives', { schema: archive, streams: 'any' }),
+  receiving('/texts', { schema: z.object({}), fieldsAsFiles: true }),
+];
 
 async function receive({ c, files }: EndpointRequest): Promise<Response> {
   const received: string[] = [];
@@ -85,7 +59,7 @@ const file = defineEndpoint({
   handle: ({ c, params }) => c.text(`<${params.name}>`),
 });
 
-const app = endpointApp([paint, send, sendAnything, sendArchive, sendTexts, file], {});
+const app = endpointApp([paint, ...receivers, file], {});
 
 async function put(path: string, fields: Record<string, string>): Promise<[number, string]> {
   const answer = await app.request(path, { method: 'PUT', body: new URLSearchParams(fields) });
@@ -143,11 +117,10 @@ test.each([
   ['/archives', 'straightToPublishing', false],
   ['/texts', 'note', false],
 ])('what %s gets in %s as bytes without a file name is a file: %s', async (path, field, isFile) => {
-  const [type, body] = [
-    'multipart/form-data; boundary=x',
-    `--x\r\nContent-Disposition: form-data; name="${field}"\r\nContent-Type: application/octet-stream\r\n\r\nabc\r\n--x--\r\n`,
-  ];
-  const answer = await app.request(path, { method: 'POST', headers: { 'Content-Type': type }, body });
+  const head = `--x\r\nContent-Disposition: form-data; name="${field}"`;
+  const body = `${head}\r\nContent-Type: application/octet-stream\r\n\r\nabc\r\n--x--\r\n`;
+  const headers = { 'Content-Type': 'multipart/form-data; boundary=x' };
+  const answer = await app.request(path, { method: 'POST', headers, body });
   expect(await answer.json()).toEqual(
     isFile ? { received: [`${field}: abc`], fields: {} } : { received: [], fields: { [field]: 'abc' } },
   );

@@ -3,41 +3,15 @@ import fc from 'fast-check';
 /** Texts that have broken servers before. None holds a word that a sentence about SQL or a stack would have. */
 const AWKWARD = [
   ...['', ' ', '\0', 'a\0b', '\ud800', 'x\udc00y', '\u202e', '\ufeff', 'é'.normalize('NFD'), '😀'],
-  ...[
-    "'",
-    '"',
-    '`',
-    '\\',
-    '%',
-    '_',
-    '%%',
-    '\\%',
-    '%_%',
-    "'; DROP TABLE events; --",
-    "' OR '1'='1",
-    '$1',
-    '$$',
-  ],
+  ...["'", '"', '`', '\\', '%', '_', '%%', '\\%', '%_%', '$1', '$$'],
+  ...["'; DROP TABLE events; --", "' OR '1'='1"],
   ...['../../../../etc/passwd', '..\\..\\', '/', '//', 'file:///etc/passwd', 'a/b/c', 'dublincore/episode'],
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'null', 'undefined', 'NaN'],
   ...['0', '-0', '-1', '1.5', '1e3', '1e999', '9007199254740993', '99999999999999999999', '0x10', '١٢'],
   ...['2026-02-30', '9999-99-99', '0000-00-00', '-271821-04-20T00:00:00Z', '+275760-09-13T00:00:01Z'],
   ...['2026-01-31T25:61:61Z', '13:30', '24:00', '99999:00:00', '00:00:61', '2026-01-31T00:00:00+99:99'],
-  ...[
-    'true',
-    'TRUE',
-    '1',
-    'yes',
-    '[]',
-    '{}',
-    '[',
-    '{"a":',
-    '["a"',
-    '[[]]',
-    'title:ASC',
-    'title:x',
-    ':::,,,:',
-  ],
+  ...['true', 'TRUE', '1', 'yes', '[]', '{}', '[', '{"a":', '["a"', '[[]]', ':::,,,:'],
+  ...['title:ASC', 'title:x'],
   ...['<script>alert(1)</script>', '#{7*7}', '{{7*7}}', '\r\nX-Injected: yes', '\n', '\t', '\u0085\u2028'],
 ];
 const LONG = [256, 2001, 9000, 100_001].map((length) => 'x'.repeat(length));
@@ -118,18 +92,7 @@ function change(json: unknown, left: { place: number }, how: string, value: unkn
 }
 
 const RAW = [
-  '%00',
-  '%2F',
-  '%2f..%2f',
-  '%5C',
-  '%C0%AF',
-  '%ED%A0%80',
-  '%FF',
-  '%',
-  '%zz',
-  '%E2%80%AE',
-  '..',
-  '.',
+  ...['%00', '%2F', '%2f..%2f', '%5C', '%C0%AF', '%ED%A0%80', '%FF', '%', '%zz', '%E2%80%AE', '..', '.'],
   '%2e%2e',
 ];
 
@@ -142,17 +105,8 @@ export const hostileSegment = fc.oneof(
 
 /** What may stand in a header: no line breaks, bytes as characters. */
 export const hostileHeader = fc.oneof(
-  fc.constantFrom(
-    '',
-    '*',
-    ',',
-    ';q=',
-    '"',
-    'x'.repeat(60_000),
-    'application/v99.0.0+json',
-    'text/html',
-    '*/*;q=0',
-  ),
+  fc.constantFrom('', '*', ',', ';q=', '"', 'x'.repeat(60_000)),
+  fc.constantFrom('application/v99.0.0+json', 'text/html', '*/*;q=0'),
   fc.constantFrom('application/v1.0.0+json', 'application/v1.0.0+xml', 'bytes=0-', 'bytes=9-1', 'W/"', '-1'),
   fc.string({
     unit: fc

@@ -56,16 +56,11 @@ export class Judge {
 
   /** A sign of all that is known of events, series, capture agents and schedules. */
   async #contents(): Promise<string> {
-    const tables = ['events', 'event_acl', 'event_catalogs', 'series', 'series_acl', 'series_catalogs'];
-    const signs = [
-      ...tables,
-      'capture_agents',
-      'schedules',
-      'tracks',
-      'workflows',
-      'publications',
-      'staging',
-    ].map(
+    const tables = [
+      ...['events', 'event_acl', 'event_catalogs', 'series', 'series_acl', 'series_catalogs', 'schedules'],
+      ...['capture_agents', 'tracks', 'workflows', 'publications', 'staging'],
+    ];
+    const signs = tables.map(
       (table) =>
         sql`(SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM ${sql.table(table)} t)`,
     );

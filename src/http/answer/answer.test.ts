@@ -1,0 +1,105 @@
+import { Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { allowsRange, matchesNone, strongEtag } from './etag.ts';
+import { lengthForHead } from './head.ts';
+import { requestedRange } from './range.ts';
+
+describe('entity tags', () => {
+  const etag = strongEtag('abc');
+
+  test.each<[string | undefined, boolean]>([
+    ...['"abc"', 'W/"abc"', '"x", "abc"', '"x","abc"', ' * '].map((header) => [header, true] as const),
+    ...[undefined, '', '"ab"', '"abcd"', 'abc', '"x", "y"', '"*"'].map((header) => [header, false] as const),
+  ] as [string | undefined, boolean][])('If-None-Match: %s has it: %s', (header, has) => {
+    expect(matchesNone(header, etag)).toBe(has);
+  });
+
+  test('a weak tag of the resource matches its strong form in If-None-Match', () => {
+    expect(matchesNone('"abc"', 'W/"abc"')).toBe(true);
+  });
+
+  test.each([
+    [undefined, etag, true],
+    ['"abc"', etag, true],
+    ['"abcd"', etag, false],
+    ['W/"abc"', etag, false],
+    ['W/"abc"', 'W/"abc"', false],
+    ['Wed, 01 May 2024 08:00:00 GMT', etag, false],
+  ])('If-Range: %s of %s allows a range: %s', (header, tag, allowed) => {
+    expect(allowsRange(header, tag)).toBe(allowed);
+  });
+});
+
+describe('HEAD', () => {
+  const app = new Hono()
+    .use(lengthForHead())
+    .get('/text', (c) => c.text('ä'))
+    .get('/file', (c) => c.body(null, 200, { 'Content-Length': '5' }))
+    .get('/nothing', (c) => c.body(null, 204));
+
+  test.each([
+    ['/text', 200, '2'],
+    ['/file', 200, '5'],
+    ['/nothing', 204, null],
+    ['/unknown', 404, '13'],
+  ])('HEAD %s has the length of GET, and no body', async (path, status, length) => {
+    const answer = await app.request(path, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('Content-Length')]).toEqual([status, length]);
+    expect(await answer.text()).toBe('');
+  });
+
+  test('a long list is not read for the length it would have', async () => {
+    let read = 0;
+    let cancelled = false;
+    const source = {
+      pull: (controller: ReadableStreamDefaultController) => {
+        read += 1;
+        controller.enqueue(new Uint8Array(2 ** 19));
+      },
+      cancel: () => {
+        cancelled = true;
+      },
+    };
+    const endless = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
+    const list = new Hono().use(lengthForHead()).get('/', (c) => c.body(endless, 200, { Link: '<x>' }));
+    const answer = await list.request('/', { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('Link')]).toEqual([200, '<x>']);
+    expect(answer.headers.has('Content-Length')).toBe(false);
+    expect([read, cancelled]).toEqual([3, true]);
+  });
+
+  test('GET is left as it is', async () => {
+    const answer = await app.request('/text');
+    expect(answer.headers.has('Content-Length')).toBe(false);
+    expect(await answer.text()).toBe('ä');
+  });
+});
+
+describe('ranges', () => {
+  test.each([
+    ['bytes=0-0', { start: 0, end: 0 }],
+    ['bytes=90-', { start: 90, end: 99 }],
+    ['bytes=90-5000', { start: 90, end: 99 }],
+    ['bytes=90-99999999999999999999', { start: 90, end: 99 }],
+    ['bytes=-1', { start: 99, end: 99 }],
+    ['bytes=-500', { start: 0, end: 99 }],
+    ['BYTES= 5-6 ', { start: 5, end: 6 }],
+  ])('%s of 100 bytes is one part', (header, range) => {
+    expect(requestedRange(header, 100)).toEqual(range);
+  });
+
+  test.each(['bytes=100-', 'bytes=100-200', 'bytes=99999999999999999999-', 'bytes=-0'])(
+    '%s of 100 bytes cannot be satisfied',
+    (header) => expect(requestedRange(header, 100)).toBe('unsatisfiable'),
+  );
+
+  test.each([
+    ...[undefined, '', 'bytes', 'bytes=', 'bytes=-', 'bytes=9-5', 'bytes=a-b', 'bytes=1-2-3', 'x bytes=0-1'],
+    ...['bytes=0-1,5-6', 'bytes=0-1, ', 'bytes=+1-2', 'bytes=1.5-2', 'seconds=0-1'],
+  ])('%s asks for everything', (header) => expect(requestedRange(header, 100)).toBe('all'));
+
+  test('of an empty body only the end can be asked for', () => {
+    expect(requestedRange('bytes=-5', 0)).toBe('all');
+    expect(requestedRange('bytes=0-', 0)).toBe('unsatisfiable');
+  });
+});
