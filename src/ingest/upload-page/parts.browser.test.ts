@@ -30,24 +30,23 @@ function collector() {
 describe('requests to the API', () => {
   const api = createApi(BASE, { account: 'müller', role: 'ROLE_USER_M_LLER' });
 
-  let answers: (Response | Error)[];
+  const answer = (status: number, headers = {}, text = '') => new Response(text, { status, headers });
+  let answers: Response[];
   let asked: { url: string; method: string; headers: Headers }[];
   beforeEach(() => {
     answers = [];
     asked = [];
     vi.stubGlobal('fetch', async (url: URL, { method = 'GET', headers }: RequestInit) => {
       asked.push({ url: url.href, method, headers: new Headers(headers) });
-      const answer = answers.shift() ?? new Error('nothing answers');
-      if (answer instanceof Error) throw answer;
-      return answer;
+      const given = answers.shift();
+      if (!given) throw new Error('nothing answers');
+      return given;
     });
     onTestFinished(() => void vi.unstubAllGlobals());
   });
 
   test('what another account asks for is refused as if nobody had signed in', async () => {
-    answers = ['m%C3%BCller', 'grace'].map(
-      (name) => new Response('', { headers: { 'Inlet-Account': name } }),
-    );
+    answers = ['m%C3%BCller', 'grace'].map((name) => answer(200, { 'Inlet-Account': name }));
     await api.stillOurs();
     await expect(api.stillOurs()).rejects.toMatchObject({ status: 401, passes: false });
     expect(asked[0]).toMatchObject({ url: `${BASE}upload`, method: 'HEAD' });
@@ -68,32 +67,23 @@ describe('requests to the API', () => {
 
   test.each([
     [undefined, 0, true, 'The server does not answer.'],
-    [
-      new Response('Later.\n', { status: 503, headers: { 'Content-Type': 'text/plain' } }),
-      503,
-      true,
-      'Later.',
-    ],
-    [new Response('', { status: 423 }), 423, true, 'The server answered 423.'],
-    [
-      new Response('', { status: 400, headers: { 'Retry-After': '1' } }),
-      400,
-      true,
-      'The server answered 400.',
-    ],
-    [new Response('', { status: 400 }), 400, false, 'The server answered 400.'],
-  ])('a fault says whether it passes (%#)', async (answer, status, passes, message) => {
-    if (answer) answers = [answer];
+    [answer(503, { 'Content-Type': 'text/plain' }, 'Later.\n'), 503, true, 'Later.'],
+    [answer(423), 423, true, 'The server answered 423.'],
+    [answer(400, { 'Retry-After': '1' }), 400, true, 'The server answered 400.'],
+    [answer(400), 400, false, 'The server answered 400.'],
+  ])('a fault says whether it passes (%#)', async (given, status, passes, message) => {
+    if (given) answers = [given];
     await expect(api.stillOurs()).rejects.toMatchObject({ status, passes, message });
   });
 
   test.each([404, 410])('an upload that answers %i is not there', async (status) => {
-    answers = [new Response('', { status }), new Response('', { status })];
+    answers = [answer(status), answer(status)];
     expect(await api.offsetOf(`${BASE}uploads/1`)).toBeUndefined();
     await api.removeUpload(`${BASE}uploads/1`);
     expect(asked.map(({ method }) => method)).toEqual(['HEAD', 'DELETE']);
   });
 });
+
 describe('following an event', () => {
   beforeEach(fakeTimers);
   const fault = (status: number, message = 'Why') => Object.assign(new Error(message), { status }) as Fault;
@@ -131,12 +121,15 @@ describe('following an event', () => {
     expect(asked).toBeLessThan(140);
   });
 
-  test.each([
+  test.each<[string | Fault, string]>([
     ['FAILED', 'The processing failed.'],
     ['STOPPED', 'The processing was stopped.'],
     ['SUCCEEDED', 'nothing of it is published'],
-  ])('tells of an event that is %s with nothing to watch', async (state, sentence) => {
-    const { news } = await newsOf([state], { watchAddress: async () => undefined });
+    [fault(404), 'has been deleted'],
+    [fault(403), 'may not see'],
+  ])('is over with nothing to watch: %s (%s)', async (state, sentence) => {
+    const unpublished = { watchAddress: async () => undefined };
+    const { news } = await newsOf([state], typeof state === 'string' ? unpublished : {});
     expect(news).toEqual([{ kind: 'over', sentence: expect.stringContaining(sentence), watch: undefined }]);
   });
 
@@ -145,22 +138,11 @@ describe('following an event', () => {
     expect(news.map(({ kind }) => kind)).toEqual(['goes on', 'goes on', 'over']);
   });
 
-  test.each([
-    [404, 'has been deleted'],
-    [403, 'may not see'],
-  ])('is over after %i', async (status, sentence) => {
-    const { news } = await newsOf([fault(status)]);
-    expect(news).toEqual([{ kind: 'over', sentence: expect.stringContaining(sentence), watch: undefined }]);
+  test.each([401, 403, 404])('after %i an account signs in whose events are not ours', async (status) => {
+    const stillOurs = () => Promise.reject(fault(401));
+    const { news, asked } = await newsOf([fault(status)], { stillOurs });
+    expect([news, asked]).toEqual([[{ kind: 'signed out' }], 1]);
   });
-
-  test.each([401, 403, 404])(
-    'after %i an account has to sign in whose events are not ours',
-    async (status) => {
-      const stillOurs = () => Promise.reject(fault(401));
-      const { news, asked } = await newsOf([fault(status)], { stillOurs });
-      expect([news, asked]).toEqual([[{ kind: 'signed out' }], 1]);
-    },
-  );
 
   test('asks no more when nobody wants to know', async () => {
     const processingOf = vi.fn(async () => 'RUNNING');
@@ -170,21 +152,22 @@ describe('following an event', () => {
     expect(processingOf).toHaveBeenCalledOnce();
   });
 });
+
 describe('guesses from names of files', () => {
   const { fields, title } = createGuesses();
 
   test.each([
     ['lecture.mp4', 'presenter'],
     ['lecture_slides.mp4', 'presentation'],
-    ['a.mp4 b.mp4', 'presenter presentation'],
-    ['2026-slides.mp4 2026-camera.mp4', 'presentation presenter'],
-    ['x-screen.mp4 x.mp4', 'presentation presenter'],
-    ['x.mp4 x-CAMERA.mp4', 'presentation presenter'],
-    ['x-slides-1.mp4 x-slides-2.mp4', 'presenter presentation'],
+    ['a.mp4, b.mp4', 'presenter presentation'],
+    ['2026 slides.mp4, 2026 camera.mp4', 'presentation presenter'],
+    ['x-screen.mp4, x.mp4', 'presentation presenter'],
+    ['x.mp4, x-CAMERA.mp4', 'presentation presenter'],
+    ['x-slides-1.mp4, x-slides-2.mp4', 'presenter presentation'],
     // A word that only holds another.
-    ['camembert.mp4 cam.mp4', 'presentation presenter'],
+    ['camembert.mp4, cam.mp4', 'presentation presenter'],
   ])('%s come as %s', (names, expected) => {
-    expect(fields(names.split(' '))).toEqual(expected.split(' '));
+    expect(fields(names.split(', '))).toEqual(expected.split(' '));
   });
 
   test.each([
@@ -199,33 +182,19 @@ describe('guesses from names of files', () => {
     expect(title(names)).toBe(expected);
   });
 });
+
 describe('the files of a recording', () => {
   function laneOf(...files: File[]) {
-    const transfers: (TransferEvents & { field: Field; stopped: boolean; nudged: number })[] = [];
+    const transfers: (TransferEvents & { field: Field; done: string[] })[] = [];
     const lane = createLane((_, { field }, events) => {
-      const transfer = { ...events, field, stopped: false, nudged: 0 };
-      transfers.push(transfer);
-      return {
-        stop: () => {
-          transfer.stopped = true;
-        },
-        nudge: () => {
-          transfer.nudged += 1;
-        },
-      };
+      const done: string[] = [];
+      transfers.push({ ...events, field, done });
+      return { stop: () => void done.push('stop'), nudge: () => void done.push('nudge') };
     }, createMeter);
     const fields: Field[] = ['presenter', 'presentation'];
     const recorded = files.map(({ name, size, lastModified }, i) => {
-      return {
-        field: fields[i],
-        name,
-        size,
-        lastModified,
-        url: undefined,
-        sent: 0,
-        done: false,
-        lost: false,
-      };
+      const state = { url: undefined, sent: 0, done: false, lost: false };
+      return { field: fields[i], name, size, lastModified, ...state };
     });
     const item = { recording: { files: recorded } } as unknown as Item;
     const { told, tell } = collector();
@@ -255,15 +224,12 @@ describe('the files of a recording', () => {
     lane.give(item, [file('slides.mp4'), file('camera.mp4')]);
     lane.start(item, events);
     expect(transfers.map(({ field }) => field)).toEqual(['presenter', 'presentation']);
-    transfers[0]?.onUrl('https://media.example.org/uploads/1');
+    transfers[0]?.onUrl(URL_OF);
     transfers[0]?.onDone();
-    expect(recorded[0]).toMatchObject({ url: 'https://media.example.org/uploads/1', done: true, sent: 4 });
+    expect(recorded[0]).toMatchObject({ url: URL_OF, done: true, sent: 4 });
     lane.nudge();
     lane.stop(item);
-    expect(transfers.map(({ stopped, nudged }) => [stopped, nudged])).toEqual([
-      [false, 0],
-      [true, 1],
-    ]);
+    expect(transfers.map(({ done }) => done)).toEqual([[], ['nudge', 'stop']]);
     lane.start(item, events);
     expect(transfers.slice(2).map(({ field }) => field)).toEqual(['presentation']);
     expect(told).toEqual([['url'], ['arrived']]);
@@ -273,12 +239,12 @@ describe('the files of a recording', () => {
     const { lane, item, told, events, transfers, recorded } = laneOf(file('camera.mp4'), file('slides.mp4'));
     lane.give(item, [file('slides.mp4'), file('camera.mp4')]);
     lane.start(item, events);
-    transfers[0]?.onUrl('https://media.example.org/uploads/1');
+    transfers[0]?.onUrl(URL_OF);
     transfers[0]?.onProgress(2);
     transfers[0]?.onFault(404, 'There is no such upload.');
-    expect(transfers.map(({ stopped }) => stopped)).toEqual([true, true]);
+    expect(transfers.map(({ done }) => done)).toEqual([['stop'], ['stop']]);
     expect(told.at(-1)).toEqual(['fault', 404, 'There is no such upload.']);
-    expect(recorded[0]).toMatchObject({ url: 'https://media.example.org/uploads/1', sent: 2, lost: true });
+    expect(recorded[0]).toMatchObject({ url: URL_OF, sent: 2, lost: true });
     expect(lane.missing(item)).toBeUndefined();
   });
 
@@ -290,6 +256,7 @@ describe('the files of a recording', () => {
     expect(lane.missing(item)).toBe(recorded[0]);
   });
 });
+
 describe('the rate of a transfer', () => {
   test('the rate is that of the last seconds, and unknown before there are any', () => {
     const meter = createMeter();
@@ -310,18 +277,15 @@ describe('the rate of a transfer', () => {
     expect(meter.rate(5_000)).toBe(1000);
   });
 });
+
 describe('records of the browser', () => {
   let kept: Record<string, string>;
   beforeEach(() => {
     kept = {};
     const methods = {
       getItem: (key: string) => kept[key] ?? null,
-      setItem: (key: string, value: string) => {
-        kept[key] = value;
-      },
-      removeItem: (key: string) => {
-        delete kept[key];
-      },
+      setItem: (key: string, value: string) => void Object.assign(kept, { [key]: value }),
+      removeItem: (key: string) => void delete kept[key],
     };
     const ownKeys = () => Object.keys(kept);
     const getOwnPropertyDescriptor = () => ({ enumerable: true, configurable: true });
@@ -362,6 +326,7 @@ describe('records of the browser', () => {
     expect(ids('ada')).toEqual([]);
   });
 });
+
 describe('a transfer', () => {
   /** The client as it is once it has been started. */
   class Upload {
@@ -427,19 +392,14 @@ describe('a transfer', () => {
     expect(upload.options.endpoint).toBeNull();
   });
 
-  test('one that is stopped while it is being begun is given up as soon as it is there', () => {
-    const { upload, transfer, told } = begin();
+  test.each([
+    ['is being begun is given up as soon as it is there', undefined, true],
+    ['was there before stays, however early', URL_OF, false],
+  ])('one that is stopped while it %s', (_, url, terminated) => {
+    const { upload, transfer, told } = begin(url);
     transfer.stop();
     upload.available(URL_OF);
-    expect(upload.aborted).toEqual([true]);
-    expect(told).toEqual([]);
-  });
-
-  test('one that was there before stays, however early it is stopped', () => {
-    const { upload, transfer } = begin(URL_OF);
-    transfer.stop();
-    upload.available(URL_OF);
-    expect(upload.aborted).toEqual([false]);
+    expect([upload.aborted, told]).toEqual([[terminated], []]);
   });
 
   test('one that has been told of stays, also when it is stopped while it asks again', () => {
@@ -480,15 +440,15 @@ describe('a transfer', () => {
 
   test('a file that cannot be read any more is told of', async () => {
     const file = new File(['four'], 'camera.mp4');
-    vi.spyOn(file, 'slice').mockReturnValue({
-      arrayBuffer: () => Promise.reject(new Error()),
-    } as unknown as Blob);
+    const arrayBuffer = () => Promise.reject(new Error());
+    vi.spyOn(file, 'slice').mockReturnValue({ arrayBuffer } as unknown as Blob);
     const { upload, told } = begin(URL_OF, file);
     upload.fails(0);
     await vi.advanceTimersByTimeAsync(0);
     expect(told.at(-1)).toEqual(['fault', 0, expect.stringContaining('“camera.mp4” cannot be read')]);
   });
 });
+
 describe('words', () => {
   const { size, time, percent } = createWords();
 
@@ -504,11 +464,6 @@ describe('words', () => {
   });
 
   test('100 % is all, and nothing less', () => {
-    expect([percent(0), percent(0.9999), percent(1), percent(1.2)]).toEqual([
-      '0 %',
-      '99 %',
-      '100 %',
-      '100 %',
-    ]);
+    expect([0, 0.9999, 1, 1.2].map(percent)).toEqual(['0 %', '99 %', '100 %', '100 %']);
   });
 });
