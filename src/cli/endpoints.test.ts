@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   databaseEndpoints,
   keySetEndpoints,
@@ -7,21 +7,20 @@ import {
   redisEndpoints,
   urlHostEndpoints,
 } from './endpoints.ts';
+import { s3Endpoints } from './s3-endpoints.ts';
+
+const at = (...hosts: string[]) => ({ hosts, sockets: [], files: [] });
 
 test.each([
-  ['postgres://user:secret@db.example.org/inlet', 'db.example.org:5432'],
-  ['postgres://user@db.example.org:6000/inlet?sslmode=require', 'db.example.org:6000'],
-  ['postgres://user@[::1]:6000/inlet', '[::1]:6000'],
-])('the database of %s is at %s', (url, host) => {
-  expect(databaseEndpoints(url)).toEqual({ hosts: [host], sockets: [], files: [] });
-});
-
-test('a database behind a socket has no host', () => {
-  expect(databaseEndpoints('postgres:///inlet?host=/run/postgresql&user=inlet')).toEqual({
-    hosts: [],
-    sockets: ['/run/postgresql/.s.PGSQL.5432'],
-    files: [],
-  });
+  ['postgres://user:secret@db.example.org/inlet', at('db.example.org:5432')],
+  ['postgres://user@db.example.org:6000/inlet?sslmode=require', at('db.example.org:6000')],
+  ['postgres://user@[::1]:6000/inlet', at('[::1]:6000')],
+  [
+    'postgres:///inlet?host=/run/postgresql&user=inlet',
+    { ...at(), sockets: ['/run/postgresql/.s.PGSQL.5432'] },
+  ],
+])('the database of %s is at %j', (url, endpoints) => {
+  expect(databaseEndpoints(url)).toEqual(endpoints);
 });
 
 test('certificates named in the URL are files to read', () => {
@@ -38,19 +37,12 @@ test.each([
 });
 
 test.each([
-  ['https://id.example.org/certs', 'id.example.org:443'],
-  ['http://id.example.org/certs', 'id.example.org:80'],
-  ['http://[::1]:8081/certs', '[::1]:8081'],
-])('the key set of %s is at %s', (url, host) => {
-  expect(keySetEndpoints(url)).toEqual({ hosts: [host], sockets: [], files: [] });
-});
-
-test('a key set in a file is a file to read', () => {
-  expect(keySetEndpoints('/etc/inlet/keys.json')).toEqual({
-    hosts: [],
-    sockets: [],
-    files: ['/etc/inlet/keys.json'],
-  });
+  ['https://id.example.org/certs', at('id.example.org:443')],
+  ['http://id.example.org/certs', at('id.example.org:80')],
+  ['http://[::1]:8081/certs', at('[::1]:8081')],
+  ['/etc/inlet/keys.json', { ...at(), files: ['/etc/inlet/keys.json'] }],
+])('the key set of %s is at %j', (url, endpoints) => {
+  expect(keySetEndpoints(url)).toEqual(endpoints);
 });
 
 test.each([
@@ -62,13 +54,51 @@ test.each([
 });
 
 test('files come from the named hosts, at the usual ports unless others are named', () => {
-  const named = [
-    { host: 'media.example.org', port: undefined },
-    { host: '[2001:db8::1]', port: 8443 },
-  ];
-  expect(urlHostEndpoints(named).hosts).toEqual([
-    'media.example.org:80',
-    'media.example.org:443',
-    '[2001:db8::1]:8443',
-  ]);
+  const media = { host: 'media.example.org', port: undefined };
+  const { hosts } = urlHostEndpoints([media, { host: '[2001:db8::1]', port: 8443 }]);
+  expect(hosts).toEqual(['media.example.org:80', 'media.example.org:443', '[2001:db8::1]:8443']);
+});
+
+describe('a bucket', () => {
+  const REGION = { AWS_REGION: 'eu-west-1' };
+  const KEYS = { ...REGION, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
+  const BUCKET = 'lectures.s3.eu-west-1.amazonaws.com:443';
+  beforeEach(() => {
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
+    // No configuration of this machine's user.
+    vi.stubEnv('AWS_CONFIG_FILE', '/nowhere');
+    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nowhere');
+  });
+
+  /** As the SDK, which reads the process's own environment, would see it. */
+  function endpoints(environment: Record<string, string>, forcePathStyle = false) {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    return s3Endpoints({ bucket: 'lectures', forcePathStyle }, environment);
+  }
+
+  test.each([
+    ['on AWS, in its region', KEYS, false, [BUCKET]],
+    ['with path style, without its name', KEYS, true, ['s3.eu-west-1.amazonaws.com:443']],
+    ['elsewhere', { ...KEYS, AWS_ENDPOINT_URL_S3: 'http://minio:9000' }, true, ['minio:9000']],
+    [
+      'with keys that a container fetches from the address it was given',
+      { ...REGION, AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' },
+      false,
+      [BUCKET, '169.254.170.23:80'],
+    ],
+  ])('is at its host: %s', async (_, environment, pathStyle, hosts) => {
+    expect(await endpoints(environment, pathStyle)).toMatchObject({ hosts, sockets: [] });
+  });
+
+  test('with keys given needs nothing else; without, those of the machine or of its shared files', async () => {
+    expect((await endpoints(KEYS)).files).toEqual([]);
+    for (const name of Object.keys(KEYS)) vi.stubEnv(name, undefined);
+    const { hosts, files } = await endpoints({ ...REGION, HOME: '/home/inlet' });
+    expect(hosts).toContain('169.254.169.254:80');
+    expect(files).toEqual(['/home/inlet/.aws']);
+  });
+
+  test('without a region is refused before the start', async () => {
+    await expect(endpoints({})).rejects.toThrow(/^S3_BUCKET is "lectures".*AWS_REGION/);
+  });
 });

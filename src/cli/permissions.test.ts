@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
 import { denoFlags, type PermissionInput, permissions } from './permissions.ts';
 
+const config: PermissionInput['config'] = {
+  dataDir: '/srv/data',
+  workflowsDir: undefined,
+  metadataDir: undefined,
+  studioDir: undefined,
+  commandsDir: undefined,
+};
+const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
 const input: PermissionInput = {
-  config: {
-    dataDir: '/srv/data',
-    workflowsDir: undefined,
-    metadataDir: undefined,
-    studioDir: undefined,
-    commandsDir: undefined,
-  },
+  config,
   project: '/srv/inlet',
   temporaryFolder: '/srv/data/tmp',
   listen: ['127.0.0.1:8080'],
@@ -34,17 +36,8 @@ test('nothing is allowed without saying what', () => {
   expect(Object.keys(flags())).not.toContain('--allow-import');
 });
 
-test('only a process that tells webhooks may reach every host', () => {
-  expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
-  expect(flags({ tellsWebhooks: true })).toHaveProperty('--allow-net', undefined);
-});
-
-test('a process without tools may start no program at all', () => {
+test('a process with tools may start these and no others, one without none at all', () => {
   expect(flags()).not.toHaveProperty('--allow-run');
-});
-
-test('a process with tools may start these and no others', () => {
-  const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
   expect(flags({ tools })['--allow-run']).toBe('/usr/bin/ffmpeg,/usr/bin/ffprobe');
   // It makes sure that they are there.
   const read = flags({ tools })['--allow-read']?.split(',');
@@ -63,7 +56,8 @@ test("the database's files and password, and the compiled code, stay closed alth
   );
 });
 
-test('the network is what is listened on and what is configured', () => {
+test('the network is what is listened on and what is configured, and all of it for webhooks alone', () => {
+  expect(flags({ tellsWebhooks: true })).toHaveProperty('--allow-net', undefined);
   expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
   expect(flags({ listen: [] })['--allow-net']).toBe('127.0.0.1:5432');
 });
@@ -77,8 +71,9 @@ test('a database behind a socket needs the socket as a file, too', () => {
 });
 
 test("the site's own definitions and catalogs may be read, not written", () => {
-  const config = { ...input.config, workflowsDir: '/etc/workflows', metadataDir: '/etc/metadata' };
-  const given = flags({ config });
+  const given = flags({
+    config: { ...config, workflowsDir: '/etc/workflows', metadataDir: '/etc/metadata' },
+  });
   expect(given['--allow-read']?.split(',')).toEqual(
     expect.arrayContaining(['/etc/workflows', '/etc/metadata']),
   );
@@ -96,13 +91,7 @@ test('a comma in the name of a folder above the project does not become two path
     permissions({
       ...input,
       project,
-      config: {
-        dataDir: `${project}/data`,
-        workflowsDir: undefined,
-        metadataDir: undefined,
-        studioDir: undefined,
-        commandsDir: undefined,
-      },
+      config: { ...config, dataDir: `${project}/data` },
       temporaryFolder: '/tmp',
       codeCaches: [`${project}/data/deno`],
     }),
@@ -113,26 +102,16 @@ test('a comma in the name of a folder above the project does not become two path
 });
 
 test('a comma that cannot be avoided is refused, for Deno would allow something else', () => {
-  expect(() =>
-    flags({
-      config: {
-        dataDir: '/srv/a,b',
-        workflowsDir: undefined,
-        metadataDir: undefined,
-        studioDir: undefined,
-        commandsDir: undefined,
-      },
-    }),
-  ).toThrow('/srv/a,b, which has a comma in its name');
+  const comma = () => flags({ config: { ...config, dataDir: '/srv/a,b' } });
+  expect(comma).toThrow('/srv/a,b, which has a comma in its name');
 });
 
 test('a process with tools may run the programs of the site as well, and others may not', () => {
-  const config = { ...input.config, commandsDir: '/srv/commands' };
   const commands = ['/srv/commands/subtitles.sh', '/usr/bin/kill'];
-  const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
-  expect(flags({ config, commands, tools })['--allow-run']).toBe(
+  const site = { config: { ...config, commandsDir: '/srv/commands' }, commands };
+  expect(flags({ ...site, tools })['--allow-run']).toBe(
     '/usr/bin/ffmpeg,/usr/bin/ffprobe,/srv/commands/subtitles.sh,/usr/bin/kill',
   );
-  expect(flags({ config, commands })).not.toHaveProperty('--allow-run');
-  expect(flags({ config, commands })['--allow-read']).not.toContain('/srv/commands');
+  expect(flags(site)).not.toHaveProperty('--allow-run');
+  expect(flags(site)['--allow-read']).not.toContain('/srv/commands');
 });

@@ -1,78 +1,137 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serve } from '../../src/http/server/serve.ts';
-import { publishedFile } from '../../src/publications/files.endpoints.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type RunningServer, serve } from '../../src/http/server/serve.ts';
+import { forPlayersElsewhere, publishedFile } from '../../src/publications/files.endpoints.ts';
 import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
 import { watchPage } from '../../src/publications/watch.endpoints.ts';
-import { browserAvailable } from '../support/chromium.ts';
+import { captions } from '../../workers/operations/captions.ts';
+import { encode } from '../../workers/operations/encode.ts';
+import { preview } from '../../workers/operations/preview.ts';
+import { publish } from '../../workers/operations/publish.ts';
+import { browserAvailable, connectBrowser } from '../support/chromium.ts';
+import { type ClipOptions, clip, clipFolder } from '../support/clips.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
-import { eventually } from '../support/eventually.ts';
-import { createWatchPages, type WatchPages } from '../support/served-watch-page.ts';
-import { openPage, played, states, stillAt } from '../support/watch-page.ts';
+import { createOperationBench, type OperationBench } from '../support/operation-context.ts';
+import { loaded, openPage, played, states, stillAt } from '../support/watch-page.ts';
 
-const SECONDS = 10;
+const SECONDS = 20;
+const SRT =
+  '1\n00:00:00,000 --> 00:00:06,000\nGood morning & <i>welcome</i>\n\n2\n00:00:10,000 --> 00:00:19,000\nGroups\n';
+const VTT = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGuten Morgen\n';
+const SCREENS = [
+  ['a desk', { width: 1280, height: 800 }],
+  ['a phone', { width: 360, height: 740 }],
+  ['a phone held sideways', { width: 740, height: 360 }],
+] as const;
 
 describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
-  let pages: WatchPages;
-  let browser: WatchPages['browser'];
+  let bench: OperationBench;
+  let browser: Browser;
+  let server: RunningServer;
   let origin: string;
   let lecture: string;
   let podcast: string;
 
   beforeAll(async () => {
-    pages = await createWatchPages();
-    ({ browser, origin } = pages);
-    lecture = await pages.publish({
-      'presenter/source': { seconds: SECONDS },
-      'presentation/source': { seconds: SECONDS, video: { size: '640x360' } },
-    });
-    podcast = await pages.publish({
-      'audio/source': { seconds: SECONDS, video: false, container: 'm4a' },
-    });
-    pages.app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
+    bench = await createOperationBench();
+    const app = new Hono().route(
+      '/',
+      endpointApp(
+        [watchPage, publishedFile],
+        { ...bench, addresses: { publicUrl: 'http://inlet.test' } },
+        { areas: [{ path: '/publications', layers: [forPlayersElsewhere()] }] },
+      ),
+    );
+    app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
+    server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
+    origin = `http://127.0.0.1:${server.port}`;
+    browser = await connectBrowser();
+    lecture = await published(
+      {
+        'presenter/source': { seconds: SECONDS, video: { size: '320x240' } },
+        'presentation/source': { seconds: SECONDS, video: { size: '640x360' } },
+      },
+      { en: SRT, de: VTT },
+    );
+    const sound = { 'audio/source': { seconds: SECONDS, video: false, container: 'm4a' } } as const;
+    podcast = await published(sound, { de: VTT });
   });
-  afterAll(() => pages?.close());
+  afterAll(async () => {
+    await browser?.close();
+    server?.destroy();
+    await bench?.close();
+  });
 
-  const open = (path: string, at = origin) => openPage(browser, at + path);
+  /**
+   * Takes clips through the real operations.
+   *
+   * @param clips by flavor
+   * @param texts captions, WebVTT or SubRip, by language
+   * @returns the path of the watch page
+   */
+  async function published(
+    clips: Record<string, ClipOptions>,
+    texts: Record<string, string> = {},
+  ): Promise<string> {
+    const tracks: Record<string, string> = {};
+    for (const [flavor, options] of Object.entries(clips)) tracks[flavor] = await clip(options);
+    const eventId = await bench.addEvent(tracks);
+    let position = Object.keys(tracks).length;
+    for (const [language, text] of Object.entries(texts)) {
+      const path = join(clipFolder(), `${eventId}-${language}.txt`);
+      await writeFile(path, text);
+      await bench.addTrack(eventId, position, 'captions/source', path);
+      const track = bench.database.updateTable('tracks').set({ tags: [`lang:${language}`] });
+      await track.where('event_id', '=', eventId).where('position', '=', position).execute();
+      position += 1;
+    }
+    for (const operation of [encode, preview, captions, publish]) await bench.perform(operation, eventId);
+    const publication = bench.database.selectFrom('publications').select('id');
+    return `/watch/${(await publication.where('event_id', '=', eventId).executeTakeFirstOrThrow()).id}`;
+  }
+
+  const open = async (path: string, at = origin) => {
+    const opened = await openPage(browser, at + path);
+    onTestFinished(() => opened.page.close());
+    return opened;
+  };
+  const phone = async (viewport: { width: number; height: number } = SCREENS[1][1]) => {
+    const context = await browser.newContext({ viewport, hasTouch: true, isMobile: true });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(origin + lecture);
+    return { context, page };
+  };
+  const play = (page: Page) => page.getByRole('button', { name: 'Play' }).click();
+  const cues = (page: Page) => page.locator('[data-part="cues"]');
+  /** At the beginning, which has captions once the page no longer waits to be started. */
+  const begun = (page: Page) => page.getByLabel('Position').press('0');
+  const shows = (page: Page, text: string) =>
+    page.waitForFunction((t) => document.querySelector('[data-part="cues"]')?.textContent === t, text);
 
   test('both pictures play together, one of them heard, and pause together', async () => {
     const { page, faults } = await open(lecture);
-    await page.getByRole('button', { name: 'Play' }).click();
+    await play(page);
     await played(page, 1);
     // On a busy machine one may have to wait for the other for a moment.
-    await eventually(async () =>
-      expect(await states(page)).toMatchObject([
+    await expect
+      .poll(() => states(page))
+      .toMatchObject([
         { paused: false, muted: false },
         { paused: false, muted: true },
-      ]),
-    );
+      ]);
     await page.getByRole('button', { name: 'Pause' }).click();
     const [leader] = await states(page);
     await stillAt(page, leader?.time ?? Number.NaN);
     expect(faults).toEqual([]);
-    await page.close();
-  });
-
-  test('keys alone are enough: play, go on by five seconds, change the speed', async () => {
-    const { page, faults } = await open(lecture);
-    await page.getByLabel('Position').focus();
-    await page.keyboard.press('ArrowRight');
-    await stillAt(page, 5);
-    await page.keyboard.press('ArrowLeft');
-    await stillAt(page, 0);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Space');
-    await played(page, 0.5);
-    await page.getByLabel('Speed').selectOption('2');
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('video')].every((m) => m.playbackRate > 1.4),
-    );
-    expect(faults).toEqual([]);
-    await page.close();
   });
 
   test('a picture that has fallen behind catches up', async () => {
     const { page, faults } = await open(lecture);
-    await page.getByRole('button', { name: 'Play' }).click();
+    await play(page);
     await played(page, 2.5);
     await page.evaluate(() => {
       const follower = document.querySelector<HTMLVideoElement>('[data-follower]');
@@ -80,17 +139,10 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     });
     await page.waitForFunction(() => {
       const [a, b] = [...document.querySelectorAll('video')];
-      return (
-        a &&
-        b &&
-        !b.paused &&
-        !b.seeking &&
-        b.currentTime > 2 &&
-        Math.abs(a.currentTime - b.currentTime) < 0.5
-      );
+      if (!a || !b || b.paused || b.seeking) return false;
+      return b.currentTime > 2 && Math.abs(a.currentTime - b.currentTime) < 0.5;
     });
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   test('at its end the recording can be played again from the start', async () => {
@@ -99,16 +151,15 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       const leader = document.querySelector<HTMLVideoElement>('[data-leader]');
       if (leader) leader.currentTime = end;
     }, SECONDS - 0.5);
-    await page.getByRole('button', { name: 'Play' }).click();
+    await play(page);
     await page.waitForFunction(() => document.querySelector<HTMLVideoElement>('[data-leader]')?.ended);
-    await page.getByRole('button', { name: 'Play' }).click();
+    await play(page);
     await page.waitForFunction(() =>
       [...document.querySelectorAll('video')].every(
         (m) => !m.paused && m.currentTime > 0.3 && m.currentTime < 8,
       ),
     );
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   test('the pointer over the position bar shows the picture of that moment', async () => {
@@ -119,11 +170,10 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     await preview.waitFor({ state: 'visible' });
     const picture = preview.locator('div');
     expect(await picture.evaluate((e) => getComputedStyle(e).backgroundImage)).toMatch(/timeline\.jpg"\)$/);
-    expect(await preview.textContent()).toBe('0:05');
+    expect(await preview.textContent()).toBe('0:10');
     await page.mouse.move(640, 700);
     await preview.waitFor({ state: 'hidden' });
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   test('pictures stand side by side with the same height, and below each other on a phone', async () => {
@@ -138,41 +188,54 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const [upper, lower] = await boxes();
     expect(lower?.y).toBeGreaterThanOrEqual((upper?.y ?? 0) + (upper?.height ?? 0));
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    await page.close();
   });
 
-  test('sound alone plays in front of its waveform', async () => {
+  test('sound alone plays in front of its waveform, with its captions', async () => {
     const { page, faults } = await open(podcast);
     expect(
       await page.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth),
     ).toBeGreaterThan(0);
-    await page.getByRole('button', { name: 'Play' }).click();
+    await play(page);
     await played(page, 0.5);
     expect(await states(page)).toMatchObject([{ paused: false, muted: false }]);
+    expect(await page.getByLabel('Language of the captions').isVisible()).toBe(false);
+    await page.keyboard.press('c');
+    await begun(page);
+    await shows(page, 'Guten Morgen');
+    await page.keyboard.press('c');
+    await shows(page, '');
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   test('a page with a signed address plays files with signed addresses', async () => {
-    const { database, storage } = pages.bench;
     const publicUrl = 'https://video.example';
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
-    const app = endpointApp([watchPage, publishedFile], {
-      database,
-      storage,
-      addresses: { signer, publicUrl },
-    });
+    const app = endpointApp([watchPage, publishedFile], { ...bench, addresses: { signer, publicUrl } });
     const signed = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
-    const validUntil = Date.now() + 60_000;
-    const address = signer.sign(publicUrl + lecture, { validUntil, source: '127.0.0.1' });
-    const { page, faults } = await open(address.slice(publicUrl.length), `http://127.0.0.1:${signed.port}`);
+    onTestFinished(() => signed.destroy());
+    const limits = { validUntil: Date.now() + 60_000, source: '127.0.0.1' };
+    const address = signer.sign(publicUrl + lecture, limits).slice(publicUrl.length);
+    const { page, faults } = await open(address, `http://127.0.0.1:${signed.port}`);
+    await page.getByRole('button', { name: 'Captions' }).click();
+    await begun(page);
+    await shows(page, 'Good morning & welcome');
     await page.getByLabel('Position').hover({ position: { x: 640, y: 8 } });
-    await page.getByRole('button', { name: 'Play' }).click();
+    await play(page);
     await played(page, 1);
-    await page.waitForLoadState('networkidle');
+    const urls = await page.evaluate(() =>
+      ['track[src]', 'video[src]', 'video[poster]', '[data-sheet]'].flatMap((selector) =>
+        [...document.querySelectorAll(selector)].map(
+          (element) => element.getAttribute(/\[(.*)\]/.exec(selector)?.[1] ?? '') ?? '',
+        ),
+      ),
+    );
+    expect(urls).toHaveLength(7);
+    const status = async (url: string) => (await page.request.get(new URL(url, page.url()).href)).status();
+    for (const url of urls) {
+      expect(url).toMatch(/\?policy=.*&signature=/);
+      expect([await status(url), await status(url.replace(/\?.*/, ''))]).toEqual([200, 400]);
+    }
     expect(faults).toEqual([]);
-    await page.close();
-    signed.destroy();
   });
 
   test('without scripts the recording has the controls of the browser', async () => {
@@ -193,7 +256,6 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       return video && video.readyState > 0 && video.getBoundingClientRect().height > 0;
     });
     expect(await frame?.getByRole('button', { name: 'Play' }).isVisible()).toBe(true);
-    await page.close();
   });
 
   test('a media file opened by itself plays under its policy', async () => {
@@ -202,6 +264,216 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     await page.goto(new URL(href ?? '', origin + lecture).href);
     await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) > 0);
     expect(faults).toEqual([]);
-    await page.close();
+  });
+
+  describe('captions', () => {
+    test('are shown over all pictures, in the language chosen, at their time', async () => {
+      const { page, faults } = await open(lecture);
+      expect(await cues(page).textContent()).toBe('');
+      const button = page.getByRole('button', { name: 'Captions' });
+      await button.click();
+      await begun(page);
+      await shows(page, 'Good morning & welcome');
+      expect(await button.getAttribute('aria-pressed')).toBe('true');
+      expect(await cues(page).locator('i').textContent()).toBe('welcome');
+      const [shown, screens] = await Promise.all([
+        cues(page).boundingBox(),
+        page.locator('.screens').boundingBox(),
+      ]);
+      expect(shown?.width).toBe(screens?.width);
+
+      const language = page.getByLabel('Language of the captions');
+      expect(await language.locator('option').allTextContents()).toEqual(['English', 'Deutsch']);
+      await language.selectOption('Deutsch');
+      await shows(page, 'Guten Morgen');
+      expect(await cues(page).getAttribute('lang')).toBe('de');
+      await language.selectOption('English');
+      await page.keyboard.press('Tab');
+      for (const [digit, text] of Object.entries({ 4: '', 6: 'Groups', 0: 'Good morning & welcome' })) {
+        await page.getByLabel('Position').press(digit);
+        await shows(page, text);
+      }
+      await button.click();
+      await shows(page, '');
+      expect(faults).toEqual([]);
+    });
+
+    test('are German for who speaks German', async () => {
+      const page = await browser.newPage({ locale: 'de-CH' });
+      await page.goto(origin + lecture);
+      await page.keyboard.press('c');
+      await begun(page);
+      await shows(page, 'Guten Morgen');
+    });
+
+    test('have no control where there are none', async () => {
+      const path = await published({ 'presenter/source': { seconds: 1 } });
+      const { page, faults } = await open(path);
+      await page.keyboard.press('c');
+      expect(await page.getByRole('button', { name: 'Captions' }).count()).toBe(0);
+      expect(faults).toEqual([]);
+    });
+  });
+
+  describe('the controls', () => {
+    test('keys work wherever the focus is', async () => {
+      const { page, faults } = await open(lecture);
+      const status = page.getByRole('status');
+      const press = (...keys: string[]) =>
+        keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+      await loaded(page);
+      await press('l');
+      await stillAt(page, 10);
+      expect(await status.textContent()).toBe('0:10');
+      await press('j', 'ArrowRight', 'ArrowRight', 'ArrowLeft');
+      await stillAt(page, 5);
+      await press('9');
+      await stillAt(page, 18);
+      await press('l');
+      await stillAt(page, SECONDS);
+      await press('0', 'j');
+      await stillAt(page, 0);
+      await press('k');
+      await played(page, 0.3);
+      await press('m');
+      expect((await states(page)).map(({ muted }) => muted)).toEqual([true, true]);
+      expect(await status.textContent()).toBe('Sound off');
+      await press('m');
+      expect(await status.textContent()).toBe('Sound on');
+      await press('>', '>', '<');
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll('video')].every((m) => m.playbackRate > 1.1),
+      );
+      expect(await page.getByLabel('Speed').inputValue()).toBe('1.25');
+      expect(await status.textContent()).toBe('Speed 1.25×');
+      await press('c');
+      expect(await status.textContent()).toBe('Captions on');
+      await press('Space');
+      expect((await states(page)).map(({ paused }) => paused)).toContain(true);
+      await press('f');
+      await page.getByRole('button', { name: 'Leave full screen' }).waitFor();
+      await press('f');
+      await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor();
+      expect(faults).toEqual([]);
+    });
+
+    test('of places asked for while it is on its way to one, it goes to the last', async () => {
+      const { page } = await open(lecture);
+      await loaded(page);
+      const sought = page.evaluate(() => {
+        const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
+        const places: number[] = [];
+        return new Promise<number[]>((resolve) => {
+          leader?.addEventListener('seeking', () => {
+            places.push(leader.currentTime);
+            if (leader.currentTime === 8) resolve(places);
+          });
+          for (const key of '1234') document.dispatchEvent(new KeyboardEvent('keydown', { key }));
+        });
+      });
+      expect(await sought).toEqual([2, 8]);
+      expect(await page.getByLabel('Position').inputValue()).toBe('8');
+      await stillAt(page, 8);
+    });
+
+    test('a control with the focus keeps the keys it knows, and browser shortcuts theirs', async () => {
+      const { page } = await open(lecture);
+      await page.getByRole('button', { name: 'Captions' }).focus();
+      await page.keyboard.press('Space');
+      expect((await states(page)).every(({ paused }) => paused)).toBe(true);
+      await page.getByLabel('Volume').focus();
+      await page.keyboard.press('ArrowLeft');
+      expect(await page.getByLabel('Volume').inputValue()).toBe('0.95');
+      await page.getByLabel('Speed').focus();
+      await page.keyboard.press('9');
+      await page.getByLabel('Position').focus();
+      await page.keyboard.press('Control+m');
+      await stillAt(page, 0);
+      expect((await states(page))[0]?.muted).toBe(false);
+    });
+
+    test('every control has a name, and shows that it has the focus', async () => {
+      const { page } = await open(lecture);
+      const names: string[] = [];
+      for (;;) {
+        await page.keyboard.press('Tab');
+        const focused = await page.evaluate(() => {
+          const element = document.activeElement;
+          const { outlineStyle, outlineWidth } = getComputedStyle(element ?? document.body);
+          return { name: element?.getAttribute('aria-label'), outline: `${outlineStyle} ${outlineWidth}` };
+        });
+        if (!focused.name) break;
+        names.push(focused.name);
+        expect(focused.outline).toBe('solid 3px');
+      }
+      expect(names).toEqual([
+        ...['Start', 'Position', 'Play', 'Turn the sound off', 'Volume', 'Captions'],
+        ...['Language of the captions', 'Speed', 'Full screen'],
+      ]);
+    });
+
+    test.each(SCREENS)(
+      'on %s the start button lies on top of both pictures, and goes',
+      async (_what, viewport) => {
+        const { page } = await open(lecture);
+        await page.setViewportSize(viewport);
+        const start = page.getByRole('button', { name: 'Start' });
+        const onTop = await start.evaluate((button) => {
+          const { left, top, width, height } = button.getBoundingClientRect();
+          const at = (x: number, y: number) => document.elementFromPoint(left + width * x, top + height * y);
+          const points = [at(0.5, 0.5), at(0.1, 0.5), at(0.9, 0.5), at(0.5, 0.1), at(0.5, 0.9)];
+          return points.every((element) => element !== null && button.contains(element));
+        });
+        expect(onTop).toBe(true);
+        await start.click();
+        await played(page, 0.3);
+        expect(await start.isVisible()).toBe(false);
+        await page.close();
+      },
+    );
+
+    test.each(SCREENS.slice(1))(
+      'on %s nothing is wider than the screen or too small for a finger',
+      async (_what, viewport) => {
+        const { page } = await phone(viewport);
+        const found = await page.evaluate(() => {
+          const controls = [
+            ...document.querySelectorAll<HTMLElement>('.bar button, .bar select, [data-part="seek"]'),
+          ];
+          const boxes = controls.map((each) => each.getBoundingClientRect());
+          return {
+            scrolled: document.documentElement.scrollWidth - innerWidth,
+            outside: boxes.filter(({ left, right }) => left < 0 || right > innerWidth).length,
+            small: boxes.filter(({ width, height }) => width < 44 || height < 44).length,
+            rows: new Set(boxes.slice(1).map(({ top }) => top)).size,
+            inline: [...document.querySelectorAll('video')].every((video) =>
+              video.hasAttribute('playsinline'),
+            ),
+          };
+        });
+        expect(found).toEqual({ scrolled: 0, outside: 0, small: 0, rows: 1, inline: true });
+      },
+    );
+
+    test('a finger on the position bar sees the picture of that moment until it is lifted', async () => {
+      const { context, page } = await phone();
+      const preview = page.locator('[data-part="preview"]');
+      const { x = 0, y = 0, width = 0, height = 0 } = (await page.getByLabel('Position').boundingBox()) ?? {};
+      const finger = await context.newCDPSession(page);
+      const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', share = 0) =>
+        finger.send('Input.dispatchTouchEvent', {
+          type,
+          touchPoints: type === 'touchEnd' ? [] : [{ x: x + share * width, y: y + height / 2 }],
+        });
+      await touch('touchStart', 0.25);
+      for (const share of [0.3, 0.4, 0.5]) await touch('touchMove', share);
+      await preview.waitFor({ state: 'visible' });
+      expect(await preview.textContent()).toBe('0:10');
+      const box = await preview.boundingBox();
+      expect(box && box.x >= 0 && box.x + box.width <= 360 && box.y + box.height <= y + 1).toBe(true);
+      await touch('touchEnd');
+      await preview.waitFor({ state: 'hidden' });
+      await stillAt(page, 10);
+    });
   });
 });

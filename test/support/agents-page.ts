@@ -59,43 +59,28 @@ export async function insertRecording(
 export async function insertPackage(
   database: Database,
   owner: string,
-  {
-    bytes,
-    minutes,
-    door = 'packages',
-    event,
-  }: { bytes: number; minutes: number; door?: string; event?: string },
+  values: { bytes: number; minutes: number; door?: string; event?: string },
 ): Promise<string> {
+  const { bytes, minutes, door = 'packages', event = null } = values;
   const id = randomUUID();
+  const times = {
+    created_at: fromNow(-minutes - 30),
+    changed_at: fromNow(-minutes),
+    expires_at: fromNow(600),
+  };
   await database
     .insertInto('drafts')
-    .values({
-      id,
-      door,
-      owner,
-      created_at: fromNow(-minutes - 30),
-      changed_at: fromNow(-minutes),
-      expires_at: fromNow(600),
-      event_id: event ?? null,
-    })
+    .values({ id, door, owner, event_id: event, ...times })
     .execute();
-  const file = () => ({
-    id: randomUUID(),
-    draft_id: id,
-    flavor: 'presenter/source',
-    filename: 'camera.mp4',
-    mediatype: 'video/mp4',
-    object_key: `track/${randomUUID()}`,
-    sha256: 'a1'.repeat(32),
+  const file = (size: number) => ({
+    ...{ id: randomUUID(), draft_id: id, flavor: 'presenter/source', filename: 'camera.mp4' },
+    ...{ mediatype: 'video/mp4', object_key: `track/${randomUUID()}`, sha256: 'a1'.repeat(32), size },
   });
   await database
     .insertInto('draft_tracks')
-    .values({ ...file(), position: 0, size: bytes })
+    .values({ ...file(bytes), position: 0 })
     .execute();
-  await database
-    .insertInto('draft_attachments')
-    .values({ ...file(), size: 10 })
-    .execute();
+  await database.insertInto('draft_attachments').values(file(10)).execute();
   return id;
 }
 
@@ -104,77 +89,44 @@ export async function insertManyStates(database: Database): Promise<void> {
   // Where it is eleven in the morning; such names have their signs turned round.
   const ahead = 11 - new Date().getUTCHours();
   const zone = { time_zone: ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}` };
-  const agent = (id: string, values: Partial<Insertable<CaptureAgent>> = {}) =>
-    insertAgent(database, id, {
-      ...zone,
-      url: `https://${id.toLowerCase().replaceAll(/\W+/g, '-')}.example.org/ui`,
-      ...values,
-    });
-  await agent('Hall 1', { state: 'capturing', state_since: fromNow(-35) });
-  await agent('Hall 2');
-  await agent('Hall 3', { state: 'uploading', state_since: fromNow(-4) });
-  await agent('Hall 4', { state: 'capturing', seen_at: fromNow(-11) });
-  await agent('Hall 5', { seen_at: fromNow(-60 * 26) });
-  await agent('Physics lab', { state: 'error', state_since: fromNow(-60 * 3) });
-  await agent('Aula', { state: 'idle' });
-  await agent('Seminar room 12', { state: 'unknown', url: '' });
-  await agent('Library studio', {
-    state: 'shutting_down',
-    state_since: fromNow(-1),
-    url: 'javascript:alert(1)',
-  });
-  await insertAgent(database, 'Hall of another campus', {
-    state: 'unknown',
-    seen_at: null,
-    state_since: null,
-    time_zone: 'America/New_York',
-  });
-  const add = (...rest: Parameters<typeof insertRecording> extends [Database, ...infer R] ? R : never) =>
-    insertRecording(database, ...rest);
-  await add('Hall 1', [-35, 55], { title: 'Analysis I', state: 'capturing' });
-  await add('Hall 1', [75, 165], { title: 'Linear algebra for engineers' });
-  await add('Hall 1', [-150, -60], {
-    title: 'Mechanics',
-    state: 'upload_finished',
-    processing_state: 'SUCCEEDED',
-    published: true,
-  });
-  await add('Hall 2', [100, 190], { title: 'History of the printed book and of those who read it' });
-  await add('Hall 2', [-200, -110], {
-    title: 'Optics',
-    state: 'upload_finished',
-    processing_state: 'RUNNING',
-  });
-  await add('Hall 3', [-120, -30], { title: 'Inorganic chemistry', state: 'uploading', since: fromNow(-4) });
-  await add('Hall 3', [30, 60], { title: 'Lab safety' });
-  await add('Hall 4', [-40, 50], { title: 'Microeconomics', state: 'capturing' });
-  await add('Hall 5', [-60 * 27, -60 * 25.5], {
-    title: 'Ethics',
-    state: 'capture_error',
-    since: fromNow(-30),
-  });
-  await add('Physics lab', [-180, -90], {
-    title: 'Solid state physics',
-    state: 'capture_error',
-    since: fromNow(-150),
-  });
-  await add('Physics lab', [60 * 20, 60 * 21.5], { title: 'Quantum mechanics' });
-  await add('Aula', [-12, 90], { title: 'Inaugural lecture: What machines can’t learn' });
-  await add('Aula', [-240, -200], { title: 'Sound check', state: 'upload_error', since: fromNow(-190) });
-  await add('Aula', [-300, -250], {
-    title: 'Rehearsal',
-    state: 'upload_finished',
-    processing_state: 'SUCCEEDED',
-  });
-  for (const day of [-7, -3, -2, -1, 1, 2, 3]) {
-    await add(
-      'Hall 1',
-      [day * 1440 - 35, day * 1440 + 55],
-      day < 0
-        ? { title: 'Analysis I', state: 'upload_finished', processing_state: 'SUCCEEDED', published: true }
-        : { title: 'Analysis I' },
-    );
+  const agents: Record<string, Partial<Insertable<CaptureAgent>>> = {
+    'Hall 1': { state: 'capturing', state_since: fromNow(-35) },
+    'Hall 2': {},
+    'Hall 3': { state: 'uploading', state_since: fromNow(-4) },
+    'Hall 4': { state: 'capturing', seen_at: fromNow(-11) },
+    'Hall 5': { seen_at: fromNow(-60 * 26) },
+    'Physics lab': { state: 'error', state_since: fromNow(-60 * 3) },
+    Aula: {},
+    'Seminar room 12': { state: 'unknown', url: '' },
+    'Library studio': { state: 'shutting_down', state_since: fromNow(-1), url: 'javascript:alert(1)' },
+    'Hall of another campus': {
+      ...{ state: 'unknown', seen_at: null, state_since: null, url: '', time_zone: 'America/New_York' },
+    },
+  };
+  for (const [id, values] of Object.entries(agents)) {
+    const url = `https://${id.toLowerCase().replaceAll(/\W+/g, '-')}.example.org/ui`;
+    await insertAgent(database, id, { ...zone, url, ...values });
   }
+  type Recording = [string, number, number, string, Parameters<typeof insertRecording>[3]?];
+  const done = { state: 'upload_finished', processing_state: 'SUCCEEDED' } as const;
+  const recordings: Recording[] = [
+    ['Hall 1', -35, 55, 'Analysis I', { state: 'capturing' }],
+    ['Hall 1', -150, -60, 'Mechanics', { ...done, published: true }],
+    ['Hall 2', 100, 190, 'History of the printed book and of those who read it'],
+    ['Hall 2', -200, -110, 'Optics', { ...done, processing_state: 'RUNNING' }],
+    ['Hall 3', -120, -30, 'Inorganic chemistry', { state: 'uploading', since: fromNow(-4) }],
+    ['Hall 4', -40, 50, 'Microeconomics', { state: 'capturing' }],
+    ['Hall 5', -60 * 27, -60 * 25.5, 'Ethics', { state: 'capture_error', since: fromNow(-30) }],
+    ['Physics lab', -180, -90, 'Solid state physics', { state: 'capture_error', since: fromNow(-150) }],
+    ['Aula', -12, 90, 'Inaugural lecture: What machines can’t learn'],
+    ['Aula', -240, -200, 'Sound check', { state: 'upload_error', since: fromNow(-190) }],
+    ...[-7, -3, -2, -1, 1, 2, 3].map((day): Recording => {
+      const became = day < 0 ? { ...done, published: true } : {};
+      return ['Hall 1', day * 1440 - 35, day * 1440 + 55, 'Analysis I', became];
+    }),
+  ];
+  for (const [id, start, end, title, values] of recordings)
+    await insertRecording(database, id, [start, end], { title, ...values });
   await insertPackage(database, 'agent-hall-3', { bytes: 13 * 2 ** 28, minutes: 1 });
   await insertPackage(database, 'studio', { bytes: 700 * 2 ** 20, minutes: 300 });
 }

@@ -1,20 +1,19 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
-import { createApp } from '../../src/app.ts';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type RunningServer, serve } from '../../src/http/server/serve.ts';
-import type { TestApp } from './app.ts';
 import { connectBrowser } from './chromium.ts';
+import { faultsOf } from './page-faults.ts';
 
-/**
- * An application that is served to a browser. Opens and closes both with the group of tests that calls this, after a hook
- * that makes the application.
- */
-export function inBrowser(app: () => TestApp): { readonly browser: Browser; readonly origin: string } {
+/** Serves a handler to the browser of the run. Opens and closes both with the group of tests that calls this. */
+export function inBrowser(fetch: Parameters<typeof serve>[0]): {
+  readonly browser: Browser;
+  readonly origin: string;
+} {
   let browser: Browser | undefined;
   let server: RunningServer | undefined;
   beforeAll(async () => {
     browser = await connectBrowser();
-    server = await serve(createApp(app().context).fetch, { host: '127.0.0.1', port: 0 });
+    server = await serve(fetch, { host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {
     await browser?.close();
@@ -22,7 +21,7 @@ export function inBrowser(app: () => TestApp): { readonly browser: Browser; read
   });
   return {
     get browser() {
-      if (!browser) throw new Error('The browser is there when tests run, not yet when they are described.');
+      if (!browser) throw new Error('The browser exists when tests run, not yet when they are described.');
       return browser;
     },
     get origin() {
@@ -30,3 +29,57 @@ export function inBrowser(app: () => TestApp): { readonly browser: Browser; read
     },
   };
 }
+
+/** In which colours and how wide, in pixels, pages are looked at. */
+export const LOOKS = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+  ['dark', 360],
+] as const;
+
+/** Browsers say so of a field that a test has filled in before they got to it. */
+const isUsual = (text: string) => text.startsWith('Autofocus processing was blocked');
+
+/**
+ * A page that collects its faults.
+ *
+ * @returns `look` checks that nothing sticks out at the side, and with `SCREENSHOTS` set to a folder keeps a picture there
+ */
+export async function openLook(
+  { browser, origin }: { browser: Browser; origin: string },
+  [colorScheme, width]: readonly ['light' | 'dark', number],
+  options: BrowserContextOptions = {},
+) {
+  const viewport = { width, height: 900 };
+  const context = await browser.newContext({ ...options, colorScheme, viewport });
+  const page = await context.newPage();
+  const faults = faultsOf(page, origin, isUsual);
+  const look = async (name: string) => {
+    const wide = await page
+      .locator('body')
+      .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
+    expect(wide, `pixels that ${name} is too wide`).toBe(0);
+    if (!process.env.SCREENSHOTS) return;
+    const path = `${process.env.SCREENSHOTS}/${name}-${colorScheme}-${width}.png`;
+    await page.screenshot({ path, fullPage: true });
+  };
+  return { page, faults, look, close: () => context.close() };
+}
+
+/** Whether a page is dark or wider than its window, and what of it lacks a label or a picture. */
+export const appearance = (page: Page) =>
+  page.evaluate(() => {
+    const { backgroundColor, color } = getComputedStyle(document.body);
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const brightness = (text: string) => Number(/\d+/.exec(text)?.[0]);
+    const fields = document.querySelectorAll<HTMLInputElement>(
+      ':is(input:not([type=hidden]), select, textarea)',
+    );
+    return {
+      dark: brightness(backgroundColor) < brightness(color),
+      overflows: scrollWidth > clientWidth,
+      unlabelled: [...fields].filter((field) => !field.labels?.length && !field.ariaLabel).length,
+      broken: [...document.images].filter(({ naturalWidth }) => naturalWidth === 0).length,
+    };
+  });

@@ -39,13 +39,8 @@ export async function startRecording(
     await trx
       .insertInto('tracks')
       .values({
-        ...{
-          id: randomUUID(),
-          event_id: eventId,
-          position: 0,
-          flavor: 'presenter/source',
-          filename: 'camera.mp4',
-        },
+        ...{ id: randomUUID(), event_id: eventId, position: 0 },
+        ...{ flavor: 'presenter/source', filename: 'camera.mp4' },
         ...{ mediatype: 'video/mp4', object_key: randomUUID(), size: 2_345_678_901, duration: 5_400_000 },
         streams: sql`${JSON.stringify([{ type: 'video', codec: 'h264', width: 1920, height: 1080, frameRate: 25 }])}::jsonb`,
       })
@@ -76,11 +71,10 @@ export async function endOperation(database: Database, claim: Claim, reason?: st
 }
 
 /**
- * A system at work: recordings that failed for three reasons, that are processed, wait for a worker and for somebody, and
- * very many that are done.
+ * A system at work: recordings that failed for three reasons, and others that are processed, wait for a worker or a
+ * person, are stopped or published.
  */
-export async function operatorScene(database: Database, finished: number) {
-  if (finished > 0) await insertFinished(database, finished);
+export async function operatorScene(database: Database) {
   const failed: { eventId: string; workflowId: number }[] = [];
   for (const [reason, count] of REASONS) {
     for (let i = 0; i < count; i += 1) {

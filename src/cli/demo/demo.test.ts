@@ -5,7 +5,7 @@ import { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { formatBytes, formatDuration } from '../../units.ts';
 import { eventForm } from '../client/event-form.ts';
 import { summarise } from '../client/workflow-progress.ts';
@@ -13,10 +13,7 @@ import { showProgress } from '../terminal/progress.ts';
 import { parseDemoArguments } from './arguments.ts';
 import { recordingsOf } from './recordings.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-demo-test-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'inlet-demo-test-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function file(name: string, content: string | Buffer): Promise<string> {
@@ -36,21 +33,16 @@ test('the form says its exact length and holds the files byte for byte, whatever
   expect(body.length).toBe(form.length);
 
   const fields: Record<string, unknown> = {};
-  const files: Record<string, [filename: string, content: Buffer]> = {};
-  const pending: Promise<void>[] = [];
+  const pending: Promise<[string, [filename: string | undefined, content: Buffer]]>[] = [];
   const parser = busboy({ headers: { 'content-type': form.contentType }, defParamCharset: 'utf8' });
   parser.on('field', (name, value) => {
     fields[name] = JSON.parse(value);
   });
   parser.on('file', (name, stream, { filename }) => {
-    pending.push(
-      buffer(stream).then((bytes) => {
-        files[name] = [filename ?? '', bytes];
-      }),
-    );
+    pending.push(buffer(stream).then((bytes) => [name, [filename, bytes]]));
   });
   await pipeline(Readable.from([body]), parser);
-  await Promise.all(pending);
+  const files = Object.fromEntries(await Promise.all(pending));
   expect(Object.keys(fields)).toEqual(['acl', 'metadata', 'processing']);
   expect(fields.acl).toEqual([{ allow: true, role: 'ROLE_A', action: 'read' }]);
   expect(fields.metadata).toMatchObject([{ fields: [{ id: 'title', value: 'A "title"' }] }]);
@@ -62,25 +54,19 @@ test('the form says its exact length and holds the files byte for byte, whatever
 
 test('a file that became shorter breaks the upload off instead of hanging it', async () => {
   const path = await file('short.mp4', 'short');
-  const form = eventForm({ title: 't', workflow: 'fast', read: [] }, [
-    { part: 'presenter', path, size: 100 },
-  ]);
+  const described = { title: 't', workflow: 'fast', read: [] };
+  const form = eventForm(described, [{ part: 'presenter', path, size: 100 }]);
   await expect(buffer(Readable.from(form.chunks()))).rejects.toThrow('short.mp4 became shorter');
 });
 
 test('a file that is not there is named as it was given', async () => {
-  await expect(recordingsOf(['gone.mp4'], { ffmpeg: '', ffprobe: '' })).rejects.toThrow(
-    'There is no file gone.mp4.',
-  );
+  const recordings = recordingsOf(['gone.mp4'], { ffmpeg: '', ffprobe: '' });
+  await expect(recordings).rejects.toThrow('There is no file gone.mp4.');
 });
 
 test('arguments: files in order, and a wrong option is told with what is allowed', () => {
-  expect(parseDemoArguments(['--exit', 'a', '--runtime', 'node', 'b'])).toEqual({
-    help: false,
-    exit: true,
-    runtime: 'node',
-    files: ['a', 'b'],
-  });
+  const parsed = { help: false, exit: true, runtime: 'node', files: ['a', 'b'] };
+  expect(parseDemoArguments(['--exit', 'a', '--runtime', 'node', 'b'])).toEqual(parsed);
   expect(() => parseDemoArguments(['--runtime', 'bun'])).toThrow('allowed is deno or node');
   expect(() => parseDemoArguments(['--exti'])).toThrow('--exti');
 });
@@ -95,11 +81,8 @@ test('processing is as far as its operations; skipped ones do not count', () => 
       { ...operation, state: 'waiting', progress: 0 },
     ]),
   ).toEqual({ fraction: 0.5, note: 'Encoding' });
-  expect(
-    summarise([{ ...operation, state: 'failed', progress: 0.2, reason: 'It is corrupt.' }]),
-  ).toMatchObject({
-    note: 'It is corrupt.',
-  });
+  const failed = { ...operation, state: 'failed', progress: 0.2, reason: 'It is corrupt.' };
+  expect(summarise([failed])).toMatchObject({ note: 'It is corrupt.' });
 });
 
 test('where lines cannot be overwritten, progress is a line for each quarter, not for each step', () => {
@@ -112,25 +95,15 @@ test('where lines cannot be overwritten, progress is a line for each quarter, no
   });
   const progress = showProgress('Upload', output as NodeJS.WriteStream);
   for (let i = 0; i <= 100; i += 1) progress.update(i / 100, `${i} of 100`);
-  expect(written.trim().split('\n')).toEqual([
-    'Upload       0%  0 of 100',
-    'Upload      25%  25 of 100',
-    'Upload      50%  50 of 100',
-    'Upload      75%  75 of 100',
-    'Upload     100%  100 of 100',
-  ]);
+  const lines = [0, 25, 50, 75, 100].map((i) => `Upload     ${String(i).padStart(3)}%  ${i} of 100\n`);
+  expect(written).toBe(lines.join(''));
 });
 
-test.each([
-  [0, '0:00'],
-  [20_023, '0:20'],
-  [3_599_600, '1:00:00'],
-  [3_723_000, '1:02:03'],
-])('%i ms are %s', (ms, shown) => expect(formatDuration(ms)).toBe(shown));
-
-test.each([
-  [0, '0 bytes'],
-  [999, '999 bytes'],
-  [18_800_000, '18.8 MB'],
-  [50e9, '50.0 GB'],
-])('%i bytes are %s', (bytes, shown) => expect(formatBytes(bytes)).toBe(shown));
+test('lengths and sizes are told as people read them', () => {
+  expect([0, 20_023, 3_599_600, 3_723_000].map(formatDuration)).toEqual([
+    ...['0:00', '0:20', '1:00:00', '1:02:03'],
+  ]);
+  expect([0, 999, 18_800_000, 50e9].map(formatBytes)).toEqual([
+    ...['0 bytes', '999 bytes', '18.8 MB', '50.0 GB'],
+  ]);
+});

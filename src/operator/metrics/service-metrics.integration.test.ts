@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Sample, samplesOf, sumOf } from '../../../test/support/exposition.ts';
-import { insertFinished } from '../../../test/support/operator-scene.ts';
+import { startTestWorkflow } from '../../../test/support/workflows.ts';
 import type { WorkQueue } from '../../queue/port.ts';
 import { silentLogger } from '../../telemetry/log.ts';
 import { changeWebhook, createWebhook, insertTest } from '../../webhooks/queries.ts';
@@ -40,9 +40,9 @@ test('the test of a webhook that nobody has sent yet has been due since ever, an
 });
 
 test('nor does an operation of which nobody knows since when it is ready', async () => {
-  await insertFinished(db.database, 1);
-  await sql`UPDATE workflow_operations SET state = 'ready', lane = 'heavy', progress = 0, finished_at = NULL, ready_at = NULL,
-    not_before = '-infinity' WHERE operation = 'encode'`.execute(db.database);
+  await startTestWorkflow(db.database);
+  await sql`UPDATE workflow_operations SET lane = 'heavy', ready_at = NULL, not_before = '-infinity'
+    WHERE state = 'ready'`.execute(db.database);
   const samples = await read();
   expect(sumOf(samples, 'inlet_ready_operations', { lane: 'heavy' })).toBe(1);
   expect(sumOf(samples, 'inlet_oldest_ready_operation_seconds', { lane: 'heavy' })).toBe(0);

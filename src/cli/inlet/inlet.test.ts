@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { locateTools } from '../../media/tools.ts';
 import { doctorCommand } from './doctor.ts';
+import { eventsCommand } from './events.ts';
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
 
 /** What the doctor says where there is no database and no ffmpeg. */
 async function examined(environment: NodeJS.ProcessEnv): Promise<string> {
@@ -23,8 +30,7 @@ async function examined(environment: NodeJS.ProcessEnv): Promise<string> {
 }
 
 test('the temporary folder that is looked at is the one that Inlet uses', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
-  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const dataDir = await emptyFolder();
   const usual = await examined({ DATA_DIR: dataDir });
   expect(usual).toMatch(new RegExp(`^(ok  |warn)  folders +TMPDIR ${dataDir}/tmp, `, 'm'));
   // As a shell has it that was told of no value.
@@ -34,22 +40,32 @@ test('the temporary folder that is looked at is the one that Inlet uses', async 
 });
 
 test('what no worker starts with is no part that works', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
-  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const dataDir = await emptyFolder();
   const workflows = join(dataDir, 'workflows');
   await mkdir(workflows);
   await writeFile(join(workflows, 'broken.yaml'), 'id: [');
   const { ffmpeg, ffprobe } = await locateTools({ ffmpegPath: undefined, ffprobePath: undefined }, '');
   const bundled = { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe };
   const site = { DATA_DIR: dataDir, ADMIN_PASSWORD: 'long enough', ...bundled };
-  const elsewhere = await examined({
-    ...site,
-    PUBLIC_URL: 'https://video.invalid',
-    WORKFLOWS_DIR: workflows,
-  });
+  const proxied = { PUBLIC_URL: 'https://video.invalid', WORKFLOWS_DIR: workflows };
+  const elsewhere = await examined({ ...site, ...proxied });
   expect(elsewhere).toMatch(/^FAIL {2}ffmpeg +No ffmpeg was found but the one from npm/m);
   expect(elsewhere).toMatch(/^FAIL {2}definitions .*broken\.yaml/m);
   const here = await examined(site);
   expect(here).toMatch(/^warn {2}ffmpeg /m);
   expect(here).toMatch(/^ok {4}definitions +\d+ workflows, 0 metadata catalogs of the site/m);
 });
+
+test.each(['--text', '--series'])(
+  'a comma in %s of events is refused: it ends a filter of the API',
+  async (option) => {
+    const listing = eventsCommand.run([option, 'Smith, John'], {
+      environment: {},
+      signal: AbortSignal.abort(new Error('It asked the server.')),
+      print: () => undefined,
+      screen: process.stderr,
+    });
+    const sentence = `${option} is "Smith, John"; a comma ends a filter of the API, and nothing can escape it.`;
+    await expect(listing).rejects.toThrow(sentence);
+  },
+);

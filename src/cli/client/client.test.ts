@@ -1,0 +1,133 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { CommandError, explain } from '../failure.ts';
+import { patiently } from './patience.ts';
+import { get, type Server, ServerAway } from './server.ts';
+
+const { signal } = new AbortController();
+async function answering(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, authorization: '' };
+}
+
+test('a server that goes away in the middle of an answer is away', async () => {
+  const server = await answering((_, answer) => {
+    answer.writeHead(200, { 'Content-Length': '100' });
+    answer.write('[', () => answer.destroy());
+  });
+  await expect(get(server, '/', signal)).rejects.toThrow(ServerAway);
+});
+
+test('so is one that is not there, and nothing but its address is told', async () => {
+  const server = { url: 'http://127.0.0.1:1', authorization: 'Basic c2VjcmV0' };
+  const asked = get(server, '/', signal);
+  await expect(asked).rejects.toThrow(ServerAway);
+  await expect(asked).rejects.toThrow(/^http:\/\/127\.0\.0\.1:1 does not answer: [^{]+$/);
+});
+
+test.each([
+  [502, {}, 0],
+  [503, { 'Retry-After': '30' }, 30_000],
+  [504, { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 0],
+  [429, { 'Retry-After': '2' }, 2_000],
+  [409, { 'Retry-After': '5' }, 5_000],
+])('%i with %j may be asked again', async (status, headers, retryAfterMs) => {
+  const server = await answering((_, answer) => answer.writeHead(status, headers).end('<html>'));
+  await expect(get(server, '/', signal)).rejects.toMatchObject({
+    constructor: ServerAway,
+    message: `${server.url} answers ${status}`,
+    retryAfterMs,
+  });
+});
+
+test.each([400, 401, 409, 500])('%i is a refusal, told by its sentence', async (status) => {
+  const server = await answering((_, answer) => answer.writeHead(status).end('{"message":"It is so."}'));
+  const asked = get(server, '/a', signal);
+  await expect(asked).rejects.not.toThrow(ServerAway);
+  await expect(asked).rejects.toThrow(`The server answered ${status} for /a: It is so.`);
+});
+
+/** Fails with these errors, one after the other, then answers. */
+function failing(...errors: Error[]): () => Promise<string> {
+  return async () => {
+    const error = errors.shift();
+    if (error) throw error;
+    return 'answered';
+  };
+}
+
+test('a server that is away is asked again, and left alone for as long as it says', async () => {
+  const told: string[] = [];
+  const onAway = ({ message }: ServerAway) => void told.push(message);
+  const begun = performance.now();
+  const ask = failing(new ServerAway('gone'), new ServerAway('busy', 200));
+  expect(await patiently(ask, { signal, onAway, pauseMs: 1 })).toBe('answered');
+  expect(told).toEqual(['gone', 'busy']);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(199);
+});
+
+test('not for ever, however long it wants to be left alone', async () => {
+  const away = new ServerAway('busy', 3_600_000);
+  const ask = () => Promise.reject(away);
+  await expect(patiently(ask, { signal, patienceMs: 50 })).rejects.toBe(away);
+});
+
+test('a refusal is none of that', async () => {
+  const refusal = new CommandError('The server answered 400.');
+  await expect(patiently(failing(refusal), { signal })).rejects.toBe(refusal);
+});
+
+test('an interrupt ends the wait at once', async () => {
+  const interrupt = new AbortController();
+  const asked = patiently(failing(new ServerAway('gone')), {
+    ...{ signal: interrupt.signal, pauseMs: 60_000 },
+    onAway: () => setTimeout(() => interrupt.abort()),
+  });
+  await expect(asked).rejects.toThrow('aborted');
+});
+
+/** What is told of the causes of an error. */
+const causes = (error: unknown) =>
+  explain(error)
+    .split('\n')
+    .filter((line) => line.startsWith('Caused by'));
+
+test('a fault is told with its stack and with what caused it', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { secret: 's3cret' });
+  const refused = new Error('The object could not be stored.', { cause: full });
+  const told = explain(refused);
+  expect(told).toContain(refused.stack);
+  expect(causes(refused)).toEqual(['Caused by: ENOSPC: no space left on device, write']);
+  expect(told).not.toContain('s3cret');
+});
+
+test('of several errors the first is told, however deep it is', () => {
+  const several = new AggregateError([new Error('connect ECONNREFUSED ::1:5432'), new Error('other')]);
+  expect(causes(several)).toEqual(['Caused by: connect ECONNREFUSED ::1:5432']);
+  expect(causes(new TypeError('fetch failed', { cause: several }))).toEqual([
+    'Caused by: connect ECONNREFUSED ::1:5432',
+  ]);
+});
+
+test('causes that go round come to an end', () => {
+  const error = new Error('round');
+  error.cause = error;
+  expect(causes(error).length).toBeLessThan(10);
+});
+
+test('a cause that is no error is told when it is a text', () => {
+  expect(causes(new Error('broken', { cause: 'a text' }))).toEqual(['Caused by: a text']);
+  expect(causes(new Error('broken', { cause: { password: 's3cret' } }))).toEqual([]);
+});
+
+test('what was expected is its sentence alone', () => {
+  expect(explain(new CommandError('There is no file a.', { cause: new Error('ENOENT') }))).toBe(
+    'There is no file a.',
+  );
+});
