@@ -215,6 +215,7 @@ describe('stopping and trying again', () => {
     const held = await claim();
     await put({ state: 'stopped' });
     expect(await states()).toEqual(['STOPPED', 'succeeded', 'stopped']);
+    expect(await heartbeat(database, held, 0.5)).toBe(false);
     expect((await put({ state: 'retry' })).json.state).toBe('running');
     const next = await claim();
     expect(next.token).toBeGreaterThan(held.token);

@@ -50,9 +50,8 @@ const SUCCEEDED = { kind: 'succeeded' } as const;
 const states = async (workflowId: number) =>
   (await operationsOf(database, workflowId)).map(({ state }) => state);
 
-/** A workflow is moved by somebody. */
-const move = (workflowId: number, kind: 'resumed' | 'stopped') =>
-  database.transaction().execute((trx) => advance(trx, workflowId, { kind, by: 'ada' }));
+const resume = (workflowId: number) =>
+  database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed', by: 'ada' }));
 
 /** A worker falls silent with all it was doing, and that is found out. */
 async function fallSilent(worker = 'worker-a') {
@@ -131,25 +130,17 @@ test('a paused workflow goes on when it is resumed, and only then', async () => 
   const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'pause', 'noop']);
   await end(await claimFirst(workflowId), SUCCEEDED);
   expect(await processingState(database, eventId)).toBe('PAUSED');
-  await move(workflowId, 'resumed');
+  await resume(workflowId);
   expect(await processingState(database, eventId)).toBe('RUNNING');
   expect(await states(workflowId)).toEqual(['succeeded', 'succeeded', 'ready']);
-  await expect(move(workflowId, 'resumed')).rejects.toBeInstanceOf(IllegalMove);
+  await expect(resume(workflowId)).rejects.toBeInstanceOf(IllegalMove);
 });
 
 test('a workflow that begins with a pause pauses, and one whose last step is a pause then succeeds', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database, ['pause']);
   expect(await processingState(database, eventId)).toBe('PAUSED');
-  await move(workflowId, 'resumed');
+  await resume(workflowId);
   expect(await processingState(database, eventId)).toBe('SUCCEEDED');
-});
-
-test('stopping takes the operation from its worker', async () => {
-  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop']);
-  const claim = await claimFirst(workflowId);
-  await move(workflowId, 'stopped');
-  expect(await processingState(database, eventId)).toBe('STOPPED');
-  expect(await heartbeat(database, claim, 0.5)).toBe(false);
 });
 
 test('deleting the event takes the operation from its worker', async () => {
