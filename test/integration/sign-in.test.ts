@@ -1,30 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hashPassword } from '../../src/access/accounts/password.ts';
 import { createApp } from '../../src/app.ts';
 import { createContext } from '../../src/context.ts';
 import { createDatabase } from '../../src/database/kysely.ts';
 import { createPool } from '../../src/database/pool.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
-import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
+import { ADMIN, createTestApp, ownApp, workerApp } from '../support/app.ts';
+import { eventFields, form } from '../support/form.ts';
+import { AUDIENCE, ISSUER, serveKeys, signingKey } from '../support/identity-provider.ts';
 import { patientQueue } from '../support/patient-queue.ts';
+import { insertEvent } from '../support/publication.ts';
 
 /** As a browser asks for a page. */
 const PAGE = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Sec-Fetch-Site': 'none' };
 const OWN = { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://inlet.test' };
 
-let app: TestApp;
-let secure: TestApp;
-beforeAll(async () => {
-  app = await createTestApp();
-  patientQueue(app);
-  secure = await createTestApp(undefined, { PUBLIC_URL: 'https://media.example.org' });
-  await app.account('student', 'ROLE_API', 'ROLE_API_EVENTS_VIEW');
-});
-afterAll(async () => {
-  await app?.close();
-  await secure?.close();
-});
+const app = await workerApp();
+patientQueue(app);
+const student = `student-${randomUUID()}`;
+await app.account(student, 'ROLE_API', 'ROLE_API_EVENTS_VIEW');
 
 /** Sends the form. @returns the answer, and the cookie as a browser sends it back */
 async function signIn(fields: Record<string, string>, headers: Record<string, string> = {}, on = app) {
@@ -38,23 +34,21 @@ async function signIn(fields: Record<string, string>, headers: Record<string, st
 }
 
 const asAdmin = { username: 'admin', password: 'opencast' };
-const asStudent = { username: 'student', password: 'secret' };
+const asStudent = { username: student, password: 'secret' };
 const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
   (await app.anonymous(path, { method, headers })).status;
+/** Where an answer to a request of this path leads. */
+const target = (answer: Response, path: string) =>
+  new URL(answer.headers.get('Location') ?? '', `http://localhost${path}`);
 
 describe('who is not signed in', () => {
   test.each(['/admin', '/admin/', '/admin/queues', '/admin/queues/queue/light?page=2', '/admin/nowhere'])(
     'and opens %s in a browser is led to the page for that',
     async (path) => {
       const answer = await app.anonymous(path, { headers: PAGE });
-      expect(answer.status).toBe(303);
-      expect(answer.headers.has('WWW-Authenticate')).toBe(false);
-      const target = new URL(answer.headers.get('Location') ?? '', `http://localhost${path}`);
-      expect([target.host, target.pathname, target.searchParams.get('next')]).toEqual([
-        'localhost',
-        '/sign-in',
-        path,
-      ]);
+      expect([answer.status, answer.headers.has('WWW-Authenticate')]).toEqual([303, false]);
+      const { host, pathname, searchParams } = target(answer, path);
+      expect([host, pathname, searchParams.get('next')]).toEqual(['localhost', '/sign-in', path]);
     },
   );
 
@@ -64,30 +58,29 @@ describe('who is not signed in', () => {
       expect(answer.status).toBe(401);
       expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest .*, Basic realm="Opencast"$/);
     }
-    expect((await app.request('/admin/queues')).status).toBe(200);
+    expect(await status('/admin/queues', { Authorization: ADMIN })).toBe(200);
     expect(await status('/admin/queues', { ...PAGE, Authorization: ADMIN })).toBe(200);
   });
 
-  test('and is a script of a page whose session is over is not asked for a password by the browser', async () => {
-    for (const [path, headers] of [
-      ['/admin/queues/api/queues', { 'Sec-Fetch-Site': 'same-origin' }],
-      ['/admin/queues/api/queues', { Cookie: 'inlet=over' }],
-      ['/api/events', { Cookie: 'inlet=over', 'Sec-Fetch-Site': 'same-origin' }],
-      ['/api/events', { 'X-Requested-With': 'XMLHttpRequest' }],
-    ] as [string, Record<string, string>][]) {
+  test.each<[string, Record<string, string>]>([
+    ['/admin/queues/api/queues', { 'Sec-Fetch-Site': 'same-origin' }],
+    ['/admin/queues/api/queues', { Cookie: 'inlet=over' }],
+    ['/api/events', { Cookie: 'inlet=over', 'Sec-Fetch-Site': 'same-origin' }],
+    ['/api/events', { 'X-Requested-With': 'XMLHttpRequest' }],
+  ])(
+    'and is a script of a page is not asked for a password by the browser: %s with %j',
+    async (path, headers) => {
       const answer = await app.anonymous(path, { headers });
-      expect([path, answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([path, 401, null]);
-    }
-  });
+      expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, null]);
+    },
+  );
 
   test('and is a program that asks for Digest is asked by it, whatever sends its requests', async () => {
     const headers = { 'X-Requested-With': 'XMLHttpRequest', 'X-Requested-Auth': 'Digest' };
-    const answer = await app.anonymous('/ingest/createMediaPackage', { headers });
-    const events = await app.anonymous('/api/events', { headers });
-    for (const { status, headers } of [answer, events]) {
-      expect([status, headers.get('WWW-Authenticate')]).toEqual([
-        401,
-        expect.stringMatching(/^Digest realm/),
+    for (const path of ['/ingest/createMediaPackage', '/api/events']) {
+      const answer = await app.anonymous(path, { headers });
+      expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
+        ...[401, expect.stringMatching(/^Digest realm/)],
       ]);
     }
   });
@@ -97,35 +90,37 @@ describe('signing in', () => {
   test('leads on, with a cookie that no script and no other site gets at', async () => {
     const { answer, set } = await signIn({ ...asAdmin, next: '/admin/queues/' });
     expect(answer.status).toBe(303);
-    expect(new URL(answer.headers.get('Location') ?? '', 'http://localhost/sign-in').href).toBe(
-      'http://localhost/admin/queues/',
-    );
+    expect(target(answer, '/sign-in').href).toBe('http://localhost/admin/queues/');
     expect(set).toMatch(/^inlet=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
   });
 
   test('under https binds the cookie to this host', async () => {
+    const secure = await createTestApp(undefined, { PUBLIC_URL: 'https://media.example.org' });
+    onTestFinished(() => secure.close());
     const own = { Origin: 'https://media.example.org' };
     const { set, cookie } = await signIn(asAdmin, own, secure);
     expect(set).toMatch(/^__Host-inlet=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
-    expect((await secure.anonymous('/admin', { headers: { Cookie: cookie } })).status).toBe(200);
-    const plain = cookie.replace('__Host-', '');
-    expect((await secure.anonymous('/admin', { headers: { Cookie: plain } })).status).toBe(401);
+    for (const [Cookie, expected] of [
+      [cookie, 200],
+      [cookie.replace('__Host-', ''), 401],
+    ] as const) {
+      expect((await secure.anonymous('/admin', { headers: { Cookie } })).status).toBe(expected);
+    }
   });
 
   test('never leads to another site', async () => {
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', '/\t/evil.example']) {
       const { answer } = await signIn({ ...asAdmin, next });
-      const target = new URL(answer.headers.get('Location') ?? '', 'http://localhost/sign-in');
-      expect([next, target.href]).toEqual([next, 'http://localhost/admin']);
-      const form = await app.anonymous(`/sign-in?next=${encodeURIComponent(next)}`, { headers: PAGE });
-      expect(await form.text()).toContain('name="next" value="/admin"');
+      expect([next, target(answer, '/sign-in').href]).toEqual([next, 'http://localhost/admin']);
+      const page = await app.anonymous(`/sign-in?next=${encodeURIComponent(next)}`, { headers: PAGE });
+      expect(await page.text()).toContain('name="next" value="/admin"');
     }
   });
 
   test('an unknown name and a wrong password get the same answer', async () => {
-    const wrong = await signIn({ username: 'student', password: 'wrong', next: '/admin' });
+    const wrong = await signIn({ username: student, password: 'wrong', next: '/admin' });
     const unknown = await signIn({ username: 'nobody', password: 'wrong', next: '/admin' });
-    expect(unknown.text.replaceAll('nobody', 'student')).toBe(wrong.text);
+    expect(unknown.text.replaceAll('nobody', student)).toBe(wrong.text);
     expect(wrong.text).toContain('<p role="alert">User name or password is wrong.</p>');
     for (const { answer, set } of [wrong, unknown]) {
       expect([answer.status, set, answer.headers.get('WWW-Authenticate')]).toEqual([401, '', null]);
@@ -145,24 +140,21 @@ describe('signing in', () => {
   });
 
   test('with a former password does not work, not even within the minute in which it is remembered', async () => {
-    const { database } = app;
-    const Authorization = await app.account('changing', 'ROLE_API');
+    const username = `changing-${randomUUID()}`;
+    const Authorization = await app.account(username, 'ROLE_API');
     expect(await status('/api/info/me', { Authorization })).toBe(200);
     const password_hash = await hashPassword('new');
-    await database
-      .updateTable('accounts')
-      .set({ password_hash })
-      .where('username', '=', 'changing')
-      .execute();
-    expect((await signIn({ username: 'changing', password: 'secret' })).answer.status).toBe(401);
-    expect((await signIn({ username: 'changing', password: 'new' })).answer.status).toBe(303);
+    const change = app.database.updateTable('accounts').set({ password_hash });
+    await change.where('username', '=', username).execute();
+    expect((await signIn({ username, password: 'secret' })).answer.status).toBe(401);
+    expect((await signIn({ username, password: 'new' })).answer.status).toBe(303);
   });
 
   test('cannot be done by a page of another site', async () => {
-    for (const [name, value] of [
-      ['Origin', 'https://evil.example'],
-      ['Sec-Fetch-Site', 'same-site'],
-    ] as const) {
+    for (const [name, value] of Object.entries({
+      Origin: 'https://evil.example',
+      'Sec-Fetch-Site': 'same-site',
+    })) {
       const { answer, set } = await signIn(asStudent, { [name]: value });
       expect([answer.status, set]).toEqual([403, '']);
     }
@@ -185,7 +177,7 @@ describe('signing in', () => {
 describe('a session', () => {
   test('opens the operator’s pages and the API, for what the account may', async () => {
     const admin = (await signIn(asAdmin)).cookie;
-    const student = (await signIn(asStudent)).cookie;
+    const viewer = (await signIn(asStudent)).cookie;
     for (const [path, forAdmin, forStudent] of [
       ['/admin', 200, 403],
       ['/admin/queues', 200, 403],
@@ -194,7 +186,7 @@ describe('a session', () => {
       ['/api/agents', 200, 403],
     ] as const) {
       expect([path, await status(path, { Cookie: admin })]).toEqual([path, forAdmin]);
-      expect([path, await status(path, { Cookie: student })]).toEqual([path, forStudent]);
+      expect([path, await status(path, { Cookie: viewer })]).toEqual([path, forStudent]);
     }
     const home = await app.anonymous('/admin', { headers: { ...PAGE, Cookie: admin } });
     expect(await home.text()).toMatch(
@@ -204,17 +196,14 @@ describe('a session', () => {
 
   test('changes things for our own pages, and for no other’s', async () => {
     const Cookie = (await signIn(asAdmin)).cookie;
-    const create = (headers: Record<string, string>) =>
-      app.anonymous('/api/series', {
-        method: 'POST',
-        headers: { Cookie, ...headers },
-        body: new URLSearchParams({
-          metadata: '[{"flavor":"dublincore/series","fields":[{"id":"title","value":"x"}]}]',
-          acl: '[]',
-        }),
-      });
-    expect((await create(OWN)).status).toBe(201);
-    expect((await create({ Origin: 'http://localhost:81' })).status).toBe(403);
+    const metadata = '[{"flavor":"dublincore/series","fields":[{"id":"title","value":"x"}]}]';
+    const create = async (headers: Record<string, string>) => {
+      const body = new URLSearchParams({ metadata, acl: '[]' });
+      const init = { method: 'POST', headers: { Cookie, ...headers }, body };
+      return (await app.anonymous('/api/series', init)).status;
+    };
+    expect(await create(OWN)).toBe(201);
+    expect(await create({ Origin: 'http://localhost:81' })).toBe(403);
   });
 
   test('is good where SECURITY.md says, and nowhere else', async () => {
@@ -235,8 +224,7 @@ describe('a session', () => {
 
   test('is not for capture agents', async () => {
     const Cookie = (await signIn(asAdmin)).cookie;
-    const answer = await app.anonymous('/capture-admin/agents/x', { method: 'POST', headers: { Cookie } });
-    expect(answer.status).toBe(401);
+    expect(await status('/capture-admin/agents/x', { Cookie }, 'POST')).toBe(401);
   });
 
   test('of an account that may not gives a page with a way out', async () => {
@@ -245,15 +233,14 @@ describe('a session', () => {
     const text = await answer.text();
     expect([answer.status, answer.headers.get('Cache-Control')]).toEqual([403, 'no-store']);
     expect(text).toContain('This is for administrators only.');
-    expect(text).toMatch(/<form method="post" action="..\/sign-out">[\s\S]*<strong>student<\/strong>/);
+    expect(text).toMatch(/<form method="post" action="..\/sign-out">[\s\S]*<strong>student-/);
   });
 
   test('ends with the button, for every process', async () => {
     const { cookie } = await signIn(asAdmin);
     expect(await status('/sign-out', { ...PAGE, Cookie: cookie })).toBe(405);
     const answer = await app.anonymous('/sign-out', { method: 'POST', headers: { Cookie: cookie, ...OWN } });
-    expect(answer.status).toBe(303);
-    expect(answer.headers.get('Location')).toBe('./sign-in');
+    expect([answer.status, answer.headers.get('Location')]).toEqual([303, './sign-in']);
     expect(answer.headers.get('Set-Cookie')).toMatch(/^inlet=; Max-Age=0; Path=\//);
     expect(await status('/admin', { Cookie: cookie })).toBe(401);
   });
@@ -270,11 +257,8 @@ describe('a session', () => {
 });
 
 test('while the database is away, people get a page that says so and no way round in a circle', async () => {
-  const pool = createPool('postgres://nobody@127.0.0.1:1/none', {
-    max: 1,
-    applicationName: 'away',
-    onError: () => undefined,
-  });
+  const options = { max: 1, applicationName: 'away', onError: () => undefined };
+  const pool = createPool('postgres://nobody@127.0.0.1:1/none', options);
   const database = createDatabase(pool);
   const { config, queue, storage } = app.context;
   const context = await createContext(config, 'api', { log: silentLogger, database, queue, storage });
@@ -291,4 +275,127 @@ test('while the database is away, people get a page that says so and no way roun
   // Nothing is looked up for it.
   expect((await away.request('/sign-in', { headers: PAGE })).status).toBe(200);
   await pool.end();
+});
+
+describe('a token of an identity provider', async () => {
+  const key = await signingKey('RS256');
+  const server = await serveKeys(key.publicJwk);
+  afterAll(() => server.close());
+  const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_ROLES_CLAIM: 'realm_access.roles' };
+  const tokens = await ownApp(undefined, { ...JWT, JWT_JWKS: server.url });
+  const granted = (...roles: string[]) => ({ realm_access: { roles } });
+  const VIEW = 'ROLE_API_EVENTS_VIEW';
+
+  async function ask(token: string, path: string, init: RequestInit = {}, on = tokens) {
+    const headers = { ...init.headers, Authorization: `Bearer ${token}` };
+    const answer = await on.request(path, { ...init, headers });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  }
+  /** An event that may be read with this role alone. */
+  async function eventFor(role: string): Promise<string> {
+    const event_id = await insertEvent(tokens.database);
+    const entry = { event_id, position: 0, role, action: 'read', allow: true };
+    await tokens.database.insertInto('event_acl').values(entry).execute();
+    return `/api/events/${event_id}`;
+  }
+  const statuses = async (path: string, ...of: string[]) => {
+    const answers = await Promise.all(of.map((token) => ask(token, path)));
+    return answers.map(({ status }) => status);
+  };
+
+  test('signs in somebody known to the identity provider', async () => {
+    const sub = 'g.hopper';
+    const token = await key.sign({ ...granted('ROLE_API', 'ROLE_X'), sub, name: 'Grace Hopper' });
+    expect(JSON.parse((await ask(token, '/api/info/me')).text)).toEqual({
+      ...{ provider: 'jwt', name: 'Grace Hopper', userrole: 'ROLE_USER_g~2E~hopper', email: '' },
+      username: sub,
+    });
+    expect(JSON.parse((await ask(token, '/api/info/me/roles')).text)).toEqual([
+      ...['ROLE_API', 'ROLE_X', 'ROLE_USER', 'ROLE_USER_g~2E~hopper', 'ROLE_ANONYMOUS'],
+    ]);
+    expect(await ask(token, '/api/events')).toMatchObject({
+      ...{ status: 403, text: 'This needs the role ROLE_API_EVENTS_VIEW.' },
+    });
+    expect(await statuses('/admin/queues', token)).toEqual([403]);
+  });
+
+  test('decides by its roles which events it sees', async () => {
+    const path = await eventFor('ROLE_COURSE');
+    const reader = await key.sign(granted(VIEW, 'ROLE_COURSE'));
+    expect(await statuses(path, reader, await key.sign(granted(VIEW)))).toEqual([200, 404]);
+  });
+
+  test('makes events in the name of its user', async () => {
+    const token = await key.sign({ ...granted('ROLE_API_EVENTS_CREATE'), name: 'Grace Hopper' });
+    const { type, body } = form(eventFields());
+    const init = { method: 'POST', headers: { 'Content-Type': type }, body };
+    const { status, text } = await ask(token, '/api/events', init);
+    expect([status, text]).toEqual([201, expect.any(String)]);
+    const event = tokens.database.selectFrom('events').select('creator');
+    const { identifier } = JSON.parse(text) as { identifier: string };
+    expect(await event.where('id', '=', identifier).execute()).toEqual([{ creator: 'Grace Hopper' }]);
+  });
+
+  test('that is no good is refused with the challenge of its scheme, also where anybody may ask', async () => {
+    for (const token of [await key.sign({ aud: 'wiki' }), 'x', '']) {
+      for (const path of ['/api', '/api/info/me', '/admin/queues']) {
+        const { status, headers, text } = await ask(token, path);
+        expect([path, status, headers.get('Content-Type')]).toEqual([path, 401, 'text/plain; charset=utf-8']);
+        expect(headers.get('WWW-Authenticate')).toBe('Bearer realm="Opencast", error="invalid_token"');
+        expect(text).toMatch(/^The .*\.$/);
+      }
+    }
+  });
+
+  test('cannot pass for an account', async () => {
+    for (const username of ['ada.l', 'ada_b']) await tokens.account(username);
+    for (const sub of ['admin', 'ADMIN', 'ada.l', 'ada_b', 'ADA_B']) {
+      const { status, text } = await ask(await key.sign({ ...granted('ROLE_API'), sub }), '/api/info/me');
+      expect([sub, status, text]).toEqual([
+        ...[sub, 401, 'The user name in the token belongs to an account of this server.'],
+      ]);
+    }
+  });
+
+  test('of two names that differ in case alone has the role for the first to come', async () => {
+    const first = await key.sign({ ...granted('ROLE_API'), sub: 'Anna' });
+    const second = await key.sign({ ...granted('ROLE_API'), sub: 'anna' });
+    expect(JSON.parse((await ask(first, '/api/info/me')).text)).toMatchObject({ userrole: 'ROLE_USER_ANNA' });
+    expect(await ask(second, '/api/info/me')).toMatchObject({
+      status: 401,
+      text: 'Another user has the user name in the token, with other letters in upper case.',
+    });
+    expect(await statuses('/api/info/me', first)).toEqual([200]);
+  });
+
+  test('lets act as an account with ROLE_SUDO, as a password does, and nobody acts as its user', async () => {
+    await tokens.account('target', 'ROLE_API');
+    const token = await key.sign(granted('ROLE_API', 'ROLE_SUDO'));
+    const as = (username: string) => ({ headers: { 'X-RUN-AS-USER': username } });
+    const { text } = await ask(token, '/api/info/me', as('target'));
+    expect(JSON.parse(text)).toMatchObject({ username: 'target' });
+    expect((await ask(token, '/api/info/me', as('admin'))).status).toBe(403);
+    // Only a token says which roles a user of the identity provider has.
+    expect((await tokens.request('/api/info/me', as('grace'))).status).toBe(412);
+  });
+
+  test('waits while the identity provider is down if it is unknown, and passwords work', async () => {
+    const down = await serveKeys();
+    await down.close();
+    const lonely = await createTestApp(undefined, { ...JWT, JWT_JWKS: down.url });
+    onTestFinished(() => lonely.close());
+    const { status, text, headers } = await ask(
+      ...([await key.sign(granted('ROLE_API')), '/api/info/me', {}, lonely] as const),
+    );
+    expect([status, text, headers.get('Retry-After')]).toEqual([
+      ...[503, 'The token cannot be verified at the moment. Try again later.', '10'],
+    ]);
+    expect((await lonely.request('/api/info/me')).status).toBe(200);
+  });
+
+  test('is of an unknown scheme without an identity provider', async () => {
+    const { status, headers } = await ask(await key.sign(granted('ROLE_ADMIN')), '/api/info/me', {}, app);
+    expect(status).toBe(401);
+    expect(headers.get('WWW-Authenticate')).toMatch(/^Digest .*, Basic realm="Opencast"$/);
+  });
 });

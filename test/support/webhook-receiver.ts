@@ -2,6 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { recordChanges } from '../../src/changes/record.ts';
+import type { NamedHost } from '../../src/config/kinds.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
+import { startWebhooks } from '../../workers/webhooks.ts';
+import type { TestApp } from './app.ts';
+import { send } from './series.ts';
 
 /** A message as it came. */
 export interface Received {
@@ -43,4 +50,54 @@ export class WebhookReceiver {
     this.received.push(message);
     await this.answer(message, response);
   }
+}
+
+/** A receiver for each test, and what tests do with webhooks of an application; they go with their test. */
+export function webhooksOf(app: TestApp) {
+  const { database } = app;
+  let receiver: WebhookReceiver;
+  let part: ReturnType<typeof startWebhooks> | undefined;
+  const stop = async () => {
+    await part?.close();
+    part = undefined;
+  };
+  beforeEach(async () => {
+    receiver = await WebhookReceiver.open();
+  });
+  afterEach(async () => {
+    receiver.close();
+    await stop();
+    await database.deleteFrom('webhooks').execute();
+  });
+  return {
+    get receiver() {
+      return receiver;
+    },
+    /** Begins to deliver; these hosts may have private addresses. */
+    start: (hosts: NamedHost[] = [{ host: '127.0.0.1', port: Number(new URL(receiver.url).port) }]) => {
+      part = startWebhooks({ notifications: app.context.notifications, database, hosts, log: silentLogger });
+    },
+    stop,
+    add: async (fields: Record<string, string> = {}) => {
+      const { url, secret } = receiver;
+      const answer = await send(app, 'POST', '/api/webhooks', { url, secret, ...fields });
+      expect(answer.status, answer.text).toBe(201);
+      return JSON.parse(answer.text).identifier as number;
+    },
+    /** Writes changes of events to the log. */
+    change: (...changes: [event: string, n: number][]) =>
+      database.transaction().execute((trx) =>
+        recordChanges(
+          trx,
+          changes.map(([eventId, n]) => ({ kind: 'event.changed', eventId, actor: 'ada', data: { n } })),
+        ),
+      ),
+    deliveries: (id: number) =>
+      database
+        .selectFrom('webhook_deliveries')
+        .selectAll()
+        .where('webhook_id', '=', id)
+        .orderBy('id')
+        .execute(),
+  };
 }

@@ -2,23 +2,15 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { clip } from '../../test/support/clips.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { processesWith } from '../../test/support/media.ts';
-import {
-  createOperationBench,
-  type OperationBench,
-  type PerformOptions,
-} from '../../test/support/operation-context.ts';
+import { createOperationBench, type PerformOptions } from '../../test/support/operation-context.ts';
 import { command } from './command.ts';
 
-let bench: OperationBench;
-let commandsDir: string;
-beforeAll(async () => {
-  bench = await createOperationBench();
-  commandsDir = await mkdtemp(join(tmpdir(), 'inlet-commands-'));
-});
+const bench = await createOperationBench();
+const commandsDir = await mkdtemp(join(tmpdir(), 'inlet-commands-'));
 afterAll(async () => {
   await bench.close();
   await rm(commandsDir, { recursive: true, force: true });
@@ -94,32 +86,31 @@ test('a program sees its track, its folder and nothing else of the environment',
   );
 });
 
-test('one that fails does so for good, with its exit code and what it said last', async () => {
-  await program('fails.sh', 'echo "no speech was found" >&2; exit 3');
-  await expect(perform(await event(), { program: 'fails.sh' })).rejects.toMatchObject({
-    message: 'The program "fails.sh" ended with exit code 3.',
-    permanent: true,
-    log: expect.stringContaining('no speech was found'),
-  });
-});
-
-test('one that says that the fault may pass is tried again', async () => {
-  await program('later.sh', 'exit 75');
-  await expect(perform(await event(), { program: 'later.sh' })).rejects.toMatchObject({ permanent: false });
-});
-
-test.each([
-  ['kill -KILL $$', { attempts: undefined, stopped: false }],
-  ['kill -TERM $$', { attempts: undefined, stopped: true }],
-  ['exit 143', { attempts: undefined, stopped: true }],
-  ['kill -SEGV $$', { attempts: 2, stopped: false }],
-])('one that something else ended, or that crashed, is tried again: %s', async (script, means) => {
-  await program('killed.sh', script);
-  await expect(perform(await event(), { program: 'killed.sh' })).rejects.toMatchObject({
-    message: expect.stringMatching(/^The program "killed.sh" was ended by SIG[A-Z]+\.$/),
-    permanent: false,
-    ...means,
-  });
+const killed = {
+  message: expect.stringMatching(/^The program "failing.sh" was ended by SIG[A-Z]+\.$/),
+  permanent: false,
+};
+test.each<[means: string, script: string, failure: object]>([
+  [
+    'fails for good, with its exit code and what it said last',
+    'echo "no speech was found" >&2; exit 3',
+    {
+      ...{ message: 'The program "failing.sh" ended with exit code 3.', permanent: true },
+      log: expect.stringContaining('no speech was found'),
+    },
+  ],
+  ['says that the fault may pass is tried again', 'exit 75', { permanent: false }],
+  ['is killed is tried again', 'kill -KILL $$', { ...killed, attempts: undefined, stopped: false }],
+  ['is asked to end is tried again', 'kill -TERM $$', { ...killed, attempts: undefined, stopped: true }],
+  [
+    'has something asked to end is tried again',
+    'exit 143',
+    { ...killed, attempts: undefined, stopped: true },
+  ],
+  ['crashes is tried again, but not often', 'kill -SEGV $$', { ...killed, attempts: 2, stopped: false }],
+])('one that %s', async (_means, script, failure) => {
+  await program('failing.sh', script);
+  await expect(perform(await event(), { program: 'failing.sh' })).rejects.toMatchObject(failure);
 });
 
 test('of what one says, however much, only the end is kept', async () => {
@@ -197,27 +188,28 @@ test('what it leaves running when it succeeds is ended, and not waited for', asy
   await eventually(() => expect(processesWith('sleep\0' + '86398')).toEqual([]));
 });
 
-// It has less than a second, in which a busy machine may not come to it.
-test('it is asked to end before it is killed', { retry: 2 }, async () => {
-  const asked = join(commandsDir, 'asked');
-  await program('polite.sh', `trap 'echo yes > "${asked}"; exit 1' TERM; /bin/sleep 86397 & wait`);
+/** Performs a program that sleeps for so long, and aborts the operation while it does. */
+async function stop(script: string, seconds: string, beforeAbort = () => {}): Promise<void> {
+  await program('sleeps.sh', script);
   const controller = new AbortController();
-  const done = perform(await event(), { program: 'polite.sh' }, { signal: controller.signal });
+  const done = perform(await event(), { program: 'sleeps.sh' }, { signal: controller.signal });
   done.catch(() => undefined);
-  await eventually(() => expect(processesWith('sleep\0' + '86397').length).toBe(1));
+  await eventually(() => expect(processesWith(`sleep\0${seconds}`).length).toBe(1));
+  beforeAbort();
   controller.abort(new Error('stopped'));
   await expect(done).rejects.toThrow('stopped');
+}
+
+test('it is asked to end before it is killed', async () => {
+  const asked = join(commandsDir, 'asked');
+  const script = `trap 'echo yes > "${asked}"; exit 1' TERM; /bin/sleep 86397 & wait`;
+  // Its time to end never runs out, however busy the machine is.
+  await stop(script, '86397', () => vi.useFakeTimers({ toFake: ['setTimeout'] })).finally(vi.useRealTimers);
   expect(await readFile(asked, 'utf8')).toBe('yes\n');
 });
 
 test('it is killed soon with all that it has started, when the operation is', async () => {
-  await program('sleeps.sh', "trap '' TERM; /bin/sleep 86399 & while :; do wait; done");
-  const controller = new AbortController();
-  const done = perform(await event(), { program: 'sleeps.sh' }, { signal: controller.signal });
-  done.catch(() => undefined);
-  await eventually(() => expect(processesWith('sleep\0' + '86399').length).toBe(1));
-  controller.abort(new Error('stopped'));
-  await expect(done).rejects.toThrow('stopped');
+  await stop("trap '' TERM; /bin/sleep 86399 & while :; do wait; done", '86399');
   await eventually(() => expect(processesWith('sleep\0' + '86399')).toEqual([]));
 });
 

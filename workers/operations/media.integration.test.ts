@@ -1,0 +1,437 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runTool } from '../../src/media/process.ts';
+import { clip, clipFolder, testTools } from '../../test/support/clips.ts';
+import { createOperationBench } from '../../test/support/operation-context.ts';
+import { insertPublication } from '../../test/support/publication.ts';
+import type { Operation } from '../operation.ts';
+import { captions } from './captions.ts';
+import { cut } from './cut.ts';
+import { encode } from './encode.ts';
+import { inspect } from './inspect.ts';
+import { preview } from './preview.ts';
+import { publish } from './publish.ts';
+
+const bench = await createOperationBench();
+const { database } = bench;
+afterAll(() => bench.close());
+
+async function perform(eventId: string, ...operations: Operation[]): Promise<void> {
+  for (const operation of operations) await bench.perform(operation, eventId);
+}
+const tracksOf = (eventId: string) =>
+  database.selectFrom('tracks').selectAll().where('event_id', '=', eventId).orderBy('position').execute();
+const updateTracks = (eventId: string, values: Record<string, unknown>, ...positions: number[]) =>
+  database
+    .updateTable('tracks')
+    .set(values)
+    .where('event_id', '=', eventId)
+    .where('position', 'in', positions)
+    .execute();
+async function durationOf(eventId: string) {
+  const event = database.selectFrom('events').select('duration').where('id', '=', eventId);
+  return (await event.executeTakeFirstOrThrow()).duration;
+}
+const flavorsOf = async (eventId: string) => (await bench.elementsOf(eventId)).map(({ flavor }) => flavor);
+/** Keys of all stored results. */
+const storedElements = async () =>
+  (await Array.fromAsync(bench.storage.list('element/'))).map(({ key }) => key);
+
+it.each([inspect, cut, encode, preview, captions])(
+  '$name has nothing to do for an event without tracks',
+  async (operation) => {
+    const eventId = await bench.addEvent({});
+    await perform(eventId, operation);
+    expect([await bench.elementsOf(eventId), await durationOf(eventId)]).toEqual([[], null]);
+  },
+);
+
+describe('inspect', () => {
+  it('writes down what each track holds, and how long the longest is', async () => {
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 1 }),
+      'presentation/source': await clip({ container: 'webm', seconds: 3, audio: false }),
+      'presenter-audio/source': await clip({ container: 'wav', seconds: 2 }),
+    });
+    expect(await bench.perform(inspect, eventId)).toEqual([1 / 3, 2 / 3, 1]);
+    const [h264, sound] = [{ codec: 'h264', width: 320 }, { codec: 'aac' }];
+    expect(await tracksOf(eventId)).toMatchObject([
+      { duration: 1000, has_audio: true, has_video: true, streams: [h264, sound] },
+      { duration: 3000, has_audio: false, has_video: true, streams: [{ codec: 'vp8', frameRate: 25 }] },
+      {
+        ...{ duration: 2000, has_audio: true, has_video: false },
+        streams: [{ codec: 'pcm_s16le', samplingRate: 48_000 }],
+      },
+    ]);
+    expect(await durationOf(eventId)).toBe(3000);
+  });
+
+  it('says of a track that may have been cut off that it may, and goes on', async () => {
+    const whole = await readFile(await clip({ container: 'ts', seconds: 1 }));
+    const half = join(clipFolder(), 'cut-lecture.ts');
+    await writeFile(half, whole.subarray(0, Math.floor(whole.length / 2) | 1));
+    const eventId = await bench.addEvent({ 'presenter/source': await clip(), 'presentation/source': half });
+    await perform(eventId, inspect);
+    const warnings = [expect.stringMatching(/^The file may be incomplete: /)];
+    expect(await tracksOf(eventId)).toMatchObject([{ warnings: [] }, { has_video: true, warnings }]);
+  });
+
+  it('fails for good on a track that is no recording, and writes nothing', async () => {
+    const noise = join(clipFolder(), 'lecture.mp4');
+    await writeFile(
+      noise,
+      Uint8Array.from({ length: 10_000 }, (_, i) => (i * 7919) % 253),
+    );
+    const eventId = await bench.addEvent({ 'presenter/source': await clip(), 'presentation/source': noise });
+    await expect(bench.perform(inspect, eventId)).rejects.toMatchObject({
+      permanent: true,
+      message: 'The file is not a recording: its bytes match no known media format.',
+    });
+    expect(await tracksOf(eventId)).toMatchObject([{ duration: null }, { duration: null }]);
+    expect(await durationOf(eventId)).toBeNull();
+  });
+
+  it('leaves captions alone, whatever format they have', async () => {
+    const subtitles = join(clipFolder(), 'captions.srt');
+    await writeFile(subtitles, '1\n00:00:00,000 --> 00:00:01,000\nHello\n');
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 1 }),
+      'captions/source': subtitles,
+      'presentation/source': subtitles,
+    });
+    await updateTracks(eventId, { mediatype: 'text/vtt' }, 2);
+    await perform(eventId, inspect);
+    const durations = (await tracksOf(eventId)).map(({ duration }) => duration);
+    expect(durations).toEqual([1000, null, null]);
+  });
+});
+
+describe('cut', () => {
+  const par = (begin: string, end: string) =>
+    `<par><video clipBegin="${begin}" clipEnd="${end}"/><video clipBegin="${begin}" clipEnd="${end}"/></par>`;
+  const END = '1.7976931348623157e+308s';
+
+  /** An event with a long track that browsers play as it is, and a short one; cut by these parts if any. */
+  async function twoTracks(pars?: string) {
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 4 }),
+      'presentation/source': await clip({ seconds: 2, container: 'webm', audio: false }),
+    });
+    const content = `<smil xmlns="http://www.w3.org/ns/SMIL"><body>${pars}</body></smil>`;
+    const catalog = { flavor: 'smil/cutting', filename: 'cutting.smil', content };
+    if (pars)
+      await database
+        .insertInto('event_documents')
+        .values({ event_id: eventId, ...catalog })
+        .execute();
+    return eventId;
+  }
+  const keptOf = async (eventId: string) => (await tracksOf(eventId)).map(({ kept_parts }) => kept_parts);
+
+  it('has nothing encoded anew of which all is kept', async () => {
+    const eventId = await twoTracks(par('0s', END));
+    await perform(eventId, inspect, cut);
+    expect(await keptOf(eventId)).toEqual([null, null]);
+  });
+
+  it('leaves the parts of every track, and the sources as they are', async () => {
+    const eventId = await twoTracks(par('0.5s', '1s') + par('1500ms', END));
+    for (let times = 0; times < 2; times++) {
+      await perform(eventId, inspect, cut, encode);
+      const media = (await bench.elementsOf(eventId)).filter(({ kind }) => kind === 'media');
+      expect(await durationOf(eventId)).toBe(3000);
+      expect(media.map(({ flavor, frame_count }) => [flavor, frame_count])).toEqual([
+        ['presenter/delivery', 75],
+        ['presentation/delivery', 25],
+      ]);
+      expect(Math.abs((media[0]?.duration ?? 0) - 3000)).toBeLessThan(50);
+      expect(Math.abs((media[1]?.duration ?? 0) - 1000)).toBeLessThan(50);
+    }
+    expect((await tracksOf(eventId)).map(({ duration }) => duration)).toEqual([4000, 2000]);
+  });
+
+  it('leaves a track out that ends before the first part, and makes no previews of it', async () => {
+    const eventId = await twoTracks(par('3s', '3.5s'));
+    await perform(eventId, inspect, cut, encode, preview);
+    const sources = (await flavorsOf(eventId)).map((flavor) => flavor.split('/', 1)[0]);
+    expect(new Set(sources)).toEqual(new Set(['presenter']));
+    expect(await durationOf(eventId)).toBe(500);
+  });
+
+  it('does nothing without a catalog, and forgets one that is gone', async () => {
+    const eventId = await twoTracks(par('0.5s', '1s'));
+    await perform(eventId, inspect, cut);
+    expect(await keptOf(eventId)).toEqual([[{ begin: 500, end: 1000 }], [{ begin: 500, end: 1000 }]]);
+    expect(await durationOf(eventId)).toBe(500);
+    await database.deleteFrom('event_documents').where('event_id', '=', eventId).execute();
+    await perform(eventId, inspect, cut);
+    expect(await keptOf(eventId)).toEqual([null, null]);
+    expect(await durationOf(eventId)).toBe(4000);
+  });
+
+  it.each([
+    [
+      'nothing is left',
+      par('9s', '10s'),
+      'Nothing is left when the catalog smil/cutting is followed: its first part begins at 9 s, and the recording ends at 4 s.',
+    ],
+    [
+      'it makes no sense',
+      par('2s', '1s'),
+      'The catalog smil/cutting cannot be followed, because part 1 ends at 1 s, not after its beginning at 2 s.',
+    ],
+  ])('fails for good when %s', async (_, pars, message) => {
+    const eventId = await twoTracks(pars);
+    await perform(eventId, inspect);
+    await expect(bench.perform(cut, eventId)).rejects.toMatchObject({ message, permanent: true });
+  });
+
+  it('fails for good when nobody has inspected the tracks', async () => {
+    await expect(bench.perform(cut, await twoTracks(par('0s', '1s')))).rejects.toMatchObject({
+      message: 'The track presenter/source has not been inspected; a workflow has to inspect before it cuts.',
+      permanent: true,
+    });
+  });
+});
+
+describe('encode', () => {
+  it('prepares a playable file of each track, with what is known of it', async () => {
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ container: 'mkv', seconds: 1 }),
+      'presentation/source': await clip({ container: 'webm', seconds: 1, audio: false }),
+      'presenter/other': await clip({ container: 'wav', seconds: 1 }),
+    });
+    const fractions = await bench.perform(encode, eventId);
+    expect(fractions.at(-1)).toBe(1);
+    expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+    const elements = await bench.elementsOf(eventId);
+    const tags = ['engage-download', 'engage-streaming'];
+    expect(elements).toMatchObject([
+      {
+        ...{ kind: 'media', publication_id: null, position: 0, flavor: 'presenter/delivery' },
+        ...{ filename: 'presenter.mp4', mediatype: 'video/mp4', tags: [...tags, '240p-quality'] },
+        ...{ has_audio: true, has_video: true, width: 320, height: 240, frame_rate: 25, frame_count: 25 },
+      },
+      {
+        ...{ position: 1, flavor: 'presentation/delivery', filename: 'presentation.mp4' },
+        ...{ mediatype: 'video/mp4', has_audio: false, has_video: true, duration: 1000 },
+      },
+      {
+        ...{ position: 2, flavor: 'presenter/delivery', filename: 'presenter-3.m4a', tags },
+        ...{ mediatype: 'audio/mp4', has_audio: true, has_video: false, width: null, frame_rate: null },
+      },
+    ]);
+    for (const { object_key, size, sha256, bit_rate } of elements) {
+      const bytes = await bench.bytesOf(object_key);
+      expect(bytes.length).toBe(size);
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+      expect(bit_rate).toBeGreaterThan(1000);
+    }
+    const keys = elements.map(({ object_key }) => object_key);
+    const staged = database.selectFrom('staging').selectAll().where('object_key', 'in', keys);
+    expect(await staged.execute()).toEqual([]);
+  });
+
+  it('replaces what an earlier run prepared and leaves what is published', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ seconds: 1 }) });
+    await perform(eventId, encode);
+    const [published] = await bench.elementsOf(eventId);
+    const publication = await insertPublication(database, eventId);
+    await database
+      .updateTable('publication_elements')
+      .set({ publication_id: publication })
+      .where('event_id', '=', eventId)
+      .execute();
+    await perform(eventId, encode);
+    const prepared = (await bench.elementsOf(eventId)).find(({ publication_id }) => publication_id === null);
+    await perform(eventId, encode);
+    const left = (await bench.elementsOf(eventId)).map(({ object_key }) => object_key);
+    expect(left).toHaveLength(2);
+    expect(left).toContain(published?.object_key);
+    expect(left).not.toContain(prepared?.object_key);
+    const keys = [published, prepared, { object_key: left[1] }].map((each) => each?.object_key ?? '');
+    const released = database.selectFrom('staging').select(['object_key', 'owner']);
+    expect(await released.where('object_key', 'in', [...keys, ...left]).execute()).toEqual([
+      { object_key: prepared?.object_key, owner: null },
+    ]);
+  });
+
+  it('leaves no object behind when it is aborted', async () => {
+    const before = await storedElements();
+    const slow = { size: '1280x720', codec: 'mpeg4' };
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 1 }),
+      'presentation/source': await clip({ container: 'mkv', seconds: 20, video: slow, audio: false }),
+    });
+    const controller = new AbortController();
+    const started = bench.perform(encode, eventId, {
+      signal: controller.signal,
+      configuration: { preset: 'veryslow' },
+    });
+    // The first track is stored by then, and the second one takes its time.
+    await expect.poll(async () => (await storedElements()).length).toBe(before.length + 1);
+    controller.abort(new Error('the worker stops'));
+    await expect(started).rejects.toThrow('the worker stops');
+    expect(await storedElements()).toEqual(before);
+    expect(await bench.elementsOf(eventId)).toEqual([]);
+  });
+});
+
+/** What a tool of ffmpeg prints about a stored picture. */
+async function picture(key: string, tool: 'ffmpeg' | 'ffprobe', args: (path: string) => string[]) {
+  const path = join(clipFolder(), 'picture');
+  await writeFile(path, await bench.bytesOf(key));
+  const options = { timeLimitMs: 60_000 };
+  return (await runTool((await testTools())[tool], ['-v', 'error', ...args(path)], options)).output;
+}
+
+describe('preview', () => {
+  it('makes poster, thumbnail and timeline of pictures, and a waveform of sound alone', async () => {
+    const video = { size: '1920x1080', rate: 10, filter: 'fade=in:st=0:d=2' };
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 3, video }),
+      'presenter-audio/source': await clip({ container: 'mp3', seconds: 1 }),
+    });
+    expect((await bench.perform(preview, eventId)).at(-1)).toBe(1);
+    const elements = await bench.elementsOf(eventId);
+    const [jpeg, png] = ['image/jpeg', 'image/png'].map((mediatype) => ({ kind: 'attachment', mediatype }));
+    const tiles = { imageCount: 3, columns: 3, rows: 1, tileWidth: 160, tileHeight: 90, intervalMs: 1000 };
+    expect(elements).toMatchObject([
+      { ...jpeg, position: 0, flavor: 'presenter/player+preview', filename: 'presenter-poster.jpg' },
+      { ...jpeg, position: 1, flavor: 'presenter/search+preview', filename: 'presenter-thumbnail.jpg' },
+      {
+        ...{ ...jpeg, position: 2, flavor: 'presenter/timeline+preview' },
+        ...{ filename: 'presenter-timeline.jpg', properties: tiles },
+      },
+      { ...png, position: 3, flavor: 'presenter-audio/waveform', filename: 'presenter-audio-waveform.png' },
+    ]);
+    const sizes = [];
+    for (const { object_key } of elements) {
+      const entries = ['-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0'];
+      sizes.push(String(await picture(object_key, 'ffprobe', (path) => [...entries, path])).trim());
+    }
+    expect(sizes).toEqual(['mjpeg,1280,720', 'mjpeg,320,180', 'mjpeg,480,90', 'png,1920,240']);
+  });
+
+  it('does not show a black frame where it finds another', async () => {
+    const video = { filter: 'fade=in:st=1.5:d=0.1' };
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ seconds: 4, video }) });
+    await perform(eventId, preview);
+    const thumbnail = (await bench.elementsOf(eventId))[1];
+    const grey = ['-vf', 'scale=1:1,format=gray', '-f', 'rawvideo', 'pipe:1'];
+    const output = await picture(thumbnail?.object_key ?? '', 'ffmpeg', (path) => ['-i', path, ...grey]);
+    expect(output[0]).toBeGreaterThan(60);
+  });
+
+  it('looks at the prepared media rather than at what the client sent', async () => {
+    const source = await clip({ container: 'webm', seconds: 1 });
+    const eventId = await bench.addEvent({ 'presenter/source': source });
+    await perform(eventId, encode);
+    await bench.storage.remove((await tracksOf(eventId)).map(({ object_key }) => object_key));
+    await perform(eventId, preview);
+    const kinds = (await bench.elementsOf(eventId)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['attachment', 'attachment', 'attachment', 'media']);
+  });
+});
+
+describe('captions', () => {
+  const VTT = 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nHello\n';
+  const SRT = '1\n00:00:01,000 --> 00:00:02,000\nHello\n';
+
+  /** An event with a short recording and these caption files: flavor, tags, content. */
+  async function eventWith(...files: [flavor: string, tags: string[], content: string][]) {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ seconds: 1 }) });
+    for (const [i, [flavor, tags, content]] of files.entries()) {
+      const path = join(clipFolder(), `${eventId}-${i}.txt`);
+      await writeFile(path, content);
+      await bench.addTrack(eventId, i + 1, flavor, path);
+      await updateTracks(eventId, { tags }, i + 1);
+    }
+    return eventId;
+  }
+
+  async function prepared(eventId: string) {
+    const elements = (await bench.elementsOf(eventId)).filter(({ flavor }) => flavor === 'captions/delivery');
+    return Promise.all(
+      elements.map(async (each) => ({ ...each, text: String(await bench.bytesOf(each.object_key)) })),
+    );
+  }
+  const warningsOf = async (eventId: string) =>
+    (await tracksOf(eventId)).flatMap(({ warnings }) => warnings as string[]);
+
+  it('makes WebVTT of what clients sent, with the language in file names and tags', async () => {
+    const eventId = await eventWith(
+      ['captions/source', ['archive', 'subtitle', 'lang:de'], VTT],
+      ['captions/vtt+auto-en-GB', [], SRT],
+      ['captions/srt+fr', ['lang:de', 'b'], SRT],
+      ['captions/source', [], SRT],
+    );
+    await perform(eventId, captions);
+    const facts = { kind: 'attachment', flavor: 'captions/delivery', mediatype: 'text/vtt', text: VTT };
+    expect(await prepared(eventId)).toMatchObject([
+      { ...facts, filename: 'captions-de.vtt', tags: ['subtitle', 'lang:de'] },
+      { ...facts, filename: 'captions-en-GB.vtt', tags: ['lang:en-GB', 'generator-type:auto'] },
+      { ...facts, filename: 'captions-de-4.vtt', tags: ['lang:de', 'b'] },
+      { ...facts, filename: 'captions.vtt', tags: [] },
+    ]);
+    expect(await warningsOf(eventId)).toEqual([]);
+  });
+
+  it('follows the cut of the track that plays longest', async () => {
+    const eventId = await eventWith(
+      ['captions/source', [], VTT],
+      ['captions/source', [], VTT.replace('01.', '00.')],
+    );
+    const parts = JSON.stringify([
+      { begin: 500, end: 800 },
+      { begin: 1500, end: 9000 },
+    ]);
+    await updateTracks(eventId, { kept_parts: sql`${parts}::jsonb` }, 0);
+    await perform(eventId, captions);
+    expect((await prepared(eventId)).map(({ text }) => text)).toEqual([
+      'WEBVTT\n\n00:00:00.300 --> 00:00:00.800\nHello\n',
+      'WEBVTT\n\n00:00:00.000 --> 00:00:00.800\nHello\n',
+    ]);
+  });
+
+  it('leaves out what nobody can read, says so, and takes it back once it is replaced', async () => {
+    const texts = ['Hello', VTT, VTT];
+    const eventId = await eventWith(
+      ...texts.map((text): [string, string[], string] => ['captions/source', [], text]),
+    );
+    await updateTracks(eventId, { size: 2 ** 24 + 1 }, 3);
+    await perform(eventId, captions);
+    expect(await prepared(eventId)).toHaveLength(1);
+    expect(await warningsOf(eventId)).toEqual([
+      'The captions are left out: the file is neither WebVTT nor SubRip, or holds no caption.',
+      'The captions are left out: the file has more than 16 MiB.',
+    ]);
+    await updateTracks(eventId, { size: VTT.length }, 3);
+    await perform(eventId, captions);
+    expect(await prepared(eventId)).toHaveLength(2);
+    expect(await warningsOf(eventId)).toHaveLength(1);
+  });
+
+  it('and previews leave each other in peace, and what a run prepared is replaced by the next', async () => {
+    const eventId = await eventWith(['captions/source', [], VTT]);
+    await perform(eventId, captions, preview, captions, preview);
+    expect((await flavorsOf(eventId)).sort()).toEqual([
+      'captions/delivery',
+      ...['presenter/player+preview', 'presenter/search+preview', 'presenter/timeline+preview'],
+    ]);
+  });
+
+  it('become public beside media that stay, and replace those before them', async () => {
+    const eventId = await eventWith(['captions/source', ['lang:de'], VTT]);
+    await perform(eventId, encode, captions, publish);
+    const [first] = await prepared(eventId);
+    await perform(eventId, captions, publish);
+    const elements = await bench.elementsOf(eventId);
+    expect(elements.map(({ kind }) => kind)).toEqual(['attachment', 'media', 'metadata']);
+    expect(elements.every(({ publication_id }) => publication_id !== null)).toBe(true);
+    expect(elements[0]?.id).not.toBe(first?.id);
+  });
+});
