@@ -60,6 +60,13 @@ export function queuesOn(server: QueueServer) {
   afterAll(() => stop());
   const open = (): WorkQueue => {
     const queue = new BullQueue(server.backend(url), silentLogger);
+    const close = queue.close.bind(queue);
+    let closed: Promise<void> | undefined;
+    // A test may have closed it.
+    queue.close = () => {
+      closed ??= close();
+      return closed;
+    };
     onTestFinished(() => queue.close());
     return queue;
   };

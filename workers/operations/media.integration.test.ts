@@ -139,17 +139,15 @@ describe('cut', () => {
 
   it('leaves the parts of every track, and the sources as they are', async () => {
     const eventId = await twoTracks(par('0.5s', '1s') + par('1500ms', END));
-    for (let times = 0; times < 2; times++) {
-      await perform(eventId, inspect, cut, encode);
-      const media = (await bench.elementsOf(eventId)).filter(({ kind }) => kind === 'media');
-      expect(await durationOf(eventId)).toBe(3000);
-      expect(media.map(({ flavor, frame_count }) => [flavor, frame_count])).toEqual([
-        ['presenter/delivery', 75],
-        ['presentation/delivery', 25],
-      ]);
-      expect(Math.abs((media[0]?.duration ?? 0) - 3000)).toBeLessThan(50);
-      expect(Math.abs((media[1]?.duration ?? 0) - 1000)).toBeLessThan(50);
-    }
+    await perform(eventId, inspect, cut, inspect, cut, encode);
+    expect(await durationOf(eventId)).toBe(3000);
+    const media = await bench.elementsOf(eventId);
+    expect(media.map(({ flavor, frame_count }) => [flavor, frame_count])).toEqual([
+      ['presenter/delivery', 75],
+      ['presentation/delivery', 25],
+    ]);
+    expect(Math.abs((media[0]?.duration ?? 0) - 3000)).toBeLessThan(50);
+    expect(Math.abs((media[1]?.duration ?? 0) - 1000)).toBeLessThan(50);
     expect((await tracksOf(eventId)).map(({ duration }) => duration)).toEqual([4000, 2000]);
   });
 
@@ -290,7 +288,7 @@ async function picture(key: string, tool: 'ffmpeg' | 'ffprobe', args: (path: str
 
 describe('preview', () => {
   it('makes poster, thumbnail and timeline of pictures, and a waveform of sound alone', async () => {
-    const video = { size: '1920x1080', rate: 10, filter: 'fade=in:st=0:d=2' };
+    const video = { size: '1920x1080', rate: 2, filter: 'fade=in:st=0:d=2' };
     const eventId = await bench.addEvent({
       'presenter/source': await clip({ seconds: 3, video }),
       'presenter-audio/source': await clip({ container: 'mp3', seconds: 1 }),
