@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { API_ROLES } from '../../src/access/roles/api-roles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
@@ -10,7 +10,7 @@ import { extendedCatalogs, make } from '../support/isolation/owner.ts';
 import { masked, newTarget, wordsOf } from '../support/isolation/target.ts';
 import { insertEvent } from '../support/publication.ts';
 import { ace } from '../support/series.ts';
-import { lost, type Snapshot, snapshot } from '../support/snapshot.ts';
+import { lost, snapshot } from '../support/snapshot.ts';
 
 /** What an account needs to use every endpoint that is not for administrators only. */
 const ROLES = [...API_ROLES, 'ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'];
@@ -23,26 +23,24 @@ const nobodys = newTarget();
 const shared = newTarget();
 const secrets = wordsOf(theirs);
 
-let app: TestApp;
-let folder: string;
-let Authorization: string;
-let listsBefore: Map<string, string>;
-let rowsBefore: Snapshot;
-
-beforeAll(async () => {
-  folder = await extendedCatalogs();
-  app = await createTestApp(undefined, { METADATA_DIR: folder, URL_SIGNING_SECRET: 'secret' });
-  await make(app, own, ROLES);
-  Authorization = await app.account(`reader-${own.account}`, ...ROLES, own.role);
-  listsBefore = await lists();
-  await make(app, theirs, ROLES);
-  await crowd();
-  rowsBefore = await snapshot(app.database);
-});
+const folder = await extendedCatalogs();
+let { app, Authorization } = await open();
+const listsBefore = await lists();
+await make(app, theirs, ROLES);
+await crowd();
+const rowsBefore = await snapshot(app.database);
 afterAll(async () => {
-  await app?.close();
+  await app.close();
   await rm(folder, { recursive: true, force: true });
 });
+
+/** An application in which only one account has something, and a reader of that. */
+async function open(): Promise<{ app: TestApp; Authorization: string }> {
+  const opened = await createTestApp(undefined, { METADATA_DIR: folder, URL_SIGNING_SECRET: 'secret' });
+  await make(opened, own, ROLES);
+  const reader = await opened.account(`reader-${own.account}`, ...ROLES, own.role);
+  return { app: opened, Authorization: reader };
+}
 
 /** Many more events and series of the other account. */
 async function crowd(): Promise<void> {
@@ -56,14 +54,14 @@ async function crowd(): Promise<void> {
     FROM generate_series(1, ${CROWD}::int) n`.execute(app.database);
 }
 
-async function ask({ path, init = {} }: Ask, more: Record<string, string> = {}) {
-  const headers = { ...(init.headers as Record<string, string>), Authorization, ...more };
+async function ask({ path, init = {} }: Ask) {
+  const headers = { ...(init.headers as Record<string, string>), Authorization };
   const answer = await app.request(path, { ...init, headers });
   const shown = ['Content-Type', 'Location', 'Link', 'X-Total-Count', 'X-Total-Count-Relation', 'Allow'];
   return {
     status: answer.status,
     headers: shown.map((name) => answer.headers.get(name)),
-    // Signatures tell the time; a stream says now and then that it lives.
+    // Signatures change with the time; a stream sends a sign of life now and then.
     text: (await answer.text())
       .replaceAll(/policy=[\w-]+&keyId=\w+&signature=\w+/g, '{signature}')
       .replaceAll(/^:\n\n/gm, ''),
@@ -99,41 +97,51 @@ test('what others have changes no list and no total', async () => {
   expect(changed.map(([path, answer]) => [path, listsBefore.get(path), answer])).toEqual([]);
 });
 
-describe.each(Object.keys(CASES))('%s', (route) => {
-  const asks = CASES[route] ?? (() => []);
-
+describe.each(Object.entries(CASES))('%s', (route, asks) => {
   test('answers about what another account has as about what is not there, and leaves it alone', async () => {
     const others = asks(nobodys);
     for (const [i, theirAsk] of asks(theirs).entries()) {
       const answer = await ask(theirAsk);
       const about = `${theirAsk.path}: ${answer.text.slice(0, 500)}`;
       if (answer.status < 300) {
-        expect(
-          secrets.filter((word) => answer.text.includes(word)),
-          about,
-        ).toEqual([]);
+        const told = secrets.filter((word) => answer.text.includes(word));
+        expect(told, about).toEqual([]);
       }
       if (theirAsk.tellsTaken) {
         expect(answer.status, about).toBeGreaterThanOrEqual(400);
       } else {
         const unknown = await ask(others[i] ?? theirAsk);
-        expect(maskedAnswer(answer, theirs), about).toEqual(maskedAnswer(unknown, nobodys));
+        expect(masked(JSON.stringify(answer), theirs), about).toEqual(
+          masked(JSON.stringify(unknown), nobodys),
+        );
       }
       if (route.startsWith('GET')) {
         const head = await ask({ ...theirAsk, init: { ...theirAsk.init, method: 'HEAD' } });
         expect(head, about).toEqual({ ...answer, text: '' });
       }
     }
-    if (!route.startsWith('GET')) expect(lost(rowsBefore, await snapshot(app.database))).toEqual([]);
   });
 });
 
 test('nothing that was there has changed after all of that', async () => {
-  expect(lost(rowsBefore, await snapshot(app.database))).toEqual([]);
+  const gone = lost(rowsBefore, await snapshot(app.database));
+  expect(gone.length === 0 ? [] : [...gone, ...(await routesThatChange())]).toEqual([]);
 });
 
-function maskedAnswer(answer: Awaited<ReturnType<typeof ask>>, target: typeof theirs): string {
-  return masked(JSON.stringify(answer), target);
+/** Walks the routes once more, in an application of its own, and looks after each. @returns those that changed rows */
+async function routesThatChange(): Promise<string[]> {
+  await app.close();
+  ({ app, Authorization } = await open());
+  await make(app, theirs, ROLES);
+  const found: string[] = [];
+  let before = await snapshot(app.database);
+  for (const [route, asks] of Object.entries(CASES)) {
+    for (const each of asks(theirs)) await ask(each);
+    const after = await snapshot(app.database);
+    if (lost(before, after).length > 0) found.push(route);
+    before = after;
+  }
+  return found;
 }
 
 test('routes for administrators are closed, whatever they are asked', async () => {
@@ -142,22 +150,6 @@ test('routes for administrators are closed, whatever they are asked', async () =
       expect([each.path, await ask(each)]).toMatchObject([each.path, { status: 403 }]);
     }
   }
-});
-
-test.each([
-  ['X-RUN-AS-USER', theirs.account],
-  ['X-RUN-WITH-ROLES', theirs.role],
-  ['X-Opencast-Matterhorn-User', theirs.account],
-  ['X-Opencast-Matterhorn-Roles', theirs.role],
-])('without ROLE_SUDO %s opens nothing', async (name, value) => {
-  const before = await snapshot(app.database);
-  for (const [route, asks] of Object.entries(CASES)) {
-    if (!route.includes(' /api/')) continue;
-    for (const each of asks(theirs)) {
-      expect([each.path, (await ask(each, { [name]: value })).status]).toEqual([each.path, 403]);
-    }
-  }
-  expect(await snapshot(app.database)).toEqual(before);
 });
 
 test('what may be read but not written is not changed by any route', async () => {

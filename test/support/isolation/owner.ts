@@ -106,13 +106,9 @@ async function schedule({ database }: TestApp, { event, start }: Target): Promis
   await database
     .insertInto('schedules')
     .values({
-      event_id: event,
-      agent_id: AGENT,
-      start_date: new Date(start),
-      end_date: new Date(Date.parse(start) + 60_000),
-      allow_conflict: true,
+      ...{ event_id: event, agent_id: AGENT, workflow: 'schedule-and-upload', allow_conflict: true },
+      ...{ start_date: new Date(start), end_date: new Date(Date.parse(start) + 60_000) },
       recording_state: 'upload_finished',
-      workflow: 'schedule-and-upload',
     })
     .execute();
 }
@@ -124,56 +120,39 @@ async function publish({ database, storage }: TestApp, target: Target): Promise<
     .set({ id: target.track })
     .where('event_id', '=', target.event)
     .execute();
+  const publication = { id: target.publication, event_id: target.event };
   await database
     .insertInto('publications')
-    .values({
-      id: target.publication,
-      event_id: target.event,
-      channel: target.channel,
-      mediatype: 'text/html',
-    })
+    .values({ ...publication, channel: target.channel, mediatype: 'text/html' })
     .execute();
   await insertElement(database, storage, bytes(100), {
-    id: target.element,
-    event_id: target.event,
-    publication_id: target.publication,
-    kind: 'media',
-    filename: target.filename,
-    tags: [target.channel],
+    ...{ id: target.element, event_id: target.event, publication_id: target.publication },
+    ...{ kind: 'media', filename: target.filename, tags: [target.channel] },
   });
 }
 
+/** Values as the filters call them, by what the fields of catalogs are called. */
+const shared = ({
+  title,
+  description,
+  language,
+  license,
+  ...words
+}: Target['eventWords' | 'seriesWords']) => ({
+  ...{ title, description, language, license },
+  ...{ subjects: [words.subject], rightsHolder: words.rightsholder, contributor: [words.contributors] },
+});
+
 function seriesMetadata({ series, seriesWords: words }: Target): string {
-  return catalogs('series', words.remarks, {
-    identifier: series,
-    title: words.title,
-    description: words.description,
-    subjects: [words.subject],
-    language: words.language,
-    rightsHolder: words.rightsholder,
-    license: words.license,
-    creator: [words.organizers],
-    contributor: [words.contributors],
-    publisher: [words.publishers],
-  });
+  const own = { identifier: series, creator: [words.organizers], publisher: [words.publishers] };
+  return catalogs('series', words.remarks, { ...own, ...shared(words) });
 }
 
 function eventMetadata({ event, series, start, eventWords: words }: Target): string {
   return catalogs('episode', words.remarks, {
-    identifier: event,
-    isPartOf: series,
-    title: words.title,
-    description: words.description,
-    subjects: [words.subject],
-    language: words.language,
-    rightsHolder: words.rightsholder,
-    license: words.license,
-    creator: [words.presenters],
-    contributor: [words.contributors],
-    location: words.location,
-    source: words.source,
-    startDate: start.slice(0, 10),
-    startTime: start.slice(11, 19),
+    ...{ identifier: event, isPartOf: series, startDate: start.slice(0, 10), startTime: start.slice(11, 19) },
+    ...{ creator: [words.presenters], location: words.location, source: words.source },
+    ...shared(words),
   });
 }
 
