@@ -12,7 +12,10 @@ export interface ClockedDatabase {
 }
 
 /** Functions that go before PostgreSQL's own tell the time. */
-export async function withClock({ url, database }: TestDatabase): Promise<ClockedDatabase> {
+export async function withClock({
+  url,
+  database,
+}: Pick<TestDatabase, 'url' | 'database'>): Promise<ClockedDatabase> {
   for (const statement of [
     'CREATE SCHEMA clock',
     "CREATE TABLE clock.ahead AS SELECT interval '0' AS by",
