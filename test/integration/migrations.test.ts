@@ -1,22 +1,14 @@
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
 import { applyMigrations } from '../../src/cli/migrations.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createContext } from '../../src/context.ts';
 import { migrate, pendingMigrations } from '../../src/database/migrate.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
-import { ADMIN } from '../support/app.ts';
 import { createEmptyDatabase } from '../support/database.ts';
-import { ERA_ROWS } from '../support/era-rows.ts';
 import { dumpSchema } from '../support/schema-dump.ts';
 
-const SQL = fileURLToPath(new URL('../../sql/', import.meta.url));
-const FILES = (await readdir(SQL)).sort();
+const FILES = (await readdir(new URL('../../sql/', import.meta.url))).sort();
 
 const undo: (() => Promise<unknown>)[] = [];
 
@@ -144,113 +136,3 @@ describe('migrations that run again', () => {
     ]);
   });
 });
-
-describe('a database that was in use all the time', () => {
-  let url: string;
-  let client: pg.Client;
-  let folder: string;
-  beforeAll(async () => {
-    ({ url, client } = await emptyDatabase());
-    folder = await temporaryFolder();
-  });
-
-  test.each(FILES)('keeps its rows through %s', async (file) => {
-    const before = await readTables(client);
-    // Each of its tables had to go through with something in it.
-    const empty = [...before.values()].filter(({ rows }) => rows.length === 0);
-    expect(empty.map(({ name }) => name)).toEqual([]);
-    await cp(join(SQL, file), join(folder, file));
-    expect(await migrate(url, folder)).toEqual([file]);
-    expect(await readTables(client, before)).toEqual(before);
-
-    const schema = await dumpSchema(client);
-    await client.query('DELETE FROM schema_migrations WHERE name = $1', [file]);
-    expect(await migrate(url, folder)).toEqual([file]);
-    expect(await dumpSchema(client)).toEqual(schema);
-    expect(await readTables(client, before)).toEqual(before);
-
-    await client.query(ERA_ROWS[file.slice(0, 4)] ?? '');
-  });
-
-  test('comes to the same schema as a new one', async () => {
-    const { url, client: other } = await emptyDatabase();
-    await migrate(url);
-    expect(await dumpSchema(client)).toEqual(await dumpSchema(other));
-  });
-
-  test('shows its events and series', async () => {
-    await applyMigrations(url);
-    const config = loadConfig({ DATABASE_URL: url, DATA_DIR: folder });
-    const context = await createContext(config, 'api', { log: silentLogger });
-    undo.push(context.close);
-    const app = await createApp(context);
-    const read = async (path: string) => {
-      const answer = await app.request(path, { headers: { Authorization: ADMIN } });
-      expect(answer.status).toBe(200);
-      return answer.json();
-    };
-    const extras = 'withacl=true&withmetadata=true&withpublications=true&withscheduling=true';
-    const events = (await read(`/api/events?${extras}&sort=start_date:ASC`)) as { identifier: string }[];
-    expect(events.map(({ identifier }) => identifier).sort()).toEqual(await identifiers('events'));
-    expect(events.find(({ identifier }) => identifier === 'event-1')).toMatchObject({
-      series: 'Mathematics ü "1"',
-      status: 'EVENTS.EVENTS.STATUS.PROCESSED',
-      acl: [{ role: 'ROLE_READER' }, { role: 'ROLE_OTHER' }],
-      publications: [{ channel: 'engage-player', media: [{ size: 1234 }] }],
-    });
-    const series = (await read('/api/series?withacl=true')) as { identifier: string }[];
-    expect(series.map(({ identifier }) => identifier).sort()).toEqual(await identifiers('series'));
-  });
-
-  async function identifiers(table: string): Promise<string[]> {
-    const { rows } = await client.query<{ id: string }>(`SELECT id FROM ${table}`);
-    expect(rows.length).toBeGreaterThan(0);
-    return rows.map(({ id }) => id).sort();
-  }
-});
-
-/** The rows of a table, each as the values of its columns by their numbers, which no renaming changes. */
-interface TableRows {
-  name: string;
-  columns: number[];
-  rows: string[];
-}
-
-/**
- * Reads Inlet's tables; generated columns, which hold nothing of their own, are left out.
- *
- * @param like only these tables, by the names they had, with the columns that they had
- * @returns by the number of the table
- */
-async function readTables(
-  client: pg.Client,
-  like: Map<number, TableRows> | undefined = undefined,
-): Promise<Map<number, TableRows>> {
-  const { rows: columns } = await client.query<{
-    oid: number;
-    table: string;
-    number: number;
-    column: string;
-  }>(`
-    SELECT pg_class.oid::integer, relname AS table, attnum AS number, quote_ident(attname) AS column
-    FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> 'schema_migrations'
-      AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
-    ORDER BY pg_class.oid, attnum`);
-  const tables = new Map<number, TableRows>();
-  for (const [oid, own] of Map.groupBy(columns, (each) => each.oid)) {
-    const known = like?.get(oid);
-    if (like && !known) continue;
-    const wanted = own.filter(({ number }) => !known || known.columns.includes(number));
-    const values = wanted.map(({ number, column }) => `'${number}', ${column}`).join();
-    const { rows } = await client.query<{ row: string }>(
-      `SELECT jsonb_build_object(${values})::text AS row FROM ${own[0]?.table} ORDER BY 1`,
-    );
-    tables.set(oid, {
-      name: known?.name ?? own[0]?.table ?? '',
-      columns: wanted.map(({ number }) => number),
-      rows: rows.map(({ row }) => row),
-    });
-  }
-  return tables;
-}
