@@ -6,7 +6,7 @@ import { counts, post } from '../../test/support/app-uploads.ts';
 import { bytes } from '../../test/support/bytes.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { eventFields, file, type Part } from '../../test/support/form.ts';
-import { storageWithPut } from '../../test/support/storage-with-put.ts';
+import { storageWith } from '../../test/support/storage-with.ts';
 import { FOR_AGES } from '../../test/support/watched.ts';
 import { refused } from '../storage/port.ts';
 import { silentLogger } from '../telemetry/log.ts';
@@ -17,10 +17,12 @@ import { sweepIdempotencyKeys } from './sweep.ts';
 let beforePut: () => Promise<void> = async () => undefined;
 let stored = 0;
 const app = await ownApp((storage) =>
-  storageWithPut(storage, async (...args) => {
-    stored += 1;
-    await beforePut();
-    return storage.put(...args);
+  storageWith(storage, {
+    put: async (...args) => {
+      stored += 1;
+      await beforePut();
+      return storage.put(...args);
+    },
   }),
 );
 let key: string;

@@ -45,11 +45,12 @@ const WHOLE: readonly Suite[] = [
   access,
   agents,
   recorders,
-  recorderRules,
   reading,
   deletion,
   hostileHttp,
   logs,
+  // Last: it leaves a media package open.
+  recorderRules,
 ];
 
 /** Another runtime brings another HTTP server: how bytes become requests, and answers bytes. */

@@ -9,7 +9,7 @@ import { field, file } from '../support/form.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent, update } from '../support/scheduling.ts';
 import { catalogOf } from '../support/series.ts';
-import { storageWithPut } from '../support/storage-with-put.ts';
+import { storageWith } from '../support/storage-with.ts';
 
 const bench = EventBench.forThisFile();
 
@@ -187,7 +187,7 @@ describe('a recording that cannot be stored', async () => {
     put = undefined;
   });
   const app = await ownApp((storage) =>
-    storageWithPut(storage, (...args) => (put ?? storage.put.bind(storage))(...args)),
+    storageWith(storage, { put: (...args) => (put ?? storage.put.bind(storage))(...args) }),
   );
   const PARTS = [
     field('metadata', catalogOf({ title: 'After' }, 'dublincore/episode')),

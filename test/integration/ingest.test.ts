@@ -17,7 +17,7 @@ import { OpenUpload } from '../support/open-upload.ts';
 import { insertEvent } from '../support/publication.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent, scheduledFields } from '../support/scheduling.ts';
-import { storageWithPut } from '../support/storage-with-put.ts';
+import { storageWith } from '../support/storage-with.ts';
 import { append, begin, stateOf, tus } from '../support/tus.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
@@ -29,7 +29,7 @@ const NOT_STORED = 'The recording could not be stored. Try again later.';
 /** What the object storage does with an upload; the real one unless a test says otherwise. */
 let put: Put | undefined;
 const app = await ownApp(
-  (storage) => storageWithPut(storage, (...args) => (put ?? storage.put.bind(storage))(...args)),
+  (storage) => storageWith(storage, { put: (...args) => (put ?? storage.put.bind(storage))(...args) }),
   { CORS_ORIGINS: SITE },
 );
 const { database, storage, context } = app;

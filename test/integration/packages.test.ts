@@ -21,7 +21,7 @@ import {
 } from '../support/packages.ts';
 import { parseAsPyca } from '../support/pyca.ts';
 import { newAgent, schedule } from '../support/scheduling.ts';
-import { storageWithPut } from '../support/storage-with-put.ts';
+import { storageWith } from '../support/storage-with.ts';
 
 /** Media packages as agents, recorders, Studio and scripts send them. */
 const app = await workerApp();
@@ -488,7 +488,7 @@ describe('by address, and with little room', async () => {
   let isFull = false;
   const narrow = await ownApp(
     (storage) =>
-      Object.assign(storageWithPut(storage, storage.put.bind(storage)), {
+      storageWith(storage, {
         requireRoom: (bytes: number) => storage.requireRoom(isFull ? 2 ** 60 : bytes),
       }),
     { INGEST_URL_HOSTS: host, MAX_UPLOAD_BYTES: `${CAMERA.length * 3 - 1}`, MAX_PARALLEL_UPLOADS: '1' },

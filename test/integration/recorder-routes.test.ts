@@ -7,7 +7,7 @@ import { ownApp } from '../support/app.ts';
 import { insertEvent } from '../support/publication.ts';
 import { unlessBusy } from '../support/readiness.ts';
 import { send } from '../support/series.ts';
-import { storageWithPut } from '../support/storage-with-put.ts';
+import { storageWith } from '../support/storage-with.ts';
 
 /** What agents, recorders and Studio ask for beside packages and calendars; with Studio itself, from a folder. */
 const PAGE = '<!doctype html><title>Studio</title><script>run()</script><script src="a.js"></script>';
@@ -25,7 +25,7 @@ afterAll(() => rm(outer, { recursive: true, force: true }));
 let storageIsAway = false;
 const app = await ownApp(
   (storage) =>
-    Object.assign(storageWithPut(storage, storage.put.bind(storage)), {
+    storageWith(storage, {
       check: () => (storageIsAway ? Promise.reject(new Error('away')) : storage.check()),
     }),
   { CORS_ORIGINS: SITE, STUDIO_DIR: folder },

@@ -10,7 +10,7 @@ import { silentLogger } from '../../src/telemetry/log.ts';
 import type { Operation, OperationContext } from '../../workers/operation.ts';
 import { Runner } from '../../workers/runner.ts';
 import { createPartedDatabase } from './parted-database.ts';
-import { storageWithPut } from './storage-with-put.ts';
+import { storageWith } from './storage-with.ts';
 import { operationsOf, processingState, startTestWorkflow } from './workflows.ts';
 
 interface Store {
@@ -86,10 +86,12 @@ export async function createRunnerBench() {
   /** The storage, which is away as often as it says. */
   const awayFor = (times: number): Store => {
     let left = times;
-    const away = storageWithPut(storage, async (...args) => {
-      left -= 1;
-      if (left >= 0) throw new Error('the storage refuses');
-      return storage.put(...args);
+    const away = storageWith(storage, {
+      put: async (...args) => {
+        left -= 1;
+        if (left >= 0) throw new Error('the storage refuses');
+        return storage.put(...args);
+      },
     });
     return { storage: away, staging };
   };

@@ -1,9 +1,9 @@
 import type { ObjectStorage } from '../../src/storage/port.ts';
 
-/** The same object storage with another way to store an object. */
-export function storageWithPut(storage: ObjectStorage, put: ObjectStorage['put']): ObjectStorage {
+/** The same object storage, some of whose methods do something else. */
+export function storageWith(storage: ObjectStorage, others: Partial<ObjectStorage>): ObjectStorage {
   const get = (target: ObjectStorage, name: keyof ObjectStorage) => {
-    const value = name === 'put' ? put : target[name];
+    const value = others[name] ?? target[name];
     // Private members are found on the real one only.
     return typeof value === 'function' ? value.bind(target) : value;
   };
