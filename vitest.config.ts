@@ -20,8 +20,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // vitest waits one second by default, which is not long on a busy machine.
     expect: { poll: { timeout: 20_000 } },
-    // One more than there are cores, for those that wait. No more: the processes that tests start share them.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: half of what tests do is waiting for a database, a process or a tool.
+    maxWorkers: availableParallelism() + 2,
     // Loading what is tested takes longer than most files do; they share it. What a test changes, it puts back.
     isolate: false,
     restoreMocks: true,

@@ -4,12 +4,12 @@ import { UNSERVED } from '../../src/access/roles/unserved.ts';
 import { REFERENCE } from '../../src/endpoints.ts';
 import type { Rule } from '../../src/http/endpoint/rules.ts';
 import { API_VERSIONS, atLeast } from '../../src/http/version.ts';
-import { workerApp } from '../support/app.ts';
+import { ownApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { ace, createSeries, send } from '../support/series.ts';
 
-const app = await workerApp();
+const app = await ownApp();
 
 async function read(path: string, version = '1.11.0') {
   const answer = await send(app, 'GET', path, undefined, { Accept: `application/v${version}+json` });
