@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { TIERS } from './tiers.ts';
+import { TIERS, tierOf } from './tiers.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const isIn = (path: string, globs: readonly string[]) => globs.some((glob) => matchesGlob(path, glob));
@@ -19,4 +19,7 @@ test('every test file is in exactly one tier', () => {
     .map((path) => [path, tiersOf(path)] as const);
   expect(tiers.length).toBeGreaterThan(100);
   expect(tiers.filter(([, names]) => names.length !== 1)).toEqual([]);
+  // Unit tests are part of the quick tier.
+  const project = (name?: string) => (name === 'unit' ? 'quick' : name);
+  expect(tiers.filter(([path, [name]]) => project(name) !== tierOf(path))).toEqual([]);
 });
