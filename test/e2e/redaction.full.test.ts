@@ -192,11 +192,12 @@ async function lockedDatabase(context: TestContext) {
   return { proxy, databaseUrl: url.href };
 }
 
-/** Gives Redis a password. @returns its URL with it */
+/** Gives Redis a password, which whoever is connected has to say too. @returns its URL with it */
 async function locked({ url }: TestRedis): Promise<string> {
   const password = secret('redis');
   const connection = new Redis(url);
   await connection.config('SET', 'requirepass', password);
+  await connection.client('KILL', 'TYPE', 'normal');
   connection.disconnect();
   return url.replace('redis://', `redis://:${password}@`);
 }
