@@ -35,6 +35,11 @@ export const TIERS = {
  * those that depend most on the database.
  */
 export const DISTRIBUTION = {
-  include: ['{src,workers,test}/**/media*.test.ts'],
+  include: [
+    '{src,workers,test}/**/media*.test.ts',
+    'test/contract/queue.test.ts',
+    'test/integration/{migrations,event-list,schedules,schedules-races}.test.ts',
+    'src/database/transactions.integration.test.ts',
+  ],
   exclude: STORMS,
 };

@@ -6,7 +6,7 @@ import { describeShutdown } from './shutdown.ts';
 
 describeConnections('node');
 describePermissions('main');
-describeShutdown('deno', true);
-describeShutdown('node', true);
+describeShutdown('deno', 'rest');
+describeShutdown('node', 'all');
 describeMetrics('node');
 testLogFormat('node');

@@ -3,7 +3,7 @@ import { describeMetrics } from './metrics.ts';
 import { describePermissions } from './permissions.ts';
 import { describeShutdown } from './shutdown.ts';
 
-describeShutdown('deno', false);
+describeShutdown('deno', 'first');
 describeMetrics('deno');
 describePermissions('api');
 describePermissions('worker');

@@ -65,11 +65,11 @@ const HTTP: readonly Suite[] = [
   recorderRules,
 ];
 
-/** It also starts and ends the tools in another way, reads and writes other files, and has other streams. */
-const TOOLS: readonly Suite[] = [publishing, processing, control, parts, logs, hostileUploads];
-
-/** Redis and S3 change how work is queued, and where objects are written, read and removed. */
-const SERVICES_BEHIND: readonly Suite[] = [
+/**
+ * Redis and S3 change how work is queued, and where objects are written, read and removed. Node also starts and ends the
+ * tools in another way, and has other streams and files.
+ */
+const SERVICES_ON_NODE: readonly Suite[] = [
   publishing,
   processing,
   control,
@@ -77,7 +77,12 @@ const SERVICES_BEHIND: readonly Suite[] = [
   limits,
   interruptions,
   deletion,
+  logs,
+  hostileUploads,
 ];
+
+/** Deno brings another client to what Node has proved of Redis and S3. */
+const SERVICES_ON_DENO: readonly Suite[] = [publishing, control, interruptions, deletion];
 
 /** What the API does by itself or has a worker do, whoever serves it. What they do with the worker is left out. */
 const EDGE: readonly Suite[] = [
@@ -101,9 +106,8 @@ const EDGE: readonly Suite[] = [
 const STACKS = {
   'on deno, embedded': { runtime: 'deno', services: 'embedded', suites: WHOLE },
   'on node, embedded': { runtime: 'node', services: 'embedded', suites: HTTP },
-  'on node, embedded, with its tools': { runtime: 'node', services: 'embedded', suites: TOOLS },
-  'on deno, Redis and S3': { runtime: 'deno', services: 'Redis and S3', suites: SERVICES_BEHIND },
-  'on node, Redis and S3': { runtime: 'node', services: 'Redis and S3', suites: SERVICES_BEHIND },
+  'on deno, Redis and S3': { runtime: 'deno', services: 'Redis and S3', suites: SERVICES_ON_DENO },
+  'on node, Redis and S3': { runtime: 'node', services: 'Redis and S3', suites: SERVICES_ON_NODE },
   "behind Deno's own server": {
     runtime: 'deno',
     services: 'Redis and S3',

@@ -45,9 +45,9 @@ async function halfAnUpload(server: TestServer) {
 /**
  * Tests how roles end when they are told to. Each runtime has its own signals, sockets and processes.
  *
- * @param thorough without it only what every deployment needs
+ * @param which what every deployment needs comes first
  */
-export function describeShutdown(runtime: Runtime, thorough: boolean): void {
+export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'all'): void {
   describe(`shutdown on ${runtime}`, () => {
     let server: TestServer;
     let admin: Client;
@@ -84,37 +84,38 @@ export function describeShutdown(runtime: Runtime, thorough: boolean): void {
       return id;
     }
 
-    test('a worker told to end finishes what can be finished in time', async () => {
-      await restartWorker(60);
-      const id = await encoding();
-      const said = worker.output.length;
-      worker.signal('SIGTERM');
-      await eventually(() => expect(worker.output.slice(said)).toContain(STOPPING));
-      await encoder.release();
-      expect(await worker.ended()).toBe(0);
-      expect(await operation(server, id)).toMatchObject({ state: 'succeeded', claims: 1 });
-      worker.start();
-      expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
-    });
-
-    test('an API told to end lets the uploads under way finish', async () => {
-      const { upload, rest } = await halfAnUpload(server);
-      server.api.signal('SIGTERM');
-      await eventually(() => expect(server.api.output).toContain(STOPPING));
-      // No further request is taken: refused by the one runtime, answered so by the other.
-      await eventually(async () => {
-        const late = await fetch(`${server.url}/health/live`).catch(() => undefined);
-        expect(late?.status ?? 503).toBe(503);
+    if (which !== 'rest') {
+      test('a worker told to end finishes what can be finished in time', async () => {
+        await restartWorker(60);
+        const id = await encoding();
+        const said = worker.output.length;
+        worker.signal('SIGTERM');
+        await eventually(() => expect(worker.output.slice(said)).toContain(STOPPING));
+        await encoder.release();
+        expect(await worker.ended()).toBe(0);
+        expect(await operation(server, id)).toMatchObject({ state: 'succeeded', claims: 1 });
+        worker.start();
+        expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
       });
-      await upload.write(rest);
-      upload.end();
-      expect((await upload.answer).status).toBe(201);
-      expect(await server.api.ended()).toBe(0);
-      server.api.start();
-      await server.ready();
-    });
 
-    if (!thorough) return;
+      test('an API told to end lets the uploads under way finish', async () => {
+        const { upload, rest } = await halfAnUpload(server);
+        server.api.signal('SIGTERM');
+        await eventually(() => expect(server.api.output).toContain(STOPPING));
+        // No further request is taken: refused by the one runtime, answered so by the other.
+        await eventually(async () => {
+          const late = await fetch(`${server.url}/health/live`).catch(() => undefined);
+          expect(late?.status ?? 503).toBe(503);
+        });
+        await upload.write(rest);
+        upload.end();
+        expect((await upload.answer).status).toBe(201);
+        expect(await server.api.ended()).toBe(0);
+        server.api.start();
+        await server.ready();
+      });
+    }
+    if (which === 'first') return;
 
     test('a worker told to end hands back what takes longer, and another takes it', async () => {
       await restartWorker(6);

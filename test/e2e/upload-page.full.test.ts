@@ -32,81 +32,76 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
   });
   afterAll(() => browser?.close());
 
-  test.for([
-    { runtime: 'deno', s3: false, storage: 'a folder' },
-    { runtime: 'node', s3: true, storage: 'S3' },
-  ] as const)(
-    'the server is killed and the page loaded anew in the middle, and the recording plays: on $runtime, $storage',
-    { timeout: 4 * PATIENCE_MS },
-    async ({ runtime, s3 }, context) => {
-      const server = await startServerFor(context, { runtime, s3 });
-      const opened = await openUploadPage(browser, server.url);
-      const { page, faults, offsets, warnings } = opened;
-      context.onTestFinished(() => opened.context.close());
-      page.setDefaultTimeout(PATIENCE_MS);
-      await throttle(opened, THROTTLED);
-      await page.locator('[data-part=choose]').setInputFiles([camera, slides]);
-      await page.getByLabel(`What ${basename(slides)} shows`).selectOption('presentation');
-      await page.getByLabel('Title').fill('Optics');
-      await page.getByLabel('Presenters').fill('Emmy N.\nDavid H.');
-      await page.getByLabel('Start').fill('2026-11-20T10:15');
-      await page.getByRole('button', { name: 'Upload' }).click();
-      const card = opened.card('Optics');
+  test('the server is killed and the page loaded anew in the middle, and the recording plays', {
+    timeout: 4 * PATIENCE_MS,
+  }, async (context) => {
+    const server = await startServerFor(context, { runtime: 'node', s3: true });
+    const opened = await openUploadPage(browser, server.url);
+    const { page, faults, offsets, warnings } = opened;
+    context.onTestFinished(() => opened.context.close());
+    page.setDefaultTimeout(PATIENCE_MS);
+    await throttle(opened, THROTTLED);
+    await page.locator('[data-part=choose]').setInputFiles([camera, slides]);
+    await page.getByLabel(`What ${basename(slides)} shows`).selectOption('presentation');
+    await page.getByLabel('Title').fill('Optics');
+    await page.getByLabel('Presenters').fill('Emmy N.\nDavid H.');
+    await page.getByLabel('Start').fill('2026-11-20T10:15');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    const card = opened.card('Optics');
 
-      await durable(server, STEP);
-      await server.api.kill();
-      await card.getByText('Waiting for the server.').waitFor();
-      const before = offsets.length;
-      server.api.start();
-      // Not until it is ready: what is left goes on before, and takes eight seconds.
-      await eventually(() => expect(offsets.length).toBeGreaterThan(before), PATIENCE_MS);
-      expect(Math.max(...offsets.slice(before))).toBeGreaterThanOrEqual(STEP);
+    await durable(server, STEP);
+    await server.api.kill();
+    await card.getByText('Waiting for the server.').waitFor();
+    const before = offsets.length;
+    server.api.start();
+    // Not until it is ready: what is left goes on before, and takes eight seconds.
+    await eventually(() => expect(offsets.length).toBeGreaterThan(before), PATIENCE_MS);
+    expect(Math.max(...offsets.slice(before))).toBeGreaterThanOrEqual(STEP);
 
-      const resumed = offsets.length;
-      await page.reload();
-      expect(warnings).toEqual(['beforeunload']);
-      await card.getByText('To go on, choose').waitFor();
-      await card.locator('[data-part=again]').setInputFiles([camera, slides]);
-      await eventually(() => expect(offsets.length).toBeGreaterThan(resumed), PATIENCE_MS);
-      expect(Math.min(...offsets.slice(resumed))).toBeGreaterThan(0);
+    const resumed = offsets.length;
+    await page.reload();
+    expect(warnings).toEqual(['beforeunload']);
+    await card.getByText('To go on, choose').waitFor();
+    await card.locator('[data-part=again]').setInputFiles([camera, slides]);
+    await eventually(() => expect(offsets.length).toBeGreaterThan(resumed), PATIENCE_MS);
+    expect(Math.min(...offsets.slice(resumed))).toBeGreaterThan(0);
 
-      const nothing = opened.card('Nothing');
-      await page.locator('[data-part=choose]').setInputFiles(broken);
-      await page.getByLabel('Title').fill('Nothing');
-      await page.getByRole('button', { name: 'Upload' }).click();
-      const link = card.getByRole('link', { name: 'Watch' });
-      await link.waitFor();
-      const [watch] = await Promise.all([opened.context.waitForEvent('page'), link.click()]);
-      await watch.getByRole('button', { name: 'Play' }).click();
-      await played(watch, 1);
-      expect(await watch.locator('video').count()).toBe(2);
-      expect(await watch.locator('h1').textContent()).toBe('Optics');
-      await nothing.getByText('The processing failed.').waitFor();
-      // The browser keeps no link: one may be good for a while only.
-      await page.reload();
-      await nothing.getByText('The processing failed.').waitFor();
-      await link.waitFor();
-      expect(faults).toEqual([]);
+    const nothing = opened.card('Nothing');
+    await page.locator('[data-part=choose]').setInputFiles(broken);
+    await page.getByLabel('Title').fill('Nothing');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    const link = card.getByRole('link', { name: 'Watch' });
+    await link.waitFor();
+    const [watch] = await Promise.all([opened.context.waitForEvent('page'), link.click()]);
+    await watch.getByRole('button', { name: 'Play' }).click();
+    await played(watch, 1);
+    expect(await watch.locator('video').count()).toBe(2);
+    expect(await watch.locator('h1').textContent()).toBe('Optics');
+    await nothing.getByText('The processing failed.').waitFor();
+    // The browser keeps no link: one may be good for a while only.
+    await page.reload();
+    await nothing.getByText('The processing failed.').waitFor();
+    await link.waitFor();
+    expect(faults).toEqual([]);
 
-      expect(await countEvents(server)).toBe(2);
-      const event = await server.database
-        .selectFrom('events')
-        .selectAll()
-        .where('title', '=', 'Optics')
-        .executeTakeFirstOrThrow();
-      expect(event).toMatchObject({ presenters: ['Emmy N.', 'David H.'], processing_state: 'SUCCEEDED' });
-      const tracks = await server.database
-        .selectFrom('tracks')
-        .select(['flavor', 'sha256'])
-        .where('event_id', '=', event.id)
-        .execute();
-      expect(Object.fromEntries(tracks.map(({ flavor, sha256 }) => [flavor, sha256]))).toEqual({
-        'presenter/source': sha256(await readFile(camera)),
-        'presentation/source': sha256(await readFile(slides)),
-      });
-      await expectNothingLeftOver(server, { atOnce: true });
-    },
-  );
+    expect(await countEvents(server)).toBe(2);
+    const event = await server.database
+      .selectFrom('events')
+      .selectAll()
+      .where('title', '=', 'Optics')
+      .executeTakeFirstOrThrow();
+    expect(event).toMatchObject({ presenters: ['Emmy N.', 'David H.'], processing_state: 'SUCCEEDED' });
+    const tracks = await server.database
+      .selectFrom('tracks')
+      .select(['flavor', 'sha256'])
+      .where('event_id', '=', event.id)
+      .execute();
+    expect(Object.fromEntries(tracks.map(({ flavor, sha256 }) => [flavor, sha256]))).toEqual({
+      'presenter/source': sha256(await readFile(camera)),
+      'presentation/source': sha256(await readFile(slides)),
+    });
+    await expectNothingLeftOver(server, { atOnce: true });
+  });
 });
 
 /** The same recording with so many bytes after it that mean nothing: large, and soon processed. @returns its path */

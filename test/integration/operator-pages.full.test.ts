@@ -89,36 +89,33 @@ describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
     },
   );
 
-  test.each([LOOKS[0], LOOKS[3]])(
-    'lead from one to the other without scripts, in %s and %i pixels wide',
-    async (...how) => {
-      const { page, faults, look, close } = await openLook(served, how, { javaScriptEnabled: false });
-      page.on('dialog', (dialog) => faults.push(dialog.message()));
-      await page.goto(`${served.origin}/admin`);
-      await signIn(page, 'admin', 'opencast');
-      await page.getByRole('link', { name: /^Uploads/ }).click();
-      await page.waitForURL(`${served.origin}/admin/uploads`);
-      expect(await page.getByRole('row').count()).toBe(3);
-      expect(await page.locator('td').first().innerText()).toBe(HOSTILE);
-      const body = await page.locator('body').boundingBox();
-      const table = await page.getByRole('region', { name: 'Uploads that wait' }).boundingBox();
-      expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
-      await page.getByRole('link', { name: 'Now', exact: true }).click();
-      await page.getByRole('link', { name: /^Capture agents/ }).click();
-      await page.waitForURL(`${served.origin}/admin/agents`);
-      await page.getByRole('link', { name: 'Hall 1', exact: true }).first().click();
-      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Hall 1');
-      // An hour and a half of a plan in which an hour has three times the size of its letters; on a phone, a line of a list.
-      const { height = 0 } = (await page.locator('.block.recording').boundingBox()) ?? {};
-      if (how[1] > 800) expect(Math.abs(height - 72)).toBeLessThan(3);
-      else expect(height).toBeLessThan(50);
-      await page.getByRole('link', { name: 'Week before' }).click();
-      await page.getByRole('link', { name: 'Analysis I' }).first().waitFor();
-      await look('week before');
-      expect(faults).toEqual([]);
-      await close();
-    },
-  );
+  test.each(LOOKS)('lead from one to the other without scripts, in %s and %i pixels wide', async (...how) => {
+    const { page, faults, look, close } = await openLook(served, how, { javaScriptEnabled: false });
+    page.on('dialog', (dialog) => faults.push(dialog.message()));
+    await page.goto(`${served.origin}/admin`);
+    await signIn(page, 'admin', 'opencast');
+    await page.getByRole('link', { name: /^Uploads/ }).click();
+    await page.waitForURL(`${served.origin}/admin/uploads`);
+    expect(await page.getByRole('row').count()).toBe(3);
+    expect(await page.locator('td').first().innerText()).toBe(HOSTILE);
+    const body = await page.locator('body').boundingBox();
+    const table = await page.getByRole('region', { name: 'Uploads that wait' }).boundingBox();
+    expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
+    await page.getByRole('link', { name: 'Now', exact: true }).click();
+    await page.getByRole('link', { name: /^Capture agents/ }).click();
+    await page.waitForURL(`${served.origin}/admin/agents`);
+    await page.getByRole('link', { name: 'Hall 1', exact: true }).first().click();
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Hall 1');
+    // An hour and a half of a plan in which an hour has three times the size of its letters; on a phone, a line of a list.
+    const { height = 0 } = (await page.locator('.block.recording').boundingBox()) ?? {};
+    if (how[1] > 800) expect(Math.abs(height - 72)).toBeLessThan(3);
+    else expect(height).toBeLessThan(50);
+    await page.getByRole('link', { name: 'Week before' }).click();
+    await page.getByRole('link', { name: 'Analysis I' }).first().waitFor();
+    await look('week before');
+    expect(faults).toEqual([]);
+    await close();
+  });
 });
 
 describe.skipIf(!browserAvailable())("an operator's page that stays open", () => {

@@ -30,11 +30,9 @@ export function inBrowser(fetch: Parameters<typeof serve>[0]): {
   };
 }
 
-/** In which colours and how wide, in pixels, pages are looked at. */
+/** In which colours and how wide, in pixels, pages are looked at: each way of both once. */
 export const LOOKS = [
   ['light', 1280],
-  ['dark', 1280],
-  ['light', 360],
   ['dark', 360],
 ] as const;
 

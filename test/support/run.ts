@@ -11,14 +11,15 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs a program to its end, in the project's folder, with these variables and no others but PATH. */
+/** Runs a program to its end, in the project's folder, with these variables and no others but PATH and code caches. */
 export function run(
   program: string,
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Run> {
   if (program === process.execPath || program === 'npm') countStart();
-  const options = { cwd: PROJECT, env: { PATH: process.env.PATH, ...env }, maxBuffer: 2 ** 26 };
+  const { PATH, DENO_DIR, NODE_COMPILE_CACHE } = process.env;
+  const options = { cwd: PROJECT, env: { PATH, DENO_DIR, NODE_COMPILE_CACHE, ...env }, maxBuffer: 2 ** 26 };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),

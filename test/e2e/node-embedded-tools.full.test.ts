@@ -1,3 +1,0 @@
-import { describeStack } from './product.ts';
-
-await describeStack('on node, embedded, with its tools');
