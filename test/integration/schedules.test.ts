@@ -11,7 +11,8 @@ import {
 import { advanceRecording, RECORDING_MOVES, type RecordingState } from '../../src/recordings/state.ts';
 import { IllegalMove } from '../../src/workflows/states.ts';
 import { workerApp } from '../support/app.ts';
-import { eventually } from '../support/eventually.ts';
+import { giveAcl } from '../support/event-writes.ts';
+import { untilOneWaits } from '../support/lock-waits.ts';
 import { insertEvent } from '../support/publication.ts';
 import {
   admin,
@@ -27,13 +28,15 @@ import {
   storeBare,
 } from '../support/schedules.ts';
 import { newAgent } from '../support/scheduling.ts';
+import { ace } from '../support/series.ts';
 import { compareWithTimetable } from '../support/timetable.ts';
 
 type Reported = Exclude<RecordingState, ''>;
 
 const OVERLAP = 'Something else is to be recorded';
 
-const { database } = await workerApp();
+const app = await workerApp();
+const { database } = app;
 let agentId: string;
 beforeEach(async () => {
   agentId = await knownAgent(database);
@@ -104,9 +107,11 @@ test('recordings may touch, and those of another agent never conflict', async ()
   await store(120, 150);
   await store(30, 60);
   expect(await stored()).toEqual(['120-150', '30-60', '60-120']);
+  const busy = agentId;
   agentId = await knownAgent(database);
-  await store(60, 120);
+  const id = await store(60, 120);
   expect(await stored()).toEqual(['60-120']);
+  await expect(change(id, { agentId: busy })).rejects.toThrow(OVERLAP);
 });
 
 test('the minimum gap counts before and after a recording', async () => {
@@ -124,10 +129,11 @@ test('a recording moved within its own time does not conflict with itself', asyn
   expect(await stored()).toEqual(['60-125']);
 });
 
-test('the deletion of an event frees its time', async () => {
+test('the deletion of an event frees its time, and so does moving it', async () => {
   await remove(await store(60, 120));
+  await change(await store(90, 150), { from: 200, to: 260 });
   await store(90, 150);
-  expect(await stored()).toEqual(['90-150']);
+  expect(await stored()).toEqual(['200-260', '90-150']);
 });
 
 test.each([
@@ -265,11 +271,7 @@ describe('while another transaction is open', () => {
       begun = work();
       // Awaited below.
       begun.catch(() => undefined);
-      await eventually(async () => {
-        const { rows } = await bare(sql`SELECT FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-        expect(rows.length).toBeGreaterThan(0);
-      });
+      await untilOneWaits(database);
     });
     await begun;
   }
@@ -330,11 +332,9 @@ describe('while another transaction is open', () => {
 });
 
 describe('conflicts are explained with start, end and title', () => {
-  const shown = (from: number, to: number, title: string) => ({
-    start: minute(from),
-    end: minute(to),
-    title,
-  });
+  const shown = (from: number, to: number, title: string) => {
+    return { start: minute(from), end: minute(to), title };
+  };
   const named = (from: number, to: number, title: string, slot: Partial<Slot> = {}) =>
     store(from, to, { title, ...slot });
 
@@ -394,10 +394,7 @@ describe('conflicts are explained with start, end and title', () => {
   test('but without titles of events that are not for the reader', async () => {
     const event_id = await named(0, 60, 'For readers');
     await named(60, 120, 'Secret');
-    await database
-      .insertInto('event_acl')
-      .values({ event_id, position: 0, role: 'ROLE_READER', action: 'read', allow: true })
-      .execute();
+    await giveAcl(app, event_id, [ace('ROLE_READER')]);
     const reader = anonymous.withRoles(['ROLE_READER']);
     expect(await conflictsWith(database, reader, claimOf('30-90'))).toEqual([
       shown(0, 60, 'For readers'),
@@ -410,10 +407,7 @@ describe('conflicts are explained with start, end and title', () => {
 
   test('when the database refuses them, and nothing stays', async () => {
     await named(60, 120, 'First');
-    const together = [
-      { from: 0, to: 30 },
-      { from: 100, to: 130 },
-    ];
+    const together = periods('0-30 100-130').map(([from, to]) => ({ from, to }));
     await expect(explaining((trx) => scheduleTogether(trx, agentId, together))).rejects.toMatchObject({
       name: 'ScheduleConflict',
       conflicts: [shown(60, 120, 'First')],
@@ -465,27 +459,13 @@ describe('an event shows what is scheduled for it', () => {
       .select(['agent_id', 'technical_start', 'technical_end', 'recording_state', 'status'])
       .where('id', '=', eventId)
       .executeTakeFirstOrThrow();
-  const awaited = () => ({
-    agent_id: agentId,
-    technical_start: minute(60),
-    technical_end: minute(120),
-    recording_state: '',
-    status: 'SCHEDULED',
-  });
+  const NOTHING = { recording_state: '', agent_id: '' };
+  const planned = { technical_start: minute(60), technical_end: minute(120), status: 'SCHEDULED' };
+  const awaited = () => ({ ...NOTHING, ...planned, agent_id: agentId });
   const START = new Date('2026-04-13T08:15:00Z');
-  const UNSCHEDULED = {
-    agent_id: '',
-    technical_start: START,
-    technical_end: START,
-    recording_state: '',
-    status: 'PROCESSED',
-  };
-  const write = (id: string, values: Parameters<typeof insertEvent>[1]) =>
-    database
-      .updateTable('events')
-      .set(values ?? {})
-      .where('id', '=', id)
-      .execute();
+  const UNSCHEDULED = { ...NOTHING, technical_start: START, technical_end: START, status: 'PROCESSED' };
+  const write = (id: string, values: NonNullable<Parameters<typeof insertEvent>[1]>) =>
+    database.updateTable('events').set(values).where('id', '=', id).execute();
 
   test('from its insertion, or from when it is scheduled', async () => {
     expect(await shown(await store(60, 120))).toEqual(awaited());
@@ -499,12 +479,8 @@ describe('an event shows what is scheduled for it', () => {
     const id = await store(60, 120);
     const next = newAgent();
     await change(id, { agentId: next, from: 70, to: 90 });
-    expect(await shown(id)).toEqual({
-      ...awaited(),
-      agent_id: next,
-      technical_start: minute(70),
-      technical_end: minute(90),
-    });
+    const times = { technical_start: minute(70), technical_end: minute(90) };
+    expect(await shown(id)).toEqual({ ...awaited(), agent_id: next, ...times });
   });
 
   test('until that is given to another event or removed', async () => {
@@ -528,12 +504,8 @@ describe('an event shows what is scheduled for it', () => {
     const id = await store(60, 120);
     await write(id, { start_date: minute(0), duration: 120_000 });
     expect(await shown(id)).toEqual(awaited());
-    await write(id, {
-      agent_id: 'other',
-      technical_start: minute(0),
-      technical_end: minute(1),
-      recording_state: 'capturing',
-    });
+    const times = { technical_start: minute(0), technical_end: minute(1) };
+    await write(id, { agent_id: 'other', ...times, recording_state: 'capturing' });
     expect(await shown(id)).toEqual(awaited());
   });
 
@@ -541,10 +513,8 @@ describe('an event shows what is scheduled for it', () => {
     const id = await store(60, 120);
     await transaction((trx) => advanceRecording(trx, id, { kind: 'reported', state: 'capture_error' }));
     await change(id, {});
-    expect(await shown(id)).toMatchObject({
-      recording_state: 'capture_error',
-      status: 'RECORDING_FAILURE',
-    });
+    const failed = { recording_state: 'capture_error', status: 'RECORDING_FAILURE' };
+    expect(await shown(id)).toMatchObject(failed);
     await change(id, { to: 130 });
     expect(await shown(id)).toMatchObject({ recording_state: '', status: 'SCHEDULED' });
   });

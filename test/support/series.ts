@@ -42,6 +42,12 @@ export function catalogOf(values: Record<string, unknown>, flavor = 'dublincore/
   return JSON.stringify([{ flavor, fields }]);
 }
 
+/** The form field `metadata` with several catalogs, by flavor. */
+export function catalogsOf(catalogs: Record<string, Record<string, unknown>>): string {
+  const all = Object.entries(catalogs).flatMap(([flavor, values]) => JSON.parse(catalogOf(values, flavor)));
+  return JSON.stringify(all);
+}
+
 /** Creates a series as the administrator. @returns its identifier */
 export async function createSeries(
   app: TestApp,
