@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { EventBench } from '../support/event-bench.ts';
-import { field, form } from '../support/form.ts';
+import { field } from '../support/form.ts';
 import { ace, catalogOf, createSeries, type SentAce, send } from '../support/series.ts';
 
 const bench = EventBench.forThisFile({ own: false });
@@ -84,16 +84,13 @@ describe('PUT /api/events/{id}/acl', () => {
     expect(await request(id, ['GET', ''], bench.writer)).toMatchObject({ status: 200, text });
   });
 
-  test('a multipart form does as well, and allow may be a word', async () => {
+  test('allow may be a word', async () => {
     const id = await event();
     const acl = [
       { ...ace('ROLE_A'), allow: 'true' },
       { ...ace('ROLE_B'), allow: 'false' },
     ];
-    const { type, body } = form([field('acl', JSON.stringify(acl))]);
-    const headers = { 'Content-Type': type };
-    const answer = await bench.app.request(`/api/events/${id}/acl`, { method: 'PUT', headers, body });
-    expect(answer.status).toBe(204);
+    expect((await put(id, acl)).status).toBe(204);
     expect(await bench.acl(id)).toEqual([ace('ROLE_A'), ace('ROLE_B', 'read', false)]);
   });
 
@@ -111,20 +108,10 @@ describe('PUT /api/events/{id}/acl', () => {
       '[{"action":"read","allow":true}]',
       `${INCOMPLETE}'read', allow was 'true' and the role was ''`,
     ],
-    [
-      'half a surrogate pair',
-      '[{"action":"\\ud800","allow":true,"role":"ROLE_A"}]',
-      `${INCOMPLETE}'\ufffd', allow was 'true' and the role was 'ROLE_A'`,
-    ],
   ])('400 for %s, which changes nothing', async (_name, acl, text) => {
     const id = await event();
     expect(await put(id, acl)).toMatchObject({ status: 400, type: 'text/plain; charset=utf-8', text });
     await expectAcl(id, OWN, 0);
-  });
-
-  test('400 without the form parameter', async () => {
-    const answer = await request(await event(), ['PUT', '', { acls: '[]' }]);
-    expect(answer).toMatchObject({ status: 400, text: "Missing form parameter 'acl'" });
   });
 });
 
@@ -155,8 +142,6 @@ describe('POST /api/events/{id}/acl/{action}', () => {
   test.each<[string, Record<string, string>, string]>([
     ['no role', {}, "Missing form parameter 'role'"],
     ['an empty role', { role: '' }, 'Unable to parse acl'],
-    ['a role that is too long', { role: 'x'.repeat(256) }, 'Unable to parse acl'],
-    ['a role with a NUL character', { role: 'a\0b' }, 'Unable to parse acl'],
   ])('400 for %s', async (_name, fields, text) => {
     expect(await request(await event(), ['POST', '/read', fields])).toMatchObject({ status: 400, text });
   });
@@ -178,18 +163,15 @@ describe('DELETE /api/events/{id}/acl/{action}/{role}', () => {
     expect(await readable(series_id, id)).toBe(false);
   });
 
-  test('of an event that has the list of its series the rest becomes its own', async () => {
-    const { id } = await inSeries(OWN);
-    expect((await remove(id, 'read/ROLE_READER')).status).toBe(204);
-    expect(await bench.acl(id)).toEqual(OWN.slice(1));
-  });
-
-  test('adding to the list of the series and removing that again leaves what the series grants', async () => {
+  test('of an event that has the list of its series the rest becomes its own, and what was added goes again', async () => {
     const { id } = await inSeries(OWN);
     await add(id, 'read', 'ROLE_X');
     expect(await bench.acl(id)).toEqual([...OWN, ace('ROLE_X')]);
     await remove(id, 'read/ROLE_X');
     expect(await bench.acl(id)).toEqual(OWN);
+    const { id: other } = await inSeries(OWN);
+    expect((await remove(other, 'read/ROLE_READER')).status).toBe(204);
+    expect(await bench.acl(other)).toEqual(OWN.slice(1));
   });
 
   test('the words may hold any character', async () => {

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
-import { EventBench } from '../support/event-bench.ts';
+import { BENCH_PERIOD, EventBench } from '../support/event-bench.ts';
 import { traceOf } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, field, file, form, type Part } from '../support/form.ts';
@@ -12,8 +11,7 @@ import { updateAround } from '../support/update-around.ts';
 
 const bench = EventBench.forThisFile();
 
-const START = '2030-01-07T09:00:00Z';
-const END = '2030-01-07T10:00:00Z';
+const { start: START, end: END } = BENCH_PERIOD;
 const CAMERA = bytes(100_000);
 const SLIDES = bytes(2_000);
 
@@ -43,45 +41,29 @@ describe('file parts of POST /api/events/{id} for an event that awaits its recor
   test('become its tracks, and the workflow stored with the schedule starts', async () => {
     const schedule = { agent_id: newAgent(), start: START, end: END };
     const fields = eventFields({ configuration: { speed: 'high' } });
-    const id = await created(
-      await post(bench.app, [...fields, field('scheduling', JSON.stringify(schedule))]),
-    );
+    const scheduling = field('scheduling', JSON.stringify(schedule));
+    const id = await created(await post(bench.app, [...fields, scheduling]));
     expect(await bench.workflows(id)).toEqual([]);
     const before = await counts(bench.app);
-    const parts = [
-      camera(),
-      file('presentation', 'slides.mkv', SLIDES),
-      file('audio', 'voice.mp3', SLIDES),
-      file('presenter', 'second.mp4', SLIDES),
-    ];
-    expect(await upload(id, parts, { 'X-Request-Id': 'late-upload-1' })).toMatchObject({
-      status: 204,
-      text: '',
-    });
+    const [slides, voice] = [file('presentation', 'slides.mkv', SLIDES), file('audio', 'voice.mp3', SLIDES)];
+    const parts = [camera(), slides, voice, file('presenter', 'second.mp4', SLIDES)];
+    const answer = await upload(id, parts, { 'X-Request-Id': 'late-upload-1' });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    const facts = { size: 100_000, sha256: sha256(CAMERA) };
     expect(await bench.tracks(id)).toMatchObject([
-      {
-        position: 0,
-        flavor: 'presenter/source',
-        filename: 'camera.mp4',
-        size: 100_000,
-        sha256: sha256(CAMERA),
-      },
+      { position: 0, flavor: 'presenter/source', filename: 'camera.mp4', ...facts },
       { position: 1, flavor: 'presentation/source', filename: 'slides.mkv', sha256: sha256(SLIDES) },
       { position: 2, flavor: 'presenter-audio/source', filename: 'voice.mp3' },
       { position: 3, flavor: 'presenter/source', filename: 'second.mp4' },
     ]);
     expect(await event(id)).toMatchObject({
-      processing_state: 'INSTANTIATED',
-      status: 'EVENTS.EVENTS.STATUS.PENDING',
-      archive_version: 1,
-      start: START,
+      ...{ processing_state: 'INSTANTIATED', status: 'EVENTS.EVENTS.STATUS.PENDING' },
+      ...{ archive_version: 1, start: START },
     });
     const [workflow] = await bench.workflows(id);
     expect(workflow).toMatchObject({
-      definition: 'schedule-and-upload',
+      ...{ definition: 'schedule-and-upload', state: 'INSTANTIATED', creator: 'admin' },
       configuration: { straightToPublishing: 'true', speed: 'high' },
-      state: 'INSTANTIATED',
-      creator: 'admin',
     });
     expect(workflow?.request_id).toMatch(/./);
     expect(await counts(bench.app)).toEqual({ ...before, stored: before.stored + 4 });
@@ -96,15 +78,10 @@ describe('file parts of POST /api/events/{id} for an event that awaits its recor
       field('scheduling', '{"start":"2030-02-01T09:00:00Z","duration":1000}'),
     ];
     expect((await upload(id, parts)).status).toBe(204);
-    expect(await event(id)).toMatchObject({
-      title: 'After',
-      start: '2030-02-01T09:00:00Z',
-      processing_state: 'INSTANTIATED',
-      archive_version: 1,
-    });
-    expect(await bench.workflows(id)).toMatchObject([
-      { definition: 'publish', configuration: { speed: 'high' } },
-    ]);
+    const begun = { processing_state: 'INSTANTIATED', archive_version: 1 };
+    expect(await event(id)).toMatchObject({ title: 'After', start: '2030-02-01T09:00:00Z', ...begun });
+    const workflow = { definition: 'publish', configuration: { speed: 'high' } };
+    expect(await bench.workflows(id)).toMatchObject([workflow]);
   });
 
   test.each<[string, Part[], number]>([
@@ -129,36 +106,28 @@ describe('file parts of POST /api/events/{id} for an event that awaits its recor
     const agent_id = newAgent();
     await scheduled({ agent_id, start: END, end: '2030-01-07T11:00:00Z' }, { title: 'Next' });
     const id = await scheduled({ agent_id });
+    const conflict = { start: END, end: '2030-01-07T11:00:00Z', title: 'Next' };
     await unchanged(id, async () => {
       const { status, text } = await upload(id, [camera(), field('scheduling', '{"duration":7200000}')]);
-      expect([status, JSON.parse(text)]).toEqual([
-        409,
-        [{ start: END, end: '2030-01-07T11:00:00Z', title: 'Next' }],
-      ]);
+      expect([status, JSON.parse(text)]).toEqual([409, [conflict]]);
     });
   });
 
   test('a form that breaks off leaves nothing, and the recording is awaited as before', async () => {
     const id = await scheduled();
-    const { type, body } = form([camera()]);
-    const init = {
-      method: 'POST',
-      headers: { 'Content-Type': type },
-      body: body.subarray(0, body.length - 10_000),
-    };
-    await unchanged(id, async () =>
-      expect((await bench.app.request(`/api/events/${id}`, init)).status).toBe(400),
-    );
+    const { type, body: whole } = form([camera()]);
+    const body = whole.subarray(0, whole.length - 10_000);
+    const init = { method: 'POST', headers: { 'Content-Type': type }, body };
+    const send = () => bench.app.request(`/api/events/${id}`, init);
+    await unchanged(id, async () => expect((await send()).status).toBe(400));
   });
 
   test('an event that is deleted while they come in is 404, and leaves nothing', async () => {
     const id = await scheduled();
     const before = await counts(bench.app);
     const remove = () => send(bench.app, 'DELETE', `/api/events/${id}`);
-    expect(await uploadAround(id, [camera()], remove)).toEqual({
-      status: 404,
-      text: `Cannot find an event with id '${id}'.`,
-    });
+    const text = `Cannot find an event with id '${id}'.`;
+    expect(await uploadAround(id, [camera()], remove)).toEqual({ status: 404, text });
     expect(await counts(bench.app)).toEqual({ ...before, events: before.events - 1 });
   });
 
@@ -178,10 +147,15 @@ describe('file parts of POST /api/events/{id} for an event that awaits its recor
     expect(await event(id)).toMatchObject({ status: 'EVENTS.EVENTS.STATUS.PENDING' });
   });
 
-  test('are dropped when it was never scheduled, whatever state it is in', async () => {
+  test('are dropped when it was never scheduled, whatever state it is in, and the other parts applied', async () => {
     for (const processing_state of ['', 'RUNNING', 'SUCCEEDED']) {
-      const id = await bench.event({ id: randomUUID(), processing_state });
+      const id = await bench.event({ processing_state });
       await unchanged(id, async () => expect((await upload(id, [camera()])).status).toBe(204));
+      const { stored } = await counts(bench.app);
+      const parts = [camera(), metadata({ title: 'After' }), file('attachment', 'b.pdf', SLIDES)];
+      expect((await upload(id, parts)).status).toBe(204);
+      expect(await event(id)).toMatchObject({ title: 'After', processing_state });
+      expect((await counts(bench.app)).stored).toBe(stored);
     }
   });
 });
@@ -241,10 +215,8 @@ describe('a second recording of a scheduled event', () => {
     const before = await counts(bench.app);
     const first = async () =>
       expect((await upload(id, [file('presentation', 'first.mp4', SLIDES)])).status).toBe(204);
-    expect(await uploadAround(id, [metadata({ title: 'Loser' }), camera()], first)).toEqual({
-      status: 409,
-      text: already(id),
-    });
+    const refused = await uploadAround(id, [metadata({ title: 'Loser' }), camera()], first);
+    expect(refused).toEqual({ status: 409, text: already(id) });
     expect(await bench.tracks(id)).toMatchObject([{ filename: 'first.mp4' }]);
     expect((await event(id)).title).toBe('Lecture');
     expect(await counts(bench.app)).toEqual({ ...before, stored: before.stored + 1 });
@@ -259,10 +231,9 @@ describe('a second recording of a scheduled event', () => {
       await bench.app.database.deleteFrom('events').where('id', '=', id).execute();
       await bench.event({ id });
     };
-    expect(await uploadAround(id, [metadata({ title: 'Loser' }), camera()], replace)).toEqual({
-      status: 409,
-      text: `The event '${id}' is not scheduled any more.`,
-    });
+    const text = `The event '${id}' is not scheduled any more.`;
+    const refused = await uploadAround(id, [metadata({ title: 'Loser' }), camera()], replace);
+    expect(refused).toEqual({ status: 409, text });
     expect([await bench.tracks(id), (await event(id)).title]).toEqual([[], 'Lecture']);
     expect(await counts(bench.app)).toEqual(before);
   });
