@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { API_ROLES } from '../../src/access/roles/api-roles.ts';
 import { ownApp } from '../support/app.ts';
 import { insertEvent } from '../support/publication.ts';
-import { ace, catalogOf, createSeries, send } from '../support/series.ts';
+import { ace, catalogOf, catalogsOf, createSeries, send } from '../support/series.ts';
 
 type FieldJson = { id: string; value: unknown; readOnly: boolean };
 type CatalogJson = { flavor: string; fields: FieldJson[] };
@@ -100,17 +100,6 @@ describe('PUT metadata', () => {
     expect(await read(COMMON)).toEqual({ ...mathematics(), ...given });
   });
 
-  test('subjects are written as a list or, by the name subject, as a text', async () => {
-    for (const [name, value, stored] of [
-      ['subject', 'Logic, Sets', ['Logic', 'Sets']],
-      ['subjects', ['Logic, formal'], ['Logic, formal']],
-      ['subject', '', []],
-    ] as const) {
-      expect((await put(COMMON, [{ id: name, value }])).status).toBe(200);
-      expect((await read(COMMON)).subjects).toEqual(stored);
-    }
-  });
-
   test('all fields as they were read can be written back; read-only ones change nothing', async () => {
     const before = await get(COMMON);
     const fields = JSON.parse(before.text) as FieldJson[];
@@ -133,8 +122,6 @@ describe('PUT metadata', () => {
     expect(fields.map((name) => after[name])).toEqual(fields);
   });
 
-  const NO_FIELDS =
-    "Unable to parse metadata fields as json from '[]' because there were no fields to update.";
   const NO_TITLE =
     "The series metadata field with id 'title' and the metadata type 'dublincore/series' is required and can not be empty!.";
   const NO_CATALOG = /^Cannot find a catalog with type 'foo\/series' for series with id '.+'\.$/;
@@ -143,14 +130,10 @@ describe('PUT metadata', () => {
   const EMPTIED = '[{"id":"description","value":"new"},{"id":"title","value":""}]';
   const COLOURED = '[{"id":"title","value":"a"},{"id":"color","value":"red"}]';
   const EMPTY = 'Unable to update metadata for series as the metadata provided is empty.';
-  const UNPARSABLE = /^Unable to parse metadata fields as json from '.+' because '.+'$/;
   const TITLE = '[{"id":"title","value":"a"}]';
+  // The unit tests of the parser have every fault; here is one of each kind.
   test.each<[string, string, string | undefined, number, string | RegExp]>([
     ['no metadata', COMMON, undefined, 400, EMPTY],
-    ['blank metadata', COMMON, ' ', 400, EMPTY],
-    ['no JSON', COMMON, '[{', 400, UNPARSABLE],
-    ['an object', COMMON, '{}', 400, UNPARSABLE],
-    ['no field', COMMON, '[]', 400, NO_FIELDS],
     ['an empty title', COMMON, EMPTIED, 400, NO_TITLE],
     ['no type', '', TITLE, 400, /^A type of catalog needs to be specified for series '.+'/],
     ['an unknown catalog', '?type=foo/series', TITLE, 404, NO_CATALOG],
@@ -176,11 +159,8 @@ describe('further catalogs', () => {
   });
 
   test('a series is created with a further catalog, which goes with it', async () => {
-    const [common, license] = [
-      catalogOf({ title: 'Algebra' }),
-      catalogOf({ license: 'CC-BY' }, 'license/series'),
-    ];
-    const metadata = JSON.stringify([...JSON.parse(common), ...JSON.parse(license)]);
+    const license = { license: 'CC-BY' };
+    const metadata = catalogsOf({ 'dublincore/series': { title: 'Algebra' }, 'license/series': license });
     const { text } = await send(app, 'POST', '/api/series', { metadata, acl: '[]' });
     id = (JSON.parse(text) as { identifier: string }).identifier;
     path = `/api/series/${id}/metadata`;
@@ -232,18 +212,16 @@ describe('PUT /api/series/{id}', () => {
     expect((await read(COMMON)).title).toBe('Algebra');
   });
 
-  test('PUT /api/series/{id} takes the answer of GET metadata', async () => {
-    await put(LICENSE, CC0);
-    const before = await get();
-    expect((await putAll(before.text)).status).toBe(200);
-    expect((await get()).text).toBe(before.text);
-  });
-
-  test('PUT /api/series/{id} takes a catalog as it was shown that was never stored, and stores none', async () => {
-    const before = await get();
-    const answer = await putAll(before.text);
-    expect([answer.status, answer.text]).toEqual([200, before.text]);
+  test('PUT /api/series/{id} takes the answer of GET metadata, and stores no catalog that never was', async () => {
+    const takenBack = async () => {
+      const { text } = await get();
+      expect(await putAll(text)).toMatchObject({ status: 200, text });
+      expect((await get()).text).toBe(text);
+    };
+    await takenBack();
     expect((await remove(LICENSE)).status).toBe(404);
+    await put(LICENSE, CC0);
+    await takenBack();
   });
 
   test('PUT /api/series/{id} does not empty a required field of a catalog that is stored', async () => {
@@ -257,10 +235,7 @@ describe('PUT /api/series/{id}', () => {
     ['no JSON', '[{', 'Not able to parse the event metadata: [{'],
     [
       'an empty title',
-      JSON.stringify([
-        { flavor: 'license/series', fields: CC0 },
-        { flavor: 'dublincore/series', fields: [{ id: 'title', value: '' }] },
-      ]),
+      catalogsOf({ 'license/series': { license: 'CC0' }, 'dublincore/series': { title: '' } }),
       isRequired('title'),
     ],
   ])('PUT /api/series/{id} refuses %s and changes nothing', async (_, metadata, text) => {
