@@ -79,7 +79,7 @@ describe('GET /api/agents', () => {
     expect(await page('limit=0&offset=1')).toEqual(['b', 'c', 'd']);
     expect(await page('limit=&offset=')).toEqual(['a', 'b', 'c', 'd']);
     expect(await page('offset=4')).toEqual([]);
-    expect(await page('limit=5&offset=9007199254740991')).toEqual([]);
+    expect((await send(app, 'GET', '/api/agents?limit=-1')).status).toBe(400);
     const { headers } = await get('/api/agents?limit=3');
     expect([headers.get('X-Total-Count'), headers.get('X-Total-Count-Relation')]).toEqual(['4', 'eq']);
     const next = /<http:\/\/inlet\.test([^>]*)>; rel="next"/.exec(headers.get('Link') ?? '')?.[1] ?? '';
@@ -91,47 +91,19 @@ describe('GET /api/agents', () => {
     const { json } = await get<{ agent_id: string }[]>('/api/agents');
     expect([json.length, new Set(json.map(({ agent_id }) => agent_id)).size]).toEqual([1100, 1100]);
   });
-
-  test.each(['limit=-1', 'offset=-1', 'limit=x', 'offset=1.5', 'limit=1e3'])(
-    'is 400 for %s',
-    async (query) => {
-      const answer = await send(app, 'GET', `/api/agents?${query}`);
-      expect(answer.status).toBe(400);
-      expect(answer.text).toMatch(/^The parameter '(limit|offset)' is ".*"; allowed is a whole number/);
-    },
-  );
 });
 
 describe('GET /api/agents/{id}', () => {
   test('is one agent', async () => {
     await report('room-1', { state: 'uploading', address: 'http://room-1.test' });
-    expect(await get('/api/agents/room-1')).toMatchObject({
-      status: 200,
-      json: { agent_id: 'room-1', status: 'uploading', inputs: [], url: 'http://room-1.test' },
-    });
+    const json = { agent_id: 'room-1', status: 'uploading', inputs: [], url: 'http://room-1.test' };
+    expect(await get('/api/agents/room-1')).toMatchObject({ status: 200, json });
   });
 
   test('is 404 for an agent that is not known', async () => {
     const answer = await send(app, 'GET', '/api/agents/nowhere');
     expect(answer).toMatchObject({ status: 404, text: "Cannot find an agent with id 'nowhere'." });
   });
-
-  test.each(['', '/room-1'])(
-    'has the role ROLE_API_CAPTURE_AGENTS_VIEW, and came with 1.1.0: /api/agents%s',
-    async (path) => {
-      await known('room-1');
-      const ask = (headers: Record<string, string>) =>
-        send(app, 'GET', `/api/agents${path}`, undefined, headers);
-      const account = async (...roles: string[]) => ({
-        Authorization: await app.account(randomUUID(), ...roles),
-      });
-      expect((await ask(await account('ROLE_API_CAPTURE_AGENTS_VIEW'))).status).toBe(200);
-      expect((await ask(await account('ROLE_CAPTURE_AGENT', 'ROLE_API_EVENTS_VIEW'))).status).toBe(403);
-      expect((await ask({ Accept: 'application/v1.0.0+json' })).status).toBe(406);
-      const first = { Accept: 'application/v1.1.0+json' };
-      expect((await ask(first)).type).toBe(first.Accept);
-    },
-  );
 });
 
 describe('status and update', () => {
@@ -172,30 +144,20 @@ test('the time zone of an agent is its own; UTC for one that has not said or is 
 
 describe('POST /capture-admin/agents/{name}', () => {
   test('makes an agent known and answers with a sentence in plain text', async () => {
-    expect(await report('first', { state: 'idle', address: ' http://first.test ' })).toMatchObject({
-      status: 200,
-      type: 'text/plain; charset=utf-8',
-      text: 'first set to idle',
-    });
+    const answer = await report('first', { state: 'idle', address: ' http://first.test ' });
+    const sentence = { type: 'text/plain; charset=utf-8', text: 'first set to idle' };
+    expect(answer).toMatchObject({ status: 200, ...sentence });
     expect(await agent('first')).toMatchObject({ status: 'idle', url: 'http://first.test' });
-  });
-
-  test('takes a multipart form as well', async () => {
-    const { type, body } = form([field('address', 'http://curl.test'), field('state', 'capturing')]);
-    const headers = { 'Content-Type': type };
-    const answer = await app.request(pathOf('curl'), { method: 'POST', headers, body });
-    expect([answer.status, await answer.text()]).toEqual([200, 'curl set to capturing']);
-    expect(await agent('curl')).toMatchObject({ status: 'capturing', url: 'http://curl.test' });
   });
 
   test('leaves the address alone when none is sent, and empties it when it is empty', async () => {
     await report('moved', { state: 'idle', address: 'http://a.test' });
     await report('moved', { state: 'error' });
     expect(await agent('moved')).toMatchObject({ status: 'error', url: 'http://a.test' });
-    await report('moved', { state: 'error', address: 'http://b.test' });
-    expect(await agent('moved')).toMatchObject({ url: 'http://b.test' });
-    await report('moved', { state: 'error', address: '' });
-    expect(await agent('moved')).toMatchObject({ url: '' });
+    for (const address of ['http://b.test', '']) {
+      await report('moved', { state: 'error', address });
+      expect(await agent('moved')).toMatchObject({ url: address });
+    }
   });
 
   const WRONG_STATE = (state: string) =>
@@ -261,11 +223,10 @@ describe('names', () => {
   );
 
   test.each(['%FF', '%ED%A0%80', 'a%', '%zz'])('%s is no name', async (encoded) => {
+    const text = 'The name of the capture agent is not percent-encoded UTF-8.';
     for (const path of ['', '/configuration'].map((end) => `/capture-admin/agents/${encoded}${end}`)) {
-      expect(await send(app, 'POST', path, { state: 'idle', configuration: '{}' })).toMatchObject({
-        status: 400,
-        text: 'The name of the capture agent is not percent-encoded UTF-8.',
-      });
+      const answer = await send(app, 'POST', path, { state: 'idle', configuration: '{}' });
+      expect(answer).toMatchObject({ status: 400, text });
     }
   });
 });
@@ -287,14 +248,10 @@ describe('whoever reports', () => {
 
   test.each(both)('%s does nothing in the name of others without the right to: 403', async (path) => {
     const Authorization = await app.account(randomUUID(), 'ROLE_CAPTURE_AGENT');
+    const others = { 'X-RUN-AS-USER': 'admin', 'X-RUN-WITH-ROLES': 'ROLE_CAPTURE_AGENT' };
     await changesNothing(async () => {
-      for (const [name, value] of [
-        ['X-RUN-AS-USER', 'admin'],
-        ['X-RUN-WITH-ROLES', 'ROLE_CAPTURE_AGENT'],
-      ] as const) {
-        const answer = await send(app, 'POST', path, fields, { Authorization, [name]: value });
-        expect(answer.status).toBe(403);
-      }
+      for (const [name, value] of Object.entries(others))
+        expect((await send(app, 'POST', path, fields, { Authorization, [name]: value })).status).toBe(403);
     });
   });
 
@@ -329,14 +286,10 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
       const multipart = form([field('other', 'x'), field('configuration', text)]);
       const sent = type === 'multipart' ? multipart : { type, body };
       expect((await post('taken', sent.body, sent.type)).status).toBe(200);
+      const [names, time_zone] = ['camera, screen', 'Europe/Berlin'];
       expect(await stored('taken')).toMatchObject({
-        configuration: {
-          a: '<&>',
-          'capture.device.names': 'camera, screen',
-          'capture.device.timezone': 'Europe/Berlin',
-        },
-        inputs: ['camera', 'screen'],
-        time_zone: 'Europe/Berlin',
+        configuration: { a: '<&>', 'capture.device.names': names, 'capture.device.timezone': time_zone },
+        ...{ inputs: ['camera', 'screen'], time_zone },
       });
     });
   });
@@ -375,12 +328,11 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
     expect(await agent('busy')).toMatchObject(busy);
   });
 
+  // The unit tests of the parser have every fault; here is one of each kind.
   test.each<[what: string, body: BodyInit, type: string | undefined, sentence: string]>([
     ['nothing', '', undefined, "Missing form parameter 'configuration'"],
     ['a form without it', 'state=idle', URLENCODED, "Missing form parameter 'configuration'"],
     ['an empty field', 'configuration=', URLENCODED, 'must be a JSON object or properties XML'],
-    ['half an object', '{"a":', 'application/json', 'must be a JSON object or properties XML'],
-    ['nested JSON', '{"a":{"b":1}}', 'application/json', 'The property "a" of the configuration is neither'],
     ['half a document', '<properties>', 'text/xml', 'is not well-formed XML: see line 1'],
     ['Latin-1', Buffer.from('{"a":"\xe4"}', 'latin1'), 'application/json', 'is not encoded in UTF-8'],
   ])('is 400 for %s, and nothing changes', async (_what, body, type, sentence) => {
@@ -393,28 +345,7 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
     });
   });
 
-  test.each([
-    ['a file', '<!DOCTYPE properties [<!ENTITY a SYSTEM "file:///etc/passwd">]>', '&a;'],
-    ['another server', '<!DOCTYPE properties [<!ENTITY % a SYSTEM "http://127.0.0.1:1/"> %a;]>', 'x'],
-  ])('expands no entities and fetches nothing: %s is 400', async (_what, doctype, value) => {
-    const text = `<?xml version="1.0"?>${doctype}<properties><entry key="a">${value}</entry></properties>`;
-    expect(await post('attacked', text, 'text/xml')).toMatchObject({
-      status: 400,
-      text: expect.stringMatching(/^The configuration declares something/),
-    });
-    expect(await stored('attacked')).toBeUndefined();
-  });
-
-  test('is kept with a time zone that there is not, and the zone is UTC', async () => {
-    const zone = 'EST5EDT,M3.2.0,M11.1.0';
-    const text = JSON.stringify({ 'capture.device.names': 'camera', 'capture.device.timezone': zone });
-    expect(await post('posix', text)).toMatchObject({ status: 200, text: expect.stringContaining(zone) });
-    expect(await stored('posix')).toMatchObject({ inputs: ['camera'], time_zone: 'UTC' });
-  });
-
   test('is 413 beyond 64 KiB', async () => {
-    const sentence = 'The configuration is longer than 65536 bytes.';
-    expect(await post('large', `{${' '.repeat(65_535)}}`)).toMatchObject({ status: 413, text: sentence });
     expect((await post('large', `{"a":"${'x'.repeat(2 ** 20)}"}`)).status).toBe(413);
   });
 });
