@@ -74,10 +74,8 @@ test.each<[string, Partial<ZipPart>, string]>([
       { flavor: 'presenter/source', sha256: sha256(CAMERA), filename: 'CAMERA.mp4', mediatype: 'video/mp4' },
       { flavor: 'presentation/source', sha256: sha256(SLIDES), filename: 'SCREEN.mp4' },
     ]);
-    expect(await read(`/api/events/${id}`)).toMatchObject({
-      title: 'Algebra',
-      processing_state: 'INSTANTIATED',
-    });
+    const shown = { title: 'Algebra', processing_state: 'INSTANTIATED' };
+    expect(await read(`/api/events/${id}`)).toMatchObject(shown);
     expect(await count('staging')).toBe(staged);
   },
 );
@@ -179,28 +177,14 @@ test('the archive as the whole body, and an event of its own', async () => {
   expect(await read(`/api/events/${id}`)).toMatchObject({ title: 'From the calendar' });
 });
 
+// The unit tests of zip archives and of XML have every fault of these; here is one of each kind.
 const only = (name: string, content: string | Buffer) => zipOf([{ name, content }]);
 test.each([
-  ['no archive', Buffer.from('nothing of the kind'), 'zip archive'],
   ['an archive that was cut short', archive().subarray(0, 600_000), 'cut short'],
-  ['an entry that leaves its folder', only('../manifest.xml', manifest(FILES)), '../'],
   ['no manifest', only('CAMERA.mp4', CAMERA), 'manifest.xml'],
   ['a manifest that names what is not there', only('manifest.xml', manifest(FILES)), 'CAMERA.mp4'],
   ['a manifest that is no XML', only('manifest.xml', 'x'), 'manifest.xml'],
   ['a track without a flavor', archive(manifest({ ...FILES, 'SCREEN.mp4': ['track', ''] })), '"SCREEN.mp4"'],
-  [
-    'an entity bomb',
-    only('manifest.xml', '<!DOCTYPE a [<!ENTITY b "c">]><mediapackage id="&b;"/>'),
-    'entities',
-  ],
-  [
-    'a bomb',
-    zipOf([
-      { name: 'manifest.xml', content: manifest({ 'a.mp4': ['track', 'presenter/source'] }) },
-      { name: 'a.mp4', content: Buffer.alloc(8 * 2 ** 20), deflated: true },
-    ]),
-    'zip archive',
-  ],
 ])('%s is 400, and nothing is stored', async (_, zip, sentence) => {
   await storesNothing(async () => expect(await send(zip)).toMatchObject(refusal(400, sentence)));
 });

@@ -22,6 +22,7 @@ import {
 import { parseAsPyca } from '../support/pyca.ts';
 import { newAgent, schedule } from '../support/scheduling.ts';
 import { storageWith } from '../support/storage-with.ts';
+import { operationsOf } from '../support/workflows.ts';
 
 /** Media packages as agents, recorders, Studio and scripts send them. */
 const app = await workerApp();
@@ -96,14 +97,9 @@ describe('as pyCA records', () => {
 
   test('rule 11: ingest answers without having looked into the recording', async () => {
     const id = await deliver(Buffer.from('This is no recording.'));
-    const first = await app.database
-      .selectFrom('workflow_operations')
-      .innerJoin('workflows', 'workflows.id', 'workflow_operations.workflow_id')
-      .select(['workflow_operations.operation', 'workflow_operations.state'])
-      .where('event_id', '=', id)
-      .orderBy('workflow_operations.position')
-      .executeTakeFirst();
-    expect(first).toEqual({ operation: 'inspect', state: 'ready' });
+    const [workflow] = await workflows(id);
+    const [first] = await operationsOf(app.database, workflow?.id ?? 0);
+    expect(first).toMatchObject({ operation: 'inspect', state: 'ready' });
   });
 
   test('an event that was deleted while it was recorded does not cost the recording', async () => {
@@ -118,9 +114,8 @@ describe('as pyCA records', () => {
     const configuration = JSON.stringify({ a: 'schedule', b: 'schedule' });
     await changeSchedule(id, { configuration, workflow: 'fast', recording_state: 'uploading' });
     await deliver(CAMERA, { workflowInstanceId: id, 'org.opencastproject.workflow.config.b': 'agent' });
-    expect(await workflows(id)).toMatchObject([
-      { definition: 'fast', configuration: { a: 'schedule', b: 'agent' } },
-    ]);
+    const merged = { a: 'schedule', b: 'agent' };
+    expect(await workflows(id)).toMatchObject([{ definition: 'fast', configuration: merged }]);
   });
 
   test('what an agent has read of the calendar does not overwrite what people have changed since', async () => {
@@ -188,28 +183,23 @@ describe('drafts', () => {
   });
 
   test('forged elements and addresses in what is sent back count for nothing', async () => {
+    const track = '<track id="x" type="presenter/source"><url>file:///etc/passwd</url></track>';
     const forged = (await pyca.withTrack(CAMERA))
-      .replace(
-        /<media>.*<\/media>/,
-        '<media><track id="x" type="presenter/source"><url>file:///etc/passwd</url></track></media>',
-      )
+      .replace(/<media>.*<\/media>/, `<media>${track}</media>`)
       .replaceAll(/<(\/?)(?!\?)/g, '<$1ns2:');
     const id = packageId(ok(await pyca.ingest(forged)));
     expect(await tracks(id)).toMatchObject([{ sha256: sha256(CAMERA) }]);
   });
 
-  test('what is given up is gone, with its files', async () => {
+  test('what is given up is gone, with its files; nothing can be added to what has been ingested', async () => {
     const xml = await pyca.withTrack(CAMERA);
     expect((await pyca.urlencoded('/ingest/discardMediaPackage', { mediaPackage: xml })).status).toBe(200);
     expect(await pyca.ingest(xml)).toMatchObject({ status: 404 });
     const draft = app.database.selectFrom('drafts').select('id').where('id', '=', packageId(xml));
     expect(await draft.execute()).toEqual([]);
-  });
-
-  test('nothing can be added to what has been ingested', async () => {
-    const xml = await pyca.withTrack(CAMERA);
-    ok(await pyca.ingest(xml));
-    expect(await pyca.addTrack(xml, SLIDES)).toMatchObject({ status: 409 });
+    const ingested = await pyca.withTrack(CAMERA);
+    ok(await pyca.ingest(ingested));
+    expect(await pyca.addTrack(ingested, SLIDES)).toMatchObject({ status: 409 });
   });
 
   test('none is begun by HEAD, or for a page of another site', async () => {
@@ -561,12 +551,10 @@ describe('by address, and with little room', async () => {
       const pull = () => {
         asked = true;
       };
-      const answer = await narrow.request(path, {
-        method: 'POST',
-        headers: { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '500000' },
-        body: new ReadableStream({ pull }, { highWaterMark: 0 }),
-        duplex: 'half',
-      } as RequestInit);
+      const headers = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '500000' };
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+      const init = { method: 'POST', headers, body, duplex: 'half' };
+      const answer = await narrow.request(path, init as RequestInit);
       expect([answer.status, asked]).toEqual([507, false]);
     },
   );
@@ -653,19 +641,14 @@ describe('schedule', () => {
   });
 
   test.each<[string, Record<string, string | string[]>]>([
-    ['no period', { spatial: 'hall' }],
-    ['no place', { temporal: period }],
-    ['two places', { spatial: ['a', 'b'], temporal: period }],
-    [
-      'an end before its start',
-      { spatial: 'a', temporal: temporal('2031-01-01T10:00Z', '2031-01-01T09:00Z') },
-    ],
-    ['a time that is over', { spatial: 'a', temporal: temporal('2026-01-01T10:00Z', '2026-01-01T11:00Z') }],
-    [
-      'a start that is not when it was created',
-      { spatial: 'a', created: '2031-01-01T09:00Z', temporal: period },
-    ],
+    ['no period', { temporal: [] }],
+    ['no place', { spatial: [] }],
+    ['two places', { spatial: ['a', 'b'] }],
+    ['an end before its start', { temporal: temporal('2031-01-01T10:00Z', '2031-01-01T09:00Z') }],
+    ['a time that is over', { temporal: temporal('2026-01-01T10:00Z', '2026-01-01T11:00Z') }],
+    ['a start that is not when it was created', { created: '2031-01-01T09:00Z' }],
   ])('%s is 400', async (_, terms) => {
-    expect(await send(await planned(terms))).toMatchObject({ status: 400 });
+    const answer = await send(await planned({ spatial: 'hall', temporal: period, ...terms }));
+    expect(answer).toMatchObject({ status: 400 });
   });
 });
