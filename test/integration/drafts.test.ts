@@ -105,18 +105,12 @@ const extend = (lifetimeMs: number) =>
 const rows = (table: 'drafts' | 'draft_tracks' | 'staging' | 'events' | 'tracks' | 'workflows') =>
   db.database.selectFrom(table).selectAll().execute() as Promise<Record<string, unknown>[]>;
 
-const newEvent = (id: string = randomUUID()): NewTarget => ({
-  kind: 'new',
-  events: {
-    id,
-    columns: newEventColumns(new Map([['title', 'Lecture']]), new Date()),
-    catalogs: new Map(),
-    acl: [],
-    processing: { workflow: 'publish', configuration: {} },
-    recordings: undefined,
-  },
-  gapMs: 0,
-});
+const newEvent = (id: string = randomUUID()): NewTarget => {
+  const columns = newEventColumns(new Map([['title', 'Lecture']]), new Date());
+  const processing = { workflow: 'publish', configuration: {} };
+  const events = { id, columns, catalogs: new Map(), acl: [], processing, recordings: undefined };
+  return { kind: 'new', events, gapMs: 0 };
+};
 const acceptDraft = (by: StagingLedger, into: NewTarget | ExistingTarget = newEvent(), which = draft) => {
   const { principal, ...draft } = which;
   const intake = { principal, requestId: 'r', target: into, tracks: [], draft };

@@ -44,13 +44,17 @@ describe('an operation', () => {
     const { run, state, left, eventId } = await prepare(async (context) => {
       const key = await produce(context);
       return async (trx) => {
-        const file = { flavor: 'a/b', filename: 'x', mediatype: 'text/plain', sha256: '0'.repeat(64) };
+        const file = {
+          flavor: 'a/b',
+          filename: 'x',
+          mediatype: 'text/plain',
+          sha256: '0'.repeat(64),
+          size: 6,
+        };
+        const track = { id: crypto.randomUUID(), event_id: context.eventId, position: 0, object_key: key };
         await trx
           .insertInto('tracks')
-          .values({
-            ...{ id: crypto.randomUUID(), event_id: context.eventId, position: 0, object_key: key, size: 6 },
-            ...file,
-          })
+          .values({ ...track, ...file })
           .execute();
       };
     });

@@ -9,8 +9,8 @@ import { parseDefinition } from '../../src/workflows/definitions.ts';
 import { startWorkflow } from '../../src/workflows/start.ts';
 import { WORKFLOW_MOVES } from '../../src/workflows/states.ts';
 import { ownApp } from '../support/app.ts';
-import { eventually } from '../support/eventually.ts';
 import { readPage } from '../support/lists.ts';
+import { untilOneWaits } from '../support/lock-waits.ts';
 import { insertEvent } from '../support/publication.ts';
 import { send } from '../support/series.ts';
 import { AT_ONCE, operationsOf, processingState } from '../support/workflows.ts';
@@ -110,19 +110,23 @@ describe('pausing', () => {
     expect(await states()).toEqual(['SUCCEEDED', 'succeeded', 'succeeded']);
   });
 
+  /** A workflow that was paused while its first operation was under way. */
+  async function pausedUnderWay(definition: Definition) {
+    const started = await start(definition);
+    const held = await started.claim();
+    await started.put({ state: 'paused' });
+    return { ...started, held };
+  }
+
   test('lets the operation under way end, keeps its result, and begins no other', async () => {
-    const { put, states, claim, end } = await start(two);
-    const held = await claim();
-    await put({ state: 'paused' });
+    const { states, end, held } = await pausedUnderWay(two);
     expect(await heartbeat(database, held, 0.5)).toBe(true);
     await end(held);
     expect(await states()).toEqual(['PAUSED', 'succeeded', 'paused']);
   });
 
   test('while the last operation is under way, it succeeds when it is resumed', async () => {
-    const { put, states, claim, end } = await start({ operations: ['noop'] });
-    const held = await claim();
-    await put({ state: 'paused' });
+    const { put, states, end, held } = await pausedUnderWay({ operations: ['noop'] });
     await end(held);
     expect(await states()).toEqual(['PAUSED', 'succeeded']);
     expect((await put({ state: 'running' })).json.state).toBe('succeeded');
@@ -131,9 +135,7 @@ describe('pausing', () => {
   test.each(['retried', 'deferred', 'handed back', 'lost'] as const)(
     'an operation that was %s meanwhile waits for the resumption',
     async (kind) => {
-      const { put, states, claim, end } = await start(two);
-      const held = await claim();
-      await put({ state: 'paused' });
+      const { put, states, end, held } = await pausedUnderWay(two);
       await end(held, kind);
       expect(await states()).toEqual(['PAUSED', 'paused', 'waiting']);
       await put({ state: 'running' });
@@ -142,17 +144,14 @@ describe('pausing', () => {
   );
 
   test('does not hide a failure of what was under way', async () => {
-    const { put, states, claim, end } = await start(two);
-    const held = await claim();
-    await put({ state: 'paused' });
+    const { states, end, held } = await pausedUnderWay(two);
     await end(held, 'failed');
     expect(await states()).toEqual(['FAILED', 'failed', 'stopped']);
   });
 
   test('while the operation before a review is under way, it does not take the review away', async () => {
-    const { put, states, claim, end, work } = await start({ operations: ['noop', 'pause', 'noop'] });
-    const held = await claim();
-    await put({ state: 'paused' });
+    const operations = ['noop', 'pause', 'noop'];
+    const { put, states, end, held, work } = await pausedUnderWay({ operations });
     await end(held);
     expect(await states()).toEqual(['PAUSED', 'succeeded', 'waiting', 'waiting']);
     expect((await put({ state: 'running' })).json.state).toBe('paused');
@@ -165,10 +164,9 @@ describe('pausing', () => {
 
   test('does not take a review away that the configuration asks for only then', async () => {
     const operations = ['noop', { operation: 'pause', if: 'review' }, 'noop'];
-    const { put, states, claim, end } = await start({ operations, configuration: { review: false } });
+    const configuration = { review: false };
+    const { put, states, end, held } = await pausedUnderWay({ operations, configuration });
     const review = { configuration: '{ "review": "true" }' };
-    const held = await claim();
-    await put({ state: 'paused' });
     await end(held);
     expect(await states()).toEqual(['PAUSED', 'succeeded', 'skipped', 'paused']);
     await put(review);
@@ -182,9 +180,7 @@ describe('pausing', () => {
   });
 
   test('resumed at once it changes nothing for the operation under way', async () => {
-    const { put, states, claim, end } = await start(two);
-    const held = await claim();
-    await put({ state: 'paused' });
+    const { put, states, end, held } = await pausedUnderWay(two);
     expect((await put({ state: 'running' })).status).toBe(200);
     await end(held);
     expect(await states()).toEqual(['RUNNING', 'succeeded', 'ready']);
@@ -261,22 +257,11 @@ describe('stopping and trying again', () => {
     expect((await states()).slice(1)).toEqual(['ready', 'waiting']);
   });
 
-  test.each<[string, Ending['kind'][], string[]]>([
-    [
-      'whose publication was retracted is processed from the beginning',
-      ['succeeded', 'succeeded', 'failed', 'succeeded'],
-      ['ready', 'waiting', 'waiting', 'waiting'],
-    ],
-    [
-      'that was not published yet keeps what was done',
-      ['succeeded', 'failed', 'succeeded'],
-      ['succeeded', 'ready', 'waiting', 'waiting'],
-    ],
-    [
-      'that could not be retracted keeps what was done',
-      ['succeeded', 'succeeded', 'failed', 'failed'],
-      ['succeeded', 'succeeded', 'ready', 'waiting'],
-    ],
+  const [done, broke] = ['succeeded', 'failed'] as const;
+  test.each<[string, Ending['kind'][], number]>([
+    ['whose publication was retracted is processed from the beginning', [done, done, broke, done], 0],
+    ['that was not published yet keeps what was done', [done, broke, done], 1],
+    ['that could not be retracted keeps what was done', [done, done, broke, broke], 2],
   ])('a failed one %s', async (_, kinds, kept) => {
     const { put, states, work } = await start({
       operations: ['encode', 'publish', 'noop'],
@@ -285,7 +270,8 @@ describe('stopping and trying again', () => {
     await work(...kinds);
     expect((await states())[0]).toBe('FAILED');
     await put({ state: 'retry' });
-    expect((await states()).slice(1)).toEqual(kept);
+    const [begun, waiting] = [Array(kept).fill('succeeded'), Array(3 - kept).fill('waiting')];
+    expect((await states()).slice(1)).toEqual([...begun, 'ready', ...waiting]);
   });
 
   test('only the latest workflow of an event is tried again', async () => {
@@ -307,11 +293,7 @@ describe('stopping and trying again', () => {
     await database.transaction().execute(async (trx) => {
       await startWorkflow(trx, factsOf(event, { operations: ['noop'] }));
       answer = put({ state: 'retry' });
-      await eventually(async () => {
-        const { rows } = await sql`SELECT FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database);
-        expect(rows, 'The request waits for the lock.').toHaveLength(1);
-      });
+      await untilOneWaits(database);
     });
     expect((await answer)?.status).toBe(409);
     expect((await states()).slice(1)).toEqual(['failed']);
@@ -443,10 +425,8 @@ describe('another configuration', () => {
   });
 
   test('counts for what is tried again with it', async () => {
-    const { put, states, work } = await start({
-      configuration: { publish: true },
-      operations: ['noop', when('publish')],
-    });
+    const operations = ['noop', when('publish')];
+    const { put, states, work } = await start({ configuration: { publish: true }, operations });
     await work('succeeded', 'failed');
     expect((await put({ state: 'retry', configuration: '{"publish":false}' })).json.state).toBe('succeeded');
     expect((await states()).slice(1)).toEqual(['succeeded', 'skipped']);
@@ -476,10 +456,11 @@ describe('another configuration', () => {
     expect((await failed.states()).slice(1)).toEqual(['ready', 'waiting']);
   });
 
-  test.each(['{', '[]', '"x"', '7'])('that is %s is refused with 400', async (configuration) => {
+  test('that is no object is refused with 400', async () => {
     const { put } = await start({ operations: ['noop'] });
-    const { status, text } = await put({ configuration });
-    expect([status, text]).toEqual([400, "Passed parameter 'configuration' is invalid JSON."]);
+    const text = "Passed parameter 'configuration' is invalid JSON.";
+    for (const configuration of ['{', '[]', '"x"', '7'])
+      expect(await put({ configuration })).toMatchObject({ status: 400, text });
   });
 });
 
@@ -525,9 +506,8 @@ describe('POST /api/workflows', () => {
 
   test('while another workflow is active it is 409, and of ten at once one is started', async () => {
     const event_identifier = await insertEvent(database);
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => post({ ...wanted, event_identifier })),
-    );
+    const ten = Array.from({ length: 10 }, () => post({ ...wanted, event_identifier }));
+    const answers = await Promise.all(ten);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
     const refused = answers.find(({ status }) => status === 409);
     expect(JSON.parse(refused?.text ?? '')).toEqual({
@@ -571,9 +551,8 @@ describe('GET /api/workflow-definitions', () => {
 
   test('lists the definitions with what is always told of them, by their identifiers', async () => {
     const { ids, rows } = await readPage(app, path);
-    expect(ids).toEqual([
-      ...['fast', 'publish', 'republish-metadata', 'retract', 'review', 'schedule-and-upload'],
-    ]);
+    const built = ['fast', 'publish', 'republish-metadata', 'retract', 'review', 'schedule-and-upload'];
+    expect(ids).toEqual(built);
     const tags = ['upload', 'own'];
     expect(rows[4]).toEqual({ identifier: 'review', title: 'A review', description: '', tags });
   });
@@ -615,18 +594,17 @@ describe('GET /api/workflow-definitions', () => {
       configuration_panel: '<label>Really <input type="checkbox" id="really"></label>',
       configuration_panel_json: '[{"fieldset":[{"name":"really","type":"checkbox"}]}]',
     });
-    const common = {
-      ...{ unless: '', fail_workflow_on_error: true, error_handler_workflow: '', configuration: {} },
+    const always = {
+      unless: '',
+      fail_workflow_on_error: true,
+      error_handler_workflow: '',
+      configuration: {},
     };
+    const once = { description: '', if: 'really', retry_strategy: 'none', max_attempts: 1 };
+    const often = { description: 'Telling somebody', if: '', retry_strategy: 'retry', max_attempts: 9 };
     expect(json.operations).toEqual([
-      {
-        ...{ operation: 'inspect', description: '', if: 'really', retry_strategy: 'none', max_attempts: 1 },
-        ...common,
-      },
-      {
-        ...{ operation: 'noop', description: 'Telling somebody', if: '', retry_strategy: 'retry' },
-        ...{ max_attempts: 9, ...common },
-      },
+      { operation: 'inspect', ...once, ...always },
+      { operation: 'noop', ...often, ...always },
     ]);
   });
 

@@ -117,15 +117,6 @@ test('a permanent failure ends the workflow FAILED and keeps the reason and the 
   expect(operations).toMatchObject([{ state: 'failed', ...why }, { state: 'stopped' }]);
 });
 
-test('a retried operation waits before it can be claimed again', async () => {
-  const { eventId, workflowId } = await startTestWorkflow(database);
-  const claim = await claimFirst(workflowId);
-  await end(claim, { kind: 'retried', reason: 'r', log: '', delayMs: 60_000 });
-  expect(await states(workflowId)).toEqual(['ready']);
-  expect(await take(claim.operationId, 'worker-b')).toBeUndefined();
-  expect(await processingState(database, eventId)).toBe('RUNNING');
-});
-
 test('a paused workflow goes on when it is resumed, and only then', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'pause', 'noop']);
   await end(await claimFirst(workflowId), SUCCEEDED);
