@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/retry.ts';
-import { expireUploads } from '../../src/ingest/uploads/expire.ts';
 import { discardUpload } from '../../src/ingest/uploads/uploads.ts';
 import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
@@ -35,12 +34,6 @@ const usedBy = async (id: string) => {
   const row = bench.app.database.selectFrom('uploads').select('event_id').where('id', '=', id);
   return (await row.executeTakeFirst())?.event_id;
 };
-const expire = (id: string) =>
-  bench.app.database
-    .updateTable('uploads')
-    .set({ expires_at: new Date(0) })
-    .where('id', '=', id)
-    .execute();
 const schedule = async () => {
   const scheduling = { agent_id: newAgent(), start: '2024-05-06T08:00:00Z', duration: 1000 };
   return created(await post(bench.app, scheduledFields(scheduling)));
@@ -120,13 +113,9 @@ describe('uploads of POST /api/events', () => {
 
   test('for several events by a rule are refused like files', async () => {
     const id = await make();
-    const fields = scheduledFields({
-      agent_id: newAgent(),
-      start: '2030-01-07T09:00:00Z',
-      end: '2030-01-14T09:00:00Z',
-      duration: 1000,
-      rrule: 'FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0',
-    });
+    const period = { start: '2030-01-07T09:00:00Z', end: '2030-01-14T09:00:00Z', duration: 1000 };
+    const rrule = 'FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0';
+    const fields = scheduledFields({ agent_id: newAgent(), ...period, rrule });
     const answer = await seen(await post(bench.app, [...fields, presenter(id)]));
     expect(answer.status).toBe(400);
     expect(await seen(await post(bench.app, [...fields, slides()]))).toEqual(answer);
@@ -185,7 +174,8 @@ describe('uploads that cannot be had', () => {
 
   test('that have expired are gone', async () => {
     const id = await make();
-    await expire(id);
+    const expired = bench.app.database.updateTable('uploads').set({ expires_at: new Date(0) });
+    await expired.where('id', '=', id).execute();
     expect((await create([presenter(id)])).status).toBe(404);
     expect((await stateOf(bench.app, id)).status).toBe(404);
   });
@@ -270,11 +260,9 @@ describe('uploads of POST /api/events/{id}', () => {
     expect(await tracks(event)).toEqual([]);
   });
 
+  const bothOf = (...ids: string[]) => uploads(ids.map((id) => ({ id, flavor: 'a/b' })));
   test.each<[string, (id: string) => Part[]]>([
-    [
-      'an upload that does not exist',
-      (id) => [uploads([id, 'none'].map((each) => ({ id: each, flavor: 'a/b' })))],
-    ],
+    ['an upload that does not exist', (id) => [bothOf(id, 'none')]],
     ['a series that does not exist', (id) => [presenter(id), metadata('isPartOf', 'none')]],
     ['an empty file beside it', (id) => [presenter(id), file('audio', 'a.mp3', Buffer.alloc(0))]],
   ])('refused for %s leave the event waiting and the upload usable', async (_, parts) => {
@@ -336,16 +324,9 @@ describe('an upload that an event has', () => {
     await expectNothingLeftOver(bench.app);
   }
 
-  test('can be asked how far it is until it expires, and the event keeps the recording', async () => {
+  test('can be asked how far it is, and takes no more bytes', async () => {
     const whole = { status: 200, offset: CAMERA.length, length: CAMERA.length };
     expect(await stateOf(bench.app, id)).toEqual(whole);
-    await expire(id);
-    expect((await stateOf(bench.app, id)).status).toBe(404);
-    expect(await expireUploads(bench.app.database)).toBe(1);
-    await expectWhole();
-  });
-
-  test('takes no more bytes', async () => {
     expect((await append(bench.app, id, CAMERA.length, SLIDES)).status).toBe(413);
     expect((await append(bench.app, id, 0, SLIDES)).status).toBe(409);
     expect((await append(bench.app, id, CAMERA.length, Buffer.alloc(0))).status).toBe(204);

@@ -10,6 +10,7 @@ import { ADMIN, ownApp, type TestApp } from '../support/app.ts';
 import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
+import { giveAcl } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, field, file, form, type Part } from '../support/form.ts';
 import { expectNothingLeftOver, isRemembered } from '../support/leftovers.ts';
@@ -17,6 +18,7 @@ import { OpenUpload } from '../support/open-upload.ts';
 import { insertEvent } from '../support/publication.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent, scheduledFields } from '../support/scheduling.ts';
+import { ace } from '../support/series.ts';
 import { storageWith } from '../support/storage-with.ts';
 import { append, begin, stateOf, tus } from '../support/tus.ts';
 import { FOR_AGES } from '../support/watched.ts';
@@ -245,13 +247,6 @@ describe('POST /api/events/{id}/track', () => {
     return (await row.executeTakeFirstOrThrow()).archive_version;
   };
 
-  async function grant(...actions: string[]): Promise<void> {
-    await database.deleteFrom('event_acl').where('event_id', '=', event).execute();
-    const entries = actions.map((action, position) => ({ position, role: 'ROLE_READER', action }));
-    const values = entries.map((entry) => ({ ...entry, event_id: event, allow: true }));
-    await database.insertInto('event_acl').values(values).execute();
-  }
-
   async function enter(processing_state: 'RUNNING' | 'PAUSED' | 'SUCCEEDED'): Promise<void> {
     await database.updateTable('events').set({ processing_state }).where('id', '=', event).execute();
   }
@@ -279,12 +274,12 @@ describe('POST /api/events/{id}/track', () => {
 
   test('the fields may follow the file, and the last of several counts', async () => {
     const content = bytes(200_000);
-    const parts = [
-      file('track', 'a.mp4', content),
+    const fields = [
       field('flavor', 'wrong'),
       field('tags', ' a , ,b,a'),
       field('flavor', 'presenter/source'),
     ];
+    const parts = [file('track', 'a.mp4', content), ...fields];
     for (let i = 0; i < 2; i += 1) await expectTaken(parts);
     expect(await tracks()).toMatchObject([
       { position: 0, flavor: 'presenter/source', tags: ['a', 'b'], sha256: sha256(content), has_video: null },
@@ -362,34 +357,22 @@ describe('POST /api/events/{id}/track', () => {
   test('404 for an event that is not there or not to be read, 401 for one not to be written', async () => {
     const roles = ['ROLE_API_EVENTS_TRACK_EDIT', 'ROLE_READER'];
     const headers = { Authorization: await app.account(`c-${randomUUID()}`, ...roles) };
-    const id = randomUUID();
-    await expectRefused(() => send(captions('de'), { id }), 404, `Unable to find event with id '${id}'`);
-    await expectRefused(
-      () => send(captions('de'), { headers }),
-      404,
-      `Unable to find event with id '${event}'`,
-    );
-    await grant('read');
-    await expectRefused(() => send(captions('de'), { headers }), 401, 'unauthorized');
-    await grant('read', 'write');
+    const refused = (status: number, sentence: string, id = event) =>
+      expectRefused(() => send(captions('de'), { id, headers }), status, sentence);
+    for (const id of [randomUUID(), event]) await refused(404, `Unable to find event with id '${id}'`, id);
+    await giveAcl(app, event, [ace('ROLE_READER')]);
+    await refused(401, 'unauthorized');
+    await giveAcl(app, event, [ace('ROLE_READER'), ace('ROLE_READER', 'write')]);
     expect((await send(captions('de'), { headers })).status).toBe(200);
   });
 
-  const NO_FILE = /^Could not add track: the form holds no file/;
+  const SORT = field('flavor', 'a/b');
   test.each([
     ['no flavor', [file('track', 'a.vtt', VTT)], /^Could not parse flavor ; /],
-    ['no file', [field('flavor', 'a/b'), field('track', 'text')], NO_FILE],
-    ['a file in another part', [field('flavor', 'a/b'), file('presenter', 'a', VTT)], NO_FILE],
-    [
-      'an empty file',
-      [field('flavor', 'a/b'), file('track', 'a', Buffer.alloc(0))],
-      /^Could not add track: The file 'a'/,
-    ],
-    [
-      'two files',
-      [field('flavor', 'a/b'), file('track', 'a', VTT), file('track', 'b', VTT)],
-      /^Could not add track: the form holds more/,
-    ],
+    ['no file', [SORT, field('track', 'text')], /^Could not add track: the form holds no file/],
+    ['a file in another part', [SORT, file('presenter', 'a', VTT)], /^Could not .*: the form holds no file/],
+    ['an empty file', [SORT, file('track', 'a', Buffer.alloc(0))], /^Could not add track: The file 'a'/],
+    ['two files', [SORT, file('track', 'a', VTT), file('track', 'b', VTT)], /^Could not .* form holds more/],
   ])('400 for %s', (_what, parts, sentence) => expectRefused(() => send(parts), 400, sentence));
 
   test.each([

@@ -1,14 +1,12 @@
-import { join } from 'node:path';
 import { sql, type Updateable } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Schedule } from '../../src/database/schema.ts';
 import { markMissedRecordings } from '../../src/recordings/state.ts';
-import { startReconciler } from '../../workers/reconciler.ts';
 import { workerApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
 import { sendForm } from '../support/event-writes.ts';
-import { eventually } from '../support/eventually.ts';
 import { field, file } from '../support/form.ts';
+import { reconcileUntil } from '../support/reconciling.ts';
 import { insertScheduled, type ScheduleValues } from '../support/scheduled-event.ts';
 import { newAgent, putScheduling, update } from '../support/scheduling.ts';
 
@@ -56,20 +54,8 @@ describe('an event whose recording has not come when the grace period is over', 
 
   test('is found by the workers themselves', async () => {
     const id = await scheduled(30);
-    const { context } = app;
-    const reconciler = startReconciler({
-      database,
-      watch: context.watch,
-      staging: context.staging,
-      storage: context.storage,
-      workDir: join(context.config.dataDir, 'work'),
-      changesDays: 14,
-      recordingGraceMs: GRACE_MS,
-      direct: context,
-      log: context.log,
-    });
-    await eventually(async () => expect(await status(id)).toBe('RECORDING_FAILURE'));
-    await reconciler.close();
+    const isMarked = async () => expect(await status(id)).toBe('RECORDING_FAILURE');
+    await reconcileUntil(app, isMarked, { recordingGraceMs: GRACE_MS });
   });
 
   test('is marked when captions have come: they are no recording', async () => {
@@ -100,6 +86,18 @@ describe('an event whose recording has not come when the grace period is over', 
   });
 });
 
+async function beingProcessed(id: string): Promise<string> {
+  await setProcessing(id, 'PAUSED');
+  return id;
+}
+
+async function asMedia(id: string): Promise<string> {
+  expect((await recorded(id)).status).toBe(204);
+  await setProcessing(id, '');
+  await setSchedule(id, { recording_state: '' });
+  return id;
+}
+
 test.each<[string, string, () => Promise<string>]>([
   ['within the grace period', 'SCHEDULED', () => scheduled(24.9)],
   ['still going on', 'SCHEDULED', () => scheduled(0.5)],
@@ -108,26 +106,8 @@ test.each<[string, string, () => Promise<string>]>([
   ['begun', 'RECORDING', () => scheduled(30, { recording_state: 'capturing' })],
   ['being uploaded', 'INGESTING', () => scheduled(30, { recording_state: 'uploading' })],
   ['uploaded', 'INGESTING', () => scheduled(30, { recording_state: 'upload_finished' })],
-  [
-    'processed, whatever is known of its recording',
-    'PAUSED',
-    async () => {
-      const id = await scheduled(30);
-      await setProcessing(id, 'PAUSED');
-      return id;
-    },
-  ],
-  [
-    'there as media, whatever is known of its recording',
-    'SCHEDULED',
-    async () => {
-      const id = await scheduled(30);
-      expect((await recorded(id)).status).toBe(204);
-      await setProcessing(id, '');
-      await setSchedule(id, { recording_state: '' });
-      return id;
-    },
-  ],
+  ['processed, whatever is known of its recording', 'PAUSED', () => scheduled(30).then(beingProcessed)],
+  ['there as media, whatever is known of its recording', 'SCHEDULED', () => scheduled(30).then(asMedia)],
 ])('a recording that is %s is not marked', async (_, expected, make) => {
   const id = await make();
   await mark();

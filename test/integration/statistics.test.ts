@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { lastNumber } from '../../src/changes/read.ts';
@@ -12,34 +11,30 @@ import { MOST_REASONS } from '../../src/statistics/tally.ts';
 import { countsOf, type Span, storageOf } from '../../src/statistics/trends.queries.ts';
 import { trendsOf } from '../../src/statistics/trends.ts';
 import { advance } from '../../src/workflows/advance.ts';
-import { startReconciler } from '../../workers/reconciler.ts';
 import { ownApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
-import { eventually } from '../support/eventually.ts';
 import { eventFields, file } from '../support/form.ts';
 import { claimReady, endOperation } from '../support/operator-scene.ts';
 import { insertElement, insertEvent } from '../support/publication.ts';
+import { reconcileUntil } from '../support/reconciling.ts';
 import { operationsOf, startTestWorkflow } from '../support/workflows.ts';
 
 // What happens in a whole database is counted; each test begins without anything that has happened.
 const app = await ownApp();
 const { database } = app;
-const run = (text: string) => sql.raw(text).execute(database);
-beforeEach(() =>
-  run('TRUNCATE events, workflows, changes, drafts, uploads, statistics_counts, storage_sizes CASCADE'),
+const run = <T>(...statement: Parameters<typeof sql>) => sql<T>(...statement).execute(database);
+const raw = (text: string) => sql.raw(text).execute(database);
+beforeEach(
+  () => run`TRUNCATE events, workflows, changes, drafts, uploads, statistics_counts, storage_sizes CASCADE`,
 );
 
 const inTransaction = <T>(work: (trx: Transaction) => Promise<T>) => database.transaction().execute(work);
 const trends = async (span: Span = 'day', now = new Date()) =>
-  trendsOf(span, {
-    counts: await countsOf(database, span, now),
-    sizes: await storageOf(database, now),
-    now,
-  });
+  trendsOf(span, { counts: await countsOf(database, span, now), sizes: await storageOf(database, now), now });
 const upload = (bytes: number, at = new Date()) =>
-  sql`INSERT INTO changes (kind, at, data)
-    VALUES ('event.created', ${at}, ${JSON.stringify({ tracks: 1, bytes })})`.execute(database);
+  run`INSERT INTO changes (kind, at, data)
+    VALUES ('event.created', ${at}, ${JSON.stringify({ tracks: 1, bytes })})`;
 const position = async () => {
   const readers = database.selectFrom('changes_readers').select('position');
   return (await readers.where('name', '=', 'statistics').executeTakeFirstOrThrow()).position;
@@ -53,8 +48,8 @@ describe('counting', () => {
     const writer = async () => {
       // Until one that is rolled back has had a turn as well.
       for (let i = 0; i < 20 || rolledBack === 0; i += 1) {
-        await sql`INSERT INTO changes (kind, data) SELECT 'event.created', '{"tracks": 1, "bytes": 1000}'
-          FROM generate_series(1, 60)`.execute(database);
+        await run`INSERT INTO changes (kind, data) SELECT 'event.created', '{"tracks": 1, "bytes": 1000}'
+          FROM generate_series(1, 60)`;
         written += 60;
       }
       writing = false;
@@ -89,14 +84,12 @@ describe('counting', () => {
     expect(await countChanges(database)).toBe(1);
     // The connection ends in the middle of the transaction.
     await upload(20);
-    await sql`CREATE FUNCTION end_it() RETURNS trigger LANGUAGE plpgsql AS
-      'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END'`.execute(database);
-    await sql`CREATE TRIGGER ends BEFORE UPDATE ON changes_readers FOR EACH ROW EXECUTE FUNCTION end_it()`.execute(
-      database,
-    );
+    await run`CREATE FUNCTION end_it() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END'`;
+    await run`CREATE TRIGGER ends BEFORE UPDATE ON changes_readers FOR EACH ROW EXECUTE FUNCTION end_it()`;
     await expect(countChanges(database)).rejects.toThrow();
     expect((await trends()).total.bytes).toBe(10);
-    await sql`DROP TRIGGER ends ON changes_readers`.execute(database);
+    await run`DROP TRIGGER ends ON changes_readers`;
     expect(await countChanges(database)).toBe(1);
     expect((await trends()).total).toMatchObject({ uploads: 2, bytes: 30 });
   });
@@ -125,12 +118,10 @@ describe('counting', () => {
   });
 
   test('leaves out what is not as it should be, and goes on after it', async () => {
-    await sql`INSERT INTO changes (kind, data) VALUES
+    await run`INSERT INTO changes (kind, data) VALUES
       ('event.created', '{"tracks": "many", "bytes": 3}'), ('event.changed', '{"tracks": 1, "bytes": -5}'),
       ('event.changed', '{"tracks": 1e300, "bytes": 1}'), ('operation.state', '{"operation_state": "running", "waited_ms": null}'),
-      ('workflow.state', '{"state": "FAILED", "reason": {}}'), ('publication.published', '{"channel": 5}')`.execute(
-      database,
-    );
+      ('workflow.state', '{"state": "FAILED", "reason": {}}'), ('publication.published', '{"channel": 5}')`;
     await upload(7);
     expect(await countChanges(database)).toBe(7);
     const { total, reasons } = await trends();
@@ -142,8 +133,8 @@ describe('counting', () => {
 
 describe('what is counted', () => {
   const ready = (id: number, seconds: number) =>
-    sql`UPDATE workflow_operations SET ready_at = now() - make_interval(secs => ${seconds})
-      WHERE workflow_id = ${id} AND state = 'ready'`.execute(database);
+    run`UPDATE workflow_operations SET ready_at = now() - make_interval(secs => ${seconds})
+      WHERE workflow_id = ${id} AND state = 'ready'`;
 
   test('how long an operation waited since it could begin, and not how long its workflow did', async () => {
     const { workflowId } = await startTestWorkflow(database, ['noop', 'noop'], { retries: 3 });
@@ -158,21 +149,19 @@ describe('what is counted', () => {
     const { operationId, token } = claim;
     const AWAY = { reason: 'Away.', log: '', delayMs: 0 };
     await inTransaction((trx) => advance(trx, workflowId, { kind: 'deferred', operationId, token, ...AWAY }));
-    await sql`UPDATE workflow_operations SET ready_at = now() - interval '1 hour', not_before = now() - interval '1 minute'
-      WHERE id = ${operationId}`.execute(database);
+    await run`UPDATE workflow_operations SET ready_at = now() - interval '1 hour', not_before = now() - interval '1 minute'
+      WHERE id = ${operationId}`;
     await claimReady(database, workflowId);
     await countChanges(database);
-    const { rows } = await sql<{ waited: number }>`
-      SELECT (data->>'waited_ms')::integer AS waited FROM changes WHERE data ? 'waited_ms' ORDER BY id`.execute(
-      database,
-    );
+    const { rows } = await run<{ waited: number }>`
+      SELECT (data->>'waited_ms')::integer AS waited FROM changes WHERE data ? 'waited_ms' ORDER BY id`;
     // Ten minutes, nothing and one minute, and what a busy machine adds.
     expect(rows.map(({ waited }) => Math.round(waited / 100_000))).toEqual([6, 0, 1]);
   });
 
   test('of an operation that was ready before that was written down, nothing is said of its waiting', async () => {
     const { workflowId } = await startTestWorkflow(database);
-    await sql`UPDATE workflow_operations SET ready_at = NULL`.execute(database);
+    await run`UPDATE workflow_operations SET ready_at = NULL`;
     await claimReady(database, workflowId);
     await countChanges(database);
     expect((await trends()).total.waiting).toBeUndefined();
@@ -180,9 +169,7 @@ describe('what is counted', () => {
 
   test('how long it took from the start of the latest workflow before it to a publication, but an internal or a renewed one', async () => {
     const { eventId, workflowId } = await startTestWorkflow(database);
-    await sql`UPDATE workflows SET created_at = now() - interval '2 hours' WHERE id = ${workflowId}`.execute(
-      database,
-    );
+    await run`UPDATE workflows SET created_at = now() - interval '2 hours' WHERE id = ${workflowId}`;
     const tell = (data: { channel?: string; renewed?: boolean }, id = eventId) =>
       inTransaction((trx) => recordChanges(trx, [{ kind: 'publication.published', eventId: id, data }]));
     await tell({ channel: 'internal' });
@@ -190,11 +177,9 @@ describe('what is counted', () => {
     await tell({ channel: 'engage-player', renewed: true });
     // One that is gone when it is counted, and one that no workflow made.
     await tell({}, 'gone');
-    await sql`UPDATE workflows SET state = 'SUCCEEDED'`.execute(database);
-    await sql`INSERT INTO workflows (event_id, definition, title, configuration, state, creator, request_id, created_at)
-      VALUES (${eventId}, 'later', '', '{}', 'RUNNING', '', '', now() + interval '1 minute')`.execute(
-      database,
-    );
+    await run`UPDATE workflows SET state = 'SUCCEEDED'`;
+    await run`INSERT INTO workflows (event_id, definition, title, configuration, state, creator, request_id, created_at)
+      VALUES (${eventId}, 'later', '', '{}', 'RUNNING', '', '', now() + interval '1 minute')`;
     await countChanges(database);
     const { publishing } = (await trends()).total;
     expect(publishing?.count).toBe(1);
@@ -226,9 +211,9 @@ describe('what is counted', () => {
 
   test('of very many reasons in an hour, those that came first are told apart, in whatever steps they are counted', async () => {
     const tell = (from: number, to: number) =>
-      sql`INSERT INTO changes (kind, data)
+      run`INSERT INTO changes (kind, data)
         SELECT 'workflow.state', jsonb_build_object('state', 'FAILED', 'reason', repeat('x', i) || '.')
-        FROM generate_series(${from}::integer, ${to}::integer) AS i, generate_series(1, 2)`.execute(database);
+        FROM generate_series(${from}::integer, ${to}::integer) AS i, generate_series(1, 2)`;
     await tell(1, 15);
     await countChanges(database);
     await tell(10, 50);
@@ -249,16 +234,16 @@ describe('what is stored', () => {
     expect(done.filter(Boolean)).toHaveLength(1);
     expect(await measureStorage(database)).toBe(false);
     expect(await sizes()).toHaveLength(1);
-    await run(`UPDATE storage_sizes SET hour = hour - interval '1 hour'`);
+    await run`UPDATE storage_sizes SET hour = hour - interval '1 hour'`;
     expect(await measureStorage(database)).toBe(true);
     expect(await sizes()).toHaveLength(2);
   });
 
   test('every file is measured once: tracks, attachments, what was made of them, drafts and uploads', async () => {
     await insertEvent(database, { id: 'event' });
-    await run(`INSERT INTO drafts (id, door, owner, expires_at) VALUES ('draft', 'packages', 'ada', now())`);
+    await run`INSERT INTO drafts (id, door, owner, expires_at) VALUES ('draft', 'packages', 'ada', now())`;
     const file = (table: string, size: number, more: string, value: string) =>
-      run(`INSERT INTO ${table} (id, flavor, filename, mediatype, object_key, size, sha256${more})
+      raw(`INSERT INTO ${table} (id, flavor, filename, mediatype, object_key, size, sha256${more})
         SELECT gen_random_uuid(), 'presenter/source', 'a.mp4', 'video/mp4', gen_random_uuid(), ${size}, repeat('a1', 32)${value}`);
     await file('tracks', 50_000_000_000, ', event_id, position', `, 'event', 0`);
     await file('tracks', 10, ', event_id, position', `, 'event', 1`);
@@ -267,7 +252,7 @@ describe('what is stored', () => {
     await file('draft_tracks', 100, ', draft_id, position', `, 'draft', 0`);
     await file('draft_attachments', 20, ', draft_id', `, 'draft'`);
     const upload = (id: string, event: string) =>
-      run(`INSERT INTO uploads (id, owner, filename, object_key, handle, stored, rest_key, rest_bytes, expires_at, event_id)
+      raw(`INSERT INTO uploads (id, owner, filename, object_key, handle, stored, rest_key, rest_bytes, expires_at, event_id)
         VALUES ('upload-${id}-0123456789', 'ada', 'a.mp4', '${id}', '', 3000, 'rest-${id}', 5, now(), ${event})`);
     await upload('unfinished', 'NULL');
     // Its bytes are a track by now.
@@ -281,7 +266,7 @@ describe('what is stored', () => {
   test('growth is what is more than a day, a week and a month ago, as far as that was measured', async () => {
     expect((await trends('month')).growth).toEqual([]);
     const at = (hours: number, bytes: number) =>
-      run(`INSERT INTO storage_sizes
+      raw(`INSERT INTO storage_sizes
         VALUES (date_trunc('hour', now(), 'UTC') - interval '${hours} hours', ${bytes}, 0, 0)`);
     await at(0, 1_000);
     expect((await trends('month')).growth.map(({ bytes }) => bytes)).toEqual([
@@ -303,19 +288,19 @@ describe('what is stored', () => {
   });
 
   test('counts are kept for thirteen months; sizes as well, but after a month of each day the first', async () => {
-    await run(`INSERT INTO storage_sizes SELECT date_trunc('day', now(), 'UTC') - i * interval '6 hours', i, 0, 0
-      FROM generate_series(0, 4 * 500) AS i`);
-    await run(`INSERT INTO statistics_counts (period, start, measure, count)
+    await run`INSERT INTO storage_sizes SELECT date_trunc('day', now(), 'UTC') - i * interval '6 hours', i, 0, 0
+      FROM generate_series(0, 4 * 500) AS i`;
+    await run`INSERT INTO statistics_counts (period, start, measure, count)
       SELECT period, date_trunc('day', now(), 'UTC') - i * interval '1 day', 'upload', 1
-      FROM generate_series(0, 500) AS i, unnest(ARRAY['hour', 'day']) AS period`);
+      FROM generate_series(0, 500) AS i, unnest(ARRAY['hour', 'day']) AS period`;
     expect(await sweepStatistics(database)).toBeGreaterThan(0);
     type Kept = Record<'hourly' | 'daily' | 'days', number> & Record<'counted' | 'first' | 'limit', Date>;
-    const { rows } = await sql<Kept>`
+    const { rows } = await run<Kept>`
       SELECT count(*) FILTER (WHERE hour > now() - interval '30 days') AS hourly,
         count(*) FILTER (WHERE hour < now() - interval '33 days') AS daily,
         count(DISTINCT date_trunc('day', hour, 'UTC')) FILTER (WHERE hour < now() - interval '33 days') AS days,
         (SELECT min(start) FROM statistics_counts) AS counted, min(hour) AS first, now() - interval '13 months' AS limit
-      FROM storage_sizes`.execute(database);
+      FROM storage_sizes`;
     const [kept] = rows;
     expect(kept?.hourly).toBeGreaterThanOrEqual(4 * 29);
     expect(kept?.daily).toBe(kept?.days);
@@ -336,18 +321,10 @@ describe('the page about how it goes', () => {
   };
   /** Lets workers come to what is to be counted. */
   const countedByWorkers = async () => {
-    const { config, watch, staging, storage, log } = app.context;
-    const reconciler = startReconciler({
-      ...{ database, watch, staging, storage, log, direct: app.context },
-      workDir: join(config.dataDir, 'work'),
-      recordingGraceMs: config.scheduling.recordingGraceMs,
-      changesDays: config.changesDays,
+    await reconcileUntil(app, async () => {
+      expect(await run`SELECT FROM statistics_counts`).not.toHaveProperty('rows', []);
+      expect(await run`SELECT FROM storage_sizes`).not.toHaveProperty('rows', []);
     });
-    await eventually(async () => {
-      expect(await run('SELECT FROM statistics_counts')).not.toHaveProperty('rows', []);
-      expect(await run('SELECT FROM storage_sizes')).not.toHaveProperty('rows', []);
-    });
-    await reconciler.close();
   };
   /** The words of a section of the page, which tags part. */
   const sectionOf = (text: string, id: string) => {
@@ -376,15 +353,11 @@ describe('the page about how it goes', () => {
     // One that nothing was sent for.
     await created(await post(app, eventFields()));
     // Both could have been begun minutes ago; one fails, and the other is published after half an hour.
-    await sql`UPDATE workflow_operations SET ready_at = now() - interval '5 minutes' WHERE state = 'ready'`.execute(
-      database,
-    );
+    await run`UPDATE workflow_operations SET ready_at = now() - interval '5 minutes' WHERE state = 'ready'`;
     await endOperation(database, await claimReady(database, first.workflowId), 'Track 7 is empty.');
     await endOperation(database, await claimReady(database, second.workflowId));
     const { eventId } = second;
-    await sql`UPDATE workflows SET created_at = created_at - interval '30 minutes' WHERE event_id = ${eventId}`.execute(
-      database,
-    );
+    await run`UPDATE workflows SET created_at = created_at - interval '30 minutes' WHERE event_id = ${eventId}`;
     await insertElement(database, app.storage, bytes(500_000), { event_id: eventId, kind: 'media' });
     const sha256 = 'a1'.repeat(32);
     const catalog = { objectKey: 'catalog', filename: 'dublincore.xml', size: 1_000, sha256 };
@@ -413,10 +386,8 @@ describe('the page about how it goes', () => {
   });
 
   test('shows what people write into reasons as text', async () => {
-    await sql`INSERT INTO statistics_counts (period, start, measure, label, count)
-      VALUES ('hour', date_trunc('hour', now(), 'UTC'), 'failure', '<script>alert(1)</script>', 1)`.execute(
-      database,
-    );
+    await run`INSERT INTO statistics_counts (period, start, measure, label, count)
+      VALUES ('hour', date_trunc('hour', now(), 'UTC'), 'failure', '<script>alert(1)</script>', 1)`;
     expect(await read()).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 });

@@ -66,8 +66,7 @@ test('an upload begins, grows and tells how far it is', async () => {
     [400, 1000],
   ] as const) {
     const answer = await append(app, path.split('/').at(-1) ?? '', offset, DATA.subarray(offset, end));
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('Upload-Offset')).toBe(String(end));
+    expect([answer.status, answer.headers.get('Upload-Offset')]).toEqual([204, String(end)]);
     expect(answer.headers.get('Upload-Expires')).toMatch(/ GMT$/);
     const state = await tus(app, 'HEAD', path);
     expect(state.status).toBe(200);
@@ -296,17 +295,16 @@ describe('X-HTTP-Method-Override', () => {
     expect((await stateOf(app, id)).status).toBe(404);
   });
 
-  test.each(['', 'GET', 'PUT', 'POST', 'PATCH, DELETE', 'CONNECT'])(
-    'means nothing else: %j',
-    async (method) => {
-      const id = await begin(app, 1000);
+  test('means nothing else', async () => {
+    const id = await begin(app, 1000);
+    for (const method of ['', 'GET', 'PUT', 'POST', 'PATCH, DELETE', 'CONNECT']) {
       const headers = { 'X-HTTP-Method-Override': method, 'Content-Type': STREAM, 'Upload-Offset': '0' };
       const answer = await tus(app, 'POST', `/uploads/${id}`, headers, DATA);
-      expect(await seen(answer)).toMatchObject({ status: 405, ...SENTENCE });
+      expect(await seen(answer), method).toMatchObject({ status: 405, ...SENTENCE });
       expect(answer.headers.get('Allow')).toBe('GET, HEAD, PATCH, DELETE');
-      await expectOffset(id, 0);
-    },
-  );
+    }
+    await expectOffset(id, 0);
+  });
 
   test('does nothing elsewhere', async () => {
     const id = await begin(app, 1000);
@@ -406,17 +404,6 @@ describe('pages of a trusted site', () => {
       // A page can read every header that says something.
       const said = [...answer.headers.keys()].filter((name) => /^(tus|upload|location|retry)/.test(name));
       expect(exposed.map((name) => name.toLowerCase())).toEqual(expect.arrayContaining(said));
-    }
-  });
-
-  test('of other sites read nothing and change nothing', async () => {
-    const Origin = 'https://evil.example';
-    const headers = { Origin, 'Access-Control-Request-Method': 'PATCH' };
-    const preflight = await app.anonymous('/uploads', { method: 'OPTIONS', headers });
-    expect(preflight.headers.get('Access-Control-Allow-Origin')).toBeNull();
-    for (const method of ['POST', 'PATCH', 'DELETE']) {
-      const answer = await tus(app, method, '/uploads', { Origin, 'Upload-Length': '5' });
-      expect([answer.status, answer.headers.get('Access-Control-Allow-Origin')]).toEqual([403, null]);
     }
   });
 });

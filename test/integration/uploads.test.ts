@@ -138,12 +138,4 @@ describe('a client that', () => {
     await eventually(async () => expect(await admin.offset(path)).toBe(5 * MIB));
     await expectFinished(served, path, SMALL);
   });
-
-  test('sends more to an upload that is complete is refused, one that sends nothing is not', async () => {
-    const { admin } = served;
-    const path = await admin.create(3);
-    expect((await admin.patch(path, 0, bytes(3))).status).toBe(204);
-    expect((await admin.patch(path, 3, bytes(0))).status).toBe(204);
-    expect((await admin.patch(path, 3, bytes(1))).status).toBe(413);
-  });
 });

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
@@ -7,7 +6,6 @@ import { Locks } from '../../src/database/locks.ts';
 import { expireUploads } from '../../src/ingest/uploads/expire.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { uploadedBytes } from '../../src/telemetry/metrics.ts';
-import { startReconciler } from '../../workers/reconciler.ts';
 import type { TestApp } from './app.ts';
 import { bytes, sha256 } from './bytes.ts';
 import { createTestDatabase } from './database.ts';
@@ -16,6 +14,7 @@ import { eventually } from './eventually.ts';
 import { eventFields, field } from './form.ts';
 import { expectNothingLeftOver } from './leftovers.ts';
 import type { OpenUpload } from './open-upload.ts';
+import { reconcileUntil } from './reconciling.ts';
 import { expectStored, rowOf } from './resumable.ts';
 import { startS3, type TestS3 } from './s3.ts';
 import { type ServedApp, serveApp } from './serve-uploads.ts';
@@ -257,22 +256,10 @@ export function describeUploads(
       const path = await admin.create(SMALL.length);
       await admin.patch(path, 0, SMALL.subarray(0, 5.5 * MIB));
       await timePasses(app.database, 4);
-      const { database, context } = app;
-      const workDir = join(context.config.dataDir, 'work');
-      const options = {
-        ...context,
-        database,
-        workDir,
-        recordingGraceMs: 0,
-        changesDays: 14,
-        direct: context,
-      };
-      const reconciler = startReconciler(options);
-      await eventually(async () =>
-        expect(await database.selectFrom('uploads').select('id').execute()).toEqual([]),
-      );
-      await expectNothingLeftOver(app);
-      await reconciler.close();
+      await reconcileUntil(app, async () => {
+        expect(await app.database.selectFrom('uploads').select('id').execute()).toEqual([]);
+        await expectNothingLeftOver(app);
+      });
     });
   });
 
