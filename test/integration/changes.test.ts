@@ -230,13 +230,11 @@ describe('GET /api/events/{id}/updates', () => {
 
   test('is 404 for an event that the account may not read, and 400 for a number that is none', async () => {
     const eventId = await insertEvent(database);
-    expect(await send(app, 'GET', updates(eventId), undefined, reader)).toMatchObject({
-      ...{ status: 404, text: `Cannot find an event with id '${eventId}'.` },
-    });
-    expect(await send(app, 'GET', updates(eventId), undefined, since(-1))).toMatchObject({
-      status: 400,
-      text: 'The header \'Last-Event-ID\' is "-1"; allowed is the id of a message, or 0 for the beginning.',
-    });
+    const ask = (headers: Record<string, string>) => send(app, 'GET', updates(eventId), undefined, headers);
+    const unknown = `Cannot find an event with id '${eventId}'.`;
+    expect(await ask(reader)).toMatchObject({ status: 404, text: unknown });
+    const text = `The header 'Last-Event-ID' is "-1"; allowed is the id of a message, or 0 for the beginning.`;
+    expect(await ask(since(-1))).toMatchObject({ status: 400, text });
   });
 
   test('respects the access control list at each message', async () => {
@@ -294,10 +292,8 @@ describe('GET /api/events/{id}/updates', () => {
     await streams.start();
     const first = { kind: 'first', data: {} };
     const body = streams.open({ principal: ADMINISTRATOR, eventId, after: 0, wants: () => true, first });
-    const text = await new Response(body).text();
-    expect([...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind)).toEqual([
-      ...['first', 'event.changed', 'event.deleted'],
-    ]);
+    const told = (await new Response(body).text()).matchAll(/^event: (.*)$/gm);
+    expect([...told].map(([, kind]) => kind)).toEqual(['first', 'event.changed', 'event.deleted']);
   });
 });
 

