@@ -244,6 +244,7 @@ describe('fields of an update', () => {
     [undefined, /^400 Unable to update metadata for series as the metadata provided is empty\.$/],
     [' ', /^400 Unable to update metadata for series as the metadata provided is empty\.$/],
     ['{', /^400 Unable to parse metadata fields as json from '\{' because '.+'$/],
+    ['{}', /^400 Unable to parse metadata fields as json from '\{\}' because '.+'$/],
     ['[]', /^400 .* json from '\[\]' because there were no fields to update\.$/],
   ])('for series, the body %s is refused before anything is looked up', (text, message) => {
     expect(refusal(() => parseFieldEntries(text, 'series'))).toMatch(message);

@@ -79,6 +79,7 @@ describe('GET /api/agents', () => {
     expect(await page('limit=0&offset=1')).toEqual(['b', 'c', 'd']);
     expect(await page('limit=&offset=')).toEqual(['a', 'b', 'c', 'd']);
     expect(await page('offset=4')).toEqual([]);
+    expect(await page('limit=5&offset=9007199254740991')).toEqual([]);
     expect((await send(app, 'GET', '/api/agents?limit=-1')).status).toBe(400);
     const { headers } = await get('/api/agents?limit=3');
     expect([headers.get('X-Total-Count'), headers.get('X-Total-Count-Relation')]).toEqual(['4', 'eq']);
