@@ -1,24 +1,19 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { folderForThisFile } from '../test/support/folders.ts';
 import { argumentsOf, locateProgram, matchesFlavor, programsIn } from './site-program.ts';
 
-let root: string;
-let folder: string;
+const root = await folderForThisFile();
+const folder = join(root, 'commands');
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'inlet-programs-'));
-  folder = join(root, 'commands');
   await mkdir(join(folder, 'deeper'), { recursive: true });
-  for (const path of [join(folder, 'sound.sh'), join(root, 'outside.sh'), join(folder, 'deeper', 'in.sh')]) {
-    await writeFile(path, '#!/bin/sh\n');
-    await chmod(path, 0o755);
-  }
+  for (const path of [join(folder, 'sound.sh'), join(root, 'outside.sh'), join(folder, 'deeper', 'in.sh')])
+    await writeFile(path, '#!/bin/sh\n', { mode: 0o755 });
   await writeFile(join(folder, 'text.txt'), 'x');
   await symlink(join(root, 'outside.sh'), join(folder, 'linked.sh'));
   await symlink('sound.sh', join(folder, 'alias.sh'));
 });
-afterAll(() => rm(root, { recursive: true }));
 
 test('a program is an executable file in the folder itself, also by another name in it', async () => {
   expect(await locateProgram(folder, 'sound.sh')).toMatch(/commands\/sound\.sh$/);

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -13,6 +12,8 @@ import { silentLogger } from '../src/telemetry/log.ts';
 import { claimOperation, endClaim } from '../src/workflows/claims.ts';
 import { assignLanes, takeDeliveries } from '../src/workflows/outbox.ts';
 import { databaseForThisFile } from '../test/support/database.ts';
+import { folderForThisFile } from '../test/support/folders.ts';
+import { storageWith } from '../test/support/storage-with.ts';
 import { VIDEO } from '../test/support/streams.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '../test/support/workflows.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
@@ -23,11 +24,7 @@ import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 const CONTENT = Buffer.alloc(1_000_000, 'recording');
 
 const db = databaseForThisFile();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-workspace-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await folderForThisFile();
 
 describe('a workspace', () => {
   let storage: FolderStorage;
@@ -47,16 +44,8 @@ describe('a workspace', () => {
   });
 
   /** The same objects as in a bucket: no tool can read them in place. */
-  function remote(changes: Partial<ObjectStorage> = {}): ObjectStorage {
-    const far = { kind: 's3', localPath: () => undefined, ...changes };
-    return new Proxy<ObjectStorage>(storage, {
-      get: (target, name) => {
-        if (name in far) return Reflect.get(far, name);
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-  }
+  const remote = (changes: Partial<ObjectStorage> = {}) =>
+    storageWith(storage, { kind: 's3', localPath: () => undefined, ...changes });
 
   async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
     const own = await mkdtemp(join(folder, 'own-'));

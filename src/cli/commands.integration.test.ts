@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { testTools } from '../../test/support/clips.ts';
 import { databaseForThisFile } from '../../test/support/database.ts';
+import { temporaryFolder } from '../../test/support/folders.ts';
 import { findAccount } from '../access/accounts/accounts.ts';
 import { findAgentAccount } from '../access/accounts/agent-accounts.ts';
 import { digestSecrets } from '../access/accounts/digest-secrets.ts';
@@ -13,8 +13,7 @@ import { recordingsOf } from './demo/recordings.ts';
 import { main } from './user.ts';
 
 test('of the files of a demo two are one event, three are three, and one without a picture is audio', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-demo-test-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const file = async (name: string, content: string | Buffer) => {
     await writeFile(join(folder, name), content);
     return join(folder, name);

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { testTools } from '../../test/support/clips.ts';
+import { folderForThisFile } from '../../test/support/folders.ts';
 import { processesWith } from '../../test/support/media.ts';
 import { run } from '../../test/support/run.ts';
 import { ConfigError } from '../config.ts';
@@ -15,12 +15,7 @@ import { sizeOf, watched } from './output-watch.ts';
 import { type RunOptions, runProgram, runTool, withoutPaths } from './process.ts';
 import { locateTools, requireSafeTools } from './tools.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-process-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
+const folder = await folderForThisFile();
 const LIMIT = { timeLimitMs: 60_000 };
 const node = (code: string, options: Partial<RunOptions> = {}) =>
   runTool(execPath, ['-e', code], { ...LIMIT, ...options });
@@ -241,17 +236,11 @@ describe('watched output', () => {
 
 describe('the tools', () => {
   const NOTHING = { ffmpegPath: undefined, ffprobePath: undefined };
-  let bin: string;
+  const bin = join(folder, 'bin');
   beforeAll(async () => {
-    bin = join(folder, 'bin');
     await mkdir(bin);
-    for (const [name, mode] of [
-      ['ffmpeg', 0o755],
-      ['ffprobe', 0o644],
-    ] as const) {
-      await writeFile(join(bin, name), '#!/bin/sh\n');
-      await chmod(join(bin, name), mode);
-    }
+    await writeFile(join(bin, 'ffmpeg'), '#!/bin/sh\n', { mode: 0o755 });
+    await writeFile(join(bin, 'ffprobe'), '#!/bin/sh\n', { mode: 0o644 });
   });
 
   it('are those from npm where no others are, and run', async () => {

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/support/folders.ts';
 import { parseMetadataFiles } from './catalog-files.ts';
 import { loadCatalogs } from './catalogs.ts';
 
@@ -35,18 +35,12 @@ test('a field offers the values of its list, be it built in or of the site', asy
 });
 
 test("a site's list replaces the built-in one of the same name, also in the default catalogs", async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-metadata-'));
-  try {
-    await writeFile(
-      join(folder, 'languages.yml'),
-      'list: LANGUAGES\nvalues:\n  roh: Rumantsch\n  no: false\n',
-    );
-    const { event } = await loadCatalogs(folder);
-    const language = event.common.fields.find(({ id }) => id === 'language');
-    expect(language?.collection).toEqual({ roh: 'Rumantsch', no: 'false' });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = await temporaryFolder();
+  const list = 'list: LANGUAGES\nvalues:\n  roh: Rumantsch\n  no: false\n';
+  await writeFile(join(folder, 'languages.yml'), list);
+  const { event } = await loadCatalogs(folder);
+  const language = event.common.fields.find(({ id }) => id === 'language');
+  expect(language?.collection).toEqual({ roh: 'Rumantsch', no: 'false' });
 });
 
 test('a folder that is not there is refused by the name of its variable', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bytes, source } from '../../test/support/bytes.ts';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { databaseForThisFile } from '../../test/support/database.ts';
+import { temporaryFolder } from '../../test/support/folders.ts';
 import { FOR_AGES } from '../../test/support/watched.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import { FolderStorage } from './folder.ts';
@@ -24,24 +24,19 @@ class SlowFolder extends FolderStorage {
   }
 }
 
-let db: TestDatabase;
+const db = databaseForThisFile();
 let folder: string;
 let storage: SlowFolder;
 let ledger: StagingLedger;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-staging-'));
+  folder = await temporaryFolder();
   storage = await new SlowFolder(folder).open();
   ledger = ledgerOf('one process');
 });
 afterEach(async () => {
   ledger.close();
   await db.database.deleteFrom('staging').execute();
-  await rm(folder, { recursive: true });
 });
-afterAll(() => db.close());
 
 function ledgerOf(owner: string): StagingLedger {
   return new StagingLedger({ database: db.database, storage, owner, log: silentLogger });

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/support/folders.ts';
 import { commandFault, commandSettings, resultFlavor } from './command-settings.ts';
 import { compileCondition } from './condition.ts';
 import { loadDefinitions, parseDefinition } from './definitions.ts';
@@ -48,8 +48,7 @@ test.each<[name: string, configuration: Record<string, string>, operations: stri
 
 describe('a definition', () => {
   test("of a site replaces the built-in one of the same id; a folder that is missing is refused by its variable's name", async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'inlet-workflows-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     await writeFile(join(folder, 'own.yaml'), MINIMAL.replace('id: a', 'id: publish'));
     const definitions = await loadDefinitions(folder);
     expect(definitions.resolve('publish').title).toBe('A');

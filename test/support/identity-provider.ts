@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { listen } from './listen.ts';
 
 export const ISSUER = 'https://id.example.org';
 export const AUDIENCE = 'inlet';
@@ -45,9 +45,8 @@ export async function serveKeys(...keys: JWK[]): Promise<KeySetServer> {
     handle.fetches += 1;
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys: handle.keys }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const handle: KeySetServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
+    url: `${await listen(server)}/keys`,
     keys,
     fetches: 0,
     close: () =>

@@ -1,27 +1,17 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { listen } from './listen.ts';
 
 /** Says in a header who asks, after what the client says there; without it, tells nothing. */
 export type Telling = 'X-Forwarded-For' | 'Forwarded' | undefined;
-
-/** A proxy for HTTP. */
-export interface ReverseProxy {
-  url: string;
-  stop(): void;
-}
 
 /**
  * Passes requests on to a server, and their bodies, as proxies in front of it do.
  *
  * @param from the address of this machine that the server sees
  */
-export async function startReverseProxy(
-  to: string,
-  telling: Telling,
-  from = '127.0.0.1',
-): Promise<ReverseProxy> {
+export async function startReverseProxy(to: string, telling: Telling, from = '127.0.0.1') {
   const target = new URL(to);
   const server = createServer((asked, answer) => {
     const { method, url: path, socket } = asked;
@@ -40,10 +30,8 @@ export async function startReverseProxy(
     });
     pipeline(asked, passed, () => undefined);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     stop: () => {
       server.close();
       server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 /** What a request to an S3 server is. */
 export type S3Request = 'create' | 'part' | 'complete' | 'abort' | 'put' | 'delete' | 'other';
@@ -37,10 +37,8 @@ export async function startS3Between(endpoint: string): Promise<S3Between> {
     response.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return Object.assign(between, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     stop: async () => {
       server.closeAllConnections();
       server.close();
@@ -66,14 +64,8 @@ function refuse(response: ServerResponse, { status, code }: { status: number; co
 /** With the headers as they are, which are signed. */
 async function forward(target: URL, { method, url, headers }: IncomingMessage, body: Buffer) {
   const { expect: _, ...rest } = headers;
-  const asking = request({
-    host: target.hostname,
-    port: target.port,
-    method,
-    path: url,
-    headers: rest,
-    agent: false,
-  });
+  const { hostname: host, port } = target;
+  const asking = request({ host, port, method, path: url, headers: rest, agent: false });
   // A server that refuses need not read all of it.
   asking.on('error', () => undefined);
   asking.end(body);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listen } from './listen.ts';
 
 const TICK_MS = 20;
 /** What a connection that was idle may catch up with. */
@@ -50,10 +51,8 @@ export async function startSlowLine(bytesPerSecond: number): Promise<SlowLine> {
     far.pipe(near);
     send(near, far).catch(() => far.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     to: (url) => {
       target = new URL(url);
     },

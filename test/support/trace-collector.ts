@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { listen } from './listen.ts';
 
 /** A span as OTLP has it in JSON. */
 export interface Span {
@@ -29,9 +28,11 @@ type Attribute = { key: string; value: Record<string, unknown> };
 export class TraceCollector {
   readonly received: Received[] = [];
   readonly #server: Server;
+  readonly url: string;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, url: string) {
     this.#server = server;
+    this.url = url;
     server.on('request', async (request, response) => {
       const raw = await buffer(request);
       const { 'content-type': type = '', 'content-encoding': encoding, authorization } = request.headers;
@@ -42,13 +43,8 @@ export class TraceCollector {
   }
 
   static async start(): Promise<TraceCollector> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new TraceCollector(server);
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    const server = createServer();
+    return new TraceCollector(server, await listen(server));
   }
 
   /** What came as JSON. */

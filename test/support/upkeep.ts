@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { backupCommand } from '../../src/cli/inlet/backup.ts';
@@ -10,6 +8,7 @@ import { createTestApp, type TestApp } from './app.ts';
 import { created, post } from './app-uploads.ts';
 import { bytes, source } from './bytes.ts';
 import { createEmptyDatabase } from './database.ts';
+import { temporaryFolder } from './folders.ts';
 import { eventFields, file } from './form.ts';
 
 /** What a command is configured by. */
@@ -48,12 +47,7 @@ export async function say(
   return { code, lines };
 }
 
-/** A folder that is removed after the test. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-upkeep-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+export { temporaryFolder };
 
 /** A database without a table and an empty folder, for the test alone. */
 export async function emptySystem(env: Record<string, string> = {}): Promise<System> {

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect } from 'vitest';
@@ -8,6 +7,7 @@ import type { NamedHost } from '../../src/config/kinds.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { startWebhooks } from '../../workers/webhooks.ts';
 import type { TestApp } from './app.ts';
+import { listen } from './listen.ts';
 import { send } from './series.ts';
 
 /** A message as it came. */
@@ -20,6 +20,7 @@ export interface Received {
 /** Somebody who is told of changes, and verifies who tells them. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
+  url = '';
   /** What is answered; 204 unless told otherwise. */
   answer: (message: Received, response: ServerResponse) => void | Promise<void> = (_, response) => {
     response.writeHead(204).end();
@@ -29,12 +30,8 @@ export class WebhookReceiver {
 
   static async open(): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    receiver.url = `${await listen(receiver.#server)}/hook`;
     return receiver;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
   }
 
   close(): void {

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { clip } from '../../test/support/clips.ts';
 import { eventually } from '../../test/support/eventually.ts';
+import { folderForThisFile } from '../../test/support/folders.ts';
 import { processesWith } from '../../test/support/media.ts';
 import { createOperationBench, type PerformOptions } from '../../test/support/operation-context.ts';
 import { command } from './command.ts';
 
 const bench = await createOperationBench();
-const commandsDir = await mkdtemp(join(tmpdir(), 'inlet-commands-'));
-afterAll(async () => {
-  await bench.close();
-  await rm(commandsDir, { recursive: true, force: true });
-});
+const commandsDir = await folderForThisFile();
+afterAll(() => bench.close());
 
 async function program(name: string, script: string): Promise<void> {
   await writeFile(join(commandsDir, name), `#!/bin/sh\n${script}\n`);

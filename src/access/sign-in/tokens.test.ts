@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createLocalJWKSet,
@@ -11,6 +10,7 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/support/folders.ts';
 import {
   goodClaims,
   type SigningKey,
@@ -225,9 +225,7 @@ describe('a key set', () => {
   afterEach(() => vi.useRealTimers());
 
   async function fileOf(content: unknown): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'inlet-keys-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const path = join(folder, 'keys.json');
+    const path = join(await temporaryFolder(), 'keys.json');
     await writeFile(path, JSON.stringify(content) ?? '{');
     return path;
   }

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { listen } from '../../../test/support/listen.ts';
 import { CommandError, explain } from '../failure.ts';
 import { patiently } from './patience.ts';
 import { get, type Server, ServerAway } from './server.ts';
@@ -8,12 +8,11 @@ import { get, type Server, ServerAway } from './server.ts';
 const { signal } = new AbortController();
 async function answering(listener: RequestListener): Promise<Server> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, authorization: '' };
+  return { url: await listen(server), authorization: '' };
 }
 
 test('a server that goes away in the middle of an answer is away', async () => {

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderForThisFile } from '../../../test/support/folders.ts';
 import { formatBytes, formatDuration } from '../../units.ts';
 import { eventForm } from '../client/event-form.ts';
 import { summarise } from '../client/workflow-progress.ts';
@@ -13,8 +13,7 @@ import { showProgress } from '../terminal/progress.ts';
 import { parseDemoArguments } from './arguments.ts';
 import { recordingsOf } from './recordings.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'inlet-demo-test-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await folderForThisFile();
 
 async function file(name: string, content: string | Buffer): Promise<string> {
   await writeFile(join(folder, name), content);

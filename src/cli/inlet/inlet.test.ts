@@ -1,16 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/folders.ts';
 import { locateTools } from '../../media/tools.ts';
 import { doctorCommand } from './doctor.ts';
 import { eventsCommand } from './events.ts';
-
-async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 /** What the doctor says where there is no database and no ffmpeg. */
 async function examined(environment: NodeJS.ProcessEnv): Promise<string> {
@@ -30,7 +24,7 @@ async function examined(environment: NodeJS.ProcessEnv): Promise<string> {
 }
 
 test('the temporary folder that is looked at is the one that Inlet uses', async () => {
-  const dataDir = await emptyFolder();
+  const dataDir = await temporaryFolder();
   const usual = await examined({ DATA_DIR: dataDir });
   expect(usual).toMatch(new RegExp(`^(ok  |warn)  folders +TMPDIR ${dataDir}/tmp, `, 'm'));
   // As a shell has it that was told of no value.
@@ -40,7 +34,7 @@ test('the temporary folder that is looked at is the one that Inlet uses', async 
 });
 
 test('what no worker starts with is no part that works', async () => {
-  const dataDir = await emptyFolder();
+  const dataDir = await temporaryFolder();
   const workflows = join(dataDir, 'workflows');
   await mkdir(workflows);
   await writeFile(join(workflows, 'broken.yaml'), 'id: [');

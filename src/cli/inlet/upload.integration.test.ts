@@ -1,17 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bytes } from '../../../test/support/bytes.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { folderForThisFile } from '../../../test/support/folders.ts';
+import { listen } from '../../../test/support/listen.ts';
 import { type ServedApp, serveApp } from '../../../test/support/serve-uploads.ts';
 import { uploadCommand } from './upload.ts';
 
 type Deed = (asked: IncomingMessage, answer: ServerResponse) => boolean;
 
-let folder: string;
+const folder = await folderForThisFile();
 let served: ServedApp;
 let url: string;
 /** What stands in front of the server does with a request; false lets it through. */
@@ -38,9 +38,7 @@ function handOn(incoming: IncomingMessage, onAnswer: (response: IncomingMessage)
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-upload-'));
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  url = await listen(front);
   served = await serveApp({ PUBLIC_URL: url });
 });
 beforeEach(() => {
@@ -51,7 +49,6 @@ afterAll(async () => {
   front.close();
   front.closeAllConnections();
   await served?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const through: Deed = () => false;

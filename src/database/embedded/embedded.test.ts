@@ -1,10 +1,10 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/folders.ts';
 import { withLock } from './lock.ts';
 import { runningPostmaster } from './postmaster.ts';
 import { register, registered, startTime } from './processes.ts';
@@ -13,9 +13,8 @@ import { lastComplaint } from './programs.ts';
 const onLinux = test.runIf(process.platform === 'linux');
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-embedded-'));
+  folder = await temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** A process that is killed after the test at the latest. */
 async function started(program: string, args: string[], options: SpawnOptions = {}): Promise<ChildProcess> {

@@ -1,15 +1,10 @@
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForThisFile } from '../../../test/support/folders.ts';
 import { checkComplete } from './check.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'inlet-complete-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
+const folder = await folderForThisFile();
 const WHOLE = /^whole$/;
 const CUT = /^cut: .*ends before/;
 

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { databaseForThisFile } from '../../../test/support/database.ts';
+import { temporaryFolder } from '../../../test/support/folders.ts';
+import { storageWith } from '../../../test/support/storage-with.ts';
 import { FOR_AGES } from '../../../test/support/watched.ts';
 import { createStorage } from '../../storage/create.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
@@ -23,12 +24,6 @@ beforeAll(async () => {
   await client.connect();
 });
 afterAll(() => client.end());
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'inlet-doctor-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 describe('folders', () => {
   const NOBODY = 65_534;
@@ -91,17 +86,11 @@ describe('the storage', () => {
   const ledger = () => db.database.selectFrom('staging').selectAll().execute();
   const probes = async () => (await Array.fromAsync(storage.list('probe/'))).map(({ key }) => key);
   /** The check of the storage with other methods. */
-  const checkWith = (methods: Partial<ObjectStorage>) => {
-    const get = (target: ObjectStorage, name: keyof ObjectStorage) => {
-      const value = methods[name] ?? target[name];
-      return typeof value === 'function' ? value.bind(target) : value;
-    };
-    const but = new Proxy(storage, { get: (target, name) => get(target, name as keyof ObjectStorage) });
-    return storageCheck(
-      async () => but,
+  const checkWith = (methods: Partial<ObjectStorage>) =>
+    storageCheck(
+      async () => storageWith(storage, methods),
       async () => ({ client }),
     ).run(signal);
-  };
 
   test('has the probe on the ledger from before its first byte until it is removed', async () => {
     const seen: string[][] = [];

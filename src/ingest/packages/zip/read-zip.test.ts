@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderForThisFile } from '../../../../test/support/folders.ts';
 import { type ZipPart, zipOf } from '../../../../test/support/zip.ts';
 import { StorageRefused } from '../../../storage/port.ts';
 import { MAX_ENTRIES, readZip, type ZipEntry } from './read-zip.ts';
@@ -13,9 +13,8 @@ const SOME = Buffer.from(createHash('sha512').update('some').digest('hex').repea
 /** In what is stored without a size, signatures of all kinds are content. */
 const TRICKY = Buffer.concat([zipOf([MANIFEST]), zipOf([MANIFEST])]);
 
-const folder = await mkdtemp(join(tmpdir(), 'zip-'));
+const folder = await folderForThisFile();
 const OPTIONS = { maxBytes: 2 ** 30, folder };
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function* chunksOf(archive: Buffer, sizes: readonly number[] = [archive.length || 1]) {
   for (let at = 0, i = 0; at < archive.length; i++) {
