@@ -3,15 +3,17 @@ import type { TestApp } from './app.ts';
 import { form, type Part } from './form.ts';
 import { isRemembered } from './leftovers.ts';
 
-/** Posts a form to /api/events. */
-export function post(
-  app: TestApp,
-  parts: readonly Part[],
-  headers: Record<string, string> = {},
-): Promise<Response> {
+type HeaderFields = Record<string, string>;
+
+/** Posts a multipart form. */
+export function postTo(app: TestApp, path: string, parts: readonly Part[], headers: HeaderFields = {}) {
   const { type, body } = form(parts);
-  return app.request('/api/events', { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+  return app.request(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
 }
+
+/** Posts a form to /api/events. */
+export const post = (app: TestApp, parts: readonly Part[], headers?: HeaderFields) =>
+  postTo(app, '/api/events', parts, headers);
 
 /** The identifier of the event that the answer says was created. */
 export async function created(answer: Response): Promise<string> {

@@ -17,13 +17,8 @@ export function serveBrowser(): Promise<BrowserServer> {
   return chromium.launchServer({
     executablePath: PATH,
     args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+      ...['--disable-background-networking', '--disable-component-update'],
     ],
   });
 }

@@ -1,21 +1,10 @@
 import { sql } from 'kysely';
-import { createDatabase, type Database } from '../../src/database/kysely.ts';
+import { createDatabase } from '../../src/database/kysely.ts';
 import { createPool } from '../../src/database/pool.ts';
 import type { TestDatabase } from './database.ts';
 
-/** A database as somebody sees it whose clock a test sets. */
-export interface ClockedDatabase {
-  database: Database;
-  /** Sets the clock by so many seconds; back, when they are negative. */
-  step(seconds: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Functions that go before PostgreSQL's own tell the time. */
-export async function withClock({
-  url,
-  database,
-}: Pick<TestDatabase, 'url' | 'database'>): Promise<ClockedDatabase> {
+/** A database as somebody sees it whose clock a test sets: functions that go before PostgreSQL's own tell the time. */
+export async function withClock({ url, database }: Pick<TestDatabase, 'url' | 'database'>) {
   for (const statement of [
     'CREATE SCHEMA clock',
     "CREATE TABLE clock.ahead AS SELECT interval '0' AS by",
@@ -28,7 +17,8 @@ export async function withClock({
   const pool = createPool(url, { schema: 'clock,pg_catalog,public', onError: () => undefined });
   return {
     database: createDatabase(pool),
-    step: async (seconds) =>
+    /** Sets the clock by so many seconds; back, when they are negative. */
+    step: async (seconds: number) =>
       void (await sql`UPDATE clock.ahead SET by = by + make_interval(secs => ${seconds})`.execute(database)),
     close: () => pool.end(),
   };

@@ -8,12 +8,6 @@ import { freePort } from './free-port.ts';
 
 const INSTALLED = '/usr/lib/postgresql';
 
-/** A server of Debian's PostgreSQL with a cluster of its own, which is gone when it ends. */
-export interface DebianPostgres {
-  url: string;
-  stop(): Promise<void>;
-}
-
 /**
  * Whether tests against Debian's PostgreSQL can run here. On a machine without it they are skipped, but never in CI.
  *
@@ -27,8 +21,13 @@ export function debianPostgresAvailable(): boolean {
 
 const MISSING = `No PostgreSQL is installed in ${INSTALLED}; Debian's package is called postgresql.`;
 
-/** Starts it as a user who is not root, on a port of its own and without a system service. It keeps nothing safe. */
-export async function startDebianPostgres(): Promise<DebianPostgres> {
+export type DebianPostgres = Awaited<ReturnType<typeof startDebianPostgres>>;
+
+/**
+ * Starts it as a user who is not root, on a port of its own and without a system service, with a cluster of its own that is
+ * gone when it ends. It keeps nothing safe.
+ */
+export async function startDebianPostgres() {
   const bin = programs();
   if (!bin) throw new Error(MISSING);
   const account = unprivileged();
@@ -40,14 +39,8 @@ export async function startDebianPostgres(): Promise<DebianPostgres> {
   const run = (program: string, ...args: string[]) => promisify(execFile)(join(bin, program), args, options);
   await run('initdb', '-D', data, '-U', 'inlet', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync');
   const port = await freePort();
-  const settings = {
-    port,
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: folder,
-    max_connections: 300,
-    fsync: 'off',
-  };
-  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  const places = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
+  const flags = [...places, 'max_connections=300', 'fsync=off'].map((setting) => `-c ${setting}`);
   await run('pg_ctl', 'start', '-w', '-D', data, '-l', log, '-o', flags.join(' ')).catch(async (error) => {
     throw new Error(`${error.message}\n${await readFile(log, 'utf8').catch(() => '')}`);
   });

@@ -9,21 +9,10 @@ const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
  * that of the system.)
  */
 export function denoServe(port: string, options: readonly string[] = []): [program: string, args: string[]] {
-  const bare = [
-    '--quiet',
-    '--no-config',
-    '--no-lock',
-    '--no-remote',
-    '--node-modules-dir=manual',
-    '--no-prompt',
-  ];
+  const bare = '--quiet --no-config --no-lock --no-remote --node-modules-dir=manual --no-prompt'.split(' ');
   const sources = ['src', 'node_modules', 'package.json'].map((name) => `${PROJECT}${name}`);
-  const allowed = [
-    '--allow-net',
-    '--allow-env',
-    `--allow-read=${sources.join(',')}`,
-    '--allow-sys=hostname,osRelease',
-  ];
+  const reading = `--allow-read=${sources.join(',')}`;
+  const allowed = ['--allow-net', '--allow-env', reading, '--allow-sys=hostname,osRelease'];
   const address = ['--host', '127.0.0.1', '--port', port];
   return [denoProgram(), ['serve', ...bare, ...allowed, ...address, ...options, `${PROJECT}src/edge.ts`]];
 }

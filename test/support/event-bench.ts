@@ -3,7 +3,7 @@ import { createTestApp, type TestApp, workerApp } from './app.ts';
 import { giveAcl, licenseCatalog, sendForm } from './event-writes.ts';
 import type { Part } from './form.ts';
 import { isRemembered } from './leftovers.ts';
-import { insertEvent } from './publication.ts';
+import { insertEvent, tracksOf } from './publication.ts';
 import { insertScheduled, type ScheduleValues } from './scheduled-event.ts';
 import { newAgent } from './scheduling.ts';
 import { ace, type SentAce, send } from './series.ts';
@@ -142,12 +142,7 @@ export class EventBench {
 
   /** The tracks of an event as they are stored, in their order. */
   tracks(id: string) {
-    return this.app.database
-      .selectFrom('tracks')
-      .selectAll()
-      .where('event_id', '=', id)
-      .orderBy('position')
-      .execute();
+    return tracksOf(this.app.database, id);
   }
 
   workflows(id: string) {

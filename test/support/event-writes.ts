@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { TestApp } from './app.ts';
-import { form, type Part } from './form.ts';
+import { postTo } from './app-uploads.ts';
 import type { SentAce } from './series.ts';
 
 const LICENSE_CATALOG = `
@@ -32,19 +32,9 @@ export async function giveAcl(app: TestApp, eventId: string, entries: readonly S
     .execute();
 }
 
-/** Sends a multipart form. */
-export async function sendForm(
-  app: TestApp,
-  path: string,
-  parts: readonly Part[],
-  headers: Record<string, string> = {},
-): Promise<{ status: number; type: string | null; text: string }> {
-  const { type, body } = form(parts);
-  const answer = await app.request(path, {
-    method: 'POST',
-    headers: { 'Content-Type': type, ...headers },
-    body,
-  });
+/** Sends a multipart form, and reads the answer. */
+export async function sendForm(...form: Parameters<typeof postTo>) {
+  const answer = await postTo(...form);
   return { status: answer.status, type: answer.headers.get('Content-Type'), text: await answer.text() };
 }
 

@@ -3,14 +3,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clipFolder, testTools } from './clips.ts';
 
-/** ffmpeg, except that encoding a picture waits while a test holds it: a long recording without the long. */
-export interface HeldEncoder {
-  env: { FFMPEG_PATH: string };
-  hold(): Promise<void>;
-  release(): Promise<void>;
-}
+export type HeldEncoder = Awaited<ReturnType<typeof createHeldEncoder>>;
 
-export async function createHeldEncoder(): Promise<HeldEncoder> {
+/** ffmpeg, except that encoding a picture waits while a test holds it: a long recording without the long. */
+export async function createHeldEncoder() {
   const program = join(clipFolder(), `ffmpeg-${randomUUID()}`);
   const held = `${program}.held`;
   const { ffmpeg } = await testTools();

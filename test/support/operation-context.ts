@@ -1,22 +1,18 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Readable } from 'node:stream';
-import type { Selectable } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import type { PublicationElement } from '../../src/database/schema.ts';
 import { detectMediaType } from '../../src/media/signature.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
-import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import type { Operation } from '../../workers/operation.ts';
 import { createWorkspace } from '../../workers/workspace.ts';
+import { readAll, sha256, source } from './bytes.ts';
 import { testTools } from './clips.ts';
 import { createTestDatabase } from './database.ts';
-import { insertEvent } from './publication.ts';
+import { insertEvent, tracksOf } from './publication.ts';
 
 export interface PerformOptions {
   configuration?: Record<string, string>;
@@ -27,39 +23,22 @@ export interface PerformOptions {
   folder?: string;
 }
 
-/** Runs single operations on real parts: a database, a folder as object storage, the tools. */
-export interface OperationBench {
-  database: Database;
-  storage: ObjectStorage;
-  /** A new event with these files as its tracks: flavor to path. */
-  addEvent(tracks: Record<string, string>): Promise<string>;
-  /** Gives an event one more file as a track. */
-  addTrack(eventId: string, position: number, flavor: string, path: string): Promise<void>;
-  /**
-   * Runs an operation and commits its result as the runner does; what it stored is discarded when it fails.
-   *
-   * @returns the fractions it reported
-   */
-  perform(operation: Operation, eventId: string, options?: PerformOptions): Promise<number[]>;
-  /** The event's publication elements by kind and position. */
-  elementsOf(eventId: string): Promise<Selectable<PublicationElement>[]>;
-  /** All bytes of a stored object. */
-  bytesOf(objectKey: string): Promise<Buffer>;
-  close(): Promise<void>;
-}
+export type OperationBench = Awaited<ReturnType<typeof createOperationBench>>;
 
-export async function createOperationBench(): Promise<OperationBench> {
+/** Runs single operations on real parts: a database, a folder as object storage, the tools. */
+export async function createOperationBench() {
   const { database, close } = await createTestDatabase();
   const root = await mkdtemp(join(tmpdir(), 'inlet-operations-'));
   const storage = await new FolderStorage(join(root, 'objects')).open();
   const staging = new StagingLedger({ database, storage, owner: randomUUID(), log: silentLogger });
   const tools = await testTools();
 
+  /** Gives an event one more file as a track. */
   const addTrack = async (eventId: string, position: number, flavor: string, path: string) => {
     const bytes = await readFile(path);
     const key = objectKey('track');
     const mediatype = detectMediaType(bytes);
-    await storage.put(key, Readable.from([bytes]), { mediatype });
+    await storage.put(key, source(bytes), { mediatype });
     await database
       .insertInto('tracks')
       .values({
@@ -71,7 +50,7 @@ export async function createOperationBench(): Promise<OperationBench> {
         mediatype,
         object_key: key,
         size: bytes.length,
-        sha256: createHash('sha256').update(bytes).digest('hex'),
+        sha256: sha256(bytes),
       })
       .execute();
   };
@@ -80,43 +59,30 @@ export async function createOperationBench(): Promise<OperationBench> {
     database,
     storage,
     addTrack,
-    async addEvent(tracks) {
+    /** A new event with these files as its tracks: flavor to path. */
+    async addEvent(tracks: Record<string, string>): Promise<string> {
       const eventId = await insertEvent(database);
       for (const [position, [flavor, path]] of Object.entries(tracks).entries()) {
         await addTrack(eventId, position, flavor, path);
       }
       return eventId;
     },
-    async perform(
-      operation,
-      eventId,
-      {
-        configuration = {},
-        signal = new AbortController().signal,
-        commandsDir,
-        maxUploadBytes = Number.POSITIVE_INFINITY,
-        folder = join(root, randomUUID()),
-      } = {},
-    ) {
+    /**
+     * Runs an operation and commits its result as the runner does; what it stored is discarded when it fails.
+     *
+     * @returns the fractions it reported
+     */
+    async perform(operation: Operation, eventId: string, options: PerformOptions = {}): Promise<number[]> {
+      const { configuration = {}, signal = new AbortController().signal, commandsDir } = options;
+      const { maxUploadBytes = Number.POSITIVE_INFINITY, folder = join(root, randomUUID()) } = options;
       await mkdir(folder, { recursive: true });
       const workspace = createWorkspace({ folder, storage, staging, signal });
       const fractions: number[] = [];
       try {
         const commit = await operation.run({
           ...workspace,
-          eventId,
-          workflowId: 1,
-          configuration,
-          database,
-          storage,
-          staging,
-          tools,
-          publicUrl: 'http://127.0.0.1:8080',
-          commandsDir,
-          maxUploadBytes,
-          folder,
-          signal,
-          log: silentLogger,
+          ...{ eventId, workflowId: 1, configuration, database, storage, staging, tools, folder, signal },
+          ...{ commandsDir, maxUploadBytes, publicUrl: 'http://127.0.0.1:8080', log: silentLogger },
           progress: (fraction) => fractions.push(fraction),
         });
         await database.transaction().execute(async (trx) => {
@@ -131,7 +97,8 @@ export async function createOperationBench(): Promise<OperationBench> {
         await rm(folder, { recursive: true });
       }
     },
-    elementsOf: (eventId) =>
+    /** The event's publication elements by kind and position. */
+    elementsOf: (eventId: string) =>
       database
         .selectFrom('publication_elements')
         .selectAll()
@@ -139,7 +106,8 @@ export async function createOperationBench(): Promise<OperationBench> {
         .orderBy('kind')
         .orderBy('position')
         .execute(),
-    bytesOf: async (key) => Buffer.from(await new Response(await storage.get(key)).arrayBuffer()),
+    tracksOf: (eventId: string) => tracksOf(database, eventId),
+    bytesOf: async (key: string) => readAll(await storage.get(key)),
     async close() {
       staging.close();
       await storage.close();

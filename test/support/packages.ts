@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { ADMIN, type TestApp } from './app.ts';
 import { bytes } from './bytes.ts';
 import { field, file, form, type Part } from './form.ts';
+import { tracksOf } from './publication.ts';
 
 const DUBLIN_CORE = 'xmlns="http://www.opencastproject.org/xsd/1.0/dublincore/"';
 
@@ -119,8 +120,7 @@ export function packageRows({ request, database }: TestApp) {
       return (await answer.json()) as Record<string, unknown>;
     },
     /** In their order. */
-    tracks: (id: string) =>
-      database.selectFrom('tracks').selectAll().where('event_id', '=', id).orderBy('position').execute(),
+    tracks: (id: string) => tracksOf(database, id),
     workflows: (id: string) =>
       database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute(),
     /** Asserts that something adds no event, no draft and no object. */

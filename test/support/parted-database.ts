@@ -1,17 +1,10 @@
-import { createDatabase, type Database } from '../../src/database/kysely.ts';
+import { createDatabase } from '../../src/database/kysely.ts';
 import { createPool } from '../../src/database/pool.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startProxyTo, type TestProxy } from './proxy.ts';
+import { createTestDatabase } from './database.ts';
+import { startProxyTo } from './proxy.ts';
 
 /** A test database of one's own, and the same as a process reaches it: through something that can be parted. */
-export interface PartedDatabase {
-  db: TestDatabase;
-  proxy: TestProxy;
-  database: Database;
-  close(): Promise<void>;
-}
-
-export async function createPartedDatabase(): Promise<PartedDatabase> {
+export async function createPartedDatabase() {
   const db = await createTestDatabase();
   const { proxy, url } = await startProxyTo(db.url);
   const pool = createPool(url, { onError: () => undefined });
@@ -26,3 +19,4 @@ export async function createPartedDatabase(): Promise<PartedDatabase> {
     },
   };
 }
+export type PartedDatabase = Awaited<ReturnType<typeof createPartedDatabase>>;

@@ -7,20 +7,11 @@ import type { TestContext } from 'vitest';
 /** How many bytes a pipe takes that nobody reads. */
 export const PIPE_BYTES = 65_536;
 
-/** A pipe whose reader can go and come back. */
-export interface TestPipe {
-  /** The file to write to. */
-  writer: number;
-  /** @returns what is in it now */
-  read(): string;
-  /** The reader goes. */
-  close(): void;
-  /** There is a reader again. */
-  open(): void;
-}
-
-/** Ends with the test; of those that run at once only the test itself knows when that is. */
-export function createPipe({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): TestPipe {
+/**
+ * A pipe whose reader can go (`close`) and come back (`open`): the file to write to, and what is in it now. Ends with the
+ * test; of those that run at once only the test itself knows when that is.
+ */
+export function createPipe({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-pipe-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'pipe');

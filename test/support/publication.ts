@@ -1,11 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database } from '../../src/database/kysely.ts';
 import type { Event, PublicationElement } from '../../src/database/schema.ts';
 import type { PublicationElement as StoredElement } from '../../src/publications/model.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
+import { sha256, source } from './bytes.ts';
 
 /** An event with as little as the schema asks for, and what `values` adds. */
 export async function insertEvent(
@@ -20,6 +20,10 @@ export async function insertEvent(
     .execute();
   return id;
 }
+
+/** The tracks of an event as they are stored, in their order. */
+export const tracksOf = (database: Database, eventId: string) =>
+  database.selectFrom('tracks').selectAll().where('event_id', '=', eventId).orderBy('position').execute();
 
 /** A publication row on a channel, without elements. */
 export async function insertPublication(
@@ -56,11 +60,11 @@ export async function insertElement(
     mediatype: 'application/octet-stream',
     object_key: key,
     size: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256(bytes),
     ...(values.kind === 'media' && { has_audio: true, has_video: true }),
     ...values,
   };
-  await storage.put(key, Readable.from([bytes]), { mediatype: element.mediatype });
+  await storage.put(key, source(Buffer.from(bytes)), { mediatype: element.mediatype });
   await database.insertInto('publication_elements').values(element).execute();
   return element;
 }

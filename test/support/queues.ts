@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createDatabase } from '../../src/database/kysely.ts';
-import { createPool } from '../../src/database/pool.ts';
 import { type BullBackend, BullQueue } from '../../src/queue/bull.ts';
 import type { JobData, WorkQueue } from '../../src/queue/port.ts';
 import { migrateQueue, postgresBackend } from '../../src/queue/postgres.ts';
@@ -14,6 +12,7 @@ import type { LaneChoice } from '../../workers/lanes.ts';
 import { deliverReady } from '../../workers/relay.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
+import { createPartedDatabase } from './parted-database.ts';
 import { startProxyTo } from './proxy.ts';
 import { startRedis } from './redis.ts';
 import { AT_ONCE, startTestWorkflow } from './workflows.ts';
@@ -45,28 +44,28 @@ export const job = (operationId: number, id = `operation-${operationId}-${random
   data: { operationId },
 });
 
+/** Does something the first time that it is called. */
+function once<T>(work: () => T): () => T {
+  let done: T | undefined;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}
+
 /** A server for the tests of a group, and queues on it that close with their test. */
 export function queuesOn(server: QueueServer) {
   let url = '';
-  let stopped: Promise<void> | undefined;
   let end: () => Promise<void>;
-  const stop = () => {
-    stopped ??= end();
-    return stopped;
-  };
+  const stop = once(() => end());
   beforeAll(async () => {
     ({ url, stop: end } = await server.start());
   });
   afterAll(() => stop());
   const open = (): WorkQueue => {
     const queue = new BullQueue(server.backend(url), silentLogger);
-    const close = queue.close.bind(queue);
-    let closed: Promise<void> | undefined;
     // A test may have closed it.
-    queue.close = () => {
-      closed ??= close();
-      return closed;
-    };
+    queue.close = once(queue.close.bind(queue));
     onTestFinished(() => queue.close());
     return queue;
   };
@@ -217,21 +216,18 @@ export const RELAY_LIMITS = { overdueMs: 400, queueMs: 5_000, claimMs: 300 };
 
 /** A database and a queue which relays and workers reach through proxies. */
 export async function relayBench(server: QueueServer) {
-  const db = await createTestDatabase();
-  onTestFinished(db.close);
+  const { db, proxy, database, close } = await createPartedDatabase();
+  onTestFinished(close);
   const { url, stop } = await server.start();
   onTestFinished(stop);
-  const [queue, own] = [await startProxyTo(url), await startProxyTo(db.url)];
-  for (const { proxy } of [queue, own]) onTestFinished(proxy.stop);
-  const pool = createPool(own.url, { onError: () => undefined });
-  onTestFinished(() => pool.end());
-  const database = createDatabase(pool);
+  const queue = await startProxyTo(url);
+  onTestFinished(queue.proxy.stop);
   const lanes: LaneChoice = async (ready) => new Map(ready.map((each) => [each.operationId, 'light']));
   return {
     db,
     database,
     toQueue: queue.proxy,
-    toDatabase: own.proxy,
+    toDatabase: proxy,
     openQueue: (): WorkQueue => {
       const opened = new BullQueue(server.backend(queue.url), silentLogger);
       onTestFinished(() => opened.close());

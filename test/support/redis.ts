@@ -65,7 +65,7 @@ async function launch(port: number): Promise<ChildProcess> {
   return server;
 }
 
-async function end(server: ChildProcess): Promise<void> {
+export async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const exited = once(server, 'exit');
   server.kill('SIGKILL');

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { freePort } from './free-port.ts';
+import { end } from './redis.ts';
 
 const PROGRAM = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
 const BUCKET = 'recordings';
@@ -38,7 +38,7 @@ export async function startS3(): Promise<TestS3> {
   const { port } = server;
   const kill = () => end(server.process);
   return {
-    env: environment(`http://127.0.0.1:${port}`, BUCKET, { accessKeyId: KEY, secretAccessKey: KEY }),
+    env: environment(`http://127.0.0.1:${port}`, BUCKET, KEY, KEY),
     pause: () => void server.process.kill('SIGSTOP'),
     resume: () => void server.process.kill('SIGCONT'),
     refuse: () => rename(bucketFolder, `${bucketFolder}.refused`),
@@ -55,12 +55,10 @@ export async function startS3(): Promise<TestS3> {
 }
 
 /**
- * A bucket of its own on the server that TEST_S3_ENDPOINT names, with the keys TEST_S3_ACCESS_KEY and TEST_S3_SECRET_KEY;
- * undefined without it. For trying a server that the test suite does not bring along.
+ * A bucket of its own on a server that the test suite does not bring along, with the keys TEST_S3_ACCESS_KEY and
+ * TEST_S3_SECRET_KEY; for trying it.
  */
-export async function outsideS3(): Promise<Pick<TestS3, 'env' | 'stop'> | undefined> {
-  const endpoint = process.env.TEST_S3_ENDPOINT;
-  if (!endpoint) return undefined;
+export async function outsideS3(endpoint: string): Promise<Pick<TestS3, 'env' | 'stop'>> {
   const bucket = `inlet-${randomUUID()}`;
   const accessKeyId = process.env.TEST_S3_ACCESS_KEY ?? '';
   const secretAccessKey = process.env.TEST_S3_SECRET_KEY ?? '';
@@ -68,7 +66,7 @@ export async function outsideS3(): Promise<Pick<TestS3, 'env' | 'stop'> | undefi
   const client = new S3Client({ endpoint, forcePathStyle: true, region: 'us-east-1', credentials });
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
   return {
-    env: environment(endpoint, bucket, credentials),
+    env: environment(endpoint, bucket, accessKeyId, secretAccessKey),
     stop: async () => {
       await client.send(new DeleteBucketCommand({ Bucket: bucket }));
       client.destroy();
@@ -76,18 +74,10 @@ export async function outsideS3(): Promise<Pick<TestS3, 'env' | 'stop'> | undefi
   };
 }
 
-function environment(
-  endpoint: string,
-  bucket: string,
-  keys: { accessKeyId: string; secretAccessKey: string },
-): Record<string, string> {
+function environment(endpoint: string, bucket: string, key: string, secret: string): Record<string, string> {
   return {
-    AWS_ENDPOINT_URL_S3: endpoint,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: keys.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
-    S3_BUCKET: bucket,
-    S3_FORCE_PATH_STYLE: 'true',
+    ...{ AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'us-east-1', S3_BUCKET: bucket },
+    ...{ AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: secret, S3_FORCE_PATH_STYLE: 'true' },
   };
 }
 
@@ -98,11 +88,4 @@ async function launch(port: string, folder: string): Promise<{ process: ChildPro
   });
   for await (const line of createInterface(server.stdout)) return { process: server, port: line };
   throw new Error('The S3 server for tests did not start.');
-}
-
-async function end(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = once(server, 'exit');
-  server.kill('SIGKILL');
-  await exited;
 }

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { TestApp } from './app.ts';
-import { created, post } from './app-uploads.ts';
-import { eventFields, field, form, type Part } from './form.ts';
+import { created, post, postTo } from './app-uploads.ts';
+import { eventFields, field, type Part } from './form.ts';
 
 /** What a client writes into the part `scheduling`. */
 export type SchedulingJson = Record<string, unknown>;
-
-/** A conflict as the API shows it. */
-export interface ConflictJson {
-  start: string;
-  end: string;
-  title: string;
-}
 
 /** An agent nobody has scheduled anything on. */
 export const newAgent = () => `room ${randomUUID().slice(0, 8)}`;
@@ -42,16 +35,5 @@ export function putScheduling(
 }
 
 /** Posts a form to an event. */
-export function update(
-  app: TestApp,
-  id: string,
-  parts: readonly Part[],
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  const { type, body } = form(parts);
-  return app.request(`/api/events/${id}`, {
-    method: 'POST',
-    headers: { 'Content-Type': type, ...headers },
-    body,
-  });
-}
+export const update = (app: TestApp, id: string, parts: readonly Part[], headers?: Record<string, string>) =>
+  postTo(app, `/api/events/${id}`, parts, headers);

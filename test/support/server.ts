@@ -14,6 +14,7 @@ import { startProxyTo, type TestProxy } from './proxy.ts';
 import { startRedis, type TestRedis } from './redis.ts';
 import { RoleProcess, type Started } from './role-process.ts';
 import { startS3, type TestS3 } from './s3.ts';
+import { bucketStorage } from './storages.ts';
 
 /** What a server is made of. Without more it is the embedded configuration: PostgreSQL and a folder. */
 export interface ServerOptions {
@@ -87,7 +88,7 @@ async function assemble(
   if (redis) undo.push(redis.stop);
   const s3 = options.s3 ? await startS3() : undefined;
   if (s3) undo.push(s3.stop);
-  const storage = await openStorage(dataDir, s3);
+  const storage = s3 ? await bucketStorage(s3.env) : await createStorage({ dataDir, s3: undefined });
   undo.push(() => storage.close());
 
   const port = await freePort();
@@ -135,18 +136,6 @@ async function assemble(
   };
   await server.ready();
   return server;
-}
-
-async function openStorage(dataDir: string, s3: TestS3 | undefined): Promise<ObjectStorage> {
-  if (!s3) return createStorage({ dataDir, s3: undefined });
-  Object.assign(process.env, s3.env);
-  const storage = await createStorage({
-    dataDir,
-    s3: { bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true },
-  });
-  // The SDK reads the environment with its first request.
-  await eventually(() => storage.check());
-  return storage;
 }
 
 async function isReady(url: string, api: RoleProcess): Promise<void> {

@@ -8,17 +8,7 @@ const TICK_MS = 20;
 const BURST_MS = 200;
 
 /** A line to a server over which each connection sends so many bytes a second. */
-export interface SlowLine {
-  url: string;
-  /** Where it leads, also for connections that there are to be. */
-  to(url: string): void;
-  /** Nothing of what clients send goes through. */
-  pause(): void;
-  resume(): void;
-  stop(): Promise<void>;
-}
-
-export async function startSlowLine(bytesPerSecond: number): Promise<SlowLine> {
+export async function startSlowLine(bytesPerSecond: number) {
   const sockets = new Set<Socket>();
   let target: URL | undefined;
   let paused = false;
@@ -53,9 +43,11 @@ export async function startSlowLine(bytesPerSecond: number): Promise<SlowLine> {
   });
   return {
     url: await listen(server),
-    to: (url) => {
+    /** Where it leads, also for connections that there are to be. */
+    to: (url: string) => {
       target = new URL(url);
     },
+    /** Nothing of what clients send goes through. */
     pause: () => {
       paused = true;
     },

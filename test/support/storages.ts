@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { eventually } from './eventually.ts';
-import { outsideS3, startS3 } from './s3.ts';
+import { outsideS3, startS3, type TestS3 } from './s3.ts';
 
 const PUT_PROCESS = fileURLToPath(new URL('./put-process.ts', import.meta.url));
 
@@ -24,22 +24,17 @@ async function folder(): Promise<TestStorage> {
   return { storage, dataDir, bucket: '', stop: () => rm(dataDir, { recursive: true }) };
 }
 
-async function bucketOn(server: {
-  env: Record<string, string>;
-  stop(): Promise<void>;
-}): Promise<TestStorage> {
-  Object.assign(process.env, server.env);
-  const bucket = server.env.S3_BUCKET ?? '';
-  const storage = await createStorage({ s3: { bucket, forcePathStyle: true }, dataDir: '' });
+/** The bucket of a server, when it answers. */
+export async function bucketStorage(env: Record<string, string>): Promise<ObjectStorage> {
+  Object.assign(process.env, env);
+  const storage = await createStorage({ s3: { bucket: env.S3_BUCKET ?? '', forcePathStyle: true }, dataDir: '' });
   // The SDK reads the environment with its first request.
   await eventually(() => storage.check());
-  return { storage, dataDir: '', bucket, stop: server.stop };
+  return storage;
 }
 
-async function outside(): Promise<TestStorage> {
-  const server = await outsideS3();
-  if (!server) throw new Error('TEST_S3_ENDPOINT is not set.');
-  return bucketOn(server);
+async function bucketOn({ env, stop }: Pick<TestS3, 'env' | 'stop'>): Promise<TestStorage> {
+  return { storage: await bucketStorage(env), dataDir: '', bucket: env.S3_BUCKET ?? '', stop };
 }
 
 /** Every kind there is, by name. */
@@ -47,7 +42,8 @@ export const storages: [string, () => Promise<TestStorage>][] = [
   ['folder', folder],
   ['S3', async () => bucketOn(await startS3())],
 ];
-if (process.env.TEST_S3_ENDPOINT) storages.push(['S3 outside', outside]);
+const outside = process.env.TEST_S3_ENDPOINT;
+if (outside) storages.push(['S3 outside', async () => bucketOn(await outsideS3(outside))]);
 
 /** Puts an object from a process of its own; see put-process.ts. */
 export function putProcess(

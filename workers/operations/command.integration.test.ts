@@ -24,13 +24,7 @@ const perform = (
   configuration: Record<string, string>,
   options: Pick<PerformOptions, 'signal' | 'maxUploadBytes'> = {},
 ) => bench.perform(command, eventId, { configuration, commandsDir, ...options });
-const tracks = (eventId: string) =>
-  bench.database
-    .selectFrom('tracks')
-    .selectAll()
-    .where('event_id', '=', eventId)
-    .orderBy('position')
-    .execute();
+const { tracksOf: tracks } = bench;
 
 const SUBTITLES = {
   ...{ program: 'subtitles.sh', tracks: 'presenter/*', output_flavor: 'captions/source' },

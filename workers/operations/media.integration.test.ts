@@ -16,14 +16,12 @@ import { preview } from './preview.ts';
 import { publish } from './publish.ts';
 
 const bench = await createOperationBench();
-const { database } = bench;
+const { database, tracksOf } = bench;
 afterAll(() => bench.close());
 
 async function perform(eventId: string, ...operations: Operation[]): Promise<void> {
   for (const operation of operations) await bench.perform(operation, eventId);
 }
-const tracksOf = (eventId: string) =>
-  database.selectFrom('tracks').selectAll().where('event_id', '=', eventId).orderBy('position').execute();
 const updateTracks = (eventId: string, values: Record<string, unknown>, ...positions: number[]) =>
   database
     .updateTable('tracks')

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { TestApp } from '../app.ts';
-import { post } from '../app-uploads.ts';
+import { created, post, postTo } from '../app-uploads.ts';
 import { bytes } from '../bytes.ts';
-import { field, file, form } from '../form.ts';
+import { field, file } from '../form.ts';
 import { insertElement } from '../publication.ts';
 import { send } from '../series.ts';
 import { AGENT, type Target, TUS } from './target.ts';
@@ -58,8 +58,7 @@ export async function make(
     field('processing', '{"workflow":"schedule-and-upload"}'),
     file('presenter', target.filename, bytes(1000)),
   ];
-  const event = await post(app, recording, { Authorization });
-  expect(event.status, await event.text()).toBe(201);
+  await created(await post(app, recording, { Authorization }));
   await schedule(app, target);
   await publish(app, target);
   await beginUpload(app, target, Authorization);
@@ -69,15 +68,12 @@ export async function make(
 /** Addresses to upload to, under an identifier that is known beforehand. */
 async function handOut(app: TestApp, target: Target, Authorization: string): Promise<void> {
   const values = { title: target.eventWords.title, isPartOf: target.series };
-  const { type, body } = form([
+  const fields = [
     field('acl', '[]'),
     field('metadata', catalogs('episode', target.eventWords.remarks, values)),
     field('processing', '{"workflow":"schedule-and-upload"}'),
-  ]);
-  const headers = { Authorization, 'Content-Type': type };
-  const answer = await app.request('/api/uploads', { method: 'POST', headers, body });
-  expect(answer.status).toBe(201);
-  const { identifier } = (await answer.json()) as { identifier: string };
+  ];
+  const identifier = await created(await postTo(app, '/api/uploads', fields, { Authorization }));
   const id = target.directUpload;
   await sql`INSERT INTO direct_uploads SELECT (jsonb_populate_record(made, ${{ id }}::jsonb)).*
     FROM direct_uploads AS made WHERE id = ${identifier}`.execute(app.database);
