@@ -10,3 +10,10 @@ export function refusal(work: () => unknown): string {
   }
   return 'accepted';
 }
+
+/** The sentence of the 400 that the work ends in. */
+export function sentenceOf(work: () => unknown): string {
+  const answer = refusal(work);
+  if (!answer.startsWith('400 ')) throw new Error(`It was answered ${answer}.`);
+  return answer.slice(4);
+}

@@ -1,20 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { HttpError } from '../../http/errors.ts';
+import { sentenceOf } from '../../../test/support/refusal.ts';
 import { readRule } from './rule.ts';
 import { RuleText } from './rule-text.ts';
 
 const read = (text: string) => readRule(new RuleText(text));
 
-/** The sentence of a refusal. */
-function refusal(text: string): string {
-  try {
-    read(text);
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 400) return error.message;
-    throw error;
-  }
-  throw new Error(`${text} was not refused`);
-}
+const refusalOf = (text: string) => sentenceOf(() => read(text));
 
 test('all parts of a rule are read, in any case of letters and behind the name of the property', () => {
   const rule = read(
@@ -102,12 +93,12 @@ describe('a refusal names the part and what is allowed', () => {
     ['every monday', 'an rrule consists of parts'],
     [`FREQ=DAILY;${TIME}\nDTSTART:20300131`, 'an rrule is one line of ASCII characters'],
     [`FREQ=DAILY;${TIME};COUNT=١`, 'an rrule is one line of ASCII characters'],
-  ])('%s', (text, reason) => expect(refusal(text)).toContain(reason));
+  ])('%s', (text, reason) => expect(refusalOf(text)).toContain(reason));
 });
 
 test('a refusal begins with the rule, but shows no more than 200 of its characters and nothing unprintable', () => {
-  expect(refusal('FREQ=\0\ud800\n')).toBe('Invalid RRule: FREQ=: an rrule is one line of ASCII characters');
-  expect(refusal('x'.repeat(50_000))).toBe(
+  expect(refusalOf('FREQ=\0\ud800\n')).toBe('Invalid RRule: FREQ=: an rrule is one line of ASCII characters');
+  expect(refusalOf('x'.repeat(50_000))).toBe(
     `Invalid RRule: ${'x'.repeat(200)}: an rrule may have 1000 characters`,
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HttpError } from '../../http/errors.ts';
+import { sentenceOf } from '../../../test/support/refusal.ts';
 import { UNPARSABLE_HERE } from '../refusals.ts';
 import { parseNewScheduling, parseSchedulingChange, periodOf } from './parse.ts';
 
@@ -11,25 +11,9 @@ const END = new Date('2030-01-31T10:00:00Z');
 const parse = (sent: unknown) => parseNewScheduling(JSON.stringify(sent));
 const change = (sent: unknown) => parseSchedulingChange(JSON.stringify(sent), UNPARSABLE_HERE);
 
-/** The sentence of a refusal. */
-function refusal(read: () => unknown): string {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 400) return error.message;
-    throw error;
-  }
-  throw new Error('It was not refused.');
-}
-
 describe('a new recording', () => {
   const expected = {
-    agentId: 'room 1',
-    inputs: [],
-    start: START,
-    end: END,
-    durationMs: HOUR,
-    rrule: undefined,
+    ...{ agentId: 'room 1', inputs: [], start: START, end: END, durationMs: HOUR, rrule: undefined },
   };
   test.each([
     ['an end', { ...NEW, end: '2030-01-31T10:00:00Z' }],
@@ -64,8 +48,8 @@ describe('a new recording', () => {
 describe('a text that is no JSON object is refused', () => {
   const deep = '['.repeat(5000) + ']'.repeat(5000);
   test.each(['', 'x', '[]', 'null', '"a"', '7', deep, '{"agent_id":"a\0"}'])('%.20s', (text) => {
-    expect(refusal(() => parseNewScheduling(text))).toBe('Unable to parse scheduling information');
-    expect(refusal(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe(
+    expect(sentenceOf(() => parseNewScheduling(text))).toBe('Unable to parse scheduling information');
+    expect(sentenceOf(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe(
       'Unparsable scheduling information',
     );
   });
@@ -74,24 +58,20 @@ describe('a text that is no JSON object is refused', () => {
 describe('a start or end that is no moment from 1970 to 2199 is refused by its name', () => {
   const impossible = ['2030-02-30T09:00:00Z', '2030-01-31T25:00:00Z'];
   const malformed = ['', ' ', '2030-01-31', '2030-01-31 09:00:00', '2030-01-31T09:00:00Z\0', '\ud800'];
-  const far = [
-    '0000-01-01T00:00:00Z',
-    '1969-12-31T23:59:59Z',
-    '2200-01-01T00:00:00Z',
-    '+012030-01-31T09:00:00Z',
-  ];
+  const early = ['0000-01-01T00:00:00Z', '1969-12-31T23:59:59Z'];
+  const late = ['2200-01-01T00:00:00Z', '+012030-01-31T09:00:00Z'];
   const others = ['T'.repeat(10_000), 1_895_000_000, true, ['2030-01-31T09:00:00Z'], {}];
-  test.each([...impossible, ...malformed, ...far, ...others])('%j', (value) => {
+  test.each([...impossible, ...malformed, ...early, ...late, ...others])('%j', (value) => {
     const shown = typeof value === 'object' ? 'a list or an object' : JSON.stringify(value).slice(0, 100);
     const sentence = (field: string) =>
       `Unparsable date in scheduling information: the value of '${field}' is ${shown}`;
-    const start = refusal(() => parse({ ...NEW, start: value, duration: HOUR }));
+    const start = sentenceOf(() => parse({ ...NEW, start: value, duration: HOUR }));
     expect(start.startsWith(sentence('start')), start).toBe(true);
     expect(start).toMatch(/; allowed is a UTC datetime such as 2030-01-31T09:00:00Z, from 1970 to 2199$/);
-    const end = refusal(() => change({ end: value }));
+    const end = sentenceOf(() => change({ end: value }));
     expect(end.startsWith(sentence('end')), end).toBe(true);
-    expect(refusal(() => parse({ ...NEW, end: value, duration: HOUR }))).toBe(end);
-    expect(refusal(() => change({ start: value, duration: HOUR }))).toBe(start);
+    expect(sentenceOf(() => parse({ ...NEW, end: value, duration: HOUR }))).toBe(end);
+    expect(sentenceOf(() => change({ start: value, duration: HOUR }))).toBe(start);
   });
 });
 
@@ -100,34 +80,31 @@ describe('a duration that is no whole number of milliseconds up to 30 days is re
     '%.20j',
     (duration) => {
       const sentence = /^Invalid format of field 'duration': .*; allowed is .* from 1 to 2592000000$/;
-      expect(refusal(() => parse({ ...NEW, duration }))).toMatch(sentence);
-      expect(refusal(() => change({ duration }))).toMatch(sentence);
+      expect(sentenceOf(() => parse({ ...NEW, duration }))).toMatch(sentence);
+      expect(sentenceOf(() => change({ duration }))).toMatch(sentence);
     },
   );
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
   test.each([
-    ['1e999', '1e999', "field 'duration'"],
-    [
-      'more levels of lists than can be shown',
-      '['.repeat(50_000) + ']'.repeat(50_000),
-      "field 'duration': the value is a list or an object",
-    ],
-  ])('%s', (_, duration, sentence) => {
-    expect(refusal(() => parseNewScheduling(`{"duration":${duration}}`))).toContain(sentence);
+    ['1e999', "field 'duration'"],
+    [deep, "field 'duration': the value is a list or an object"],
+  ])('%.20s', (duration, sentence) => {
+    expect(sentenceOf(() => parseNewScheduling(`{"duration":${duration}}`))).toContain(sentence);
   });
 });
 
 test('neither or both of end and duration are refused', () => {
   const either = "Either 'end' or 'duration' must be specified";
   const both = { end: '2030-01-31T10:00:00Z', duration: HOUR };
-  expect(refusal(() => parse(NEW))).toBe(either);
-  expect(refusal(() => parse({ ...NEW, end: null, duration: '' }))).toBe(either);
-  expect(refusal(() => parse({ ...NEW, ...both }))).toBe(`${either}, not both`);
-  expect(refusal(() => change({ agent_id: 'a' }))).toBe(either);
-  expect(refusal(() => change(both))).toBe(`${either}, not both`);
+  expect(sentenceOf(() => parse(NEW))).toBe(either);
+  expect(sentenceOf(() => parse({ ...NEW, end: null, duration: '' }))).toBe(either);
+  expect(sentenceOf(() => parse({ ...NEW, ...both }))).toBe(`${either}, not both`);
+  expect(sentenceOf(() => change({ agent_id: 'a' }))).toBe(either);
+  expect(sentenceOf(() => change(both))).toBe(`${either}, not both`);
 });
 
 test('a missing start is refused', () => {
-  expect(refusal(() => parse({ agent_id: 'a', duration: HOUR }))).toMatch(
+  expect(sentenceOf(() => parse({ agent_id: 'a', duration: HOUR }))).toMatch(
     /^'start' must be specified; allowed is/,
   );
 });
@@ -135,20 +112,20 @@ test('a missing start is refused', () => {
 test('a rule without all of start, end and duration is refused', () => {
   const whole = { ...NEW, end: '2030-12-31T00:00:00Z', duration: HOUR, rrule: 'FREQ=DAILY' };
   for (const missing of ['start', 'end', 'duration']) {
-    expect(refusal(() => parse({ ...whole, [missing]: undefined }))).toBe(
+    expect(sentenceOf(() => parse({ ...whole, [missing]: undefined }))).toBe(
       "'start', 'end' and 'duration' must be specified when 'rrule' is specified",
     );
   }
-  expect(refusal(() => parse({ ...whole, rrule: ['FREQ=DAILY'] }))).toMatch(/^Invalid RRule: .*'rrule'/);
+  expect(sentenceOf(() => parse({ ...whole, rrule: ['FREQ=DAILY'] }))).toMatch(/^Invalid RRule: .*'rrule'/);
 });
 
 test('an end that is not after the start is refused', () => {
   for (const end of ['2030-01-31T09:00:00Z', '2029-01-31T09:00:00Z']) {
     const both =
       /^The value of 'end' is .*; allowed is a time after 'start', which is 2030-01-31T09:00:00.000Z$/;
-    expect(refusal(() => parse({ ...NEW, end }))).toMatch(both);
-    expect(refusal(() => parse({ ...NEW, end, duration: HOUR, rrule: 'FREQ=DAILY' }))).toMatch(both);
-    expect(refusal(() => periodOf({ end: new Date(end) }, { start: START, end: END }))).toMatch(both);
+    expect(sentenceOf(() => parse({ ...NEW, end }))).toMatch(both);
+    expect(sentenceOf(() => parse({ ...NEW, end, duration: HOUR, rrule: 'FREQ=DAILY' }))).toMatch(both);
+    expect(sentenceOf(() => periodOf({ end: new Date(end) }, { start: START, end: END }))).toMatch(both);
   }
 });
 
@@ -156,8 +133,8 @@ test('a recording of more than 30 days is refused, but not a rule for longer', (
   const [most, more] = ['2030-03-02T09:00:00Z', '2030-03-02T09:00:00.001Z'];
   const sentence = /^Between 'start' and 'end' are 2592000001 milliseconds; allowed are at most 2592000000/;
   expect(parse({ ...NEW, end: most }).durationMs).toBe(30 * 24 * HOUR);
-  expect(refusal(() => parse({ ...NEW, end: more }))).toMatch(sentence);
-  expect(refusal(() => periodOf({ end: new Date(more) }, { start: START, end: END }))).toMatch(sentence);
+  expect(sentenceOf(() => parse({ ...NEW, end: more }))).toMatch(sentence);
+  expect(sentenceOf(() => periodOf({ end: new Date(more) }, { start: START, end: END }))).toMatch(sentence);
   expect(parse({ ...NEW, end: more, duration: HOUR, rrule: 'FREQ=DAILY' }).end).toEqual(new Date(more));
 });
 
@@ -167,14 +144,12 @@ describe('an agent without a name that can be one is refused', () => {
     (agent) => {
       const sentence =
         /^Unable to parse device: the value of 'agent_id' is .*; allowed are 1 to 255 characters/;
-      expect(refusal(() => parse({ ...NEW, duration: HOUR, agent_id: agent }))).toMatch(sentence);
+      expect(sentenceOf(() => parse({ ...NEW, duration: HOUR, agent_id: agent }))).toMatch(sentence);
     },
   );
-  test('but only after all else', () => {
-    expect(refusal(() => parse({ start: NEW.start }))).toBe("Either 'end' or 'duration' must be specified");
-  });
-  test('nor may a change name one', () => {
-    expect(refusal(() => change({ duration: HOUR, agent_id: 'a\0' }))).toMatch(/^Unable to parse device: /);
+  test('but only after all else, and a change may name none either', () => {
+    expect(sentenceOf(() => parse({ start: NEW.start }))).toBe("Either 'end' or 'duration' must be specified");
+    expect(sentenceOf(() => change({ duration: HOUR, agent_id: 'a\0' }))).toMatch(/^Unable to parse device: /);
   });
 });
 
@@ -182,8 +157,8 @@ describe('inputs that are no list of names are refused', () => {
   const lists = [[''], [1], [['a']], ['a\0'], ['\ud800'], ['x'.repeat(256)], Array(101).fill('a')];
   test.each(['camera', 'a,b', {}, 1, ...lists])('%.20j', (inputs) => {
     const sentence = /^Unable to parse the field 'inputs'; allowed is a list of up to 100 names/;
-    expect(refusal(() => parse({ ...NEW, duration: HOUR, inputs }))).toMatch(sentence);
-    expect(refusal(() => change({ duration: HOUR, inputs }))).toMatch(sentence);
+    expect(sentenceOf(() => parse({ ...NEW, duration: HOUR, inputs }))).toMatch(sentence);
+    expect(sentenceOf(() => change({ duration: HOUR, inputs }))).toMatch(sentence);
   });
 });
 
@@ -196,7 +171,7 @@ test('a change holds what was sent and nothing else', () => {
 });
 
 test('a rule is for new events only', () => {
-  expect(refusal(() => change({ duration: HOUR, rrule: 'FREQ=DAILY' }))).toBe(
+  expect(sentenceOf(() => change({ duration: HOUR, rrule: 'FREQ=DAILY' }))).toBe(
     "'rrule' is allowed for new events only",
   );
   expect(change({ duration: HOUR, rrule: '' })).toEqual({ durationMs: HOUR });
@@ -204,14 +179,8 @@ test('a rule is for new events only', () => {
 
 test('a duration counts from the new start or, without one, from the current start', () => {
   const current = { start: START, end: END };
-  const later = new Date('2030-01-31T09:30:00Z');
-  expect(periodOf({ durationMs: 2 * HOUR }, current)).toEqual({
-    start: START,
-    end: new Date('2030-01-31T11:00:00Z'),
-  });
-  expect(periodOf({ start: later, durationMs: HOUR }, current)).toEqual({
-    start: later,
-    end: new Date('2030-01-31T10:30:00Z'),
-  });
+  const [later, half, eleven] = ['09:30', '10:30', '11:00'].map((time) => new Date(`2030-01-31T${time}:00Z`));
+  expect(periodOf({ durationMs: 2 * HOUR }, current)).toEqual({ start: START, end: eleven });
+  expect(periodOf({ start: later, durationMs: HOUR }, current)).toEqual({ start: later, end: half });
   expect(periodOf({ start: later, end: END }, current)).toEqual({ start: later, end: END });
 });
