@@ -35,15 +35,11 @@ function stream(parts: readonly (string | Uint8Array)[], then: 'end' | 'stall' |
 }
 
 /** Expects a refusal with a status and, where given, this message. */
-async function expectRefused(promise: Promise<unknown>, status: number, message?: string | RegExp) {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+async function expectRefused(promise: Promise<unknown>, status: number, message: string | RegExp = /./) {
+  const error = await promise.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(HttpError);
-  expect((error as HttpError).status).toBe(status);
-  if (typeof message === 'string') expect((error as HttpError).message).toBe(message);
-  if (message instanceof RegExp) expect((error as HttpError).message).toMatch(message);
+  const said = typeof message === 'string' ? message : expect.stringMatching(message);
+  expect(error).toMatchObject({ status, message: said });
   return error as HttpError;
 }
 
@@ -60,12 +56,8 @@ test('bytes that came while the process had no time to look are not late', async
 
 describe('a form of fields', () => {
   test('urlencoded and multipart forms give their fields, each as often as it stands there', async () => {
-    const sent: [string, string][] = [
-      ['creator', 'Ada'],
-      ['state', 'running'],
-      ['creator', 'Grace'],
-    ];
-    expect(await readFields(request(new URLSearchParams(sent)))).toEqual(sent);
+    const sent = new URLSearchParams('creator=Ada&state=running&creator=Grace');
+    expect(await readFields(request(sent))).toEqual([...sent]);
     const form = new FormData();
     form.set('state', 'stopped');
     form.set('file', new Blob(['x']), 'a.txt');
@@ -99,17 +91,12 @@ describe('a form of fields', () => {
   });
 
   test('a form of more than 1000 fields is 400, urlencoded as multipart', async () => {
-    const fields = (count: number) =>
-      Array.from({ length: count }, (_, i) => [`f${i}`, 'x'] as [string, string]);
-    const multipart = (list: [string, string][]) => {
-      const form = new FormData();
-      for (const [name, value] of list) form.append(name, value);
-      return form;
-    };
-    for (const encoded of [(list: [string, string][]) => new URLSearchParams(list), multipart]) {
-      expect(await readFields(request(encoded(fields(1000))))).toHaveLength(1000);
-      const reading = readFields(request(encoded(fields(1001))));
-      await expectRefused(reading, 400, 'The form has more than 1000 fields.');
+    for (const Encoded of [URLSearchParams, FormData]) {
+      const form = new Encoded();
+      for (let i = 0; i < 1000; i += 1) form.append(`f${i}`, 'x');
+      expect(await readFields(request(form))).toHaveLength(1000);
+      form.append('last', 'x');
+      await expectRefused(readFields(request(form)), 400, 'The form has more than 1000 fields.');
     }
     const blanks = request(`${'&'.repeat(5000)}a=b&&`, `${URLENCODED}; charset=utf-8`);
     expect(await readFields(blanks)).toEqual([['a', 'b']]);
@@ -127,9 +114,6 @@ describe('a form of fields', () => {
     await expectRefused(readFields(request(body)), 408);
   });
 
-  test('a connection that breaks in the middle of a form is the fault of the client', async () => {
-    await expect(readFields(request(stream(['state=run'], 'break')))).rejects.toThrow(ClientGone);
-  });
 });
 
 describe('a form with files', () => {
@@ -195,38 +179,29 @@ describe('a form with files', () => {
     await expectRefused(read(file('a', 'a', 'x').repeat(1001) + END, {}, reading), 400, sentence);
   });
 
-  test('a declared length beyond the limit is refused before anything is read', async () => {
+  test('before anything is read, a declared length beyond the limit is 413, another type 415, no boundary 400', async () => {
     await expectRefused(read(stream([], 'stall'), { headers: { 'Content-Length': String(2 ** 40) } }), 413);
-  });
-
-  test('another content type is 415, a form without boundary 400', async () => {
-    await expectRefused(read('{}', { type: 'application/json' }), 415);
-    await expectRefused(read('{}', { type: 'multipart/form-data' }), 400);
+    await expectRefused(read(stream([], 'stall'), { type: 'application/json' }), 415);
+    await expectRefused(read(stream([], 'stall'), { type: 'multipart/form-data' }), 400);
   });
 
   test('a form cut short is 400, after the file handler has ended', async () => {
     let settled = false;
     const cut = request(stream([file('presenter', 'a', 'half').slice(0, -4)], 'end'), MULTIPART);
-    const reading = readForm(cut, LIMITS, (taken) =>
-      text(taken.stream).then(
-        () => undefined,
-        (error: unknown) => {
-          settled = true;
-          throw error;
-        },
-      ),
-    );
+    const reading = readForm(cut, LIMITS, async (taken) => {
+      await text(taken.stream).finally(() => {
+        settled = true;
+      });
+    });
     await expectRefused(reading, 400);
     expect(settled).toBe(true);
     await expectRefused(read(field('acl', 'half').slice(0, -2)), 400);
   });
 
-  test('a client that goes away is told apart from a client that errs', async () => {
+  test('a client that goes away is told apart from one that errs; one that sends nothing more is 408', async () => {
+    await expect(readFields(request(stream(['state=run'], 'break')))).rejects.toThrow(ClientGone);
     const reading = read(stream([file('presenter', 'a', 'half').slice(0, -2)], 'break'));
-    await expect(reading).rejects.toBeInstanceOf(ClientGone);
-  });
-
-  test('a client that sends nothing more is 408', async () => {
+    await expect(reading).rejects.toThrow(ClientGone);
     await expectRefused(read(stream([field('acl', '[]')], 'stall')), 408);
   });
 
@@ -286,17 +261,12 @@ describe('a form with files', () => {
       expect({ files, names }).toEqual({ files: { presenter: 'video' }, names: [taken] });
     });
 
-    test.each(['application/octet-stream', 'video/mp4', 'audio/flac'])(
-      'as %s without a name',
-      async (type) => {
-        const reading = { isForFile: (name: string) => name === 'presenter' };
+    test('as bytes of any type without a name, but not in a field that is not for files', async () => {
+      for (const type of ['application/octet-stream', 'video/mp4', 'audio/flac']) {
         const nameless = part('form-data; name="presenter"', 'video', type) + END;
         const taken = { fields: {}, files: { presenter: 'video' }, names: ['presenter'] };
-        expect(await read(nameless, {}, reading)).toEqual(taken);
-      },
-    );
-
-    test('but not as mere bytes in a field that is not for files', async () => {
+        expect(await read(nameless, {}, { isForFile: (name) => name === 'presenter' })).toEqual(taken);
+      }
       const nameless = part('form-data; name="acl"', 'video', 'application/octet-stream') + END;
       expect(await read(nameless)).toEqual({ fields: { acl: 'video' }, files: {}, names: [] });
     });
@@ -348,12 +318,9 @@ describe('a form with files', () => {
       `preamble\r\n${field('acl', content)}${file('presenter', 'a', content)}${second}${END}epilogue`,
     );
     const pieces = (size: number) =>
-      Array.from({ length: Math.ceil(body.length / size) }, (_, i) =>
-        body.subarray(i * size, (i + 1) * size),
-      );
-    const cutAt = (at: number) => [body.subarray(0, at), body.subarray(at)];
+      Array.from({ length: Math.ceil(body.length / size) }, (_, i) => body.subarray(i * size, (i + 1) * size));
     const cuts = [1, 2, 3, 7].map(pieces);
-    for (let at = 1; at < body.length; at += 1) cuts.push(cutAt(at));
+    for (let at = 1; at < body.length; at += 1) cuts.push([body.subarray(0, at), body.subarray(at)]);
     for (const each of cuts) {
       const { fields, files } = await read(stream(each, 'end'));
       expect({ fields, files }).toEqual({ fields: { acl: content, b: '' }, files: { presenter: content } });

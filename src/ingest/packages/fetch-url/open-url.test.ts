@@ -1,8 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, type LookupFunction, createServer as listenTo, type Socket } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import { type LookupFunction, createServer as listenTo, type Server, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { listen as listenOn } from '../../../../test/support/listen.ts';
 import { loadConfig } from '../../../config.ts';
 import { type FetchOptions, openUrl } from './open-url.ts';
 import { targetOf } from './target.ts';
@@ -15,15 +16,14 @@ afterEach(() => {
 });
 
 /** @returns the port */
-async function listen(server: Server | ReturnType<typeof listenTo>): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket));
   closers.push(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return Number(new URL(await listenOn(server)).port);
 }
 
 const serve = (handle: RequestListener) => listen(createServer(handle));
@@ -66,30 +66,18 @@ test('a file comes with its name and its size, and the host learns nothing but t
   });
 });
 
-test('a file in chunks has no size before', async () => {
+test('a file in chunks has no size before, and an empty file is one', async () => {
   const port = await serve((_, response) => void [response.write(CONTENT), response.end(CONTENT)]);
   const file = await open(port, '/');
   expect(file).toMatchObject({ filename: 'download', expectedBytes: undefined });
   expect(await buffer(file.stream)).toHaveLength(2 * CONTENT.length);
-});
-
-test('an empty file is one', async () => {
   expect(await read(await serve((_, response) => void response.end()))).toHaveLength(0);
 });
 
 test('nothing is fetched unless hosts are named', async () => {
+  expect(loadConfig({}).ingestUrlHosts).toBeUndefined();
   const fetching = openUrl('http://media.example.org/', { ...LIMITS, hosts: undefined });
   await expectRefusal(fetching, 'INGEST_URL_HOSTS is not set, so files come in requests only');
-});
-
-test('a redirect is followed to a host that is named', async () => {
-  const port = await serve((request, response) => {
-    if (request.url === '/camera.mp4') response.writeHead(302, { Location: '/b' }).end('elsewhere');
-    else response.end(CONTENT);
-  });
-  const file = await open(port);
-  expect(file.filename).toBe('camera.mp4');
-  expect(await buffer(file.stream)).toHaveLength(CONTENT.length);
 });
 
 const REDIRECTED = 'it redirects to a host not among those of INGEST_URL_HOSTS';
@@ -113,7 +101,9 @@ test('five redirects are followed, and no sixth', async () => {
     if (left > 0) response.writeHead(301, { Location: `/${left - 1}` }).end();
     else response.end(CONTENT);
   });
-  expect(await read(port, '/5')).toHaveLength(CONTENT.length);
+  const file = await open(port, '/5');
+  expect(file.filename).toBe('5');
+  expect(await buffer(file.stream)).toHaveLength(CONTENT.length);
   await expectRefusal(open(port, '/6'), 'it redirects more than 5 times');
 });
 
@@ -211,12 +201,9 @@ test.each([
   ['chunks', `${CHUNKED}3\r\nabc\r\n`],
   ['a chunk', `${CHUNKED}9\r\nabc`],
   ['a broken chunk', `${CHUNKED}x\r\nabc`],
-])('a file that is cut short in %s fails', async (_, answer) => {
-  await expectRefusal(read(await serveRaw(answer)), CUT);
-});
-
-test('a file that is cut short before anybody reads it ends nothing but its reading', async () => {
-  const port = await serveRaw(SHORT);
+])('a file that is cut short in %s fails, also before anybody reads it', async (_, answer) => {
+  const port = await serveRaw(answer);
+  await expectRefusal(read(port), CUT);
   const { stream } = await open(port);
   await expect.poll(() => stream.destroyed).toBe(true);
   await expectRefusal(buffer(stream), CUT);
@@ -308,10 +295,6 @@ test('the signal ends it wherever it is', async () => {
 const hostsOf = (list: string) => loadConfig({ INGEST_URL_HOSTS: list }).ingestUrlHosts ?? [];
 const NAMED = hostsOf('Media.example.org, 127.0.0.1:8080,[::1], bücher.example, dot.example.');
 
-test('no host is named unless the variable is set', () => {
-  expect(loadConfig({}).ingestUrlHosts).toBeUndefined();
-});
-
 test.each([
   ['http://media.example.org/a', 'media.example.org', 80],
   ['https://MEDIA.example.org./a', 'media.example.org', 443],
@@ -328,13 +311,11 @@ test.each([
 const ELSEWHERE = 'its host and port are not among those of INGEST_URL_HOSTS';
 
 test.each([
-  ['http://media.example.org:8080/', ELSEWHERE],
-  ['http://media.example.org:443/', ELSEWHERE],
-  ['http://127.0.0.1/', ELSEWHERE],
-  ['http://[::ffff:127.0.0.1]:8080/', ELSEWHERE],
-  ['http://media.example.org.evil.example/', ELSEWHERE],
-  ['http://sub.media.example.org/', ELSEWHERE],
-  ['http://evil.example\\@media.example.org/', ELSEWHERE],
+  ...[
+    ...['http://media.example.org:8080/', 'http://media.example.org:443/', 'http://127.0.0.1/'],
+    ...['http://[::ffff:127.0.0.1]:8080/', 'http://media.example.org.evil.example/'],
+    ...['http://sub.media.example.org/', 'http://evil.example\\@media.example.org/'],
+  ].map((url) => [url, ELSEWHERE]),
   ['http://media.example.org@evil.example/', 'it must have no user and no password in it'],
   ['http://:secret@media.example.org/', 'it must have no user and no password in it'],
   ['ftp://media.example.org/', 'it must begin with http:// or https://'],
