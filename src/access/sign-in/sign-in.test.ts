@@ -1,6 +1,6 @@
 import { randomBytes, scryptSync } from 'node:crypto';
 import { Hono } from 'hono';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { handleErrors } from '../../http/error-handler.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { silentLogger } from '../../telemetry/log.ts';
@@ -46,26 +46,22 @@ test('guesses are answered with 429 after a while, for the account and the addre
 
 describe('who guesses', () => {
   let now = 0;
+  let authenticator: Authenticator;
+  beforeEach(() => {
+    authenticator = new Authenticator(directory, () => now);
+  });
   /** Signs in, or says with which status that is refused. */
-  function signIns() {
-    const authenticator = new Authenticator(directory, () => now);
-    const ask = (username: string, password: string, address = 'a') =>
-      authenticator.authenticate(username, password, address).catch((error) => error.status);
-    return {
-      authenticator,
-      ask,
-      ada: (password: string, address?: string) => ask('ada', password, address),
-      guess: async (times: number) => {
-        for (let i = 0; i < times; i += 1) expect(await ask('ada', `guess ${i}`)).toBeUndefined();
-      },
-    };
-  }
+  const ask = (username: string, password: string, address = 'a') =>
+    authenticator.authenticate(username, password, address).catch((error) => error.status);
+  const ada = (password: string, address?: string) => ask('ada', password, address);
+  const guess = async (times: number) => {
+    for (let i = 0; i < times; i += 1) expect(await ada(`guess ${i}`)).toBeUndefined();
+  };
   const many = <T>(length: number, work: (i: number) => Promise<T>) =>
     Promise.all(Array.from({ length }, (_, i) => work(i)));
   const times = (answers: unknown[], answer: unknown) => answers.filter((each) => each === answer).length;
 
   test('is stopped per account and address from the last success on, and known credentials never', async () => {
-    const { authenticator, ada, guess } = signIns();
     await guess(19);
     expect(await ada('right')).toBe(anonymous);
     await guess(20);
@@ -80,14 +76,12 @@ describe('who guesses', () => {
   });
 
   test('is counted for each request that waits for the same wrong password, at its address', async () => {
-    const { ada } = signIns();
     const twenty = Array.from({ length: 20 }, () => ada('wrong'));
     expect(await Promise.all([...twenty, ada('wrong', 'b')])).toEqual(Array(21).fill(undefined));
     expect([await ada('wrong'), await ada('wrong', 'b')]).toEqual([429, undefined]);
   });
 
   test('does not learn from another address whether a guess is right', async () => {
-    const { ada, guess } = signIns();
     await guess(20);
     const elsewhere = ada('right', 'b');
     expect(await ada('right')).toBe(429);
@@ -95,17 +89,15 @@ describe('who guesses', () => {
   });
 
   test('does not learn whether a guess is right from who signed in before', async () => {
-    const { authenticator, ada, guess } = signIns();
     expect(await ada('right', 'b')).toBe(anonymous);
     await guess(20);
-    for (const ask of ['authenticate', 'signIn'] as const) {
-      await expect(authenticator[ask]('ada', 'right', 'a')).rejects.toMatchObject({ status: 429 });
-      expect(await authenticator[ask]('ada', 'right', 'b')).toBeDefined();
+    for (const way of ['authenticate', 'signIn'] as const) {
+      await expect(authenticator[way]('ada', 'right', 'a')).rejects.toMatchObject({ status: 429 });
+      expect(await authenticator[way]('ada', 'right', 'b')).toBeDefined();
     }
   });
 
   test('has twenty guesses that come all at once, and many requests with the right password are all answered', async () => {
-    const { ada } = signIns();
     const answers = await many(60, (i) => ada(`guess ${i}`));
     expect([times(answers, undefined), times(answers, 429)]).toEqual([20, 40]);
     now += 60_000;
@@ -113,7 +105,6 @@ describe('who guesses', () => {
   });
 
   test('one account after the other from one network has to wait, and nobody else', async () => {
-    const { ask } = signIns();
     for (let i = 0; i < 200; i += 1)
       expect(await ask(`nobody ${i}`, 'x', `2001:db8::${i.toString(16)}`)).toBeUndefined();
     expect(await ask('nobody 200', 'x', '2001:db8::ffff')).toBe(429);
@@ -121,21 +112,19 @@ describe('who guesses', () => {
   });
 
   test('from one network does not have all the places of those who wait to sign in', async () => {
-    const { ask, ada } = signIns();
     const flood = many(80, (i) => ask(`nobody ${i}`, 'x'));
     expect(await ada('right', 'b')).toBe(anonymous);
     expect(times(await flood, 503)).toBe(80 - 2 - 32);
   });
 
   test('as more than can wait is refused, and all others answered', async () => {
-    const { ask, ada } = signIns();
     const answers = await many(80, (i) => ask(`nobody ${i}`, 'x', `${i}`));
     expect([times(answers, 503), times(answers, undefined)]).toEqual([80 - 2 - 64, 2 + 64]);
     expect(await ada('right')).toBe(anonymous);
   });
 
   test('an unknown user is not let in by the password whose hash stands in for its own', async () => {
-    expect(await signIns().ask('nobody', 'right')).toBeUndefined();
+    expect(await ask('nobody', 'right')).toBeUndefined();
   });
 });
 
@@ -253,8 +242,7 @@ describe('the challenge', () => {
 
   test('a program on Java, which accepts pages as browsers do, is offered both', async () => {
     const Accept = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2';
-    const both = /^Digest .*, Basic realm="Opencast"$/;
-    expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(both);
+    expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(/^Digest .*, Basic realm="Opencast"$/);
     expect(await offered({ Accept })).toMatch(/^Digest /);
   });
 
@@ -277,22 +265,15 @@ describe('the challenge', () => {
   test('has a nonce that is good for a day, wherever the same key is', async () => {
     let now = Date.UTC(2026, 0, 1);
     const own = randomBytes(32);
-    const [here, there] = ['here', 'there'].map(
-      () =>
-        new Nonces(
-          async () => own,
-          () => now,
-        ),
-    );
-    const nonce = (await here?.issue()) ?? '';
+    const key = async () => own;
+    const [here, there] = [new Nonces(key, () => now), new Nonces(key, () => now)];
+    const nonce = await here.issue();
     expect(nonce).toMatch(/^[\w-]{20,60}$/);
-    for (const [later, isGood] of [
-      [24 * 60 * 60 * 1000 - 1000, true],
-      [1000, false],
-    ] as const) {
-      now += later;
-      expect([await here?.isGood(nonce), await there?.isGood(nonce)]).toEqual([isGood, isGood]);
-    }
+    const good = () => Promise.all([here.isGood(nonce), there.isGood(nonce)]);
+    now += 24 * 60 * 60 * 1000 - 1000;
+    expect(await good()).toEqual([true, true]);
+    now += 1000;
+    expect(await good()).toEqual([false, false]);
   });
 
   test('a nonce that somebody made is not good', async () => {
