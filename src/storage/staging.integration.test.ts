@@ -7,6 +7,7 @@ import { bytes, source } from '../../test/support/bytes.ts';
 import { databaseForThisFile } from '../../test/support/database.ts';
 import { temporaryFolder } from '../../test/support/folders.ts';
 import { FOR_AGES } from '../../test/support/watched.ts';
+import type { Transaction } from '../database/kysely.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import { FolderStorage } from './folder.ts';
 import { objectKey } from './keys.ts';
@@ -38,9 +39,8 @@ afterEach(async () => {
   await db.database.deleteFrom('staging').execute();
 });
 
-function ledgerOf(owner: string): StagingLedger {
-  return new StagingLedger({ database: db.database, storage, owner, log: silentLogger });
-}
+const ledgerOf = (owner: string) =>
+  new StagingLedger({ database: db.database, storage, owner, log: silentLogger });
 
 async function stageObject(by = ledger): Promise<string> {
   const key = await by.stage('track');
@@ -48,15 +48,15 @@ async function stageObject(by = ledger): Promise<string> {
   return key;
 }
 
+const transaction = <T>(work: (trx: Transaction) => Promise<T>) => db.database.transaction().execute(work);
 const expire = (seconds = 1) =>
   db.database
     .updateTable('staging')
     .set({ expires_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
     .execute();
-const commit = (keys: string[], by = ledger) =>
-  db.database.transaction().execute((trx) => by.commit(trx, keys));
+const commit = (keys: string[], by = ledger) => transaction((trx) => by.commit(trx, keys));
 const entries = () => db.database.selectFrom('staging').selectAll().execute();
-const release = (...keys: string[]) => db.database.transaction().execute((trx) => releaseObjects(trx, keys));
+const release = (...keys: string[]) => transaction((trx) => releaseObjects(trx, keys));
 const putBytes = (key: string) => storage.put(key, source(bytes(1)), { mediatype: 'video/mp4' });
 const stored = async () => (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
 
@@ -84,7 +84,7 @@ test('a committed object leaves the ledger and stays', async () => {
 
 test('a commit that rolls back leaves the object on the ledger', async () => {
   const key = await stageObject();
-  const failing = db.database.transaction().execute(async (trx) => {
+  const failing = transaction(async (trx) => {
     await ledger.commit(trx, [key]);
     throw new Error('constraint');
   });
@@ -185,7 +185,7 @@ test('an entry whose answer was lost is not kept alive by the process that enter
 test('a commit that takes long does not keep other entries from being renewed', async () => {
   const [slow, other] = [await stageObject(), await stageObject()];
   await expire();
-  await db.database.transaction().execute(async (trx) => {
+  await transaction(async (trx) => {
     await ledger.commit(trx, [slow]);
     await ledger.renew();
   });
@@ -197,7 +197,7 @@ test('an object that cannot be given up for a minute keeps no other from being r
   const [held, other] = [await stageObject(), await stageObject()];
   await discardUnheard(held);
   await expire();
-  await db.database.transaction().execute(async (trx) => {
+  await transaction(async (trx) => {
     await trx.selectFrom('staging').select('owner').where('object_key', '=', held).forUpdate().execute();
     const renewing = ledger.renew();
     await expect
@@ -212,7 +212,7 @@ test('a commit after the sweep fails and rolls its transaction back', async () =
   const key = await stageObject();
   await expire();
   await ledger.sweep(FOR_AGES);
-  const committing = db.database.transaction().execute(async (trx) => {
+  const committing = transaction(async (trx) => {
     await trx.insertInto('series').values({ id: 'swept' }).execute();
     await ledger.commit(trx, [key]);
   });
@@ -235,22 +235,11 @@ test('a commit while the sweep removes the object fails', async () => {
   expect(await sweeping).toBe(1);
 });
 
-test('a sweep while a commit is under way leaves the object alone', async () => {
-  const key = await stageObject();
-  await expire();
-  await db.database.transaction().execute(async (trx) => {
-    await ledger.commit(trx, [key]);
-    expect(await ledgerOf('another process').sweep(FOR_AGES)).toBe(0);
-  });
-  expect(await ledger.sweep(FOR_AGES)).toBe(0);
-  expect(await stored()).toEqual([key]);
-});
-
 test('of commits and sweeps at once, each object is had by one', async () => {
   const keys = await Promise.all(Array.from({ length: 40 }, () => stageObject()));
   await expire();
   const [first, racing, late] = [keys.slice(0, 10), keys.slice(10, 30), keys.slice(30)];
-  const outcomes = await db.database.transaction().execute(async (trx) => {
+  const outcomes = await transaction(async (trx) => {
     await ledger.commit(trx, first);
     const [committed] = await Promise.all([
       Promise.allSettled(racing.map((key) => commit([key]))),
@@ -274,15 +263,18 @@ test('discarded objects are removed immediately, staged or released, but not tho
   expect(await entries()).toEqual([]);
 });
 
-test('discarding waits for a commit whose outcome is not known yet', async () => {
+test('while a commit is under way a sweep leaves the object alone, and discarding waits for its outcome', async () => {
   const key = await stageObject();
+  await expire();
   let discarding: Promise<void> | undefined;
-  await db.database.transaction().execute(async (trx) => {
+  await transaction(async (trx) => {
     await ledger.commit(trx, [key]);
+    expect(await ledgerOf('another process').sweep(FOR_AGES)).toBe(0);
     discarding = ledger.discard([key]);
     await sql`SELECT pg_sleep(0.2)`.execute(trx);
   });
   await discarding;
+  expect(await ledger.sweep(FOR_AGES)).toBe(0);
   expect(await stored()).toEqual([key]);
 });
 
@@ -298,7 +290,7 @@ test('objects discarded while the database does not answer are swept once it doe
 test('released objects are removed, and only after the transaction that releases them', async () => {
   const key = objectKey('track');
   await putBytes(key);
-  await db.database.transaction().execute(async (trx) => {
+  await transaction(async (trx) => {
     await releaseObjects(trx, [key]);
     expect(await ledger.sweep(FOR_AGES)).toBe(0);
   });
