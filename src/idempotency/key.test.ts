@@ -43,31 +43,20 @@ describe('a request', () => {
   test.each([
     ['path', of({ path: '/others' })],
     ['method', of({ method: 'PUT' })],
-    ['value', of({}, { x: '1', y: '3' })],
     ['field less', of({}, { x: '1' })],
-    ['byte in its file', of({}, undefined, [{ ...clip, sha256: 'abd' }])],
     ['size of its file', of({}, undefined, [{ ...clip, size: 6 }])],
-    ['name of its file', of({}, undefined, [{ ...clip, filename: 'b.mp4' }])],
-    ['field for its file', of({}, undefined, [{ ...clip, name: 'audio' }])],
     ['file more', of({}, undefined, [clip, clip])],
   ])('is another one with another %s', (_what, other) => {
     expect(other).not.toBe(of());
   });
 });
 
-test('a sender is an account of its provider, and whom it acts as', () => {
+test('a sender is an account of its provider, and the roles that it acts with are in no order', () => {
   const who = (username: string, provider = 'inlet', ...roles: string[]) =>
     new Principal({ username, name: '', email: '', provider, roles: new Set(roles) });
   const of = (signedIn: Principal, principal = signedIn) =>
     sender({ var: { account: signedIn.username, signedIn, principal } } as unknown as Context);
   const ada = who('ada');
-  const others = [
-    of(who('eve')),
-    of(who('ada', 'jwt')),
-    of(ada, who('eve')),
-    of(ada, who('ada', 'inlet', 'ROLE_T')),
-    of(ada, who('ada', 'inlet', 'ROLE_U')),
-  ];
-  expect(new Set([of(ada), ...others]).size).toBe(6);
+  expect(of(who('ada', 'jwt'))).not.toBe(of(ada));
   expect(of(ada, who('eve', 'inlet', 'A', 'B'))).toBe(of(ada, who('eve', 'inlet', 'B', 'A')));
 });

@@ -11,7 +11,6 @@ import { offer } from './challenges.ts';
 import { parseBasic } from './credentials.ts';
 import { Nonces } from './digest/nonces.ts';
 import { DigestVerifier } from './digest/verifier.ts';
-import { Throttle } from './throttle.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
 /** Nobody but `ada` with the password `right`, whose hashes cost next to nothing. */
@@ -65,12 +64,14 @@ describe('who guesses', () => {
     await guess(19);
     expect(await ada('right')).toBe(anonymous);
     await guess(20);
-    await expect(authenticator.authenticate('ada', 'guess 20', 'a')).rejects.toMatchObject({
-      ...{ status: 429, headers: { 'Retry-After': '60' } },
-    });
-    expect(await ada('right')).toBe(anonymous);
-    expect(await ada('guess 20', 'b')).toBeUndefined();
-    now += 60_000;
+    for (const seconds of ['60', '30']) {
+      await expect(authenticator.authenticate('ada', 'guess 20', 'a')).rejects.toMatchObject({
+        ...{ status: 429, headers: { 'Retry-After': seconds } },
+      });
+      expect(await ada('right')).toBe(anonymous);
+      expect(await ada('guess 20', 'b')).toBeUndefined();
+      now += 30_000;
+    }
     expect(await ada('guess 20')).toBeUndefined();
     expect(await ada('right')).toBe(anonymous);
   });
@@ -126,23 +127,6 @@ describe('who guesses', () => {
   test('an unknown user is not let in by the password whose hash stands in for its own', async () => {
     expect(await ask('nobody', 'right')).toBeUndefined();
   });
-});
-
-test('twenty failures within a minute close a key until the minute is over, and a success starts again', () => {
-  let now = 0;
-  const throttle = new Throttle(20, () => now);
-  const fail = (times: number) => {
-    for (let i = 0; i < times; i += 1) throttle.failed('ada');
-  };
-  fail(19);
-  throttle.succeeded('ada');
-  fail(19);
-  expect(throttle.waitSeconds('ada')).toBe(0);
-  now = 30_000;
-  fail(1);
-  expect([throttle.waitSeconds('ada'), throttle.waitSeconds('bob')]).toEqual([30, 0]);
-  now = 60_000;
-  expect(throttle.waitSeconds('ada')).toBe(0);
 });
 
 describe('verified credentials', () => {
@@ -262,24 +246,11 @@ describe('the challenge', () => {
     expect(await offered({}, digestWith(new Nonces(() => Promise.reject(away))))).toBe(BASIC);
   });
 
-  test('has a nonce that is good for a day, wherever the same key is', async () => {
-    let now = Date.UTC(2026, 0, 1);
-    const own = randomBytes(32);
-    const key = async () => own;
-    const [here, there] = [new Nonces(key, () => now), new Nonces(key, () => now)];
-    const nonce = await here.issue();
-    expect(nonce).toMatch(/^[\w-]{20,60}$/);
-    const good = () => Promise.all([here.isGood(nonce), there.isGood(nonce)]);
-    now += 24 * 60 * 60 * 1000 - 1000;
-    expect(await good()).toEqual([true, true]);
-    now += 1000;
-    expect(await good()).toEqual([false, false]);
-  });
-
   test('a nonce that somebody made is not good', async () => {
     const own = randomBytes(32);
     const nonces = new Nonces(async () => own);
     const nonce = await nonces.issue();
+    expect(nonce).toMatch(/^[\w-]{20,60}$/);
     expect(await nonces.issue()).not.toBe(nonce);
     const [second = '', chance = '', signature = ''] = nonce.split(/-(\w+)-(.*)/s);
     const later = (Number.parseInt(second, 36) + 1).toString(36);
