@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { Lines } from './lines.ts';
-import { type Expected, PacketProgress } from './packet-progress.ts';
+import { PacketProgress } from './packet-progress.ts';
 import { PacketTimeline } from './packet-scan.ts';
 import { placesToLook } from './stills.ts';
 import { timelineLayout } from './timeline.ts';
 import { Peaks } from './waveform.ts';
 
 describe('Lines', () => {
+  const ENDLESS = Array<string>(1000).fill('x'.repeat(1000));
+  const BROKEN = ['a\n', ...ENDLESS, '\nb\n', 'y'.repeat(5000), '\nc'];
   it.each([
     ['puts lines together from pieces of any size', ['a', 'b\nc', '\n\nd', 'e'], ['ab', 'c', '', 'de']],
-    [
-      'keeps nothing of what never breaks, and continues with the next line',
-      ['a\n', ...Array<string>(1000).fill('x'.repeat(1000)), '\nb\n', 'y'.repeat(5000), '\nc'],
-      ['a', 'b', 'c'],
-    ],
+    ['keeps nothing of what never breaks, and goes on with the next line', BROKEN, ['a', 'b', 'c']],
   ])('%s', (_, chunks, expected) => {
     const found: string[] = [];
     const lines = new Lines((line) => found.push(line));
@@ -27,39 +25,20 @@ describe('PacketProgress', () => {
   const packet = (ticks: number) => `0,  ${ticks},  ${ticks},  40, 1, 0x1\n`;
   const MS = '#tb 0: 1/1000\n';
   const HOURS = [0, 36_000_000, 36_000_040, 36_000_080].map(packet);
-  it.each<[string, Expected, string[], number[]]>([
-    [
-      'counts from the first packet in the time base that the output declares',
-      { duration: 10_000, packets: null },
-      [
-        '#software: Lavf\n#tb 0: 1/90000\n#media_type 0: video\n0,     12',
-        '6000,     133200,     3600,     1297, 0x8f738da1\n',
-        '0,     576000,     583200,     3600,     1027, 0x52eaffa3, F=0x0\n',
-      ],
-      [0, 0.5],
-    ],
-    [
-      'counts packets where their number is known, however far apart they are',
-      { duration: 36_000_120, packets: 4 },
-      [MS, ...HOURS],
-      [0.25, 0.5, 0.75, 0.99],
-    ],
-    [
-      'is not done when the last packet has been read',
-      { duration: 1000, packets: null },
-      [MS, packet(0), packet(36_000_000)],
-      [0, 0.99],
-    ],
-    [
-      'is not done when more packets come than expected',
-      { duration: 1000, packets: 1 },
-      [packet(0), packet(1)],
-      [0.99, 0.99],
-    ],
-    ['is silent while neither is known', { duration: 0, packets: null }, [MS, packet(10)], []],
-  ])('%s', (_, expected, output, fractions) => {
+  const DECLARED = [
+    '#software: Lavf\n#tb 0: 1/90000\n#media_type 0: video\n0,     12',
+    '6000,     133200,     3600,     1297, 0x8f738da1\n',
+    '0,     576000,     583200,     3600,     1027, 0x52eaffa3, F=0x0\n',
+  ];
+  it.each<[string, number, number | null, string[], number[]]>([
+    ['counts from the first packet in the time base that is declared', 10_000, null, DECLARED, [0, 0.5]],
+    ['counts packets where their number is known', 36_000_120, 4, [MS, ...HOURS], [0.25, 0.5, 0.75, 0.99]],
+    ['is not done when the last packet has been read', 1000, null, [MS, ...HOURS.slice(0, 2)], [0, 0.99]],
+    ['is not done when more packets come than expected', 1000, 1, [packet(0), packet(1)], [0.99, 0.99]],
+    ['is silent while neither is known', 0, null, [MS, packet(10)], []],
+  ])('%s', (_, duration, packets, output, fractions) => {
     const seen: number[] = [];
-    const progress = new PacketProgress(expected, (fraction) => seen.push(fraction));
+    const progress = new PacketProgress({ duration, packets }, (fraction) => seen.push(fraction));
     for (const text of output) progress.add(text);
     expect(seen).toEqual(fractions);
   });

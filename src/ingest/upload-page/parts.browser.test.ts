@@ -24,7 +24,8 @@ function collector() {
     (name: string) =>
     (...details: unknown[]) =>
       void told.push([name, ...details]);
-  return { told, tell };
+  const events = { onProgress: tell('progress'), onWaiting: tell('waiting'), onFault: tell('fault') };
+  return { told, tell, events };
 }
 
 describe('requests to the API', () => {
@@ -108,11 +109,11 @@ describe('following an event', () => {
     return { news, asked };
   }
 
-  test('goes on until it can be watched', async () => {
-    const { news, asked } = await newsOf(['', 'RUNNING', 'RUNNING', 'SUCCEEDED']);
-    expect(news.map(({ kind }) => kind)).toEqual(['goes on', 'goes on', 'goes on', 'over']);
+  test('goes on until it can be watched, also after what may pass', async () => {
+    const { news, asked } = await newsOf(['', 'RUNNING', fault(503), fault(0), 'SUCCEEDED']);
+    expect(news.map(({ kind }) => kind)).toEqual([...Array(4).fill('goes on'), 'over']);
     expect(news.at(-1)).toEqual({ kind: 'over', sentence: '', watch: 'https://media.example.org/watch/1' });
-    expect(asked).toBe(4);
+    expect(asked).toBe(5);
   });
 
   test('asks less and less often while nothing happens', async () => {
@@ -131,11 +132,6 @@ describe('following an event', () => {
     const unpublished = { watchAddress: async () => undefined };
     const { news } = await newsOf([state], typeof state === 'string' ? unpublished : {});
     expect(news).toEqual([{ kind: 'over', sentence: expect.stringContaining(sentence), watch: undefined }]);
-  });
-
-  test('goes on after what may pass', async () => {
-    const { news } = await newsOf([fault(503), fault(0), 'SUCCEEDED']);
-    expect(news.map(({ kind }) => kind)).toEqual(['goes on', 'goes on', 'over']);
   });
 
   test.each([401, 403, 404])('after %i an account signs in whose events are not ours', async (status) => {
@@ -197,17 +193,19 @@ describe('the files of a recording', () => {
       return { field: fields[i], name, size, lastModified, ...state };
     });
     const item = { recording: { files: recorded } } as unknown as Item;
-    const { told, tell } = collector();
-    const events: LaneEvents = {
-      onUrl: tell('url'),
-      onProgress: tell('progress'),
-      onWaiting: tell('waiting'),
-      onArrived: tell('arrived'),
-      onFault: tell('fault'),
-    };
-    return { lane, item, told, events, transfers, recorded };
+    const { told, tell, events: others } = collector();
+    const events: LaneEvents = { ...others, onUrl: tell('url'), onArrived: tell('arrived') };
+    const start = () => lane.start(item, events);
+    return { lane, item, told, start, transfers, recorded };
   }
   const file = (name: string, lastModified = 1, text = 'four') => new File([text], name, { lastModified });
+  /** Both files of a recording on their way. */
+  function both() {
+    const scene = laneOf(file('camera.mp4'), file('slides.mp4'));
+    scene.lane.give(scene.item, [file('slides.mp4'), file('camera.mp4')]);
+    scene.start();
+    return scene;
+  }
 
   test('files are known by name, size and time', () => {
     const { lane, item, recorded } = laneOf(file('camera.mp4'), file('slides.mp4'));
@@ -220,9 +218,7 @@ describe('the files of a recording', () => {
   });
 
   test('both files go at once, and one that has arrived no more', () => {
-    const { lane, item, told, events, transfers, recorded } = laneOf(file('camera.mp4'), file('slides.mp4'));
-    lane.give(item, [file('slides.mp4'), file('camera.mp4')]);
-    lane.start(item, events);
+    const { lane, item, told, start, transfers, recorded } = both();
     expect(transfers.map(({ field }) => field)).toEqual(['presenter', 'presentation']);
     transfers[0]?.onUrl(URL_OF);
     transfers[0]?.onDone();
@@ -230,15 +226,13 @@ describe('the files of a recording', () => {
     lane.nudge();
     lane.stop(item);
     expect(transfers.map(({ done }) => done)).toEqual([[], ['nudge', 'stop']]);
-    lane.start(item, events);
+    start();
     expect(transfers.slice(2).map(({ field }) => field)).toEqual(['presentation']);
     expect(told).toEqual([['url'], ['arrived']]);
   });
 
   test('a fault of one stops the other; an upload that is not there keeps its address', () => {
-    const { lane, item, told, events, transfers, recorded } = laneOf(file('camera.mp4'), file('slides.mp4'));
-    lane.give(item, [file('slides.mp4'), file('camera.mp4')]);
-    lane.start(item, events);
+    const { lane, item, told, transfers, recorded } = both();
     transfers[0]?.onUrl(URL_OF);
     transfers[0]?.onProgress(2);
     transfers[0]?.onFault(404, 'There is no such upload.');
@@ -249,9 +243,7 @@ describe('the files of a recording', () => {
   });
 
   test('a file that cannot be read any more has to be given again', () => {
-    const { lane, item, events, transfers, recorded } = laneOf(file('camera.mp4'));
-    lane.give(item, [file('camera.mp4')]);
-    lane.start(item, events);
+    const { lane, item, transfers, recorded } = both();
     transfers[0]?.onFault(0, 'It cannot be read.');
     expect(lane.missing(item)).toBe(recorded[0]);
   });
@@ -368,19 +360,13 @@ describe('a transfer', () => {
   function begin(url?: string, file = new File(['four'], 'camera.mp4')) {
     const defaultOptions = { httpStack: {} };
     const start = createTransfers({ Upload, defaultOptions } as unknown as typeof Tus, BASE);
-    const { told, tell } = collector();
+    const { told, tell, events: others } = collector();
     const target = { field: 'presenter', name: file.name, size: file.size, url } as RecordedFile;
-    const events: TransferEvents = {
-      onUrl: (known) => {
-        target.url = known;
-        told.push(['url', known]);
-      },
-      onProgress: tell('progress'),
-      onWaiting: tell('waiting'),
-      onDone: tell('done'),
-      onFault: tell('fault'),
+    const onUrl = (known: string) => {
+      target.url = known;
+      told.push(['url', known]);
     };
-    const transfer = start(file, target, events);
+    const transfer = start(file, target, { ...others, onUrl, onDone: tell('done') });
     return { transfer, told, upload: uploads[0] as Upload };
   }
 
