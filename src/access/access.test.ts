@@ -64,11 +64,6 @@ describe('roles', () => {
     expect(roles.map(({ length }) => length)).toEqual([255, 255, 255]);
   });
 
-  test('every account has the roles of users and of the public beside the granted ones', () => {
-    const roles = ['ROLE_X', 'ROLE_USER', 'ROLE_USER_ADA', 'ROLE_ANONYMOUS'];
-    expect([...accountRoles('ada', ['ROLE_X'])]).toEqual(roles);
-  });
-
   test.each(['ROLE_ADMIN', 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS'])(
     '%s brings the whole API and acting for others, and no more rights than that',
     (granted) => {
@@ -90,9 +85,7 @@ describe('roles', () => {
       for (const other of ['hall/1', 'Hall/1 ', 'Hall', ''])
         expect(() => requireOwnAgent(bound, other)).toThrow(refusal);
     }
-  });
-
-  test('other accounts speak for any agent that their roles let them', () => {
+    // Others speak for any agent that their roles let them.
     expect(boundAgent(ofAgent())).toBeUndefined();
     expect(() => requireOwnAgent(ofAgent(), 'Hall/1')).not.toThrow();
   });
@@ -137,11 +130,8 @@ describe('an access control list', () => {
       entries.map(({ role, action }) => ({ role, action, allow: true })),
     );
     expect(parseAcl('[]')).toEqual([]);
-  });
-
-  test('counts an entry that is repeated once', () => {
-    const entry = { role: 'ROLE_A', action: 'read' };
-    expect(parseAcl(JSON.stringify([entry, { ...entry, allow: false }]))).toHaveLength(1);
+    // One that is repeated counts once.
+    expect(parseAcl(JSON.stringify([entries[0], { ...entries[0], allow: false }]))).toHaveLength(1);
   });
 
   test.each([
@@ -189,9 +179,7 @@ describe('an access control list of the reference server', () => {
     expect(parseForeignAcl(policy(...rules, '<Rule RuleId="DenyRule" Effect="Deny"/>'))).toEqual([
       ...[read, write, { allow: false, action: 'read', role: 'ROLE_GUEST' }],
     ]);
-  });
-
-  test('in XACML lets nobody in by a rule that names no role', () => {
+    // Nobody is let in by a rule that names no role.
     expect(parseForeignAcl(policy('<Rule RuleId="all" Effect="Permit"/>'))).toEqual([]);
   });
 

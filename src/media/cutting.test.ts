@@ -69,36 +69,25 @@ describe('a cutting catalog', () => {
     expect(parseCutting(smil(part(1, 2) + part(2, 3)))).toHaveLength(2);
   });
 
+  const OVERLAP = smil(part(1, 3) + part(2, 4));
+  const AFTER_OPEN = smil(`<par><video clipBegin="1s"/></par>${part(2, 4)}`);
+  const APART = smil('<par><video clipBegin="1s"/><audio clipBegin="2s"/></par>');
+  const MANY = smil(Array.from({ length: 1001 }, (_, i) => part(i, i + 1)).join(''));
+  const tooSoon = (end: string) => `part 2 begins at 2 s, but the one before it ends at ${end}`;
   it.each([
     ['nothing to keep', smil('<par/>'), 'it keeps no part of the recording'],
     ['another document', '<a/>', 'it is no SMIL document with a body'],
     ['no XML', 'x', 'it does not begin with an element'],
     ['a part that ends early', clip('2s', '1.5s'), 'part 1 ends at 1.5 s, not after its beginning at 2 s'],
     ['an empty part', clip('2s', '2s'), 'part 1 ends at 2 s, not after its beginning at 2 s'],
-    [
-      'parts that overlap',
-      smil(part(1, 3) + part(2, 4)),
-      'part 2 begins at 2 s, but the one before it ends at 3 s',
-    ],
-    [
-      'a part after an open one',
-      smil(`<par><video clipBegin="1s"/></par>${part(2, 4)}`),
-      'part 2 begins at 2 s, but the one before it ends at the end of the recording',
-    ],
+    ['parts that overlap', OVERLAP, tooSoon('3 s')],
+    ['a part after an open one', AFTER_OPEN, tooSoon('the end of the recording')],
     ['a time below zero', clip('-1s', '2s'), 'a part has the unknown time "-1s"'],
     ['no number', clip('NaNs', '2s'), 'a part has the unknown time "NaNs"'],
     ['frames', clip('smpte=00:00:01:02', '2s'), 'a part has the unknown time "smpte=00:00:01:02"'],
     ['a beginning without end', clip('1e308s', '2s'), 'a part begins at "1e308s"'],
-    [
-      'tracks that begin apart',
-      smil('<par><video clipBegin="1s"/><audio clipBegin="2s"/></par>'),
-      'it has a "par" in which not everything begins at the same time',
-    ],
-    [
-      'too many parts',
-      smil(Array.from({ length: 1001 }, (_, i) => part(i, i + 1)).join('')),
-      'it has more than 1000 parts',
-    ],
+    ['tracks that begin apart', APART, 'it has a "par" in which not everything begins at the same time'],
+    ['too many parts', MANY, 'it has more than 1000 parts'],
   ])('is refused with %s', (_, text, reason) => {
     expect(() => parseCutting(text)).toThrow(new CuttingFault(reason));
   });
@@ -135,9 +124,7 @@ it('what is kept is clipped to what there is, and joins what touches', () => {
   expect(partsWithin(parts, 1500)).toEqual([{ begin: 0, end: 1500 }]);
   expect(partsWithin([{ begin: 1500 }], 1500)).toEqual([]);
   expect(partsWithin([{ begin: 1490 }], 1500)).toEqual([]);
-});
-
-it('a recording is read up to the end of its last part', () => {
-  const parts = [{ begin: 500, end: 1000 }];
-  expect(readFor({ duration: 4000, video: undefined }, parts)).toEqual({ duration: 1000, video: undefined });
+  // It is read up to the end of its last part.
+  const [video, last] = [undefined, [{ begin: 500, end: 1000 }]];
+  expect(readFor({ duration: 4000, video }, last)).toEqual({ duration: 1000, video });
 });

@@ -23,6 +23,10 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
   return planDelivery(info, QUALITY);
 }
 
+/** How ffmpeg is told to encode such pictures. */
+const options = (video: Partial<VideoStream>) =>
+  plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
+
 describe('planDelivery', () => {
   it.each(['mov', 'matroska', 'mpegts', 'flv'])('takes over what browsers play from %s', (demuxer) => {
     const { format, video, audio } = plan({}, {}, demuxer);
@@ -50,25 +54,15 @@ describe('planDelivery', () => {
   });
 
   it('brings odd sizes, oblong pixels and large pictures to what can be encoded', () => {
-    const scaled = (video: Partial<VideoStream>) =>
-      plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
-    expect(scaled({ width: 321, height: 241 })).toContain('scale=322:242,');
-    expect(scaled({ width: 720, height: 576, pixelAspect: 64 / 45 })).toContain('scale=1024:576,');
-    expect(scaled({ width: 4320, height: 7680 })).toContain('scale=2160:3840,');
-    expect(scaled({ width: 1, height: 1 })).toContain('scale=2:2,');
+    expect(options({ width: 321, height: 241 })).toContain('scale=322:242,');
+    expect(options({ width: 720, height: 576, pixelAspect: 64 / 45 })).toContain('scale=1024:576,');
+    expect(options({ width: 4320, height: 7680 })).toContain('scale=2160:3840,');
+    expect(options({ width: 1, height: 1 })).toContain('scale=2:2,');
   });
-});
 
-describe('the times of pictures', () => {
-  const options = (video: Partial<VideoStream>) =>
-    plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
-
-  it('are kept, so that no picture is repeated', () => {
+  it('keeps the times of pictures, so that none is repeated or begins too early', () => {
     expect(options({})).toContain('-vsync vfr -enc_time_base 1000:25000');
     expect(options({})).not.toContain('-r ');
-  });
-
-  it('keep the order of irregular pictures, which would begin too early otherwise', () => {
     expect(options({ frameRate: 3, peakFrameRate: 30 })).toContain('-bf 0');
     expect(options({ frameRate: 25, peakFrameRate: 50 })).not.toContain('-bf');
   });
@@ -133,9 +127,7 @@ describe('encodingWork', () => {
     expect(encodingWork(recording(1, 1000, { frameCount: 1000 }))).toBe(1000 * 1920 * 1080);
     expect(encodingWork(recording(1, 1000, {}))).toBe(90_000 * 1920 * 1080);
     expect(encodingWork(recording(1, 0.008, {}))).toBe(1000 * 1920 * 1080);
-  });
-
-  it('is nothing for what is taken over', () => {
+    // Of what is taken over it is nothing.
     expect(encodingWork(recording(20, 9000, { codec: 'h264', profile: 'High' }))).toBe(0);
   });
 });

@@ -71,13 +71,9 @@ test('a server that is away is asked again, and left alone for as long as it say
   expect(performance.now() - begun).toBeGreaterThanOrEqual(199);
 });
 
-test('not for ever, however long it wants to be left alone', async () => {
+test('not for ever, however long it wants to be left alone; and a refusal is none of that', async () => {
   const away = new ServerAway('busy', 3_600_000);
-  const ask = () => Promise.reject(away);
-  await expect(patiently(ask, { signal, patienceMs: 50 })).rejects.toBe(away);
-});
-
-test('a refusal is none of that', async () => {
+  await expect(patiently(() => Promise.reject(away), { signal, patienceMs: 50 })).rejects.toBe(away);
   const refusal = new CommandError('The server answered 400.');
   await expect(patiently(failing(refusal), { signal })).rejects.toBe(refusal);
 });
@@ -106,13 +102,13 @@ test('a fault is told with its stack and with what caused it', () => {
   expect(told).not.toContain('s3cret');
 });
 
-test('of several errors the first is told, however deep it is', () => {
-  const several = new AggregateError([new Error('connect ECONNREFUSED ::1:5432'), new Error('other')]);
-  expect(causes(several)).toEqual(['Caused by: connect ECONNREFUSED ::1:5432']);
-  expect(causes(new TypeError('fetch failed', { cause: several }))).toEqual([
-    'Caused by: connect ECONNREFUSED ::1:5432',
-  ]);
-});
+const SEVERAL = new AggregateError([new Error('connect ECONNREFUSED ::1:5432'), new Error('other')]);
+test.each([
+  ['the first of several errors', SEVERAL, ['Caused by: connect ECONNREFUSED ::1:5432']],
+  ['it however deep', new TypeError('x', { cause: SEVERAL }), ['Caused by: connect ECONNREFUSED ::1:5432']],
+  ['what is no error when it is a text', new Error('x', { cause: 'a text' }), ['Caused by: a text']],
+  ['nothing of what else is none', new Error('x', { cause: { password: 's3cret' } }), []],
+])('of causes is told %s', (_, error, told) => expect(causes(error)).toEqual(told));
 
 test('causes that go round come to an end', () => {
   const error = new Error('round');
@@ -120,13 +116,7 @@ test('causes that go round come to an end', () => {
   expect(causes(error).length).toBeLessThan(10);
 });
 
-test('a cause that is no error is told when it is a text', () => {
-  expect(causes(new Error('broken', { cause: 'a text' }))).toEqual(['Caused by: a text']);
-  expect(causes(new Error('broken', { cause: { password: 's3cret' } }))).toEqual([]);
-});
-
 test('what was expected is its sentence alone', () => {
-  expect(explain(new CommandError('There is no file a.', { cause: new Error('ENOENT') }))).toBe(
-    'There is no file a.',
-  );
+  const expected = new CommandError('There is no file a.', { cause: new Error('ENOENT') });
+  expect(explain(expected)).toBe('There is no file a.');
 });

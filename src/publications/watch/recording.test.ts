@@ -34,39 +34,33 @@ function recording(...elements: PublicationElement[]): PublishedRecording {
   };
 }
 
-/** Who leads and who is heard, by identifier. */
+/** Which are seen, which leads and which is heard, by identifier. */
 function roles(...elements: PublicationElement[]) {
-  const player = playerOf(recording(...elements), ADDRESS);
-  const played = player ? [...player.screens, ...(player.sound ? [player.sound] : [])] : [];
-  const ids = (all: typeof played) => all.map(({ element }) => element.id);
-  return {
-    screens: ids(player?.screens ?? []),
-    leads: ids(played.filter(({ leads }) => leads)),
-    heard: ids(played.filter(({ heard }) => heard)),
-  };
+  const { screens = [], sound } = playerOf(recording(...elements), ADDRESS) ?? {};
+  const played = [...screens, ...(sound ? [sound] : [])];
+  const ids = (all: typeof played) => all.map(({ element }) => element.id).join(' ');
+  return [ids(screens), ids(played.filter(({ leads }) => leads)), ids(played.filter(({ heard }) => heard))];
 }
 
 const SILENT = { has_audio: false };
 const SOUND = { has_video: false, flavor: 'audio/delivery', mediatype: 'audio/mp4' };
+const LONG_SILENT = media('long', { ...SILENT, duration: 90_000 });
 
-test('of tracks equally long the first with sound leads and is heard alone', () => {
-  const three = roles(media('a', SILENT), media('b'), media('c'));
-  expect(three).toEqual({ screens: ['a', 'b', 'c'], leads: ['b'], heard: ['b'] });
-  expect(roles(media('a', { ...SILENT, duration: 60_900 }), media('b'))).toMatchObject({ leads: ['b'] });
+test.each([
+  ['equally long: the first with sound', [media('a', SILENT), media('b'), media('c')], 'a b c', 'b', 'b'],
+  ['of nearly one length', [media('a', { ...SILENT, duration: 60_900 }), media('b')], 'a b', 'b', 'b'],
+  ['the longest, so that all of it can be reached', [media('a'), LONG_SILENT], 'a long', 'long', 'a'],
+  ['silent pictures and an audio track', [media('a', SILENT), media('s', SOUND)], 'a', 's', 's'],
+  ['an audio track that pictures with sound leave out', [media('a'), media('s', SOUND)], 'a', 'a', 'a'],
+  ['silent pictures alone', [media('a', SILENT)], 'a', 'a', ''],
+  ['media of unknown duration', [media('a', { duration: null })], 'a', 'a', 'a'],
+])('of the media of a recording one leads and one is heard: %s', (_, elements, screens, leads, heard) => {
+  expect(roles(...elements)).toEqual([screens, leads, heard]);
 });
 
-test('the longest leads, so that all of it can be reached, and the sound follows', () => {
-  expect(roles(media('a'), media('b', { ...SILENT, duration: 90_000 }))).toMatchObject({
-    leads: ['b'],
-    heard: ['a'],
-  });
-  expect(playerOf(recording(media('a'), media('b', { duration: 90_000 })), ADDRESS)?.duration).toBe(90_000);
-});
-
-test('silent pictures are heard with the audio track, which is left out when they have sound', () => {
-  const silent = roles(media('a', SILENT), media('s', SOUND));
-  expect(silent).toEqual({ screens: ['a'], leads: ['s'], heard: ['s'] });
-  expect(roles(media('a'), media('s', SOUND))).toEqual({ screens: ['a'], leads: ['a'], heard: ['a'] });
+test('a recording lasts as long as its longest medium, and without media there is no player', () => {
+  expect(playerOf(recording(media('a'), LONG_SILENT), ADDRESS)?.duration).toBe(90_000);
+  expect(playerOf(recording(image('i', 'presenter/player+preview')), ADDRESS)).toBeUndefined();
 });
 
 test('sound alone leads itself, in front of its waveform', () => {
@@ -75,18 +69,6 @@ test('sound alone leads itself, in front of its waveform', () => {
   expect(player?.screens).toEqual([]);
   expect(player?.sound).toMatchObject({ leads: true, heard: true });
   expect(player?.imageUrl).toBe('../publications/p/w/w.jpg');
-});
-
-test('silent pictures alone are heard by nobody', () => {
-  expect(roles(media('a', SILENT))).toEqual({ screens: ['a'], leads: ['a'], heard: [] });
-});
-
-test('without media there is no player', () => {
-  expect(playerOf(recording(image('i', 'presenter/player+preview')), ADDRESS)).toBeUndefined();
-});
-
-test('media of unknown duration can be played', () => {
-  expect(roles(media('a', { duration: null }))).toMatchObject({ leads: ['a'] });
 });
 
 test('each screen has its own poster, and the timeline is that of the leader', () => {

@@ -12,9 +12,7 @@ test('text, numbers and booleans are kept as text, by key', () => {
   const pairs = [...properties].map((pair) => pair.join('='));
   expect(pairs).toEqual(['a=true', 'b=x', 'c=1.5', 'constructor=y', 'ä=']);
   expect([...parseConfiguration('{"__proto__":"a"}').properties]).toEqual([['__proto__', 'a']]);
-});
-
-test('of a key given twice the last value counts', () => {
+  // Of a key given twice the last value counts.
   const text = '<properties><entry key="a">1</entry><entry key="a">2</entry></properties>';
   expect(parseConfiguration(text).properties.get('a')).toBe('2');
 });
@@ -58,13 +56,14 @@ test.each([null, [], {}, ['a'], { a: 'b' }])('a value %j is refused by the name 
   );
 });
 
-test('characters that XML does not allow are refused by the name of their property', () => {
-  for (const value of ['\0', 'a\u001fb', '\ud800', '\uffff']) {
-    expect(() => json({ 'not.fine': value })).toThrow(
-      'The property "not.fine" of the configuration holds a character that XML does not allow.',
-    );
-  }
-});
+test.each(['\0', 'a\u001fb', '\ud800', '\uffff'])(
+  '%j, which XML does not allow, is refused by its property',
+  (value) => {
+    const sentence =
+      'The property "not.fine" of the configuration holds a character that XML does not allow.';
+    expect(() => json({ 'not.fine': value })).toThrow(sentence);
+  },
+);
 
 test.each(['&#0;', '&#xD800;', '&#xFFFF;', '\u0001'])('the XML value %j is refused', (value) => {
   expect(() => xml('a', value)).toThrow(
@@ -100,13 +99,8 @@ describe('properties XML', () => {
   const document = (entries: string, head = HEAD) => `${head}\n<properties>${entries}</properties>`;
 
   test('the XML that Java writes is read, comment and all', () => {
-    const text = document(
-      '\n<comment>of &amp; about</comment>\n<entry key="a">1</entry>\n<entry key="b"/>\n',
-    );
-    expect(parsePropertiesXml(text)).toEqual([
-      ['a', '1'],
-      ['b', ''],
-    ]);
+    const written = '\n<comment>of &amp; about</comment>\n<entry key="a">1</entry>\n<entry key="b"/>\n';
+    expect(parsePropertiesXml(document(written)).flat()).toEqual(['a', '1', 'b', '']);
   });
 
   test.each([
@@ -118,16 +112,16 @@ describe('properties XML', () => {
     expect(parsePropertiesXml(document('<entry key="a">1</entry>', head))).toEqual([['a', '1']]);
   });
 
-  test('values keep their blanks and lines, and may be CDATA', () => {
-    const value = ' x\r\n<![CDATA[<b> & &lt;]]>\ty<!-- z --> ';
-    expect(parsePropertiesXml(document(`<entry key="a">${value}</entry>`))).toEqual([
-      ['a', ' x\n<b> & &lt;\ty '],
-    ]);
-  });
-
-  test('predefined entities and numeric references are resolved once, in keys as well', () => {
-    const text = document('<entry key="&lt;&#x1F600;&gt;">&amp;lt; &quot;&apos;&#228;</entry>');
-    expect(parsePropertiesXml(text)).toEqual([['<😀>', '&lt; "\'ä']]);
+  test.each([
+    [
+      'keep their blanks and lines, and may be CDATA',
+      ' x\r\n<![CDATA[<b> & &lt;]]>\ty<!-- z --> ',
+      ' x\n<b> & &lt;\ty ',
+    ],
+    ['have references resolved once, as keys have', '&amp;lt; &quot;&apos;&#228;', '&lt; "\'ä'],
+  ])('values %s', (_what, written, value) => {
+    const text = document(`<entry key="&lt;&#x1F600;&gt;">${written}</entry>`);
+    expect(parsePropertiesXml(text)).toEqual([['<😀>', value]]);
   });
 
   test.each([
