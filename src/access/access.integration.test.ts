@@ -266,20 +266,23 @@ describe('sessions', () => {
     expect([await isGood(second), await isGood(first)]).toEqual([true, false]);
   });
 
-  test.each([2, 30])('a new cookie that never arrived signs nobody out: asked again after %i minutes', async (later) => {
-    // Of the two new ones, the one that arrives last stays good, whichever it is.
-    for (const last of [0, 1]) {
-      const { who: ada, cookie: first } = await begin();
-      const renewed: string[] = [];
-      for (const minutes of [16, later]) {
-        await pass(minutes, ada);
-        renewed.push((await renew(first)) ?? '');
+  test.each([2, 30])(
+    'a new cookie that never arrived signs nobody out: asked again after %i minutes',
+    async (later) => {
+      // Of the two new ones, the one that arrives last stays good, whichever it is.
+      for (const last of [0, 1]) {
+        const { who: ada, cookie: first } = await begin();
+        const renewed: string[] = [];
+        for (const minutes of [16, later]) {
+          await pass(minutes, ada);
+          renewed.push((await renew(first)) ?? '');
+        }
+        expect(await isGood(renewed[1 - last] ?? '')).toBe(true);
+        await pass(2, ada);
+        expect(await isGood(renewed[last] ?? '')).toBe(true);
       }
-      expect(await isGood(renewed[1 - last] ?? '')).toBe(true);
-      await pass(2, ada);
-      expect(await isGood(renewed[last] ?? '')).toBe(true);
-    }
-  });
+    },
+  );
 
   test('signing out ends every cookie of the session, and no other session', async () => {
     const ada = await signedUp();
@@ -450,11 +453,14 @@ describe('signing in', () => {
   test.each([
     ['lovelace', '/api/info/me', /^This needs the role ROLE_API\.$/],
     ...['/admin/queues', '/admin/unknown', '/%61dmin/queues'].map((path) => ['moodle', path, /./] as const),
-  ] as const)('%s lacks the role for %s, which is 403 and not a challenge', async (username, path, sentence) => {
-    const { status, headers, text } = await ask(path, username);
-    expect([status, headers.get('WWW-Authenticate')]).toEqual([403, null]);
-    expect(text).toMatch(sentence);
-  });
+  ] as const)(
+    '%s lacks the role for %s, which is 403 and not a challenge',
+    async (username, path, sentence) => {
+      const { status, headers, text } = await ask(path, username);
+      expect([status, headers.get('WWW-Authenticate')]).toEqual([403, null]);
+      expect(text).toMatch(sentence);
+    },
+  );
 
   test('the dashboard is for administrators', async () => {
     expect((await ask('/admin/queues')).status).toBe(401);

@@ -27,7 +27,10 @@ async function folder(): Promise<TestStorage> {
 /** The bucket of a server, when it answers. */
 export async function bucketStorage(env: Record<string, string>): Promise<ObjectStorage> {
   Object.assign(process.env, env);
-  const storage = await createStorage({ s3: { bucket: env.S3_BUCKET ?? '', forcePathStyle: true }, dataDir: '' });
+  const storage = await createStorage({
+    s3: { bucket: env.S3_BUCKET ?? '', forcePathStyle: true },
+    dataDir: '',
+  });
   // The SDK reads the environment with its first request.
   await eventually(() => storage.check());
   return storage;

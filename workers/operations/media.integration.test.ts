@@ -373,7 +373,9 @@ describe('captions', () => {
   });
 
   it('leaves out what nobody can read, says so, and takes it back once it is replaced', async () => {
-    const texts = ['Hello', VTT, VTT].map((text) => ['captions/source', [], text] as [string, string[], string]);
+    const texts = ['Hello', VTT, VTT].map(
+      (text) => ['captions/source', [], text] as [string, string[], string],
+    );
     const eventId = await eventWith(...texts);
     await updateTracks(eventId, { size: 2 ** 24 + 1 }, 3);
     await perform(eventId, captions);

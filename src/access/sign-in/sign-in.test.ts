@@ -226,7 +226,9 @@ describe('the challenge', () => {
 
   test('a program on Java, which accepts pages as browsers do, is offered both', async () => {
     const Accept = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2';
-    expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(/^Digest .*, Basic realm="Opencast"$/);
+    expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(
+      /^Digest .*, Basic realm="Opencast"$/,
+    );
     expect(await offered({ Accept })).toMatch(/^Digest /);
   });
 

@@ -113,7 +113,6 @@ describe('a form of fields', () => {
     });
     await expectRefused(readFields(request(body)), 408);
   });
-
 });
 
 describe('a form with files', () => {
@@ -318,7 +317,9 @@ describe('a form with files', () => {
       `preamble\r\n${field('acl', content)}${file('presenter', 'a', content)}${second}${END}epilogue`,
     );
     const pieces = (size: number) =>
-      Array.from({ length: Math.ceil(body.length / size) }, (_, i) => body.subarray(i * size, (i + 1) * size));
+      Array.from({ length: Math.ceil(body.length / size) }, (_, i) =>
+        body.subarray(i * size, (i + 1) * size),
+      );
     const cuts = [1, 2, 3, 7].map(pieces);
     for (let at = 1; at < body.length; at += 1) cuts.push([body.subarray(0, at), body.subarray(at)]);
     for (const each of cuts) {

@@ -94,7 +94,12 @@ describe('filters of a resource', () => {
   }
 
   test.each<[string, ApiVersion, string[], string[][]]>([
-    ['criteria stand together, filters apart', '1.5.0', ['title:A,late:B', 'title:C'], [['title A', 'late B'], ['title C']]],
+    [
+      'criteria stand together, filters apart',
+      '1.5.0',
+      ['title:A,late:B', 'title:C'],
+      [['title A', 'late B'], ['title C']],
+    ],
     ['later filters are without effect in the first version', '1.0.0', ['late:A,x:B,title:C'], [['title C']]],
     ['a value ends at a colon before the version of colons', '1.0.0', ['title:A:B'], [['title A']]],
     ['a value may hold colons from then on', '1.1.0', ['title:A:B'], [['title A:B']]],

@@ -148,8 +148,12 @@ describe('an agent without a name that can be one is refused', () => {
     },
   );
   test('but only after all else, and a change may name none either', () => {
-    expect(sentenceOf(() => parse({ start: NEW.start }))).toBe("Either 'end' or 'duration' must be specified");
-    expect(sentenceOf(() => change({ duration: HOUR, agent_id: 'a\0' }))).toMatch(/^Unable to parse device: /);
+    expect(sentenceOf(() => parse({ start: NEW.start }))).toBe(
+      "Either 'end' or 'duration' must be specified",
+    );
+    expect(sentenceOf(() => change({ duration: HOUR, agent_id: 'a\0' }))).toMatch(
+      /^Unable to parse device: /,
+    );
   });
 });
 
