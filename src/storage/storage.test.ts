@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lookLate } from '../../test/support/busy.ts';
 import { UploadMemory } from './memory.ts';
 import { PartsUnderWay } from './parts-under-way.ts';
@@ -17,62 +17,57 @@ describe('the memory of uploads', () => {
   const settled = async () => {
     for (let i = 0; i < 5; i += 1) await Promise.resolve();
   };
+  type Share = ReturnType<UploadMemory['share']>;
+  /** Asks for a buffer. @returns how many bytes have come by then */
+  function asking(share: Share, bytes: number): () => Promise<number> {
+    let came = 0;
+    void share.take(bytes).then(({ length }) => {
+      came = length;
+    });
+    return async () => {
+      await settled();
+      return came;
+    };
+  }
 
   test('a buffer that is given back goes to the share that has waited longest', async () => {
     const memory = new UploadMemory(20);
-    const [a, b, c] = [memory.share(), memory.share(), memory.share()];
+    const [a, b, c, d] = [memory.share(), memory.share(), memory.share(), memory.share()];
     const first = await a.take(10);
     await b.take(10);
-    const granted: string[] = [];
-    void c.take(10).then(() => granted.push('c'));
-    void memory
-      .share()
-      .take(10)
-      .then(() => granted.push('d'));
-    await settled();
-    expect(granted).toEqual([]);
+    const [third, fourth] = [asking(c, 10), asking(d, 10)];
+    expect([await third(), await fourth()]).toEqual([0, 0]);
     a.give(first);
-    await settled();
-    expect(granted).toEqual(['c']);
+    expect([await third(), await fourth()]).toEqual([10, 0]);
     b.close();
-    await settled();
-    expect(granted).toEqual(['c', 'd']);
+    expect(await fourth()).toBe(10);
   });
 
   test('a share that has nothing comes before one that wants more', async () => {
     const memory = new UploadMemory(20);
     const [greedy, modest] = [memory.share(), memory.share()];
     const first = await greedy.take(10);
-    const granted: string[] = [];
-    void greedy.take(10).then(() => granted.push('greedy'));
+    const more = asking(greedy, 10);
     await modest.take(10);
-    await settled();
-    expect(granted).toEqual([]);
+    expect(await more()).toBe(0);
     greedy.give(first);
-    await settled();
-    expect(granted).toEqual(['greedy']);
+    expect(await more()).toBe(10);
   });
 
   test('no share gets more than an even part while there are others', async () => {
     const memory = new UploadMemory(40);
     const [greedy, other] = [memory.share(), memory.share()];
-    await greedy.take(10);
-    await greedy.take(10);
-    const third = vi.fn();
-    void greedy.take(10).then(third);
-    await settled();
-    expect(third).not.toHaveBeenCalled();
+    for (let i = 0; i < 2; i += 1) await greedy.take(10);
+    const third = asking(greedy, 10);
+    expect(await third()).toBe(0);
     other.close();
-    await settled();
-    expect(third).toHaveBeenCalled();
+    expect(await third()).toBe(10);
   });
 
   test('memory beyond whole buffers of an even part is used as well', async () => {
     const memory = new UploadMemory(30);
     const [one, other] = [memory.share(), memory.share()];
-    await one.take(10);
-    await other.take(10);
-    await one.take(10);
+    for (const share of [one, other, one]) await share.take(10);
     expect([one.held, other.held]).toEqual([20, 10]);
   });
 
@@ -80,27 +75,22 @@ describe('the memory of uploads', () => {
     const memory = new UploadMemory(10);
     const [small, large] = [memory.share(), memory.share()];
     await small.take(5);
-    const granted = vi.fn();
-    void large.take(100).then(granted);
-    await settled();
-    expect(granted).not.toHaveBeenCalled();
+    const all = asking(large, 100);
+    expect(await all()).toBe(0);
     small.close();
-    await settled();
-    expect(granted).toHaveBeenCalledWith(expect.objectContaining({ length: 100 }));
+    expect(await all()).toBe(100);
   });
 
   test('a share that is closed holds nothing and asks for nothing', async () => {
     const memory = new UploadMemory(10);
     const [a, b] = [memory.share(), memory.share()];
     const buffer = await a.take(10);
-    const granted = vi.fn();
-    void b.take(10).then(granted);
+    const waiting = asking(b, 10);
     b.close();
     a.close();
     a.give(buffer);
-    void a.take(10).then(granted);
-    await settled();
-    expect(granted).not.toHaveBeenCalled();
+    const late = asking(a, 10);
+    expect([await waiting(), await late()]).toEqual([0, 0]);
     expect(await memory.share().take(10)).toBe(buffer);
   });
 
@@ -108,24 +98,18 @@ describe('the memory of uploads', () => {
     const memory = new UploadMemory(20);
     const holder = memory.share();
     const held = await holder.take(10);
-    const large = vi.fn();
-    void memory.share().take(20).then(large);
+    const large = asking(memory.share(), 20);
     let passed = 0;
-    for (; passed < 1000; passed++) {
+    for (let came = 10; came > 0 && passed < 1000; passed += came / 10) {
       const small = memory.share();
-      const granted = vi.fn();
-      void small.take(10).then(granted);
-      await settled();
-      const came = granted.mock.calls.length > 0;
+      came = await asking(small, 10)();
       small.close();
-      if (!came) break;
     }
     expect(passed).toBeGreaterThan(0);
     expect(passed).toBeLessThan(1000);
-    expect(large).not.toHaveBeenCalled();
+    expect(await large()).toBe(0);
     holder.give(held);
-    await settled();
-    expect(large).toHaveBeenCalled();
+    expect(await large()).toBe(20);
   });
 });
 
@@ -197,6 +181,7 @@ describe('SHA-256', () => {
     const sum = beginSha256();
     await Promise.all(parts.map((part) => sum.add(part)));
     expect(await sum.digest()).toBe(sumOf(...parts));
+    for (const part of parts) expect(await sha256Of(part)).toBe(sumOf(part));
   });
 
   test('concurrent streams are summed apart, also when one is dropped', async () => {
@@ -216,10 +201,6 @@ describe('SHA-256', () => {
     await sum.add(block);
     block.fill(3);
     expect(await sum.digest()).toBe(sumOf(shared(MIB, 1), shared(MIB, 2)));
-  });
-
-  test('the sum of bytes, large and small', async () => {
-    for (const bytes of [shared(3 * MIB, 7), shared(3, 7)]) expect(await sha256Of(bytes)).toBe(sumOf(bytes));
   });
 
   test('requests to a thread that has stopped are rejected', async () => {
