@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type RunningServer, serve } from '../../src/http/server/serve.ts';
 import { connectBrowser } from './chromium.ts';
-import { faultsOf } from './page-faults.ts';
+import { AUTOFOCUS, faultsOf } from './page-faults.ts';
 
 /** Serves a handler to the browser of the run. Opens and closes both with the group of tests that calls this. */
 export function inBrowser(fetch: Parameters<typeof serve>[0]): {
@@ -36,9 +36,6 @@ export const LOOKS = [
   ['dark', 360],
 ] as const;
 
-/** Browsers say so of a field that a test has filled in before they got to it. */
-const isUsual = (text: string) => text.startsWith('Autofocus processing was blocked');
-
 /**
  * A page that collects its faults.
  *
@@ -52,7 +49,7 @@ export async function openLook(
   const viewport = { width, height: 900 };
   const context = await browser.newContext({ ...options, colorScheme, viewport });
   const page = await context.newPage();
-  const faults = faultsOf(page, origin, isUsual);
+  const faults = faultsOf(page, origin, (text) => AUTOFOCUS.test(text));
   const look = async (name: string) => {
     const wide = await page
       .locator('body')

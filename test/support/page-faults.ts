@@ -1,5 +1,8 @@
 import type { Page } from 'playwright-core';
 
+/** Browsers say so of a field that a test has filled in before they got to it. */
+export const AUTOFOCUS = /^Autofocus processing was blocked/;
+
 /**
  * Collects what must not happen on a page: messages on its console, errors of its scripts, and requests to another host
  * than its own.

@@ -11,12 +11,7 @@ export interface SentAce {
 export const ace = (role: string, action = 'read', allow = true): SentAce => ({ allow, action, role });
 
 /** What comes back, ready to be compared. */
-export interface Answer {
-  status: number;
-  type: string | null;
-  location: string | null;
-  text: string;
-}
+export type Answer = Awaited<ReturnType<typeof send>>;
 
 /** Sends a form as an urlencoded body, or no body for GET and DELETE; as the administrator unless told otherwise. */
 export async function send(
@@ -25,7 +20,7 @@ export async function send(
   path: string,
   fields: Record<string, string> | undefined = undefined,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+) {
   const body = fields && new URLSearchParams(fields);
   const answer = await app.request(path, { method, headers, body });
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, CDPSession, Locator, Page } from 'playwright-core';
 import { bytes } from './bytes.ts';
 import { clipFolder } from './clips.ts';
-import { faultsOf } from './page-faults.ts';
+import { AUTOFOCUS, faultsOf } from './page-faults.ts';
 
 /** The page for uploads in a browser, and what must not have happened there. */
 export interface OpenUploadPage {
@@ -19,11 +19,8 @@ export interface OpenUploadPage {
   card(title: string): Locator;
 }
 
-/**
- * Browsers say on the console of every request that it failed, and of every refusal; and of a field that a test has filled in
- * before they got to it.
- */
-const USUAL = /^(Failed to load resource: |Autofocus processing was blocked)/;
+/** Browsers say on the console of every request that it failed, and of every refusal. */
+const FAILED = /^Failed to load resource: /;
 
 /** Opens the page and signs in on the way. @param account its name and password */
 export async function openUploadPage(
@@ -33,7 +30,7 @@ export async function openUploadPage(
 ): Promise<OpenUploadPage> {
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, ...look });
   const page = await context.newPage();
-  const faults = faultsOf(page, new URL(url).origin, (text) => USUAL.test(text));
+  const faults = faultsOf(page, new URL(url).origin, (text) => FAILED.test(text) || AUTOFOCUS.test(text));
   const [offsets, warnings]: [number[], string[]] = [[], []];
   page.on('request', (request) => {
     if (request.method() === 'PATCH') offsets.push(Number(request.headers()['upload-offset']));

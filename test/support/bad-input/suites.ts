@@ -24,15 +24,8 @@ const HEADERS = [
 ];
 const PARAMETERS = [
   ...['filter', 'sort', 'limit', 'offset', 'cursor', 'sign', 'withacl', 'withmetadata', 'withpublications'],
-  ...[
-    'withscheduling',
-    'onlyWithWriteAccess',
-    'includeInternalPublication',
-    'type',
-    'jsonp',
-    '__proto__',
-    'x',
-  ],
+  ...['withscheduling', 'onlyWithWriteAccess', 'includeInternalPublication', 'type', 'jsonp', '__proto__'],
+  'x',
 ];
 const FILTER_NAMES = [
   ...['start', 'technical_start', 'created', 'CreationDate', 'textFilter', 'title', 'identifier', 'status'],
@@ -150,11 +143,7 @@ export const ALL_BODIES: BadBodies = {
   types: [
     ...FEW_BODIES.types,
     ...['text/plain', 'application/xml', 'application/octet-stream', ';', 'multipart/mixed; boundary=b'],
-    ...[
-      'multipart/form-data; boundary=',
-      'multipart/form-data; boundary=b',
-      'multipart/form-data;;;boundary=b',
-    ],
+    ...['; boundary=', '; boundary=b', ';;;boundary=b'].map((rest) => `multipart/form-data${rest}`),
     ...['application/x-www-form-urlencoded', 'MULTIPART/FORM-DATA; BOUNDARY=b'],
     `multipart/form-data; boundary=${'b'.repeat(300)}`,
   ],

@@ -35,36 +35,24 @@ export function seriesFilters({ series, account, start, seriesWords }: Target): 
   const texts = [...Object.values(seriesWords), series];
   return [
     ...Object.entries(named),
-    ['identifier', series],
-    ['creator', account],
-    ['Creator', account],
-    ['desription', seriesWords.description],
-    ['CreationDate', period],
-    ['creationDate', period],
-    ['managedAcl', seriesWords.title],
+    ...Object.entries({ identifier: series, creator: account, Creator: account, CreationDate: period }),
+    ...Object.entries({ desription: named.description, creationDate: period, managedAcl: named.title }),
     ...texts.map((text): [string, string] => ['textFilter', text]),
   ];
 }
 
 /** Every filter of workflows, with the value that the target's workflow has. */
 export function workflowFilters({ event }: Target): [string, string][] {
-  return [
-    ['event', event],
-    ['state', 'running'],
-    ['definition', 'schedule-and-upload'],
-  ];
+  return Object.entries({ event, state: 'running', definition: 'schedule-and-upload' });
 }
 
 /** Filters that a list knows and these do not. */
 export function forgottenFilters(target: Target): string[] {
-  const has = (filters: [string, string][]) => new Set(filters.map(([name]) => name));
-  const [events, series] = [has(eventFilters(target)), has(seriesFilters(target))];
-  const workflows = has(workflowFilters(target));
-  return [
-    ...Object.keys(EVENT_LIST.filters).filter((name) => !events.has(name)),
-    ...Object.keys(SERIES_LIST.filters).filter((name) => !series.has(name)),
-    ...Object.keys(WORKFLOW_LIST.filters).filter((name) => !workflows.has(name)),
-  ];
+  const missing = ({ filters }: ListedResource, known: [string, string][]) =>
+    Object.keys(filters).filter((name) => !known.some(([each]) => each === name));
+  const events = missing(EVENT_LIST, eventFilters(target));
+  const series = missing(SERIES_LIST, seriesFilters(target));
+  return [...events, ...series, ...missing(WORKFLOW_LIST, workflowFilters(target))];
 }
 
 /** Addresses of the lists with every filter, sort and page there is. */
