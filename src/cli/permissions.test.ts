@@ -42,9 +42,7 @@ test('a process with tools may start these and no others, one without none at al
   // It makes sure that they are there.
   const read = flags({ tools })['--allow-read']?.split(',');
   expect(read).toEqual(expect.arrayContaining(['/usr/bin/ffmpeg', '/usr/bin/ffprobe']));
-});
-
-test('only the data folder and the temporary folder can be written', () => {
+  // Any may write to the data folder and the temporary folder only.
   expect(flags()['--allow-write']).toBe('/srv/data,/srv/data/tmp');
 });
 
@@ -71,12 +69,9 @@ test('a database behind a socket needs the socket as a file, too', () => {
 });
 
 test("the site's own definitions and catalogs may be read, not written", () => {
-  const given = flags({
-    config: { ...config, workflowsDir: '/etc/workflows', metadataDir: '/etc/metadata' },
-  });
-  expect(given['--allow-read']?.split(',')).toEqual(
-    expect.arrayContaining(['/etc/workflows', '/etc/metadata']),
-  );
+  const own = { workflowsDir: '/etc/workflows', metadataDir: '/etc/metadata' };
+  const given = flags({ config: { ...config, ...own } });
+  expect(given['--allow-read']?.split(',')).toEqual(expect.arrayContaining(Object.values(own)));
   expect(given['--allow-write']).not.toContain('/etc/');
 });
 
@@ -87,16 +82,9 @@ test('variables that are not listed look unset', () => {
 
 test('a comma in the name of a folder above the project does not become two paths', () => {
   const project = '/srv/a,b/inlet';
-  const given = denoFlags(
-    permissions({
-      ...input,
-      project,
-      config: { ...config, dataDir: `${project}/data` },
-      temporaryFolder: '/tmp',
-      codeCaches: [`${project}/data/deno`],
-    }),
-    project,
-  );
+  const folders = { temporaryFolder: '/tmp', codeCaches: [`${project}/data/deno`] };
+  const own = { ...input, project, config: { ...config, dataDir: `${project}/data` }, ...folders };
+  const given = denoFlags(permissions(own), project);
   expect(given).toContain('--allow-write=./data,/tmp');
   expect(given.join('\n')).not.toContain('a,b');
 });

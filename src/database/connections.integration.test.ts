@@ -8,7 +8,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { startProxyTo, type TestProxy } from '../../test/support/proxy.ts';
 import { silentLogger } from '../telemetry/log.ts';
-import { createDatabase, type Database } from './kysely.ts';
+import { createDatabase, type Database, type Transaction } from './kysely.ts';
 import { createClient, type Limits, VITAL } from './limits.ts';
 import { Notifications } from './notifications.ts';
 import { isDatabaseOutage } from './outage.ts';
@@ -70,21 +70,18 @@ describe('limits', () => {
     expect(await one(database)).toBe(1);
   });
 
-  test('a statement does not wait for ever for a lock', async () => {
+  test('a statement does not wait for ever for a lock, and those of an owner that has gone silent are released', async () => {
     await db.database.insertInto('series').values({ id: 'held' }).execute();
+    const change = (on: Database | Transaction) =>
+      on.updateTable('series').set({ title: 'a' }).where('id', '=', 'held').execute();
     const holder = await db.database.startTransaction().execute();
-    await holder.updateTable('series').set({ title: 'a' }).where('id', '=', 'held').execute();
-    const waiter = database.updateTable('series').set({ title: 'b' }).where('id', '=', 'held').execute();
-    expect((await failureOf(waiter)).code).toBe('55P03');
+    await change(holder);
+    expect((await failureOf(change(database))).code).toBe('55P03');
     await holder.rollback().execute();
-  });
-
-  test('the locks of a transaction whose owner has gone silent are released', async () => {
-    await db.database.insertInto('series').values({ id: 'silent' }).execute();
     const silent = await database.startTransaction().execute();
-    await silent.updateTable('series').set({ title: 'a' }).where('id', '=', 'silent').execute();
+    await change(silent);
     proxy.silence();
-    await db.database.updateTable('series').set({ title: 'b' }).where('id', '=', 'silent').execute();
+    await change(db.database);
     await failureOf(silent.rollback().execute());
   });
 

@@ -108,14 +108,11 @@ test('behind a proxy that ends TLS, its host alone tells where a page comes from
   const proxied = new Hono()
     .use(refuseOtherSites({ publicUrl: 'http://127.0.0.1:8080', trusted: [] }, new Rules([])))
     .post('/', (c) => c.text('done'));
-  for (const [host, Origin] of [
-    ['media.example.org', 'https://media.example.org'],
-    ['media.example.org:443', 'https://media.example.org'],
-    ['[::1]:8080', 'http://[::1]:8080'],
-  ] as const) {
-    const { status } = await proxied.request(`http://${host}/`, { method: 'POST', headers: { Origin } });
-    expect([host, status]).toEqual([host, 200]);
-  }
+  const post = async (host: string, Origin: string) =>
+    (await proxied.request(`http://${host}/`, { method: 'POST', headers: { Origin } })).status;
+  expect(await post('media.example.org', 'https://media.example.org')).toBe(200);
+  expect(await post('media.example.org:443', 'https://media.example.org')).toBe(200);
+  expect(await post('[::1]:8080', 'http://[::1]:8080')).toBe(200);
 });
 
 describe('a trusted site', () => {
@@ -143,12 +140,9 @@ describe('a trusted site', () => {
     expect(answer.headers.get('Vary')).toContain('Origin');
   });
 
-  test('is no other one', async () => {
-    const { headers } = await send('OPTIONS', { Origin: 'https://evil.example', ...asking });
-    expect(headers.get('Access-Control-Allow-Origin')).toBeNull();
-  });
-
-  test('is none unless there is one', async () => {
+  test('is no other one, and none unless there is one', async () => {
+    const evil = await send('OPTIONS', { Origin: 'https://evil.example', ...asking });
+    expect(evil.headers.get('Access-Control-Allow-Origin')).toBeNull();
     const alone = new Hono().use(shareWith([])).get('/', (c) => c.text('read'));
     const { headers } = await alone.request('/', { headers: { Origin: 'null' } });
     expect([headers.get('Vary'), headers.get('Access-Control-Allow-Origin')]).toEqual([null, null]);

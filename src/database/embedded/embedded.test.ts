@@ -80,15 +80,15 @@ describe('runningPostmaster', () => {
     expect(runningPostmaster(folder)).toMatchObject({ port: 5999, ready: true });
   });
 
-  onLinux('a process elsewhere that has got the number of a dead server is not the server', async () => {
-    await write(process.pid);
-    expect(runningPostmaster(folder)).toBeUndefined();
-  });
-
-  test('a file cut short is no server', async () => {
-    await writeFile(join(folder, 'postmaster.pid'), '');
-    expect(runningPostmaster(folder)).toBeUndefined();
-  });
+  onLinux(
+    'a process elsewhere with the number of a dead server is not the server, nor a file cut short',
+    async () => {
+      await write(process.pid);
+      expect(runningPostmaster(folder)).toBeUndefined();
+      await writeFile(join(folder, 'postmaster.pid'), '');
+      expect(runningPostmaster(folder)).toBeUndefined();
+    },
+  );
 });
 
 describe('registered', () => {
@@ -133,20 +133,15 @@ describe('registered', () => {
   });
 });
 
-test.each([
-  [
-    'the sentence after FATAL, not the lines around it',
-    `2026-01-01 00:00:00.000 UTC [7] LOG:  starting PostgreSQL
+const FATAL = `2026-01-01 00:00:00.000 UTC [7] LOG:  starting PostgreSQL
 2026-01-01 00:00:00.001 UTC [7] FATAL:  data directory "/x" has invalid permissions
 2026-01-01 00:00:00.001 UTC [7] DETAIL:  Permissions should be u=rwx (0700).
-`,
-    'data directory "/x" has invalid permissions',
-  ],
-  [
-    'the message of initdb without its name',
-    'initdb: error: could not create directory "x": No space left on device\n',
-    'could not create directory "x": No space left on device',
-  ],
+`;
+const FULL = 'could not create directory "x": No space left on device';
+
+test.each([
+  ['the sentence after FATAL alone', FATAL, 'data directory "/x" has invalid permissions'],
+  ['the message of initdb without its name', `initdb: error: ${FULL}\n`, FULL],
   ['nothing of a silent program', '\n', 'it said nothing'],
 ])('the reason why a program failed is %s', (_, log, reason) => {
   expect(lastComplaint(log)).toBe(reason);
