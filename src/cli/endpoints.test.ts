@@ -15,10 +15,7 @@ test.each([
   ['postgres://user:secret@db.example.org/inlet', at('db.example.org:5432')],
   ['postgres://user@db.example.org:6000/inlet?sslmode=require', at('db.example.org:6000')],
   ['postgres://user@[::1]:6000/inlet', at('[::1]:6000')],
-  [
-    'postgres:///inlet?host=/run/postgresql&user=inlet',
-    { ...at(), sockets: ['/run/postgresql/.s.PGSQL.5432'] },
-  ],
+  ['postgres:///inlet?host=/run/pg&user=inlet', { ...at(), sockets: ['/run/pg/.s.PGSQL.5432'] }],
 ])('the database of %s is at %j', (url, endpoints) => {
   expect(databaseEndpoints(url)).toEqual(endpoints);
 });
@@ -62,6 +59,7 @@ test('files come from the named hosts, at the usual ports unless others are name
 describe('a bucket', () => {
   const REGION = { AWS_REGION: 'eu-west-1' };
   const KEYS = { ...REGION, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
+  const FETCHED = { ...REGION, AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' };
   const BUCKET = 'lectures.s3.eu-west-1.amazonaws.com:443';
   beforeEach(() => {
     for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
@@ -80,12 +78,7 @@ describe('a bucket', () => {
     ['on AWS, in its region', KEYS, false, [BUCKET]],
     ['with path style, without its name', KEYS, true, ['s3.eu-west-1.amazonaws.com:443']],
     ['elsewhere', { ...KEYS, AWS_ENDPOINT_URL_S3: 'http://minio:9000' }, true, ['minio:9000']],
-    [
-      'with keys that a container fetches from the address it was given',
-      { ...REGION, AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' },
-      false,
-      [BUCKET, '169.254.170.23:80'],
-    ],
+    ['with keys that a container fetches where it was told', FETCHED, false, [BUCKET, '169.254.170.23:80']],
   ])('is at its host: %s', async (_, environment, pathStyle, hosts) => {
     expect(await endpoints(environment, pathStyle)).toMatchObject({ hosts, sockets: [] });
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureFromLog } from './explain.ts';
 
+const STREAMS = 'Number of streams exceeds max_streams parameter (100)';
 const ended = { code: 1, killedBy: null };
 const killed = (killedBy: NodeJS.Signals) => ({ code: null, killedBy });
 
@@ -11,10 +12,7 @@ describe('failureFromLog', () => {
     ['Decoder (codec none) not found for input stream #0:0', /codec .* convert it to MP4/],
     ['[ogg] CRC mismatch!\nclip: End of file', /a header, but no sound or picture/],
     ['[asf] DRM protected stream detected, decoding will likely fail!', /encrypted/],
-    [
-      'Number of streams exceeds max_streams parameter (100)\nCannot allocate memory',
-      /more than 100 streams/,
-    ],
+    [`${STREAMS}\nCannot allocate memory`, /more than 100 streams/],
   ])('fails for good on %j', (log, message) => {
     const failure = failureFromLog('ffprobe', log, ended);
     expect(failure).toMatchObject({ permanent: true, message: expect.stringMatching(message), log });
@@ -57,6 +55,7 @@ describe('failureFromLog', () => {
     expect(failureFromLog('ffmpeg', log, ended)).toMatchObject({ permanent: true, log, message });
   });
 
+  const exit255 = { code: 255, killedBy: null };
   const again = { permanent: false, attempts: undefined };
   const crash = { message: expect.stringContaining('crash'), log: 'ffprobe was ended by SIGSEGV' };
   const memory = expect.stringContaining('memory of the machine runs out');
@@ -64,12 +63,7 @@ describe('failureFromLog', () => {
     ['twice after a crash', '', killed('SIGSEGV'), { permanent: false, attempts: 2, ...crash }],
     ['again after a kill', '', killed('SIGKILL'), { ...again, stopped: false, message: memory }],
     ['again after it was stopped', '', killed('SIGTERM'), { ...again, stopped: true }],
-    [
-      'again after it stopped',
-      'x: Invalid data found',
-      { code: 255, killedBy: null },
-      { ...again, stopped: true },
-    ],
+    ['again after it stopped', 'x: Invalid data found', exit255, { ...again, stopped: true }],
   ])('tries %s', (_, log, ending, expected) => {
     expect(failureFromLog('ffprobe', log, ending)).toMatchObject(expected);
   });

@@ -5,14 +5,8 @@ import { detectMediaType } from './signature.ts';
 const text = (content: string) => new TextEncoder().encode(content);
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-function concat(...parts: Uint8Array[]): Uint8Array {
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
-}
-
-function ftyp(brand: string): Uint8Array {
-  return concat(bytes(0, 0, 0, 24), text(`ftyp${brand}`), new Uint8Array(12));
-}
-
+const concat = (...parts: Uint8Array[]) => Uint8Array.from(Buffer.concat(parts));
+const ftyp = (brand: string) => concat(bytes(0, 0, 0, 24), text(`ftyp${brand}`), new Uint8Array(12));
 const atom = (length: number, name: string) => concat(bytes(0, 0, 0, length), text(name), new Uint8Array(8));
 
 const EBML = bytes(0x1a, 0x45, 0xdf, 0xa3);
@@ -51,6 +45,7 @@ function noise(length: number, seed: number): Uint8Array {
 }
 
 const eightBytes = (length: number) => bytes(0x01, 0, 0, 0, 0, 0, 0, length);
+const LONG_LENGTHS = concat(EBML, eightBytes(18), bytes(0x42, 0x82), eightBytes(8), text('matroska'));
 const NOTHING = 'application/octet-stream';
 
 describe('detectMediaType', () => {
@@ -68,11 +63,7 @@ describe('detectMediaType', () => {
     ['the document type webm', ebml('webm'), 'video/webm'],
     ['the document type matroska', ebml('matroska'), 'video/x-matroska'],
     ['another document type', ebml('else'), NOTHING],
-    [
-      'Matroska with lengths of eight bytes',
-      concat(EBML, eightBytes(18), bytes(0x42, 0x82), eightBytes(8), text('matroska')),
-      'video/x-matroska',
-    ],
+    ['Matroska with lengths of eight bytes', LONG_LENGTHS, 'video/x-matroska'],
     ['packets of 188 bytes', packets(188, 6), 'video/mp2t'],
     ['packets of 192 bytes', packets(192, 6, 4), 'video/mp2t'],
     ['packets of 204 bytes', packets(204, 6), 'video/mp2t'],

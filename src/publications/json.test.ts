@@ -29,6 +29,7 @@ const POSTER = {
   filename: 'poster.jpg',
 };
 const options = { publicUrl: 'https://inlet.example', version: '1.11.0' } as const;
+const file = { size: 1234, checksum: `${SHA256} (sha256)` };
 const base = `https://inlet.example/publications/${PUBLICATION_ID}`;
 
 test('a publication has exactly the keys of the contract', () => {
@@ -42,7 +43,6 @@ test('a publication has exactly the keys of the contract', () => {
   };
   const elements = [element({}), element(POSTER), element(catalog)];
   const json = publicationJson(publication(...elements), options);
-  const file = { size: 1234, checksum: `${SHA256} (sha256)` };
   expect(json).toEqual({
     id: PUBLICATION_ID,
     channel: 'engage-player',
@@ -140,8 +140,7 @@ test('captions are listed among the media, after what is seen and heard, and not
     mediatype: 'text/vtt',
     url: `${base}/c1/captions-de.vtt`,
     flavor: 'captions/delivery',
-    size: 1234,
-    checksum: `${SHA256} (sha256)`,
+    ...file,
     tags: ['lang:de'],
     has_audio: false,
     has_video: false,
