@@ -14,6 +14,7 @@ import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
+import { temporaryFolder } from '../support/folders.ts';
 import { eventFields } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
 import { startS3 } from '../support/s3.ts';
@@ -25,7 +26,6 @@ import {
   SOUND,
   type System,
   say,
-  temporaryFolder,
   Upkeep,
   VIDEO,
 } from '../support/upkeep.ts';

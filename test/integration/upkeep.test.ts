@@ -8,8 +8,9 @@ import { restoreCommand } from '../../src/cli/inlet/restore.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 import { siteFolders } from '../support/site-folders.ts';
-import { emptySystem, openUpkeep, SOUND, say, temporaryFolder, type Upkeep } from '../support/upkeep.ts';
+import { emptySystem, openUpkeep, SOUND, say, type Upkeep } from '../support/upkeep.ts';
 
 let up: Upkeep;
 beforeEach(async () => {

@@ -81,8 +81,19 @@ export async function createOperationBench() {
       try {
         const commit = await operation.run({
           ...workspace,
-          ...{ eventId, workflowId: 1, configuration, database, storage, staging, tools, folder, signal },
-          ...{ commandsDir, maxUploadBytes, publicUrl: 'http://127.0.0.1:8080', log: silentLogger },
+          eventId,
+          workflowId: 1,
+          configuration,
+          database,
+          storage,
+          staging,
+          tools,
+          publicUrl: 'http://127.0.0.1:8080',
+          commandsDir,
+          maxUploadBytes,
+          folder,
+          signal,
+          log: silentLogger,
           progress: (fraction) => fractions.push(fraction),
         });
         await database.transaction().execute(async (trx) => {

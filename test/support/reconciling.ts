@@ -12,6 +12,9 @@ export async function reconcileUntil(
   const workDir = join(context.config.dataDir, 'work');
   const options = { ...context, database, workDir, recordingGraceMs, changesDays: 14, direct: context };
   const reconciler = startReconciler(options);
-  await eventually(holds);
-  await reconciler.close();
+  try {
+    await eventually(holds);
+  } finally {
+    await reconciler.close();
+  }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from './free-port.ts';
+import { killProcess } from './kill-process.ts';
 
 /** A Redis server of its own that keeps nothing on disk. */
 export interface TestRedis {
@@ -37,7 +38,7 @@ export async function redisAvailable(): Promise<boolean> {
 export async function startRedis(): Promise<TestRedis> {
   const port = await freePort();
   let server = await launch(port);
-  const stop = () => end(server);
+  const stop = () => killProcess(server);
   return {
     url: `redis://127.0.0.1:${port}`,
     stop,
@@ -63,11 +64,4 @@ async function launch(port: number): Promise<ChildProcess> {
   await Promise.race([ready, failed]);
   server.stdout.resume();
   return server;
-}
-
-export async function end(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = once(server, 'exit');
-  server.kill('SIGKILL');
-  await exited;
 }

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { freePort } from './free-port.ts';
-import { end } from './redis.ts';
+import { killProcess } from './kill-process.ts';
 
 const PROGRAM = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
 const BUCKET = 'recordings';
@@ -36,7 +36,7 @@ export async function startS3(): Promise<TestS3> {
   const bucketFolder = join(folder, BUCKET);
   let server = await launch(String(await freePort()), folder);
   const { port } = server;
-  const kill = () => end(server.process);
+  const kill = () => killProcess(server.process);
   return {
     env: environment(`http://127.0.0.1:${port}`, BUCKET, KEY, KEY),
     pause: () => void server.process.kill('SIGSTOP'),
@@ -76,8 +76,12 @@ export async function outsideS3(endpoint: string): Promise<Pick<TestS3, 'env' | 
 
 function environment(endpoint: string, bucket: string, key: string, secret: string): Record<string, string> {
   return {
-    ...{ AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'us-east-1', S3_BUCKET: bucket },
-    ...{ AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: secret, S3_FORCE_PATH_STYLE: 'true' },
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: key,
+    AWS_SECRET_ACCESS_KEY: secret,
+    S3_BUCKET: bucket,
+    S3_FORCE_PATH_STYLE: 'true',
   };
 }
 

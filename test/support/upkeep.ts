@@ -47,8 +47,6 @@ export async function say(
   return { code, lines };
 }
 
-export { temporaryFolder };
-
 /** A database without a table and an empty folder, for the test alone. */
 export async function emptySystem(env: Record<string, string> = {}): Promise<System> {
   const { url, drop } = await createEmptyDatabase();
