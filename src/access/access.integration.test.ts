@@ -109,11 +109,14 @@ describe('access control lists', () => {
     // One that does not exist is answered like one that may not be read.
     ['ROLE_ADMIN', 'read', 'events', 'none', [404, "'none' is missing"]],
     ['ROLE_STUDENT', 'write', 'series', 'course', [401, 'unauthorized']],
-  ] as const)('%s asking to %s of the %s the one called %s', async (role, action, kind, id, refusal) => {
-    const attempt = requireAccess(database, kind, withRoles(role), id, action, missing);
-    if (!refusal) return expect(attempt).resolves.toBeUndefined();
-    await expect(attempt).rejects.toMatchObject({ status: refusal[0], message: refusal[1] });
-  });
+  ] as const)(
+    '%s is granted or refused the right to %s %s with the identifier %s',
+    async (role, action, kind, id, refusal) => {
+      const attempt = requireAccess(database, kind, withRoles(role), id, action, missing);
+      if (!refusal) return expect(attempt).resolves.toBeUndefined();
+      await expect(attempt).rejects.toMatchObject({ status: refusal[0], message: refusal[1] });
+    },
+  );
 
   test('an event takes on the ACL of its series, and drops it for one of its own', async () => {
     await database.insertInto('series').values({ id: 'moving' }).execute();

@@ -127,7 +127,7 @@ describe('encodingWork', () => {
     expect(encodingWork(recording(1, 1000, { frameCount: 1000 }))).toBe(1000 * 1920 * 1080);
     expect(encodingWork(recording(1, 1000, {}))).toBe(90_000 * 1920 * 1080);
     expect(encodingWork(recording(1, 0.008, {}))).toBe(1000 * 1920 * 1080);
-    // Of what is taken over it is nothing.
+    // A stream that is copied is not encoded.
     expect(encodingWork(recording(20, 9000, { codec: 'h264', profile: 'High' }))).toBe(0);
   });
 });

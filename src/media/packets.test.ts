@@ -11,7 +11,7 @@ describe('Lines', () => {
   const BROKEN = ['a\n', ...ENDLESS, '\nb\n', 'y'.repeat(5000), '\nc'];
   it.each([
     ['puts lines together from pieces of any size', ['a', 'b\nc', '\n\nd', 'e'], ['ab', 'c', '', 'de']],
-    ['keeps nothing of what never breaks, and goes on with the next line', BROKEN, ['a', 'b', 'c']],
+    ['keeps nothing of what never breaks, and continues with the next line', BROKEN, ['a', 'b', 'c']],
   ])('%s', (_, chunks, expected) => {
     const found: string[] = [];
     const lines = new Lines((line) => found.push(line));

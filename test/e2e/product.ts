@@ -81,7 +81,7 @@ const SERVICES_ON_NODE: readonly Suite[] = [
   hostileUploads,
 ];
 
-/** Deno brings another client to what Node has proved of Redis and S3. */
+/** On Deno the clients of Redis and S3 run on other sockets and streams; the rest is proved on Node. */
 const SERVICES_ON_DENO: readonly Suite[] = [publishing, control, interruptions, deletion];
 
 /** What the API does by itself or has a worker do, whoever serves it. What they do with the worker is left out. */

@@ -192,7 +192,7 @@ async function lockedDatabase(context: TestContext) {
   return { proxy, databaseUrl: url.href };
 }
 
-/** Gives Redis a password, which whoever is connected has to say too. @returns its URL with it */
+/** Sets a password for Redis and closes its connections, which have to authenticate again. @returns its URL with it */
 async function locked({ url }: TestRedis): Promise<string> {
   const password = secret('redis');
   const connection = new Redis(url);

@@ -45,7 +45,7 @@ async function halfAnUpload(server: TestServer) {
 /**
  * Tests how roles end when they are told to. Each runtime has its own signals, sockets and processes.
  *
- * @param which what every deployment needs comes first
+ * @param which `first`: what every deployment needs; `rest`: everything else
  */
 export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'all'): void {
   describe(`shutdown on ${runtime}`, () => {

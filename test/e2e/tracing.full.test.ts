@@ -98,7 +98,7 @@ describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) =
     ).toEqual([]);
   });
 
-  // What follows is the same code everywhere.
+  // The tests below exercise code that is the same on both runtimes.
   if (runtime === 'node') return;
 
   test('an operation that fails is marked as failed, with its reason', async () => {

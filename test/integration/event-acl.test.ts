@@ -163,7 +163,7 @@ describe('DELETE /api/events/{id}/acl/{action}/{role}', () => {
     expect(await readable(series_id, id)).toBe(false);
   });
 
-  test('of an event that has the list of its series the rest becomes its own, and what was added goes again', async () => {
+  test('removing an entry of an inherited list keeps the rest as the list of the event, and an added entry can be removed', async () => {
     const { id } = await inSeries(OWN);
     await add(id, 'read', 'ROLE_X');
     expect(await bench.acl(id)).toEqual([...OWN, ace('ROLE_X')]);

@@ -30,7 +30,7 @@ export function inBrowser(fetch: Parameters<typeof serve>[0]): {
   };
 }
 
-/** In which colours and how wide, in pixels, pages are looked at: each way of both once. */
+/** The colour schemes and widths (pixels) in which pages are viewed, each once. */
 export const LOOKS = [
   ['light', 1280],
   ['dark', 360],

@@ -8,8 +8,8 @@ import type { TestContext } from 'vitest';
 export const PIPE_BYTES = 65_536;
 
 /**
- * A pipe whose reader can go (`close`) and come back (`open`): the file to write to, and what is in it now. Ends with the
- * test; of those that run at once only the test itself knows when that is.
+ * A pipe whose reader can go (`close`) and come back (`open`). `writer` is the file to write to, `read` returns what is in
+ * the pipe. It is removed when the test finishes, which of concurrent tests only the context of each can say.
  */
 export function createPipe({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-pipe-'));

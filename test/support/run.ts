@@ -11,7 +11,7 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs a program to its end, in the project's folder, with these variables and no others but PATH and code caches. */
+/** Runs a program to its end, in the project's folder, with these variables, PATH and the code caches only. */
 export function run(
   program: string,
   args: readonly string[],

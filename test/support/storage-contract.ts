@@ -345,7 +345,7 @@ export function describeStorage(
         await expectNothingLeft();
       });
 
-      test.each(['fails', 'is given up'])('in pieces, goes on after a source that %s', async (how) => {
+      test.each(['fails', 'is given up'])('in pieces, continues after a source that %s', async (how) => {
         const data = bytes(44 * MIB + 17);
         const begun = await new Begun().begin(data.length);
         const fault = new Error('in the middle');

@@ -71,7 +71,7 @@ test('a server that is away is asked again, and left alone for as long as it say
   expect(performance.now() - begun).toBeGreaterThanOrEqual(199);
 });
 
-test('not for ever, however long it wants to be left alone; and a refusal is none of that', async () => {
+test('a server that stays away is asked for a limited time, and one that refuses is asked once', async () => {
   const away = new ServerAway('busy', 3_600_000);
   await expect(patiently(() => Promise.reject(away), { signal, patienceMs: 50 })).rejects.toBe(away);
   const refusal = new CommandError('The server answered 400.');
@@ -105,10 +105,14 @@ test('a fault is told with its stack and with what caused it', () => {
 const SEVERAL = new AggregateError([new Error('connect ECONNREFUSED ::1:5432'), new Error('other')]);
 test.each([
   ['the first of several errors', SEVERAL, ['Caused by: connect ECONNREFUSED ::1:5432']],
-  ['it however deep', new TypeError('x', { cause: SEVERAL }), ['Caused by: connect ECONNREFUSED ::1:5432']],
-  ['what is no error when it is a text', new Error('x', { cause: 'a text' }), ['Caused by: a text']],
-  ['nothing of what else is none', new Error('x', { cause: { password: 's3cret' } }), []],
-])('of causes is told %s', (_, error, told) => expect(causes(error)).toEqual(told));
+  [
+    'a cause at any depth',
+    new TypeError('x', { cause: SEVERAL }),
+    ['Caused by: connect ECONNREFUSED ::1:5432'],
+  ],
+  ['a cause that is a text', new Error('x', { cause: 'a text' }), ['Caused by: a text']],
+  ['no cause that is an object', new Error('x', { cause: { password: 's3cret' } }), []],
+])('causes reports %s', (_, error, told) => expect(causes(error)).toEqual(told));
 
 test('causes that go round come to an end', () => {
   const error = new Error('round');

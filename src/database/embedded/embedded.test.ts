@@ -81,7 +81,7 @@ describe('runningPostmaster', () => {
   });
 
   onLinux(
-    'a process elsewhere with the number of a dead server is not the server, nor a file cut short',
+    'neither another process with the number of a dead server nor a truncated file is taken for the server',
     async () => {
       await write(process.pid);
       expect(runningPostmaster(folder)).toBeUndefined();

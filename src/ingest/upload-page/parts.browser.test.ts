@@ -109,7 +109,7 @@ describe('following an event', () => {
     return { news, asked };
   }
 
-  test('goes on until it can be watched, also after what may pass', async () => {
+  test('continues until it can be watched, also after a fault that may pass', async () => {
     const { news, asked } = await newsOf(['', 'RUNNING', fault(503), fault(0), 'SUCCEEDED']);
     expect(news.map(({ kind }) => kind)).toEqual([...Array(4).fill('goes on'), 'over']);
     expect(news.at(-1)).toEqual({ kind: 'over', sentence: '', watch: 'https://media.example.org/watch/1' });

@@ -68,7 +68,7 @@ test('messages count from when they were made, whenever they are tried again, of
 test.each([
   ['cannot be read', 'ALTER TABLE storage_sizes RENAME TO elsewhere', 'inlet_stored_bytes', 'inlet_workers'],
   ['takes too long', 'LOCK TABLE worker_processes', 'inlet_workers', 'inlet_stored_bytes'],
-])('what %s costs itself alone, and the database is up', async (_, statement, missing, other) => {
+])('a figure that %s is left out alone, and the database is up', async (_, statement, missing, other) => {
   const samples = await db.database.transaction().execute(async (trx) => {
     await sql.raw(statement).execute(trx);
     return read();

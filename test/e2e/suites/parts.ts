@@ -10,7 +10,7 @@ export const parts: Suite = (product) => {
   const post = (admin: Client, path: string, fields: Record<string, string>) =>
     admin.fetch(path, { method: 'POST', body: new URLSearchParams(fields) });
 
-  test('recordings wait for a lane that is paused, and go through when it goes on', async ({
+  test('recordings wait for a lane that is paused, and are processed when it is resumed', async ({
     onTestFinished,
   }) => {
     const { admin, server } = product();
