@@ -3,6 +3,7 @@ import type { Principal } from '../access/principal.ts';
 import { recordChanges } from '../changes/record.ts';
 import type { Database } from '../database/kysely.ts';
 import { inTransaction } from '../database/retry.ts';
+import { lockAgentOf } from '../recordings/schedules/write-schedules.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import { releaseObjects } from '../storage/staging-entries.ts';
 import { tellTaken } from '../workflows/locked-workflow.ts';
@@ -27,6 +28,7 @@ export async function deleteEvent(
     // In the order in which workers lock: workflow, then event.
     await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();
     await trx.selectFrom('events').select('id').where('id', '=', id).forUpdate().execute();
+    await lockAgentOf(trx, id);
     // While that waited, the event may have gone, and the right with its ACL.
     await requireWrite();
     const objects = await trx

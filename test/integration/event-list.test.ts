@@ -48,6 +48,7 @@ beforeAll(async () => {
   await insert('d', '2026-01-04T10:00:00Z', { title: 'Ant' });
   const catalog = { event_id: 'd', flavor: 'license/episode', fields: '{"note":"Hidden Gem"}' };
   await app.database.insertInto('event_catalogs').values(catalog).execute();
+  await app.database.updateTable('events').set({ archive_version: 1 }).where('id', '=', 'd').execute();
 });
 
 const list = async (query: string, headers: Record<string, string> = {}) =>

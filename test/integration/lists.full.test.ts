@@ -54,17 +54,20 @@ describe('costs', () => {
       SELECT 'e' || i, 'Agent ' || i % ${AGENTS}::integer, '2020-01-01Z'::timestamptz + i * interval '1 hour',
         '2020-01-01Z'::timestamptz + (i + 1) * interval '1 hour', 'none'
       FROM generate_series(${UNSCHEDULED + 1}::integer, ${EVENTS}::integer) AS i`.execute(connection);
-    await sql`
+    // Lists come before the events that show their roles.
+    await connection.transaction().execute(async (trx) => {
+      await sql`
+      INSERT INTO event_acl (event_id, position, role, action, allow)
+      SELECT 'e' || i, 0,
+        CASE WHEN i <= 30 THEN 'ROLE_OLDEST' WHEN i % 1000 = 0 THEN 'ROLE_FEW' ELSE 'ROLE_MANY' END,
+        'read', true FROM generate_series(1, ${EVENTS}) AS i`.execute(trx);
+      await sql`
       INSERT INTO events (id, title, description, start_date, created, creator, subjects, location)
       SELECT 'e' || i, 'Lecture ' || i % 500, CASE WHEN i % 3000 = 7 THEN 'zymurgy' ELSE 'common words' END,
         '2020-01-01Z'::timestamptz + i * interval '1 hour', now(), 'Tester',
         ARRAY[CASE WHEN i <= 20 THEN 'oldest' WHEN i % 1500 = 0 THEN 'rare' ELSE 'common' END], 'Hall ' || i % 7
-      FROM generate_series(1, ${EVENTS}) AS i`.execute(connection);
-    await sql`
-      INSERT INTO event_acl (event_id, position, role, action, allow)
-      SELECT 'e' || i, 0,
-        CASE WHEN i <= 30 THEN 'ROLE_OLDEST' WHEN i % 1000 = 0 THEN 'ROLE_FEW' ELSE 'ROLE_MANY' END,
-        'read', true FROM generate_series(1, ${EVENTS}) AS i`.execute(connection);
+      FROM generate_series(1, ${EVENTS}) AS i`.execute(trx);
+    });
   }
 
   /** How many rows the statements for a page touch, as their plans count them. */
@@ -187,6 +190,7 @@ describe('statements', () => {
     const fields = JSON.stringify({ licensor: agent_id });
     const catalog = { event_id, flavor: 'license/episode', fields };
     await app.database.insertInto('event_catalogs').values(catalog).execute();
+    await app.database.updateTable('events').set({ archive_version: 1 }).where('id', '=', event_id).execute();
     const publication_id = await insertPublication(app.database, event_id);
     const element = { event_id, publication_id, kind: 'attachment' } as const;
     await insertElement(app.database, app.storage, bytes(10), element);

@@ -112,7 +112,7 @@ describe('migrations that run again', () => {
       'relation r bullmq.job',
       'relation r events',
       'extension btree_gist',
-      'trigger O CREATE TRIGGER schedules_claim',
+      'trigger O CREATE TRIGGER schedules_derived',
     ])
       expect(schema.some((each) => each.startsWith(line))).toBe(true);
     expect(await applyMigrations(url)).toEqual([]);

@@ -55,7 +55,7 @@ async function overlapping(from: number, to: number, gap = 0): Promise<string> {
   await change(id, { from, to, gap, allowConflict: true });
   return id;
 }
-const remove = (eventId: string) => deleteScheduled(database, eventId);
+const remove = (eventId: string) => database.transaction().execute((trx) => deleteScheduled(trx, eventId));
 const claimed = () => claims(database, agentId);
 const stored = async () => Object.values(await claimed()).sort();
 const refuses = (work: Promise<unknown>) => expect(work).rejects.toMatchObject(REFUSED);

@@ -43,13 +43,15 @@ export interface TestApp {
  * @param wrap puts something between the application and its object storage
  * @param environment more configuration
  * @param options.streamMs how long streams of updates last, which have no end elsewhere
+ * @param options.database what it asks the database by, given its address
  */
 export async function createTestApp(
   wrap: (storage: ObjectStorage) => ObjectStorage = (storage) => storage,
   environment: Record<string, string> = {},
-  { streamMs = STREAM_MS } = {},
+  { streamMs = STREAM_MS, ...options }: { streamMs?: number; database?: (url: string) => Database } = {},
 ): Promise<TestApp> {
   const { url, database, close } = await createTestDatabase();
+  const logged = options.database?.(url);
   // The folder of the run: what an application that stays open keeps is removed with it.
   const dataDir = await mkdtemp(join(process.env.TEST_CLIPS ?? tmpdir(), 'inlet-app-'));
   const config = loadConfig({
@@ -65,6 +67,7 @@ export async function createTestApp(
   const context = await createContext(config, 'api', {
     log: silentLogger,
     storage: wrap(storage),
+    ...(logged && { database: logged }),
     notifications,
     watch: { seen: FOR_AGES, close: () => undefined },
     streams: new UpdateStreams({ feed, database }, { lifetimeMs: streamMs }),
@@ -95,6 +98,7 @@ export async function createTestApp(
     },
     close: async () => {
       await context.close();
+      await logged?.destroy();
       await close();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -22,14 +22,15 @@ export async function licenseCatalog(): Promise<{ dir: string; remove(): Promise
   return { dir, remove: () => rm(dir, { recursive: true, force: true }) };
 }
 
-/** Writes the ACL of an event without asking anybody. */
+/** Writes the ACL of an event without asking anybody; without entries it has none of its own. */
 export async function giveAcl(app: TestApp, eventId: string, entries: readonly SentAce[]): Promise<void> {
   await app.database.deleteFrom('event_acl').where('event_id', '=', eventId).execute();
-  if (entries.length === 0) return;
-  await app.database
-    .insertInto('event_acl')
-    .values(entries.map((entry, position) => ({ ...entry, event_id: eventId, position })))
-    .execute();
+  if (entries.length > 0) {
+    const rows = entries.map((entry, position) => ({ ...entry, event_id: eventId, position }));
+    await app.database.insertInto('event_acl').values(rows).execute();
+  }
+  const own_acl = entries.length > 0;
+  await app.database.updateTable('events').set({ own_acl }).where('id', '=', eventId).execute();
 }
 
 /** Sends a multipart form, and reads the answer. */

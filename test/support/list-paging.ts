@@ -58,6 +58,7 @@ export async function openPagingBench(): Promise<PagingBench> {
     SELECT id, 0, 'ROLE_READER', 'read', true FROM events WHERE substr(id, 4, 1) IN ('1', '2')`.execute(
     app.database,
   );
+  await sql`UPDATE events SET own_acl = true WHERE substr(id, 4, 1) IN ('1', '2')`.execute(app.database);
   await sql`ANALYZE events`.execute(app.database);
   const reader = { Authorization: await app.account('reader', 'ROLE_API_EVENTS_VIEW', 'ROLE_READER') };
   return { app, known, reader };

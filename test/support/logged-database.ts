@@ -13,9 +13,9 @@ export interface LoggedDatabase {
   forget(): void;
 }
 
-/** Over one connection, which ends with `database.destroy()`. */
-export function loggedDatabase(url: string): LoggedDatabase {
-  const pool = createPool(url, { max: 1, onError: () => undefined });
+/** Over one connection unless given, which ends with `database.destroy()`. */
+export function loggedDatabase(url: string, connections = 1): LoggedDatabase {
+  const pool = createPool(url, { max: connections, onError: () => undefined });
   const queries: CompiledQuery[] = [];
   const log = ({ query }: { query: CompiledQuery }) => void queries.push(query);
   const database = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), log });

@@ -3,7 +3,11 @@ import { sql } from 'kysely';
 import { Principal } from '../../src/access/principal.ts';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
 import { scheduleOf } from '../../src/recordings/schedules/schedules.queries.ts';
-import { changeSchedule, insertSchedules } from '../../src/recordings/schedules/write-schedules.ts';
+import {
+  changeSchedule,
+  insertSchedules,
+  lockAgentOf,
+} from '../../src/recordings/schedules/write-schedules.ts';
 import { insertEvent } from './publication.ts';
 import { newAgent } from './scheduling.ts';
 
@@ -87,8 +91,11 @@ export async function move(trx: Transaction, eventId: string, to: Partial<Slot>)
   await changeSchedule(trx, schedule, moved, { title, gapMs: gap * 60_000, allowConflict });
 }
 
-export async function deleteScheduled(database: Database | Transaction, eventId: string): Promise<void> {
-  await database.deleteFrom('events').where('id', '=', eventId).execute();
+/** Deletes an event as the application does: with its agent locked before its schedule. */
+export async function deleteScheduled(trx: Transaction, eventId: string): Promise<void> {
+  await sql`SELECT FROM events WHERE id = ${eventId} FOR UPDATE`.execute(trx);
+  await lockAgentOf(trx, eventId);
+  await trx.deleteFrom('events').where('id', '=', eventId).execute();
 }
 
 /** What each event has claimed of an agent, as `from-to` in minutes. */

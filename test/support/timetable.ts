@@ -101,7 +101,7 @@ export async function compareWithTimetable(database: Database, numRuns: number):
         const eventId = timetable.events[one.which % Math.max(timetable.events.length, 1)];
         if (one.kind === 'delete') {
           if (eventId === undefined) continue;
-          await deleteScheduled(database, eventId);
+          await database.transaction().execute((trx) => deleteScheduled(trx, eventId));
           timetable.delete(eventId);
         } else {
           const { room, from, length, gap, allowConflict } = one;

@@ -47,6 +47,15 @@ async function lockAgents(trx: Transaction, agentId: string, former = agentId): 
 }
 
 /**
+ * Locks the agent of a locked event that is about to be deleted: agents are locked before schedules, and without this the
+ * deletion would come to the agent last.
+ */
+export async function lockAgentOf(trx: Transaction, eventId: string): Promise<void> {
+  await sql`SELECT FROM capture_agents WHERE id = (SELECT agent_id FROM events WHERE id = ${eventId})
+    FOR NO KEY UPDATE`.execute(trx);
+}
+
+/**
  * Writes schedules, of events that the same transaction writes after them.
  *
  * @throws {Overlap} when one overlaps what the agent is to record already, or another of them
