@@ -9,7 +9,7 @@ import { finishDirectUploads } from '../src/ingest/direct/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
 import { expireUploads } from '../src/ingest/uploads/expire.ts';
 import { periodically } from '../src/periodically.ts';
-import { markMissedRecordings } from '../src/recordings/state.ts';
+import { markMissedRecordings } from '../src/recordings/missed-recordings.ts';
 import { countChanges } from '../src/statistics/count.ts';
 import { measureStorage } from '../src/statistics/storage.ts';
 import { sweepStatistics } from '../src/statistics/sweep.ts';

@@ -1,5 +1,4 @@
-import { type Insertable, sql } from 'kysely';
-import type { Transaction } from '../database/kysely.ts';
+import type { Insertable } from 'kysely';
 import type { Track } from '../database/schema.ts';
 import { CAPTIONS_TYPE } from '../media/signature.ts';
 
@@ -18,44 +17,29 @@ export interface NewTrack {
   sha256: string | null;
 }
 
+const UNKNOWN_TYPE = 'application/octet-stream';
+/** What their flavor promises counts where nobody knows the type. */
+const RECORDINGS = ['presenter/source', 'presentation/source', 'presenter-audio/source'];
 /** What captions hold; of anything else inspection finds out. */
 const WITHOUT_MEDIA = { has_audio: false, has_video: false, streams: '[]' };
 
-/**
- * Gives a locked event more tracks, after those it has.
- *
- * @param madeBy what made them, if no client has sent them
- */
-export async function insertTracks(
-  trx: Transaction,
-  eventId: string,
-  tracks: readonly NewTrack[],
-  madeBy: string | null = null,
-): Promise<void> {
-  if (tracks.length === 0) return;
-  const { next } = await trx
-    .selectFrom('tracks')
-    .select(sql<number>`coalesce(max(position) + 1, 0)`.as('next'))
-    .where('event_id', '=', eventId)
-    .executeTakeFirstOrThrow();
-  await trx
-    .insertInto('tracks')
-    .values(tracks.map((track, i) => ({ ...trackRow(eventId, next + i, track), made_by: madeBy })))
-    .execute();
+/** Whether a track is seen or heard, as the database decides it (`tracks.is_media`). */
+export function isMedia({ flavor, mediatype }: Pick<NewTrack, 'flavor' | 'mediatype'>): boolean {
+  if (flavor.startsWith('captions/')) return false;
+  if (/^(audio|video)\//.test(mediatype) || mediatype === 'application/mxf') return true;
+  return mediatype === UNKNOWN_TYPE && RECORDINGS.includes(flavor);
 }
 
-function trackRow(eventId: string, position: number, track: NewTrack): Insertable<Track> {
+/** The row of a new track, but for its place. */
+export function trackRow(
+  eventId: string,
+  { objectKey, tags = [], ...track }: NewTrack,
+): Omit<Insertable<Track>, 'position'> {
   return {
-    id: track.id,
+    ...track,
     event_id: eventId,
-    position,
-    flavor: track.flavor,
-    filename: track.filename,
-    mediatype: track.mediatype,
-    object_key: track.objectKey,
-    size: track.size,
-    sha256: track.sha256,
-    tags: [...(track.tags ?? [])],
+    object_key: objectKey,
+    tags: [...tags],
     ...(track.mediatype === CAPTIONS_TYPE && WITHOUT_MEDIA),
   };
 }

@@ -15,7 +15,7 @@ import { assignUploads, takeUploads } from './uploads/take.ts';
 /** What became of an intake. */
 export interface Accepted {
   /** The events that it made or changed, in chronological order. */
-  ids: string[];
+  ids: readonly string[];
   /** How many tracks gave way to those that came. */
   removed: number;
   /** The workflow of the first event, if one was started. */
@@ -68,16 +68,17 @@ export async function accept(
 
 async function write(
   trx: Transaction,
-  { target, principal }: Intake,
+  { target, principal, rights }: Intake,
   tracks: readonly NewTrack[],
 ): Promise<Omit<Accepted, 'workflowId'> & { processing: Processing | undefined }> {
   if (target.kind === 'new') {
-    const made = await createEvents(trx, target.events, tracks, { principal, gapMs: target.gapMs });
+    const by = { principal, rights, gapMs: target.gapMs };
+    const made = await createEvents(trx, target.events, tracks, by);
     return { ...made, removed: 0 };
   }
   const { id, edits, takes, refusals = {} } = target;
   const bringsNothing = takes.kind === 'recording' && tracks.length === 0;
   const all = bringsNothing ? edits : { ...edits, tracks: { ...takes, tracks } };
-  const edited = await updateEvent(trx, id, all, { principal, refusals });
+  const edited = await updateEvent(trx, id, all, { principal, rights, refusals });
   return { ids: [id], ...edited };
 }

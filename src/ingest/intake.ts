@@ -1,16 +1,18 @@
 import type { Principal } from '../access/principal.ts';
 import type { NewEvents } from '../events/create/create-events.ts';
 import type { NewDocument } from '../events/documents.ts';
+import type { Sender } from '../events/event-state.ts';
 import type { NewTrack } from '../events/tracks.ts';
+import type { EventEdits, TrackPurpose } from '../events/update/edits.ts';
 import type { Refusals } from '../events/update/refusals.ts';
-import type { TrackPurpose } from '../events/update/tracks.ts';
-import type { EventEdits } from '../events/update/update-event.ts';
 import type { Processing } from '../workflows/processing.ts';
 import type { UploadOf } from './uploads/take.ts';
 
 /** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
 export interface Intake {
   principal: Principal;
+  /** What lets it do so; the access control list of the event unless given. */
+  rights?: Sender['rights'];
   /** Of the request that completes it. */
   requestId: string;
   target: NewTarget | ExistingTarget;

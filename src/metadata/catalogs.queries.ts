@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable, Transaction } from '../database/kysely.ts';
-import { type CatalogValues, type FieldValue, isEmpty } from './catalog.ts';
-import type { CatalogSet } from './catalogs.ts';
+import type { CatalogValues, FieldValue } from './catalog.ts';
 
 /** What has catalogs; also the name of its table. */
 export type CatalogOwner = 'events' | 'series';
@@ -30,44 +29,26 @@ export async function storedCatalogs(
 }
 
 /**
- * Stores the given fields of an extended catalog of an event or a series, or of several; the others stay as they are.
+ * Stores the given fields of extended catalogs of an event or a series, or of several; the others stay as they are.
  *
  * @param owners identifiers
+ * @param catalogs values by flavor
  */
-export async function saveCatalog(
+export async function saveCatalogs(
   trx: Transaction,
   resource: CatalogOwner,
   owners: string | readonly string[],
-  flavor: string,
-  values: CatalogValues,
+  catalogs: ReadonlyMap<string, CatalogValues>,
 ): Promise<void> {
+  if (catalogs.size === 0) return;
   const { table, owner } = STORED[resource];
+  const fields = [...catalogs.values()].map((values) => JSON.stringify(Object.fromEntries(values)));
   await sql`
     INSERT INTO ${sql.table(table)} AS stored (${sql.ref(owner)}, flavor, fields)
-    SELECT id, ${flavor}, ${JSON.stringify(Object.fromEntries(values))}::jsonb
-    FROM unnest(${[owners].flat()}::text[]) AS id
+    SELECT id, flavor, fields FROM unnest(${[owners].flat()}::text[]) AS id,
+      unnest(${[...catalogs.keys()]}::text[], ${fields}::jsonb[]) AS catalog (flavor, fields)
     ON CONFLICT (${sql.ref(owner)}, flavor) DO UPDATE SET fields = stored.fields || excluded.fields`.execute(
     trx,
-  );
-}
-
-/**
- * Leaves out the catalogs that are given as those never stored are shown: with nothing in them. Who writes all catalogs
- * back as they are shown must not be refused for a required field that is empty.
- */
-export async function withoutUntouched(
-  trx: Transaction,
-  resource: CatalogOwner,
-  id: string,
-  values: ReadonlyMap<string, CatalogValues>,
-  { common }: CatalogSet,
-): Promise<Map<string, CatalogValues>> {
-  const stored = (await storedCatalogs(trx, resource, [id])).get(id);
-  return new Map(
-    [...values].filter(
-      ([flavor, given]) =>
-        flavor === common.flavor || stored?.has(flavor) || ![...given.values()].every(isEmpty),
-    ),
   );
 }
 
@@ -75,11 +56,13 @@ export async function withoutUntouched(
 export async function deleteCatalog(
   trx: Transaction,
   resource: CatalogOwner,
-  id: string,
+  owners: string | readonly string[],
   flavor: string,
 ): Promise<boolean> {
   const { table, owner } = STORED[resource];
-  const { numAffectedRows } = await sql`
-    DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ${id} AND flavor = ${flavor}`.execute(trx);
-  return numAffectedRows === 1n;
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${[owners].flat()}) AND flavor = ${flavor}`.execute(
+    trx,
+  );
+  return numAffectedRows > 0n;
 }

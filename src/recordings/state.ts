@@ -1,7 +1,6 @@
-import { type AliasableExpression, type Expression, type SqlBool, sql } from 'kysely';
-import { recordChanges } from '../changes/record.ts';
-import type { Database, Queryable, Transaction } from '../database/kysely.ts';
-import { inTransaction } from '../database/retry.ts';
+import { type AliasableExpression, type Expression, type Selectable, type SqlBool, sql } from 'kysely';
+import type { Queryable } from '../database/kysely.ts';
+import type { Event } from '../database/schema.ts';
 import { assertMove } from '../workflows/states.ts';
 
 /** How far a recording is, as its agent tells it; empty until something is known of it. */
@@ -45,7 +44,7 @@ export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly Recording
   upload_error: AFTER_FAILURE,
 };
 
-/** What happened to a recording. Every change of its state goes through `advanceRecording()` with one of these. */
+/** What happened to a recording. Every change of its state goes through `stateAfter()` with one of these. */
 export type RecordingChange =
   /** It is to take place at another time or by another agent: what was known of it is forgotten. */
   | { kind: 'moved' }
@@ -54,38 +53,18 @@ export type RecordingChange =
   /** Its agent says how far it is. */
   | { kind: 'reported'; state: Exclude<RecordingState, ''> };
 
-/** What a recording counts as that never came. */
-const MISSED: RecordingState = 'capture_error';
-const BATCH = 500;
-
 /**
- * The only writer of the states of recordings, together with `markMissedRecordings`. What is known already may be said
- * again and changes nothing. Locks the schedule.
+ * The state of a recording after a change; what is known already may be said again.
  *
- * @param eventId of a scheduled event
- * @returns the state it is in now
  * @throws {IllegalMove} when the state does not allow the change
  */
-export async function advanceRecording(
-  trx: Transaction,
-  eventId: string,
-  change: RecordingChange,
-): Promise<RecordingState> {
-  const { recording_state } = await trx
-    .selectFrom('schedules')
-    .select('recording_state')
-    .where('event_id', '=', eventId)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-  const [from, to] = [recording_state as RecordingState, stateAfter(change)];
-  if (from === to) return to;
-  assertMove(RECORDING_MOVES, from, to);
-  await trx.updateTable('schedules').set({ recording_state: to }).where('event_id', '=', eventId).execute();
-  await recordChanges(trx, [{ kind: 'event.recording', eventId, data: { recording: to } }]);
+export function stateAfter(from: RecordingState, change: RecordingChange): RecordingState {
+  const to = targetOf(change);
+  if (from !== to) assertMove(RECORDING_MOVES, from, to);
   return to;
 }
 
-function stateAfter(change: RecordingChange): RecordingState {
+function targetOf(change: RecordingChange): RecordingState {
   switch (change.kind) {
     case 'moved':
       return '';
@@ -94,47 +73,6 @@ function stateAfter(change: RecordingChange): RecordingState {
     case 'reported':
       return change.state;
   }
-}
-
-/**
- * Marks scheduled events whose recording never came: over for longer than the grace period, as are their last changes,
- * and nothing known of a recording. They can still be moved, and a recording that comes late is taken.
- *
- * Events and schedules that somebody else has locked, such as for a recording that is just coming in, are left for the
- * next time.
- *
- * @returns how many there were
- */
-export async function markMissedRecordings(database: Database, graceMs: number): Promise<number> {
-  let marked = 0;
-  for (;;) {
-    const batch = await inTransaction(database, (trx) => markMissedBatch(trx, graceMs));
-    marked += batch;
-    if (batch < BATCH) return marked;
-  }
-}
-
-/** Marks some of them. @returns how many; `BATCH` when there may be more */
-export async function markMissedBatch(trx: Transaction, graceMs: number): Promise<number> {
-  assertMove(RECORDING_MOVES, '', MISSED);
-  const past = sql`now() - make_interval(secs => ${graceMs / 1000})`;
-  // The empty state is no parameter: the plan needs to see that the index of awaited recordings has all of them.
-  const { rows } = await sql<{ eventId: string }>`
-    WITH missed AS (
-      SELECT schedules.event_id FROM schedules JOIN events ON events.id = schedules.event_id
-      WHERE schedules.recording_state = '' AND schedules.end_date < ${past} AND schedules.changed_at < ${past}
-        AND events.processing_state = '' AND NOT ${hasMedia(sql.ref('events.id'))}
-      ORDER BY schedules.end_date LIMIT ${BATCH}
-      FOR UPDATE OF events, schedules SKIP LOCKED
-    )
-    UPDATE schedules SET recording_state = ${MISSED} FROM missed
-    WHERE schedules.event_id = missed.event_id RETURNING schedules.event_id AS "eventId"`.execute(trx);
-  const data = { recording: MISSED, missed: true };
-  await recordChanges(
-    trx,
-    rows.map(({ eventId }) => ({ kind: 'event.recording', eventId, data })),
-  );
-  return rows.length;
 }
 
 /** How far the recording of an event is, for whoever wants to change the event. */
@@ -148,45 +86,47 @@ export type RecordingProgress =
   /** It has come, and could not be processed. Another one may come in its place. */
   | 'failed';
 
+/** What of an event tells how far its recording is. */
+type Recorded = Pick<Selectable<Event>, 'agent_id' | 'recording_state' | 'processing_state'>;
+
 /**
- * How far the recording of an event is; undefined when there is no such event. What a client may change of a scheduled
- * event depends on this alone, whatever the time is.
+ * How far the recording of an event is. What a client may change of a scheduled event depends on this alone, whatever the
+ * time is.
+ *
+ * @param hasMedia whether the event has tracks that are seen or heard
  */
-export async function recordingProgress(
-  db: Queryable,
-  eventId: string,
-): Promise<RecordingProgress | undefined> {
-  const event = await db
-    .selectFrom('events')
-    .select(['agent_id', 'recording_state', 'processing_state'])
-    .select(hasMedia(sql.ref('events.id')).as('recorded'))
-    .where('id', '=', eventId)
-    .executeTakeFirst();
-  if (!event) return undefined;
+export function progressOf(event: Recorded, hasMedia: boolean): RecordingProgress {
   if (event.agent_id === '') return 'unscheduled';
   if (event.processing_state === 'FAILED') return 'failed';
   const mayBeMoved = stateAllows(event.recording_state as RecordingState, '');
-  return mayBeMoved && event.processing_state === '' && !event.recorded ? 'awaited' : 'begun';
+  return mayBeMoved && awaitsDelivery(event, hasMedia) ? 'awaited' : 'begun';
 }
 
-/** Whether a scheduled event has no recording yet, however far its agent says that it is. */
-export async function awaitsDelivery(db: Queryable, eventId: string): Promise<boolean> {
+/** Whether a scheduled event has no recording yet, however far its agent reports to be. */
+export function awaitsDelivery(event: Recorded, hasMedia: boolean): boolean {
+  return event.agent_id !== '' && event.processing_state === '' && !hasMedia;
+}
+
+/** The progress of the recording of an event as it is now; undefined without such an event. */
+export async function findProgress(db: Queryable, eventId: string): Promise<RecordingProgress | undefined> {
   const event = await db
     .selectFrom('events')
-    .select('id')
+    .select([
+      'agent_id',
+      'recording_state',
+      'processing_state',
+      hasMedia(sql.ref('events.id')).as('recorded'),
+    ])
     .where('id', '=', eventId)
-    .where('agent_id', '<>', '')
-    .where('processing_state', '=', '')
-    .where((is) => is.not(hasMedia(sql.ref('events.id'))))
     .executeTakeFirst();
-  return event !== undefined;
+  return event && progressOf(event, Boolean(event.recorded));
 }
 
 function stateAllows(from: RecordingState, to: RecordingState): boolean {
   return from === to || RECORDING_MOVES[from].includes(to);
 }
 
-/** A condition: the event with this identifier has tracks that are to be seen or heard; captions and documents are neither. */
-function hasMedia(eventId: Expression<string>): AliasableExpression<SqlBool> {
+/** A condition: the event with this identifier has tracks that are seen or heard; captions and documents are neither. */
+export function hasMedia(eventId: Expression<string>): AliasableExpression<SqlBool> {
   return sql<SqlBool>`EXISTS (SELECT FROM tracks WHERE tracks.event_id = ${eventId} AND tracks.is_media)`;
 }

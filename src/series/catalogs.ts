@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../database/kysely.ts';
 import type { CatalogValues, MetadataCatalog } from '../metadata/catalog.ts';
-import { saveCatalog, storedCatalogs } from '../metadata/catalogs.queries.ts';
+import { saveCatalogs, storedCatalogs } from '../metadata/catalogs.queries.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { seriesColumns, seriesValues } from './columns.ts';
 import type { SeriesRow } from './json.ts';
@@ -22,20 +22,15 @@ export async function catalogsOf(
 }
 
 /** Stores the given values of a series, by flavor; those not given stay. The caller has locked the series. */
-export async function saveCatalogs(
+export async function saveSeriesCatalogs(
   trx: Transaction,
   id: string,
   changes: ReadonlyMap<string, CatalogValues>,
-  catalogs: CatalogSet,
+  { common }: CatalogSet,
 ): Promise<void> {
-  for (const [flavor, values] of changes) {
-    if (flavor === catalogs.common.flavor) await saveCommon(trx, id, values);
-    else await saveCatalog(trx, 'series', id, flavor, values);
+  const columns = seriesColumns(changes.get(common.flavor) ?? new Map());
+  if (Object.keys(columns).length > 0) {
+    await trx.updateTable('series').set(columns).where('id', '=', id).execute();
   }
-}
-
-async function saveCommon(trx: Transaction, id: string, values: CatalogValues): Promise<void> {
-  const columns = seriesColumns(values);
-  if (Object.keys(columns).length === 0) return;
-  await trx.updateTable('series').set(columns).where('id', '=', id).execute();
+  await saveCatalogs(trx, 'series', id, new Map([...changes].filter(([flavor]) => flavor !== common.flavor)));
 }

@@ -2,7 +2,7 @@ import { replaceAcl } from '../access/acl/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '../access/acl/acl.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Transaction } from '../database/kysely.ts';
-import { dropAclsOfSeries } from '../events/update/acl.ts';
+import { dropAclsOfSeries } from '../events/update/drop-acls.ts';
 import { recordChange } from './changes.ts';
 import { lockSeries } from './queries.ts';
 import { ACL_MISSING, ACL_UNPARSABLE, GONE } from './refusals.ts';

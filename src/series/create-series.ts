@@ -9,7 +9,7 @@ import { checked } from '../http/endpoint/check.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { parseCatalogs, requireValues } from '../metadata/parse.ts';
-import { saveCatalogs } from './catalogs.ts';
+import { saveSeriesCatalogs } from './catalogs.ts';
 import { chosenIdentifier, seriesColumns } from './columns.ts';
 import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
 import { Theme } from './series.schemas.ts';
@@ -71,7 +71,7 @@ export async function createSeries(
   if (!inserted) throw await refuseTaken(trx, id, principal);
   if (chosen) await requireEvents(trx, id, principal);
   await replaceAcl(trx, 'series', id, acl);
-  await saveCatalogs(trx, id, new Map(Object.entries(further)), catalogs);
+  await saveSeriesCatalogs(trx, id, new Map(Object.entries(further)), catalogs);
   await recordChanges(trx, [{ kind: 'series.created', seriesId: id, actor: principal.username }]);
   return id;
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '../database/kysely.ts';
 import type { Refusal } from '../http/endpoint/refusal.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
-import { catalogsOf, type FilledCatalog, saveCatalogs } from './catalogs.ts';
+import { catalogsOf, type FilledCatalog, saveSeriesCatalogs } from './catalogs.ts';
 import { recordChange } from './changes.ts';
 import { findSeries, lockSeries } from './queries.ts';
 import { SERIES_MISSING } from './refusals.ts';
@@ -33,7 +33,7 @@ export async function updateMetadata(
   { principal, id, changes, catalogs, missing = SERIES_MISSING }: MetadataUpdate,
 ): Promise<FilledCatalog[]> {
   await lockSeries(trx, principal, id, missing);
-  await saveCatalogs(trx, id, await changes(trx), catalogs);
+  await saveSeriesCatalogs(trx, id, await changes(trx), catalogs);
   await recordChange(trx, { id, principal, part: 'metadata' });
   const series = await findSeries(trx, id, principal);
   if (!series) throw missing(id);

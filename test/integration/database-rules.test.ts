@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { isMedia } from '../../src/ingest/packages/media.ts';
+import { isMedia } from '../../src/events/tracks.ts';
 import { RECORDING_MOVES } from '../../src/recordings/state.ts';
 import { isActive, OPERATION_MOVES, WORKFLOW_MOVES } from '../../src/workflows/states.ts';
 import { workerApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/metadata/catalog.ts';
-import { deleteCatalog, saveCatalog, storedCatalogs } from '../../src/metadata/catalogs.queries.ts';
+import { deleteCatalog, saveCatalogs, storedCatalogs } from '../../src/metadata/catalogs.queries.ts';
 import { workerApp } from '../support/app.ts';
 import { EventBench, metadataPath, type ShownField } from '../support/event-bench.ts';
 import { traceOf } from '../support/event-writes.ts';
@@ -293,7 +293,9 @@ describe.each(['events', 'series'] as const)('stored catalogs of %s', (resource)
   const values = (fields: Record<string, FieldValue>) => new Map(Object.entries(fields));
   const make = () => (resource === 'events' ? event() : createSeries(bench.app));
   const save = (id: string, fields: Record<string, FieldValue>, flavor = 'license/any') =>
-    bench.app.database.transaction().execute((trx) => saveCatalog(trx, resource, id, flavor, values(fields)));
+    bench.app.database
+      .transaction()
+      .execute((trx) => saveCatalogs(trx, resource, id, new Map([[flavor, values(fields)]])));
   const remove = (id: string) =>
     bench.app.database.transaction().execute((trx) => deleteCatalog(trx, resource, id, 'license/any'));
   const stored = (...ids: string[]) => storedCatalogs(bench.app.database, resource, ids);

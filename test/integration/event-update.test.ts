@@ -391,6 +391,7 @@ describe('DELETE /api/events/{id}', () => {
     const { database } = bench.app;
     const deletion = await database.transaction().execute(async (trx) => {
       await trx.deleteFrom('event_acl').where('event_id', '=', id).where('action', '=', 'write').execute();
+      await trx.updateTable('events').set({ own_acl: true }).where('id', '=', id).execute();
       const sent = remove(id, bench.writer);
       await untilOneWaits(database);
       // In a list: a promise by itself would be awaited before the transaction ends.

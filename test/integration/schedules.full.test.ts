@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/database/kysely.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { conflictsWith } from '../../src/recordings/conflicts.ts';
-import { markMissedBatch, markMissedRecordings } from '../../src/recordings/state.ts';
+import { markMissedBatch, markMissedRecordings } from '../../src/recordings/missed-recordings.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { post } from '../support/app-uploads.ts';
 import { hostileJson } from '../support/bad-input/hostile.ts';

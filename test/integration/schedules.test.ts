@@ -8,7 +8,8 @@ import {
   refusingOverlaps,
   type TimeClaim,
 } from '../../src/recordings/conflicts.ts';
-import { advanceRecording, RECORDING_MOVES, type RecordingState } from '../../src/recordings/state.ts';
+import { advanceRecording as advanceFrom } from '../../src/recordings/schedules/write-schedules.ts';
+import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '../../src/recordings/state.ts';
 import { IllegalMove } from '../../src/workflows/states.ts';
 import { workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
@@ -47,6 +48,12 @@ const periods = (text: string) =>
   text.split(' ').map((period) => period.split('-').map(Number) as [from: number, to: number]);
 const store = (from: number, to: number, slot: Partial<Slot> = {}) =>
   storeBare(database, { agentId, from, to, ...slot });
+/** As agents report: with the event locked. */
+async function advanceRecording(trx: Transaction, id: string, change: RecordingChange) {
+  const event = trx.selectFrom('events').select('recording_state').where('id', '=', id).forUpdate();
+  const { recording_state } = await event.executeTakeFirstOrThrow();
+  return advanceFrom(trx, id, recording_state as RecordingState, change);
+}
 const transaction = <T>(work: (trx: Transaction) => Promise<T>) => database.transaction().execute(work);
 const change = (eventId: string, to: Partial<Slot>) => transaction((trx) => move(trx, eventId, to));
 /** Stores a schedule that an administrator lets overlap others, moved there from elsewhere. */
@@ -541,8 +548,7 @@ describe('the state of a recording', () => {
     expect(row.shown).toBe(row.scheduled);
     return row.shown;
   };
-  const advance = (event: Parameters<typeof advanceRecording>[2]) =>
-    transaction((trx) => advanceRecording(trx, id, event));
+  const advance = (event: RecordingChange) => transaction((trx) => advanceRecording(trx, id, event));
 
   // The unit test of the table has all moves; here are the first and the last of each kind.
   test.each(STATES)(

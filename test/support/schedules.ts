@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Principal } from '../../src/access/principal.ts';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
+import { isSamePlace } from '../../src/recordings/schedules/schedule.ts';
 import { scheduleOf } from '../../src/recordings/schedules/schedules.queries.ts';
 import {
   changeSchedule,
@@ -88,7 +89,11 @@ export async function move(trx: Transaction, eventId: string, to: Partial<Slot>)
     end: to.to === undefined ? schedule.end : minute(to.to),
   };
   const { gap = 0, allowConflict = false, title = 'Lecture' } = to;
-  await changeSchedule(trx, schedule, moved, { title, gapMs: gap * 60_000, allowConflict });
+  const recordingState = isSamePlace(schedule, moved) ? undefined : '';
+  await changeSchedule(trx, {
+    ...{ from: schedule, to: moved, recordingState },
+    ...{ title, gapMs: gap * 60_000, allowConflict },
+  });
 }
 
 /** Deletes an event as the application does: with its agent locked before its schedule. */

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { open as openFile, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { recordChanges } from '../../src/changes/record.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
-import { insertTracks, type NewTrack } from '../../src/events/tracks.ts';
-import { countVersion } from '../../src/events/update/lock-event.ts';
+import type { NewTrack } from '../../src/events/tracks.ts';
+import { writeEvents } from '../../src/events/write-events.ts';
 import { detectTrackType, HEAD_BYTES } from '../../src/media/signature.ts';
-import { releaseObjects } from '../../src/storage/staging-entries.ts';
 import {
   type CommandSettings,
   commandMaker,
@@ -93,19 +91,18 @@ async function replaceTracks(
   // Clients that add a track meanwhile wait, and count their position after these.
   await trx.selectFrom('events').select('id').where('id', '=', eventId).forUpdate().execute();
   const before = await trx
-    .deleteFrom('tracks')
+    .selectFrom('tracks')
+    .select(['id', 'object_key as objectKey'])
     .where('event_id', '=', eventId)
     .where('made_by', '=', maker)
-    .returning('object_key')
     .execute();
-  await releaseObjects(
-    trx,
-    before.map(({ object_key }) => object_key),
-  );
-  await insertTracks(trx, eventId, made, maker);
   if (before.length + made.length === 0) return;
-  await countVersion(trx, [eventId]);
-  await recordChanges(trx, [
-    { kind: 'event.changed', eventId, data: { parts: ['tracks'], made: made.length } },
-  ]);
+  await writeEvents(trx, {
+    ids: [eventId],
+    rows: { kind: 'changed', columns: {} },
+    removedTracks: before,
+    tracks: made,
+    madeBy: maker,
+    log: [{ kind: 'event.changed', eventId, data: { parts: ['tracks'], made: made.length } }],
+  });
 }

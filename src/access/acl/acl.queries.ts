@@ -94,14 +94,31 @@ export async function effectiveAclsOf(
 ): Promise<Map<string, EffectiveAcl>> {
   const ids = events.map(({ id }) => id);
   const acls = await aclsOf(db, 'events', ids);
-  const isFollower = (event: Protected) => !hasOwnAcl(event, acls.get(event.id) ?? []);
-  const followed = events.filter(isFollower).flatMap(({ series_id }) => series_id ?? []);
+  const own = (event: Protected) => acls.get(event.id) ?? [];
+  const followed = events
+    .filter((event) => !hasOwnAcl(event, own(event)))
+    .flatMap(({ series_id }) => series_id ?? []);
   const ofSeries = await aclsOf(db, 'series', [...new Set(followed)]);
-  const effective = (event: Protected): EffectiveAcl =>
-    isFollower(event)
-      ? { entries: ofSeries.get(event.series_id ?? '') ?? [], own: false }
-      : { entries: acls.get(event.id) ?? [], own: true };
-  return new Map(events.map((event) => [event.id, effective(event)]));
+  return new Map(
+    events.map((event) => [
+      event.id,
+      effectiveAcl(event, own(event), ofSeries.get(event.series_id ?? '') ?? []),
+    ]),
+  );
+}
+
+/** The ACL that holds for an event: its own one, which may be empty, else that of its series. */
+export function effectiveAcl(
+  event: Protected,
+  own: readonly AclEntry[],
+  ofSeries: readonly AclEntry[],
+): EffectiveAcl {
+  return hasOwnAcl(event, own) ? { entries: [...own], own: true } : { entries: [...ofSeries], own: false };
+}
+
+/** Entries alone say so of an ACL that an earlier version has written. */
+function hasOwnAcl(event: Protected, entries: readonly AclEntry[]): boolean {
+  return event.own_acl || entries.length > 0;
 }
 
 /** The ACL that holds for an event. */
@@ -111,14 +128,9 @@ export async function effectiveAclOf(db: Queryable, event: Protected): Promise<E
   return acl;
 }
 
-/** Whether an event has an ACL of its own, which may be empty. Entries alone say so of one that an earlier version wrote. */
-function hasOwnAcl(event: Protected, entries: readonly AclEntry[]): boolean {
-  return event.own_acl || entries.length > 0;
-}
-
 /**
- * Replaces the ACL of an event or a series, or of several; one entry for each pair of role and action. Events have one of
- * their own then, also when it is empty; of one that is still to be written its row has to say it (`own_acl`).
+ * Replaces the entries of the ACL of an event or a series, or of several; one for each pair of role and action. Those of an
+ * event count from its next version on: its row, written after them, says that it has an ACL of its own (`own_acl`).
  *
  * @param owners identifiers
  */
@@ -130,16 +142,16 @@ export async function replaceAcl(
 ): Promise<void> {
   const { table, owner } = STORED[resource];
   const ids = [owners].flat();
-  if (resource === 'events') {
-    await sql`UPDATE events SET own_acl = true WHERE id = ANY(${ids}) AND NOT own_acl`.execute(trx);
-  }
-  await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids})`.execute(trx);
-  if (entries.length === 0) return;
+  // The insertion reads from the deletion, so that it comes after it.
   await sql`
+    WITH removed AS (
+      DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids}) RETURNING position
+    )
     INSERT INTO ${sql.table(table)} (${sql.ref(owner)}, position, role, action, allow)
     SELECT id, position, role, action, allow
     FROM unnest(${ids}::text[]) AS id, ROWS FROM (unnest(${entries.map(({ role }) => role)}::text[]),
                     unnest(${entries.map(({ action }) => action)}::text[]),
                     unnest(${entries.map(({ allow }) => allow)}::boolean[]))
-      WITH ORDINALITY AS entry (role, action, allow, position)`.execute(trx);
+      WITH ORDINALITY AS entry (role, action, allow, position)
+    WHERE (SELECT count(*) FROM removed) >= 0`.execute(trx);
 }

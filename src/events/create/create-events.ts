@@ -1,23 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { replaceAcl } from '../../access/acl/acl.queries.ts';
+import { sql } from 'kysely';
 import type { AclEntry } from '../../access/acl/acl.ts';
-import type { Principal } from '../../access/principal.ts';
-import type { NewChange } from '../../changes/change.ts';
-import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
-import { saveCatalog } from '../../metadata/catalogs.queries.ts';
-import { requireAgent } from '../../recordings/agents/require-agent.ts';
+import { requireSchedulable } from '../../recordings/agents/require-agent.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
 import type { Occurrence } from '../../recordings/schedules/schedule.ts';
-import { insertSchedules } from '../../recordings/schedules/write-schedules.ts';
-import { advanceRecording } from '../../recordings/state.ts';
+import { stateAfter } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import type { newEventColumns } from '../columns.ts';
-import { namedPresenters, requireSeries } from '../references.ts';
-import { SEVERAL_EVENTS } from '../refusals.ts';
-import { insertTracks, type NewTrack } from '../tracks.ts';
-import { insertEvents, requireFreeIdentifier } from './insert-events.ts';
+import { createdChange, recordingChange, scheduledChange } from '../event-changes.ts';
+import { lookUp, namedPresenters, type References, type Sender } from '../event-state.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from '../refusals.ts';
+import type { NewTrack } from '../tracks.ts';
+import { type EventWrite, writeEvents } from '../write-events.ts';
 import { occurrencesIn, scheduledColumns } from './occurrences.ts';
 
 /** What is to be known of new events; all of them share it, but for what a recurrence rule gives each. */
@@ -34,71 +30,95 @@ export interface NewEvents {
   recordings: RecordingPlan | undefined;
 }
 
+/** Who creates events, and what has to lie between two recordings of an agent, in milliseconds. */
+export type Creator = Sender & { gapMs: number };
+
 /**
  * Writes an event or, by a recurrence rule, many of them, with their schedules, catalogs, access control lists and
  * tracks. Run it in `explainingConflicts`.
  *
  * @param tracks of an event that no rule gives; the caller takes their objects off the staging ledger
- * @param by.gapMs what has to lie between two recordings of an agent, in milliseconds
  * @returns the events' identifiers, in chronological order, and what is to be done with them now: nothing with what is
  * scheduled and waits for its recording
- * @throws {HttpError} 400 for tracks together with a rule, a series that the principal does not see, or an agent that nothing can be scheduled on,
+ * @throws {HttpError} 400 for tracks together with a rule, a series that the sender does not see, or an agent that nothing can be scheduled on,
  * 409 for an identifier that is taken
  * @throws {Overlap} when something else is to be recorded at that time
  */
 export async function createEvents(
   trx: Transaction,
-  { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
+  events: NewEvents,
   tracks: readonly NewTrack[],
-  { principal, gapMs }: { principal: Principal; gapMs: number },
-): Promise<{ ids: string[]; processing: Processing | undefined }> {
+  by: Creator,
+): Promise<{ ids: readonly string[]; processing: Processing | undefined }> {
+  const { id, recordings, columns } = events;
   if (recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
+  const occurrences = recordings && occurrencesIn(recordings, { id, title: columns.title });
+  const { series_id, presenters } = columns;
+  const referred = { seriesId: series_id ?? undefined, presenters, agentId: recordings?.agentId };
+  const references = await lookUp(trx, referred, by);
+  if (series_id && !references.seriesFound) throw NO_SUCH_SERIES(series_id);
+  if (id !== undefined && !recordings?.recurring) await requireFreeIdentifier(trx, id);
+  if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);
+  const write = newWrite(events, occurrences, tracks, references, by);
+  await writeEvents(trx, write);
+  return { ids: write.ids, processing: !recordings || tracks.length > 0 ? events.processing : undefined };
+}
+
+/**
+ * Refuses an identifier that another event has; until the transaction ends no other one gets it. Needed before anything
+ * is written that belongs to an event of that identifier.
+ */
+async function requireFreeIdentifier(trx: Transaction, id: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx);
+  const taken = await trx.selectFrom('events').select('id').where('id', '=', id).executeTakeFirst();
+  if (taken) throw IDENTIFIER_TAKEN(id);
+}
+
+function newWrite(
+  { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
+  occurrences: readonly Occurrence[] | undefined,
+  tracks: readonly NewTrack[],
+  references: References,
+  { principal, gapMs }: Creator,
+): EventWrite {
   const { title, start_date, created, duration, ...columns } = all;
-  const occurrences = recordings && occurrencesIn(recordings, { id, title });
-  const events = occurrences?.map(scheduledColumns) ?? [
+  const own = occurrences?.map(scheduledColumns) ?? [
     { id: id ?? randomUUID(), title, start_date, created, duration },
   ];
-  const ids = events.map(({ id }) => id);
-  if (columns.series_id) await requireSeries(trx, columns.series_id, principal);
-  if (id !== undefined && ids.includes(id)) await requireFreeIdentifier(trx, id);
-  if (recordings && occurrences) {
-    const { agentId, inputs } = recordings;
-    await requireAgent(trx, agentId);
-    await insertSchedules(trx, { agentId, inputs, occurrences, processing, gapMs });
-  }
-  const presenters = await namedPresenters(trx, columns.presenters);
-  const location = recordings?.agentId ?? columns.location;
-  // What the row of an event shows of these, it finds there already: it is written only once.
-  if (acl) await replaceAcl(trx, 'events', ids, acl);
-  for (const [flavor, values] of catalogs) await saveCatalog(trx, 'events', ids, flavor, values);
-  const shared = { ...columns, presenters, location, creator: principal.displayName, own_acl: acl !== null };
-  await insertEvents(trx, shared, events);
-  await recordChanges(trx, creationOf(ids, { tracks, occurrences, recordings, actor: principal.username }));
-  const [eventId] = ids;
-  if (eventId !== undefined && tracks.length > 0) {
-    await insertTracks(trx, eventId, tracks);
-    if (recordings) await advanceRecording(trx, eventId, { kind: 'recorded' });
-  }
-  return { ids, processing: !recordings || tracks.length > 0 ? processing : undefined };
-}
-
-interface Creation {
-  tracks: readonly NewTrack[];
-  recordings: RecordingPlan | undefined;
-  occurrences: readonly Occurrence[] | undefined;
-  actor: string;
-}
-
-function creationOf(
-  ids: readonly string[],
-  { tracks, recordings, occurrences, actor }: Creation,
-): NewChange[] {
-  const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
-  const data = tracks.length > 0 ? { tracks: tracks.length, bytes } : {};
-  const created = ids.map((eventId) => ({ kind: 'event.created', eventId, actor, data }) as const);
-  const scheduled = (occurrences ?? []).map(({ eventId, start, end }) => {
-    const facts = { agent: recordings?.agentId, start: start.toISOString(), end: end.toISOString() };
-    return { kind: 'event.scheduled', eventId, actor, data: facts } as const;
-  });
-  return [...created, ...scheduled];
+  const ids = own.map(({ id }) => id);
+  const recordingState = recordings && tracks.length > 0 ? stateAfter('', { kind: 'recorded' }) : undefined;
+  const actor = principal.username;
+  return {
+    ids,
+    rows: {
+      kind: 'new',
+      own,
+      shared: {
+        ...columns,
+        presenters: namedPresenters(columns.presenters, references),
+        location: recordings?.agentId ?? columns.location,
+        creator: principal.displayName,
+        own_acl: acl !== null,
+      },
+    },
+    schedules: recordings &&
+      occurrences && {
+        agentId: recordings.agentId,
+        inputs: recordings.inputs,
+        occurrences,
+        processing,
+        gapMs,
+        recordingState,
+      },
+    acl: acl ?? undefined,
+    catalogs,
+    tracks,
+    log: [
+      ...ids.map((eventId) => createdChange(eventId, tracks, actor)),
+      ...(occurrences ?? []).map((occurrence) =>
+        scheduledChange({ ...occurrence, agentId: recordings?.agentId ?? '' }, actor),
+      ),
+      ...(recordingState ? ids.map((eventId) => recordingChange(eventId, recordingState)) : []),
+    ],
+  };
 }

@@ -3,7 +3,7 @@ import { badRequest } from '../../http/errors.ts';
 import { TEXT_BYTES } from '../../metadata/values.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
 import type { Occurrence } from '../../recordings/schedules/schedule.ts';
-import type { OwnColumns } from './insert-events.ts';
+import type { OwnColumns } from '../write-events.ts';
 
 /**
  * The recordings of a plan with their events' identifiers and titles. Those that a rule gave are numbered from 1, with

@@ -11,7 +11,7 @@ import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { jsonText, pathParameter } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { ACL_FULL, ACL_LOCKED_HERE, EVENT_MISSING, NO_ACL_ENTRY } from '../refusals.ts';
-import type { AclEdit } from '../update/acl.ts';
+import type { AclEdit } from '../update/edits.ts';
 import { updateEvent } from '../update/update-event.ts';
 import { eventParams } from './events.endpoints.ts';
 

@@ -21,7 +21,7 @@ import {
   NO_CATALOG_TO_DELETE,
   NO_FLAVOR,
 } from '../refusals.ts';
-import type { MetadataEdit } from '../update/metadata.ts';
+import type { MetadataEdit } from '../update/edits.ts';
 import { updateEvent } from '../update/update-event.ts';
 import { eventParams } from './events.endpoints.ts';
 

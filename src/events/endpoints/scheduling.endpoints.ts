@@ -17,7 +17,7 @@ import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { scheduleOf } from '../../recordings/schedules/schedules.queries.ts';
 import { Scheduling, SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
 import { GONE, RECORDING_BEGUN, UNABLE_TO_FIND } from '../refusals.ts';
-import type { SchedulingEdit } from '../update/scheduling.ts';
+import type { SchedulingEdit } from '../update/edits.ts';
 import { updateEvent } from '../update/update-event.ts';
 import { EVENT_CHANGES } from '../versions.ts';
 import { eventParams } from './events.endpoints.ts';

@@ -14,8 +14,8 @@ import {
   RECORDING_BEGUN,
   UPLOADED_ALREADY,
 } from '../../events/refusals.ts';
-import { refuseSecondRecording } from '../../events/update/tracks.ts';
-import type { EventEdits } from '../../events/update/update-event.ts';
+import { refuseSecondRecording } from '../../events/update/decide-update.ts';
+import type { EventEdits } from '../../events/update/edits.ts';
 import { EVENT_CHANGES } from '../../events/versions.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
@@ -29,6 +29,7 @@ import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING } from '../../recordings
 import { SCHEDULING } from '../../recordings/schedules/examples.ts';
 import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
+import { findProgress } from '../../recordings/state.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
@@ -144,7 +145,12 @@ async function update(request: EndpointRequest, id: string, services: Services):
 /** A recording is taken for an event that awaits one; asked at the first file or upload, for all of them. */
 function admitting(database: Database, id: string): () => Promise<boolean> {
   let awaited: Promise<boolean> | undefined;
-  const isAwaited = async () => (await refuseSecondRecording(database, id)) !== 'unscheduled';
+  const isAwaited = async () => {
+    const progress = await findProgress(database, id);
+    if (progress === undefined) throw EVENT_MISSING(id);
+    refuseSecondRecording(id, progress);
+    return progress !== 'unscheduled';
+  };
   return () => (awaited ??= isAwaited());
 }
 

@@ -1,18 +1,17 @@
 import type { Transaction } from '../../database/kysely.ts';
+import { isMedia } from '../../events/tracks.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import { type AcceptedDraft, dropDraft, lockDraft } from '../drafts.ts';
 import type { Accept } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import type { Deliverer, Delivery } from './deliverer.ts';
-import { isMedia } from './media.ts';
 import { documentsOf, editsOf } from './metadata.ts';
 import { furtherEventOf, newEventOf } from './new-event.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
 import { nextPart, recordedAs, writePart } from './parts.ts';
 import { processingFor } from './processing.ts';
 import { BEING_PROCESSED, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
-import { trusted } from './trusted.ts';
 
 export const NO_MEDIA = refusal(
   400,
@@ -88,8 +87,9 @@ async function intakeOf(
   const catalogs = services.catalogs.event;
   const own = recipient?.kind === 'foreign' ? undefined : recipient;
   const processing = await processingFor(trx, delivery, own, { ...services, log });
-  const shared = {
-    principal: trusted(principal),
+  const shared: Omit<Intake, 'target'> = {
+    principal,
+    rights: 'delivery',
     requestId,
     draft: { id: delivery.draftId, door: DOOR },
     tracks: [],

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/kysely.ts';
 import type { NewDocument } from '../../events/documents.ts';
-import type { EventEdits } from '../../events/update/update-event.ts';
+import type { EventEdits } from '../../events/update/edits.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import { storedCatalogs } from '../../metadata/catalogs.queries.ts';
 import type { CatalogSet } from '../../metadata/catalogs.ts';

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { Principal } from '../../access/principal.ts';
 import type { Transaction } from '../../database/kysely.ts';
-import type { NewTrack } from '../../events/tracks.ts';
+import { isMedia, type NewTrack } from '../../events/tracks.ts';
 import type { AcceptedDraft } from '../drafts.ts';
 import { broughtBy } from './brought-by.ts';
-import { isMedia } from './media.ts';
 import type { Recipient } from './recipient.ts';
 
 /**

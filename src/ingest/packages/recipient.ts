@@ -5,7 +5,7 @@ import type { Principal } from '../../access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '../../access/roles/roles.ts';
 import type { Queryable, Transaction } from '../../database/kysely.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
-import { awaitsDelivery } from '../../recordings/state.ts';
+import { awaitsDelivery, hasMedia } from '../../recordings/state.ts';
 import { isActive } from '../../workflows/states.ts';
 import { broughtBy } from './brought-by.ts';
 import { EXAMPLE_ID } from './examples.ts';
@@ -56,7 +56,7 @@ export async function recipientOf(
   // Deleted meanwhile.
   if (!event) return undefined;
   if (event.standing !== 'deliverer') return { id, kind: event.standing, busy: false };
-  if (await awaitsDelivery(trx, id)) return { id, kind: 'awaiting', busy: false };
+  if (awaitsDelivery(event, Boolean(event.recorded))) return { id, kind: 'awaiting', busy: false };
   return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
 }
 
@@ -86,7 +86,8 @@ export async function requireRecipient(db: Queryable, id: string, principal: Pri
 async function standingOf(db: Queryable, id: string, principal: Principal) {
   const event = await db
     .selectFrom('events')
-    .select(['agent_id', 'processing_state'])
+    .select(['agent_id', 'recording_state', 'processing_state'])
+    .select(hasMedia(sql.ref('events.id')).as('recorded'))
     .select(mayAccess('events', principal, 'write').as('writable'))
     .select(broughtBy(sql.ref('events.id'), principal).as('brought'))
     .where('id', '=', id)

@@ -26,7 +26,6 @@ import { DOOR, type PackageServices, packageOf } from './packages.ts';
 import { NO_PROPERTIES, processingFor, propertiesIn } from './processing.ts';
 import { which } from './receive-element.ts';
 import { textFields } from './text-fields.ts';
-import { trusted } from './trusted.ts';
 import { withWorkflow } from './with-workflow.ts';
 
 /** What the form says beside the values of the workflow's configuration. */
@@ -133,7 +132,8 @@ async function plan(
   const delivery = { draftId: id, packageId: id, properties: wanted.properties };
   const event = await newEventOf(trx, delivery, contents, processing, { by, catalogs });
   const { ids } = await accept({
-    principal: trusted(principal),
+    principal,
+    rights: 'delivery',
     requestId,
     draft: { id, door: DOOR },
     tracks: [],

@@ -1,4 +1,3 @@
-import type { Queryable } from '../../database/kysely.ts';
 import { badRequest } from '../../http/errors.ts';
 import { quoted } from './names.ts';
 
@@ -9,15 +8,8 @@ import { quoted } from './names.ts';
  * @param agentId as scheduling information may hold it
  * @throws {HttpError} 400
  */
-export async function requireAgent(db: Queryable, agentId: string): Promise<void> {
-  if (!agentId.includes('/')) return;
-  const known = await db
-    .selectFrom('capture_agents')
-    .select('id')
-    .where('id', '=', agentId)
-    .where('forgotten', '=', false)
-    .executeTakeFirst();
-  if (known) return;
+export function requireSchedulable(agentId: string, isKnown: boolean): void {
+  if (isKnown || !agentId.includes('/')) return;
   throw badRequest(
     `Unable to parse device: the value of 'agent_id' is ${quoted(agentId)}; no capture agent of that name is known, and allowed for a new one is a name without slashes`,
   );

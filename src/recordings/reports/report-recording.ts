@@ -5,7 +5,8 @@ import { inTransaction } from '../../database/retry.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { IllegalMove } from '../../workflows/states.ts';
-import { advanceRecording, type RecordingState } from '../state.ts';
+import { advanceRecording } from '../schedules/write-schedules.ts';
+import type { RecordingState } from '../state.ts';
 
 export const RECORDING_MISSING = refusal(
   404,
@@ -49,7 +50,13 @@ export async function reportRecording(
       return false;
     }
     try {
-      await advanceRecording(trx, eventId, state === '' ? { kind: 'moved' } : { kind: 'reported', state });
+      const from = event.recording_state as RecordingState;
+      await advanceRecording(
+        trx,
+        eventId,
+        from,
+        state === '' ? { kind: 'moved' } : { kind: 'reported', state },
+      );
     } catch (error) {
       if (!(error instanceof IllegalMove)) throw error;
       log.info(facts, 'an agent has said of a recording what cannot be any more; nothing has changed');

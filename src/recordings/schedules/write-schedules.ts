@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { refusingOverlaps } from '../conflicts.ts';
-import { advanceRecording } from '../state.ts';
+import { type RecordingChange, type RecordingState, stateAfter } from '../state.ts';
 import { isSamePlace, type Occurrence, type Schedule } from './schedule.ts';
 
 /** Recordings of one agent that are scheduled together. */
@@ -14,6 +15,8 @@ export interface NewSchedules {
   processing: Processing;
   /** What has to lie between two recordings of the agent, in milliseconds. */
   gapMs: number;
+  /** None of which anything is known, unless given. */
+  recordingState?: RecordingState | undefined;
 }
 
 /**
@@ -61,13 +64,15 @@ export async function lockAgentOf(trx: Transaction, eventId: string): Promise<vo
  * @throws {Overlap} when one overlaps what the agent is to record already, or another of them
  */
 export async function insertSchedules(trx: Transaction, schedules: NewSchedules): Promise<void> {
-  const { agentId, inputs, occurrences, processing, gapMs } = schedules;
+  const { agentId, inputs, occurrences, processing, gapMs, recordingState = '' } = schedules;
   await lockAgents(trx, agentId);
   await refusingOverlaps({ agentId, gapMs, occurrences }, () =>
     sql`
-      INSERT INTO schedules (event_id, start_date, end_date, agent_id, gap_ms, inputs, workflow, configuration)
+      INSERT INTO schedules (event_id, start_date, end_date, agent_id, gap_ms, inputs, workflow, configuration,
+        recording_state, recording_state_since)
       SELECT event_id, start_date, end_date, ${agentId}, ${gapMs}, ${[...inputs]}::text[], ${processing.workflow},
-        ${JSON.stringify(processing.configuration)}::jsonb
+        ${JSON.stringify(processing.configuration)}::jsonb, ${recordingState},
+        CASE WHEN ${recordingState !== ''} THEN now() END
       FROM unnest(${occurrences.map(({ eventId }) => eventId)}::text[],
         ${occurrences.map(({ start }) => start)}::timestamptz[],
         ${occurrences.map(({ end }) => end)}::timestamptz[]) AS occurrence (event_id, start_date, end_date)
@@ -75,55 +80,73 @@ export async function insertSchedules(trx: Transaction, schedules: NewSchedules)
   );
 }
 
-/**
- * Moves a schedule to another time or agent, or gives it other inputs. What was known of its recording is forgotten
- * when it moves.
- *
- * @param from as it is, its event locked
- * @param to as it is to be
- * @param options.title of the event
- * @param options.allowConflict whether it may overlap what the agent is to record already
- * @throws {Overlap} when it does and may not
- */
-export async function changeSchedule(
-  trx: Transaction,
-  from: Schedule,
-  to: Schedule,
-  { title, gapMs, allowConflict }: { title: string; gapMs: number; allowConflict: boolean },
-): Promise<void> {
-  const { agentId, start, end, inputs } = to;
-  const moves = !isSamePlace(from, to);
-  if (moves) await lockAgents(trx, agentId, from.agentId);
-  const change = trx
-    .updateTable('schedules')
-    .set({
-      inputs,
-      changed_at: sql`now()`,
-      ...(moves && {
-        agent_id: agentId,
-        start_date: start,
-        end_date: end,
-        gap_ms: gapMs,
-        allow_conflict: allowConflict,
-      }),
-    })
-    .where('event_id', '=', from.eventId);
-  await refusingOverlaps({ agentId, gapMs, occurrences: [{ ...to, title }] }, () => change.execute());
-  if (moves) await advanceRecording(trx, from.eventId, { kind: 'moved' });
+/** What is to become of the schedule of a locked event; what is not given stays. */
+export interface ScheduleChange {
+  /** As it is. */
+  from: Schedule;
+  /** Another time, agent or inputs. */
+  to?: Schedule | undefined;
+  /** What is done with the recording once it comes. */
+  processing?: Processing | undefined;
+  /** By `stateAfter`. */
+  recordingState?: RecordingState | undefined;
+  /** Of the event. */
+  title: string;
+  /** What has to lie between two recordings of the agent, in milliseconds. */
+  gapMs: number;
+  /** Whether it may overlap what the agent is to record already. */
+  allowConflict: boolean;
 }
 
 /**
- * Replaces what is to be done with the recording of a scheduled event once it comes. What moves the schedule in the same
- * transaction comes before: agents are locked before schedules.
+ * Changes the schedule of a locked event, in one statement. Agents are locked before it.
+ *
+ * @throws {Overlap} when it overlaps what the agent is to record already, and may not
  */
-export async function changeProcessing(
+export async function changeSchedule(trx: Transaction, change: ScheduleChange): Promise<void> {
+  const { from, to, processing, recordingState, title, gapMs, allowConflict } = change;
+  const moves = to !== undefined && !isSamePlace(from, to);
+  if (moves) await lockAgents(trx, to.agentId, from.agentId);
+  const update = trx
+    .updateTable('schedules')
+    .set({
+      ...(to && { inputs: to.inputs, changed_at: sql`now()` }),
+      ...(moves && {
+        agent_id: to.agentId,
+        start_date: to.start,
+        end_date: to.end,
+        gap_ms: gapMs,
+        allow_conflict: allowConflict,
+      }),
+      ...(processing && {
+        workflow: processing.workflow,
+        configuration: JSON.stringify(processing.configuration),
+      }),
+      ...(recordingState !== undefined && { recording_state: recordingState }),
+    })
+    .where('event_id', '=', from.eventId);
+  const { agentId } = to ?? from;
+  await refusingOverlaps({ agentId, gapMs, occurrences: [{ ...(to ?? from), title }] }, () =>
+    update.execute(),
+  );
+}
+
+/**
+ * Writes down how far the recording of a scheduled event is, whose row is locked.
+ *
+ * @param from as the event shows it
+ * @returns the state it is in now
+ * @throws {IllegalMove} when the state does not allow the change
+ */
+export async function advanceRecording(
   trx: Transaction,
   eventId: string,
-  { workflow, configuration }: Processing,
-): Promise<void> {
-  await trx
-    .updateTable('schedules')
-    .set({ workflow, configuration: JSON.stringify(configuration) })
-    .where('event_id', '=', eventId)
-    .execute();
+  from: RecordingState,
+  change: RecordingChange,
+): Promise<RecordingState> {
+  const to = stateAfter(from, change);
+  if (from === to) return to;
+  await trx.updateTable('schedules').set({ recording_state: to }).where('event_id', '=', eventId).execute();
+  await recordChanges(trx, [{ kind: 'event.recording', eventId, data: { recording: to } }]);
+  return to;
 }

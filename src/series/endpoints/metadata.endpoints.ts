@@ -4,7 +4,8 @@ import type { Database, Transaction } from '../../database/kysely.ts';
 import { inTransaction } from '../../database/retry.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { versionedJson } from '../../http/version.ts';
-import { deleteCatalog, withoutUntouched } from '../../metadata/catalogs.queries.ts';
+import { withoutUntouched } from '../../metadata/catalog.ts';
+import { deleteCatalog, storedCatalogs } from '../../metadata/catalogs.queries.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import { changesFields, deletesCatalog, readsCatalogs } from '../../metadata/declarations.ts';
 import { catalogJson, fieldsJson } from '../../metadata/json.ts';
@@ -153,7 +154,8 @@ export const putSeries = defineEndpoint({
     const set = catalogs.series;
     const text = (await fields()).get('metadata') ?? '';
     const changes = async (trx: Transaction) => {
-      const values = await withoutUntouched(trx, 'series', id, parseKnownCatalogs(text, set), set);
+      const stored = (await storedCatalogs(trx, 'series', [id])).get(id) ?? new Map();
+      const values = withoutUntouched(parseKnownCatalogs(text, set), stored, set.common.flavor);
       requireValues(values, set);
       return values;
     };

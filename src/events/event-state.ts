@@ -1,0 +1,178 @@
+import { type Selectable, sql } from 'kysely';
+import { type Action, type EffectiveAcl, effectiveAcl, mayAccess } from '../access/acl/acl.queries.ts';
+import type { AclEntry } from '../access/acl/acl.ts';
+import type { Principal } from '../access/principal.ts';
+import { UNAUTHORIZED } from '../access/refusals.ts';
+import type { Transaction } from '../database/kysely.ts';
+import { Outdated } from '../database/retry.ts';
+import type { Event } from '../database/schema.ts';
+import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
+import type { Schedule } from '../recordings/schedules/schedule.ts';
+import { progressOf, type RecordingProgress } from '../recordings/state.ts';
+import type { Processing } from '../workflows/processing.ts';
+
+/** What an edit of an event is decided by, as the transaction sees it that holds the event locked. */
+export interface EventState {
+  row: Selectable<Event>;
+  acl: EffectiveAcl;
+  /** The stored catalogs beside the default one, by flavor. */
+  catalogs: ReadonlyMap<string, CatalogValues>;
+  /** In their order. */
+  tracks: readonly StoredTrack[];
+  /** Undefined for an event that was never scheduled. */
+  schedule: Schedule | undefined;
+  /** What is done with the recording of a scheduled event once it comes. */
+  processing: Processing | undefined;
+  progress: RecordingProgress;
+  references: References;
+}
+
+/** A track that an event has. */
+export interface StoredTrack {
+  id: string;
+  flavor: string;
+  tags: string[];
+  objectKey: string;
+  isMedia: boolean;
+}
+
+/** What a request refers to beside the event itself. */
+export interface Referred {
+  /** The series that the event is to join. */
+  seriesId?: string | undefined;
+  /** Some may be user names. */
+  presenters?: readonly string[] | undefined;
+  /** The capture agent that is to record. */
+  agentId?: string | undefined;
+}
+
+/** What is known of that. */
+export interface References {
+  /** Whether the series exists and the sender may read it; it stays as it is until the transaction ends. */
+  seriesFound: boolean;
+  /** Names of people, by their user names (compatibility 3.5). */
+  names: Readonly<Record<string, string>>;
+  agentKnown: boolean;
+}
+
+/** Who asks, and what lets it: the access control list, or an agent's duty to deliver what it was asked to record. */
+export interface Sender {
+  principal: Principal;
+  /** `acl` unless given. With `delivery` the right has been asked for before, and no list is. */
+  rights?: 'acl' | 'delivery' | undefined;
+}
+
+interface Found extends Selectable<Event>, Omit<References, 'seriesFound'> {
+  readable: boolean;
+  writable: boolean;
+  inputs: string[] | null;
+  workflow: string | null;
+  configuration: unknown;
+  tracks: StoredTrack[];
+  ownEntries: AclEntry[];
+  seriesEntries: AclEntry[];
+  catalogs: Record<string, Record<string, FieldValue>>;
+}
+
+/**
+ * Locks an event for an edit, in the order that all writers keep (its series, shared, then the event), and loads its state.
+ * Run it in `inTransaction`: it throws `Outdated` when the event joins another series at the same time.
+ *
+ * @param options.missing what to throw for an event that the sender may not read
+ * @throws {HttpError} that, and 401 for an event that it may not write
+ */
+export async function lockEvent(
+  trx: Transaction,
+  id: string,
+  { principal, rights = 'acl' }: Sender,
+  { referred = {}, missing }: { referred?: Referred; missing: (id: string) => Error },
+): Promise<EventState> {
+  const may = (of: 'events' | 'series', action: Action) =>
+    rights === 'acl' ? mayAccess(of, principal, action) : sql<boolean>`true`;
+  const joining = referred.seriesId ?? null;
+  const locks = await sql<{ seen: string | null; now: string | null; seriesFound: boolean }>`
+    WITH locked AS MATERIALIZED (
+      SELECT id, ${may('series', 'read')} AS readable FROM series
+      WHERE id IN ((SELECT series_id FROM events WHERE id = ${id}), ${joining}) ORDER BY id FOR SHARE
+    )
+    SELECT series_id AS now, (SELECT seen.series_id FROM events AS seen WHERE seen.id = ${id}) AS seen,
+      coalesce((SELECT readable FROM locked WHERE locked.id = ${joining}), false) AS "seriesFound"
+    FROM events WHERE id = ${id} AND (SELECT count(*) FROM locked) >= 0 FOR UPDATE OF events`.execute(trx);
+  const [lock] = locks.rows;
+  if (!lock) throw missing(id);
+  // A statement of its own: it sees what others have written while the first one waited for their locks.
+  const { rows } = await sql<Found>`
+    SELECT events.*, ${may('events', 'read')} AS readable, ${may('events', 'write')} AS writable,
+      schedules.inputs, schedules.workflow, schedules.configuration,
+      ARRAY(SELECT jsonb_build_object('id', id, 'flavor', flavor, 'tags', tags, 'objectKey', object_key,
+        'isMedia', is_media) FROM tracks WHERE tracks.event_id = events.id ORDER BY position) AS tracks,
+      ARRAY(SELECT jsonb_build_object('allow', allow, 'action', action, 'role', role) FROM event_acl
+        WHERE event_acl.event_id = events.id ORDER BY position) AS "ownEntries",
+      ARRAY(SELECT jsonb_build_object('allow', allow, 'action', action, 'role', role) FROM series_acl
+        WHERE series_acl.series_id = events.series_id ORDER BY position) AS "seriesEntries",
+      coalesce((SELECT jsonb_object_agg(flavor, fields) FROM event_catalogs
+        WHERE event_catalogs.event_id = events.id), '{}') AS catalogs, ${referencesTo(referred)}
+    FROM events LEFT JOIN schedules ON schedules.event_id = events.id WHERE events.id = ${id}`.execute(trx);
+  const [found] = rows;
+  if (!found?.readable) throw missing(id);
+  if (!found.writable) throw UNAUTHORIZED();
+  if (lock.seen !== lock.now) throw new Outdated('The event has joined another series.');
+  return stateOf(found, lock.seriesFound);
+}
+
+/** Looks up what new events refer to; their series is locked. */
+export async function lookUp(
+  trx: Transaction,
+  referred: Referred,
+  { principal, rights = 'acl' }: Sender,
+): Promise<References> {
+  const readable = rights === 'acl' ? mayAccess('series', principal, 'read') : sql`true`;
+  const { rows } = await sql<References>`
+    WITH locked AS MATERIALIZED (
+      SELECT ${readable} AS readable FROM series WHERE id = ${referred.seriesId ?? null} FOR SHARE
+    )
+    SELECT coalesce((SELECT readable FROM locked), false) AS "seriesFound", ${referencesTo(referred)}`.execute(
+    trx,
+  );
+  return rows[0] as References;
+}
+
+/** Presenters, with the names of people in place of their user names (compatibility 3.5). */
+export function namedPresenters(presenters: readonly string[], { names }: References): string[] {
+  return presenters.map((presenter) =>
+    Object.hasOwn(names, presenter) ? (names[presenter] ?? '') : presenter,
+  );
+}
+
+function referencesTo({ presenters = [], agentId = '' }: Referred) {
+  return sql`coalesce((SELECT jsonb_object_agg(username, name) FROM accounts
+      WHERE username = ANY(${[...presenters]}::text[]) AND name <> ''), '{}') AS names,
+    EXISTS (SELECT FROM capture_agents WHERE capture_agents.id = ${agentId} AND NOT forgotten) AS "agentKnown"`;
+}
+
+function stateOf(found: Found, seriesFound: boolean): EventState {
+  const { readable, writable, inputs, workflow, configuration, ...rest } = found;
+  const { tracks, ownEntries, seriesEntries, catalogs, names, agentKnown, ...row } = rest;
+  const hasMedia = tracks.some(({ isMedia }) => isMedia);
+  return {
+    row,
+    acl: effectiveAcl(row, ownEntries, seriesEntries),
+    catalogs: new Map(
+      Object.entries(catalogs).map(([flavor, fields]) => [flavor, new Map(Object.entries(fields))]),
+    ),
+    tracks,
+    schedule: inputs
+      ? {
+          eventId: row.id,
+          agentId: row.agent_id,
+          start: row.technical_start,
+          end: row.technical_end,
+          inputs,
+        }
+      : undefined,
+    processing:
+      workflow === null ? undefined : { workflow, configuration: configuration as Record<string, string> },
+    progress: progressOf(row, hasMedia),
+    references: { seriesFound, names, agentKnown },
+  };
+}
