@@ -7,7 +7,7 @@ import type { Transaction } from '../database/kysely.ts';
 import { Outdated } from '../database/retry.ts';
 import type { Event } from '../database/schema.ts';
 import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
-import type { Schedule } from '../recordings/schedules/schedule.ts';
+import type { Schedule } from '../recordings/state.ts';
 import { progressOf, type RecordingProgress } from '../recordings/state.ts';
 import type { Processing } from '../workflows/processing.ts';
 
@@ -50,8 +50,8 @@ export interface Referred {
 export interface References {
   /** Whether the series exists and the sender may read it; it stays as it is until the transaction ends. */
   seriesFound: boolean;
-  /** Names of people, by their user names (compatibility 3.5). */
-  names: Readonly<Record<string, string>>;
+  /** With the names of people in place of their user names (compatibility 3.5). */
+  presenters: readonly string[];
   agentKnown: boolean;
 }
 
@@ -62,7 +62,8 @@ export interface Sender {
   rights?: 'acl' | 'delivery' | undefined;
 }
 
-interface Found extends Selectable<Event>, Omit<References, 'seriesFound'> {
+interface Found extends Selectable<Event>, Pick<References, 'agentKnown'> {
+  referredPresenters: string[];
   readable: boolean;
   writable: boolean;
   inputs: string[] | null;
@@ -120,39 +121,43 @@ export async function lockEvent(
   return stateOf(found, lock.seriesFound);
 }
 
-/** Looks up what new events refer to; their series is locked. */
+/**
+ * Looks up what new events refer to. Their series is locked and, if a client has chosen an identifier, that no other event
+ * gets it: needed before anything is written that belongs to an event of that identifier.
+ *
+ * @returns also whether the identifier is taken
+ */
 export async function lookUp(
   trx: Transaction,
-  referred: Referred,
+  { id, ...referred }: Referred & { id: string | undefined },
   { principal, rights = 'acl' }: Sender,
-): Promise<References> {
+): Promise<References & { taken: boolean }> {
+  if (id !== undefined) await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx);
   const readable = rights === 'acl' ? mayAccess('series', principal, 'read') : sql`true`;
-  const { rows } = await sql<References>`
+  const { rows } = await sql<
+    Pick<Found, 'referredPresenters' | 'agentKnown'> & Record<'seriesFound' | 'taken', boolean>
+  >`
     WITH locked AS MATERIALIZED (
       SELECT ${readable} AS readable FROM series WHERE id = ${referred.seriesId ?? null} FOR SHARE
     )
-    SELECT coalesce((SELECT readable FROM locked), false) AS "seriesFound", ${referencesTo(referred)}`.execute(
-    trx,
-  );
-  return rows[0] as References;
-}
-
-/** Presenters, with the names of people in place of their user names (compatibility 3.5). */
-export function namedPresenters(presenters: readonly string[], { names }: References): string[] {
-  return presenters.map((presenter) =>
-    Object.hasOwn(names, presenter) ? (names[presenter] ?? '') : presenter,
-  );
+    SELECT coalesce((SELECT readable FROM locked), false) AS "seriesFound", ${referencesTo(referred)},
+      EXISTS (SELECT FROM events WHERE events.id = ${id ?? null}) AS taken`.execute(trx);
+  const [found] = rows;
+  if (!found) throw new Error('A query without a table has one row.');
+  const { referredPresenters: presenters, ...others } = found;
+  return { ...others, presenters };
 }
 
 function referencesTo({ presenters = [], agentId = '' }: Referred) {
-  return sql`coalesce((SELECT jsonb_object_agg(username, name) FROM accounts
-      WHERE username = ANY(${[...presenters]}::text[]) AND name <> ''), '{}') AS names,
+  return sql`ARRAY(SELECT coalesce(nullif(name, ''), presenter)
+      FROM unnest(${[...presenters]}::text[]) WITH ORDINALITY AS presenters (presenter, position)
+      LEFT JOIN accounts ON username = presenter ORDER BY position) AS "referredPresenters",
     EXISTS (SELECT FROM capture_agents WHERE capture_agents.id = ${agentId} AND NOT forgotten) AS "agentKnown"`;
 }
 
 function stateOf(found: Found, seriesFound: boolean): EventState {
   const { readable, writable, inputs, workflow, configuration, ...rest } = found;
-  const { tracks, ownEntries, seriesEntries, catalogs, names, agentKnown, ...row } = rest;
+  const { tracks, ownEntries, seriesEntries, catalogs, referredPresenters, agentKnown, ...row } = rest;
   const hasMedia = tracks.some(({ isMedia }) => isMedia);
   return {
     row,
@@ -173,6 +178,6 @@ function stateOf(found: Found, seriesFound: boolean): EventState {
     processing:
       workflow === null ? undefined : { workflow, configuration: configuration as Record<string, string> },
     progress: progressOf(row, hasMedia),
-    references: { seriesFound, names, agentKnown },
+    references: { seriesFound, presenters: referredPresenters, agentKnown },
   };
 }

@@ -13,9 +13,13 @@ import {
   type NewSchedules,
   type ScheduleChange,
 } from '../recordings/schedules/write-schedules.ts';
+import type { RecordingState, Schedule } from '../recordings/state.ts';
 import { releaseObjects } from '../storage/staging-entries.ts';
 import type { StoredTrack } from './event-state.ts';
 import { type NewTrack, trackRow } from './tracks.ts';
+
+/** What of an event an edit changes. */
+export type EventPart = 'metadata' | 'acl' | 'scheduling' | 'processing' | 'tracks';
 
 /** What sets new events of one request apart. */
 export type OwnColumns = Required<
@@ -26,12 +30,13 @@ export type OwnColumns = Required<
 export interface EventWrite {
   /** Identifiers. Tracks are those of the first. */
   ids: readonly string[];
-  /** Rows of new events, or the columns that change. */
-  rows:
-    | { kind: 'new'; own: readonly OwnColumns[]; shared: Omit<Insertable<Event>, keyof OwnColumns> }
-    | { kind: 'changed'; columns: Updateable<Event> };
+  /** The user name of who asks; nobody for what the service does by itself. */
+  actor: string | undefined;
+  rows: NewRows | ChangedRows;
   schedules?: NewSchedules | undefined;
   schedule?: ScheduleChange | undefined;
+  /** The states that the recordings come into, one after the other. */
+  recording?: readonly RecordingState[];
   acl?: readonly AclEntry[] | undefined;
   /** Values of catalogs beside the default one, by flavor. */
   catalogs?: ReadonlyMap<string, CatalogValues> | undefined;
@@ -41,35 +46,65 @@ export interface EventWrite {
   tracks?: readonly NewTrack[];
   /** What has made the tracks, if no client has sent them. */
   madeBy?: string | undefined;
-  log: readonly NewChange[];
+}
+
+interface NewRows {
+  kind: 'new';
+  own: readonly OwnColumns[];
+  shared: Omit<Insertable<Event>, keyof OwnColumns>;
+}
+
+interface ChangedRows {
+  kind: 'changed';
+  columns: Updateable<Event>;
+  /** What the log says has changed. */
+  parts: readonly EventPart[];
 }
 
 /**
  * The one writer of events. Rows come after what they show of schedules, access control lists and catalogs (triggers derive
- * it), and count one version. Objects of tracks that go are released; those of new ones are for the caller to take off the
- * staging ledger.
+ * it), and count one version; then the log says what has happened. Objects of tracks that go are released; those of new ones
+ * are for the caller to take off the staging ledger.
  *
  * @throws {Overlap} when something else is to be recorded at that time
  */
 export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
-  const { ids, rows, acl, catalogs, removedCatalog, removedTracks = [], tracks = [], madeBy } = write;
+  const { ids, acl, catalogs, removedCatalog, removedTracks = [] } = write;
   if (write.schedules) await insertSchedules(trx, write.schedules);
   if (write.schedule) await changeSchedule(trx, write.schedule);
-  if (acl) await replaceAcl(trx, 'events', ids, acl);
   if (catalogs) await saveCatalogs(trx, 'events', ids, catalogs);
   if (removedCatalog !== undefined) await deleteCatalog(trx, 'events', ids, removedCatalog);
-  if (removedTracks.length > 0) await removeTracks(trx, removedTracks);
+  if (acl) await replaceAcl(trx, 'events', ids, acl);
+  await writeRows(trx, write);
+  await recordChanges(trx, changesOf(write));
+  await releaseObjects(
+    trx,
+    removedTracks.map(({ objectKey }) => objectKey),
+  );
+}
+
+async function writeRows(
+  trx: Transaction,
+  { ids, rows, removedTracks = [], tracks = [], madeBy }: EventWrite,
+): Promise<void> {
   if (rows.kind === 'new') await insertRows(trx, rows);
-  else await updateRows(trx, ids, rows.columns);
-  if (tracks.length > 0) await insertTracks(trx, ids[0] ?? '', tracks, madeBy);
-  await recordChanges(trx, write.log);
+  else {
+    await trx
+      .updateTable('events')
+      .set((eb) => ({ ...rows.columns, archive_version: eb('archive_version', '+', 1) }))
+      .where('id', '=', (eb) => eb.fn.any(eb.val([...ids])))
+      .execute();
+  }
+  if (removedTracks.length > 0) {
+    const removed = removedTracks.map(({ id }) => id);
+    await trx.deleteFrom('tracks').where('id', 'in', removed).execute();
+  }
+  const [eventId = ''] = ids;
+  if (tracks.length > 0) await insertTracks(trx, eventId, tracks, madeBy);
 }
 
 /** However many, in one statement that carries what they share only once. */
-async function insertRows(
-  trx: Transaction,
-  { own, shared }: Extract<EventWrite['rows'], { kind: 'new' }>,
-): Promise<void> {
+async function insertRows(trx: Transaction, { own, shared }: NewRows): Promise<void> {
   const columns = Object.keys(shared).map((column) => sql.ref(column));
   await sql`
     INSERT INTO events (id, title, start_date, created, duration, ${sql.join(columns)})
@@ -79,30 +114,6 @@ async function insertRows(
       ${own.map(({ created }) => created)}::timestamptz[],
       ${own.map(({ duration }) => duration)}::bigint[])
       AS own (id, title, start_date, created, duration)`.execute(trx);
-}
-
-async function updateRows(
-  trx: Transaction,
-  ids: readonly string[],
-  columns: Updateable<Event>,
-): Promise<void> {
-  await trx
-    .updateTable('events')
-    .set((eb) => ({ ...columns, archive_version: eb('archive_version', '+', 1) }))
-    .where('id', '=', (eb) => eb.fn.any(eb.val([...ids])))
-    .execute();
-}
-
-async function removeTracks(
-  trx: Transaction,
-  tracks: readonly Pick<StoredTrack, 'id' | 'objectKey'>[],
-): Promise<void> {
-  const ids = tracks.map(({ id }) => id);
-  await trx.deleteFrom('tracks').where('id', 'in', ids).execute();
-  await releaseObjects(
-    trx,
-    tracks.map(({ objectKey }) => objectKey),
-  );
 }
 
 /** After those that the event has. */
@@ -119,4 +130,37 @@ async function insertTracks(
     made_by: madeBy ?? null,
   }));
   await trx.insertInto('tracks').values(rows).execute();
+}
+
+function changesOf(write: EventWrite): NewChange[] {
+  const { ids, actor, rows, recording = [] } = write;
+  const kind = rows.kind === 'new' ? 'event.created' : 'event.changed';
+  const data = { ...(rows.kind === 'changed' && { parts: rows.parts }), ...tracksData(write) };
+  const recordings = ids.flatMap((eventId) =>
+    recording.map((state) => ({ kind: 'event.recording', eventId, data: { recording: state } }) as const),
+  );
+  return [
+    ...(rows.kind === 'changed' ? recordings : []),
+    ...ids.map((eventId) => ({ kind, eventId, actor, data }) as const),
+    ...schedulesOf(write).map(({ eventId, agentId: agent, start, end }) => {
+      const data = { agent, start: start.toISOString(), end: end.toISOString() };
+      return { kind: 'event.scheduled', eventId, actor, data } as const;
+    }),
+    ...(rows.kind === 'new' ? recordings : []),
+  ];
+}
+
+/** How many tracks have come and how long they are, or how many were made. */
+function tracksData({ tracks = [], madeBy }: EventWrite) {
+  if (madeBy !== undefined) return { made: tracks.length };
+  const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+  return tracks.length > 0 ? { tracks: tracks.length, bytes } : {};
+}
+
+function schedulesOf({ schedules, schedule }: EventWrite): Omit<Schedule, 'inputs'>[] {
+  if (schedule?.to) return [schedule.to];
+  return (schedules?.occurrences ?? []).map((occurrence) => ({
+    ...occurrence,
+    agentId: schedules?.agentId ?? '',
+  }));
 }

@@ -3,31 +3,13 @@ import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database, Queryable, Transaction } from '../database/kysely.ts';
 import { inTransaction, Outdated } from '../database/retry.ts';
-import type { Occurrence, Period } from './schedules/schedule.ts';
+import { Overlap, type TimeClaim } from './schedules/write-schedules.ts';
+import type { Period } from './state.ts';
 
 /** A recording that stands in the way of another. */
 export interface Conflict extends Period {
   /** Empty when the event is not for the caller to see. */
   title: string;
-}
-
-/** The time that somebody wants of an agent. */
-export interface TimeClaim {
-  agentId: string;
-  /** What has to lie between two recordings, in milliseconds. */
-  gapMs: number;
-  /** Chronological. */
-  occurrences: readonly Occurrence[];
-}
-
-/** The database refused a claim: somebody has the time already, or the claim overlaps itself. The transaction is over. */
-class Overlap extends Error {
-  override name = 'Overlap';
-  readonly claim: TimeClaim;
-  constructor(claim: TimeClaim, cause: unknown) {
-    super(`Something else is to be recorded on '${claim.agentId}'.`, { cause });
-    this.claim = claim;
-  }
 }
 
 /** What a client wants to have recorded conflicts with these: chronological, at least one. */
@@ -40,18 +22,7 @@ export class ScheduleConflict extends Error {
   }
 }
 
-const EXCLUSION_VIOLATION = '23P01';
 const ATTEMPTS = 10;
-
-/** Runs a statement that schedules. @throws {Overlap} when the constraint of the table refuses the claim */
-export async function refusingOverlaps<T>(claim: TimeClaim, statement: () => Promise<T>): Promise<T> {
-  try {
-    return await statement();
-  } catch (error) {
-    const overlaps = error instanceof Error && 'code' in error && error.code === EXCLUSION_VIOLATION;
-    throw overlaps ? new Overlap(claim, error) : error;
-  }
-}
 
 /**
  * Runs a transaction that schedules recordings. Whether they conflict with others is for the database to say; what they

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../database/kysely.ts';
-import type { Period } from './schedules/schedule.ts';
-import type { RecordingState } from './state.ts';
+import type { Period, RecordingState } from './state.ts';
 
 const LATELY_DAYS = 7;
 

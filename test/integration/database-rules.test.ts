@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { isMedia } from '../../src/events/tracks.ts';
-import { RECORDING_MOVES } from '../../src/recordings/state.ts';
 import { isActive, OPERATION_MOVES, WORKFLOW_MOVES } from '../../src/workflows/states.ts';
 import { workerApp } from '../support/app.ts';
 import { insertEvent } from '../support/publication.ts';
@@ -57,7 +56,6 @@ test.each([
   ['workflows', 'state', Object.keys(WORKFLOW_MOVES)],
   ['events', 'processing_state', ['', ...Object.keys(WORKFLOW_MOVES)]],
   ['workflow_operations', 'state', Object.keys(OPERATION_MOVES)],
-  ['schedules', 'recording_state', Object.keys(RECORDING_MOVES)],
 ])('the states that %s.%s allows are those that have moves', async (table, column, states) => {
   const { rows } = await sql<{ definition: string }>`
     SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint

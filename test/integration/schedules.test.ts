@@ -2,13 +2,12 @@ import { type RawBuilder, sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { anonymous } from '../../src/access/principal.ts';
 import type { Transaction } from '../../src/database/kysely.ts';
+import { conflictsWith, explainingConflicts } from '../../src/recordings/conflicts.ts';
 import {
-  conflictsWith,
-  explainingConflicts,
+  advanceRecording as advanceFrom,
   refusingOverlaps,
   type TimeClaim,
-} from '../../src/recordings/conflicts.ts';
-import { advanceRecording as advanceFrom } from '../../src/recordings/schedules/write-schedules.ts';
+} from '../../src/recordings/schedules/write-schedules.ts';
 import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '../../src/recordings/state.ts';
 import { IllegalMove } from '../../src/workflows/states.ts';
 import { workerApp } from '../support/app.ts';

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Principal } from '../../src/access/principal.ts';
 import type { Database, Transaction } from '../../src/database/kysely.ts';
-import { isSamePlace } from '../../src/recordings/schedules/schedule.ts';
 import { scheduleOf } from '../../src/recordings/schedules/schedules.queries.ts';
 import {
   changeSchedule,
   insertSchedules,
   lockAgentOf,
 } from '../../src/recordings/schedules/write-schedules.ts';
+import { isSamePlace } from '../../src/recordings/state.ts';
 import { insertEvent } from './publication.ts';
 import { newAgent } from './scheduling.ts';
 

@@ -99,10 +99,10 @@ async function replaceTracks(
   if (before.length + made.length === 0) return;
   await writeEvents(trx, {
     ids: [eventId],
-    rows: { kind: 'changed', columns: {} },
+    actor: undefined,
+    rows: { kind: 'changed', columns: {}, parts: ['tracks'] },
     removedTracks: before,
     tracks: made,
     madeBy: maker,
-    log: [{ kind: 'event.changed', eventId, data: { parts: ['tracks'], made: made.length } }],
   });
 }

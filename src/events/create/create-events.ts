@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import type { AclEntry } from '../../access/acl/acl.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import { requireSchedulable } from '../../recordings/agents/require-agent.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
-import type { Occurrence } from '../../recordings/schedules/schedule.ts';
+import type { Occurrence } from '../../recordings/state.ts';
 import { stateAfter } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import type { newEventColumns } from '../columns.ts';
-import { createdChange, recordingChange, scheduledChange } from '../event-changes.ts';
-import { lookUp, namedPresenters, type References, type Sender } from '../event-state.ts';
+import { lookUp, type References, type Sender } from '../event-state.ts';
 import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from '../refusals.ts';
 import type { NewTrack } from '../tracks.ts';
 import { type EventWrite, writeEvents } from '../write-events.ts';
@@ -53,72 +51,63 @@ export async function createEvents(
   const { id, recordings, columns } = events;
   if (recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
   const occurrences = recordings && occurrencesIn(recordings, { id, title: columns.title });
-  const { series_id, presenters } = columns;
-  const referred = { seriesId: series_id ?? undefined, presenters, agentId: recordings?.agentId };
+  const referred = {
+    id: recordings?.recurring ? undefined : id,
+    seriesId: columns.series_id ?? undefined,
+    presenters: columns.presenters,
+    agentId: recordings?.agentId,
+  };
   const references = await lookUp(trx, referred, by);
-  if (series_id && !references.seriesFound) throw NO_SUCH_SERIES(series_id);
-  if (id !== undefined && !recordings?.recurring) await requireFreeIdentifier(trx, id);
-  if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);
-  const write = newWrite(events, occurrences, tracks, references, by);
+  const write = decideCreation(events, { occurrences, tracks, references, by });
   await writeEvents(trx, write);
   return { ids: write.ids, processing: !recordings || tracks.length > 0 ? events.processing : undefined };
 }
 
 /**
- * Refuses an identifier that another event has; until the transaction ends no other one gets it. Needed before anything
- * is written that belongs to an event of that identifier.
+ * Decides what new events are.
+ *
+ * @throws {HttpError} 400, 409
  */
-async function requireFreeIdentifier(trx: Transaction, id: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx);
-  const taken = await trx.selectFrom('events').select('id').where('id', '=', id).executeTakeFirst();
-  if (taken) throw IDENTIFIER_TAKEN(id);
-}
-
-function newWrite(
+export function decideCreation(
   { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
-  occurrences: readonly Occurrence[] | undefined,
-  tracks: readonly NewTrack[],
-  references: References,
-  { principal, gapMs }: Creator,
+  {
+    occurrences,
+    tracks,
+    references,
+    by: { principal, gapMs },
+  }: {
+    occurrences: readonly Occurrence[] | undefined;
+    tracks: readonly NewTrack[];
+    references: References & { taken: boolean };
+    by: Creator;
+  },
 ): EventWrite {
   const { title, start_date, created, duration, ...columns } = all;
+  if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);
+  if (references.taken) throw IDENTIFIER_TAKEN(id ?? '');
+  if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);
   const own = occurrences?.map(scheduledColumns) ?? [
     { id: id ?? randomUUID(), title, start_date, created, duration },
   ];
-  const ids = own.map(({ id }) => id);
+  const shared = {
+    ...columns,
+    presenters: [...references.presenters],
+    location: recordings?.agentId ?? columns.location,
+    creator: principal.displayName,
+    own_acl: acl !== null,
+  };
   const recordingState = recordings && tracks.length > 0 ? stateAfter('', { kind: 'recorded' }) : undefined;
-  const actor = principal.username;
   return {
-    ids,
-    rows: {
-      kind: 'new',
-      own,
-      shared: {
-        ...columns,
-        presenters: namedPresenters(columns.presenters, references),
-        location: recordings?.agentId ?? columns.location,
-        creator: principal.displayName,
-        own_acl: acl !== null,
-      },
-    },
-    schedules: recordings &&
-      occurrences && {
-        agentId: recordings.agentId,
-        inputs: recordings.inputs,
-        occurrences,
-        processing,
-        gapMs,
-        recordingState,
-      },
+    ids: own.map(({ id }) => id),
+    actor: principal.username,
+    rows: { kind: 'new', own, shared },
+    schedules:
+      recordings && occurrences
+        ? { ...recordings, occurrences, processing, gapMs, recordingState }
+        : undefined,
+    recording: recordingState ? [recordingState] : [],
     acl: acl ?? undefined,
     catalogs,
     tracks,
-    log: [
-      ...ids.map((eventId) => createdChange(eventId, tracks, actor)),
-      ...(occurrences ?? []).map((occurrence) =>
-        scheduledChange({ ...occurrence, agentId: recordings?.agentId ?? '' }, actor),
-      ),
-      ...(recordingState ? ids.map((eventId) => recordingChange(eventId, recordingState)) : []),
-    ],
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { badRequest } from '../../http/errors.ts';
 import { TEXT_BYTES } from '../../metadata/values.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
-import type { Occurrence } from '../../recordings/schedules/schedule.ts';
+import type { Occurrence } from '../../recordings/state.ts';
 import type { OwnColumns } from '../write-events.ts';
 
 /**

@@ -6,19 +6,19 @@ import { type CatalogValues, withoutUntouched } from '../../metadata/catalog.ts'
 import { requireValues } from '../../metadata/parse.ts';
 import { requireSchedulable } from '../../recordings/agents/require-agent.ts';
 import { periodOf } from '../../recordings/schedules/parse.ts';
-import { isSamePlace, type Schedule } from '../../recordings/schedules/schedule.ts';
 import {
   awaitsDelivery,
+  isSamePlace,
   progressOf,
   type RecordingProgress,
   type RecordingState,
+  type Schedule,
   stateAfter,
 } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import { isActive } from '../../workflows/states.ts';
 import { changedColumns } from '../columns.ts';
-import { editedChange, recordingChange, scheduledChange } from '../event-changes.ts';
-import { type EventState, namedPresenters, type StoredTrack } from '../event-state.ts';
+import type { EventState, StoredTrack } from '../event-state.ts';
 import {
   ACL_FULL,
   NO_ACL_ENTRY,
@@ -31,11 +31,11 @@ import {
   UPLOADED_ALREADY,
 } from '../refusals.ts';
 import { isMedia } from '../tracks.ts';
-import type { EventWrite } from '../write-events.ts';
+import type { EventPart, EventWrite } from '../write-events.ts';
 import type { AclEdit, EventEdits, MetadataEdit, SchedulingEdit, TrackEdit } from './edits.ts';
 import type { Refusals } from './refusals.ts';
 
-const EVENT_PARTS = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'] as const;
+const EVENT_PARTS: readonly EventPart[] = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'];
 
 /** What an update comes to. */
 export interface Decision {
@@ -103,18 +103,15 @@ export function decideUpdate(
       : undefined;
   const write: EventWrite = {
     ids: [row.id],
-    rows: { kind: 'changed', columns },
+    actor,
+    rows: { kind: 'changed', columns, parts },
     schedule,
+    recording,
     acl: entries,
     catalogs: described?.catalogs,
     removedCatalog: described?.removed,
     removedTracks: files?.removed ?? [],
     tracks: files?.added ?? [],
-    log: [
-      ...recording.map((each) => recordingChange(row.id, each)),
-      editedChange(row.id, { parts, added: files?.added ?? [] }, actor),
-      ...(to ? [scheduledChange(to, actor)] : []),
-    ],
   };
   return { write, ...outcome };
 }
@@ -173,9 +170,8 @@ function decideMetadata(state: EventState, edit: MetadataEdit) {
 }
 
 function commonColumns({ row, references }: EventState, values: CatalogValues) {
-  const presenters = values.get('creator');
-  const named = Array.isArray(presenters)
-    ? new Map(values).set('creator', namedPresenters(presenters, references))
+  const named = Array.isArray(values.get('creator'))
+    ? new Map(values).set('creator', [...references.presenters])
     : values;
   const columns = changedColumns(named, row);
   if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);

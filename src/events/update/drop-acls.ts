@@ -28,11 +28,10 @@ export async function dropAclsOfSeries(
     .execute();
   const ids = owning.map(({ id }) => id);
   if (ids.length === 0) return;
-  const actor = principal.username;
   await writeEvents(trx, {
     ids,
-    rows: { kind: 'changed', columns: { own_acl: false } },
+    actor: principal.username,
+    rows: { kind: 'changed', columns: { own_acl: false }, parts: ['acl'] },
     acl: [],
-    log: ids.map((eventId) => ({ kind: 'event.changed', eventId, actor, data: { parts: ['acl'] } })),
   });
 }

@@ -1,5 +1,5 @@
 import { instantOf, isTimeZone, offsetAt } from '../../recordings/recurrence/time-zone.ts';
-import type { Period } from '../../recordings/schedules/schedule.ts';
+import type { Period } from '../../recordings/state.ts';
 import { addDays, type Day, dayOf } from './days.ts';
 
 const DATE = new Intl.DateTimeFormat('en-GB', {

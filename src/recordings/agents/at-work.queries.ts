@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../../database/kysely.ts';
 import { FAILED_LATELY } from '../failed.queries.ts';
-import type { Period } from '../schedules/schedule.ts';
 import { recordedWithin } from '../schedules/timetable.queries.ts';
+import type { Period } from '../state.ts';
 import type { AgentState } from './agent.schemas.ts';
 import { SHOWN_STATE } from './agents.queries.ts';
 

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../metadata/time.ts';
 import type { Conflict } from '../conflicts.ts';
-import type { Schedule } from './schedule.ts';
+import type { Schedule } from '../state.ts';
 
 /**
  * Scheduling information as the API shows it (contract 4.5); without inputs when there are none. Times have milliseconds

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Refusal } from '../../http/endpoint/refusal.ts';
 import { badRequest } from '../../http/errors.ts';
 import { MOMENT, NO_END, RULE_INCOMPLETE, TWO_ENDS, UNPARSABLE_SCHEDULING } from '../refusals.ts';
-import type { Period } from './schedule.ts';
+import type { Period } from '../state.ts';
 import { LONGEST_MS, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
 
 /** What a client asks for in the part `scheduling` of a new event. */

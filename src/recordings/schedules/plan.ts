@@ -2,8 +2,8 @@ import type { Queryable } from '../../database/kysely.ts';
 import { timeZoneOf } from '../agents/agents.queries.ts';
 import { occurrencesOf } from '../recurrence/occurrences.ts';
 import { PERIODS_OVERLAP } from '../refusals.ts';
+import type { Period } from '../state.ts';
 import { parseNewScheduling } from './parse.ts';
-import type { Period } from './schedule.ts';
 
 /** What an agent is to record for new events. */
 export interface RecordingPlan {

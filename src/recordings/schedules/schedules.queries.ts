@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../../database/kysely.ts';
 import type { Processing } from '../../workflows/processing.ts';
-import type { Schedule } from './schedule.ts';
+import type { Schedule } from '../state.ts';
 
 /** What is to be done with the recording of a scheduled event; undefined for an event that is not scheduled. */
 export async function processingOf(db: Queryable, eventId: string): Promise<Processing | undefined> {

@@ -1,8 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { Queryable } from '../../database/kysely.ts';
 import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '../../publications/model.ts';
-import type { RecordingState } from '../state.ts';
-import type { Period } from './schedule.ts';
+import type { Period, RecordingState } from '../state.ts';
 
 /** The time of an agent that somebody wants to look at. */
 export interface TimeOfAgent extends Period {

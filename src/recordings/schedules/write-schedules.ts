@@ -2,9 +2,35 @@ import { sql } from 'kysely';
 import { recordChanges } from '../../changes/record.ts';
 import type { Transaction } from '../../database/kysely.ts';
 import type { Processing } from '../../workflows/processing.ts';
-import { refusingOverlaps } from '../conflicts.ts';
-import { type RecordingChange, type RecordingState, stateAfter } from '../state.ts';
-import { isSamePlace, type Occurrence, type Schedule } from './schedule.ts';
+import {
+  isSamePlace,
+  type Occurrence,
+  type RecordingChange,
+  type RecordingState,
+  type Schedule,
+  stateAfter,
+} from '../state.ts';
+
+/** The time that somebody wants of an agent. */
+export interface TimeClaim {
+  agentId: string;
+  /** What has to lie between two recordings, in milliseconds. */
+  gapMs: number;
+  /** Chronological. */
+  occurrences: readonly Occurrence[];
+}
+
+/** The database refused a claim: somebody has the time already, or the claim overlaps itself. The transaction is over. */
+export class Overlap extends Error {
+  override name = 'Overlap';
+  readonly claim: TimeClaim;
+  constructor(claim: TimeClaim, cause: unknown) {
+    super(`Something else is to be recorded on '${claim.agentId}'.`, { cause });
+    this.claim = claim;
+  }
+}
+
+const EXCLUSION_VIOLATION = '23P01';
 
 /** Recordings of one agent that are scheduled together. */
 export interface NewSchedules {
@@ -17,6 +43,16 @@ export interface NewSchedules {
   gapMs: number;
   /** None of which anything is known, unless given. */
   recordingState?: RecordingState | undefined;
+}
+
+/** Runs a statement that schedules. @throws {Overlap} when the constraint of the table refuses the claim */
+export async function refusingOverlaps<T>(claim: TimeClaim, statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    const overlaps = error instanceof Error && 'code' in error && error.code === EXCLUSION_VIOLATION;
+    throw overlaps ? new Overlap(claim, error) : error;
+  }
 }
 
 /**
