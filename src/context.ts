@@ -24,7 +24,6 @@ import { DatabaseWatch } from './database/watch.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { IdempotencyLedger } from './idempotency/ledger.ts';
 import { UploadGate } from './ingest/gate.ts';
-import { Ingest } from './ingest/ingest.ts';
 import { Digests } from './ingest/uploads/digests.ts';
 import { type Catalogs, loadCatalogs } from './metadata/catalogs.ts';
 import { ServiceMetrics } from './operator/metrics/service-metrics.ts';
@@ -80,8 +79,6 @@ export interface Services {
   /** The same by a browser's cookie. */
   sessions: Sessions;
   idempotency: Idempotency;
-  /** Makes events of what comes in. */
-  ingest: Ingest;
   /** Who writes to what, among all processes. */
   locks: Locks;
   /** What the database tells this process of. */
@@ -189,7 +186,6 @@ export async function createContext(
     tokens: overrides.tokens ?? tokenVerifier(config, keys, directory),
     sessions: overrides.sessions ?? new Sessions(new SessionStore({ database, directory }), publicUrl),
     idempotency: overrides.idempotency ?? new Idempotency(ledger),
-    ingest: overrides.ingest ?? new Ingest({ database, staging, definitions }),
     locks,
     notifications,
     gate: overrides.gate ?? new UploadGate(config.maxParallelUploads),

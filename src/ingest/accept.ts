@@ -22,10 +22,16 @@ export interface Accepted {
   workflowId: number | undefined;
 }
 
+/** What accepting works with. */
+export interface AcceptParts {
+  staging: StagingLedger;
+  definitions: WorkflowDefinitions;
+}
+
 /**
  * Makes or completes events of what has come in, starts their processing when there is something to process, and takes
  * the objects off the staging ledger: all in one transaction, of which the queue hears only through the database.
- * Run it in `explainingConflicts`, as `Ingest` does.
+ * Run it in `explainingConflicts`.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
  * @throws {DraftGone} when its draft has been discarded or has expired
@@ -37,7 +43,7 @@ export interface Accepted {
 export async function accept(
   trx: Transaction,
   intake: Intake,
-  { staging, definitions }: { staging: StagingLedger; definitions: WorkflowDefinitions },
+  { staging, definitions }: AcceptParts,
 ): Promise<Accepted> {
   const { principal, requestId, draft, tracks, uploads = [], documents = [] } = intake;
   const drafted = draft && (await takeDraft(trx, { ...draft, principal }));

@@ -11,6 +11,12 @@ export const TOO_MANY_UPLOADS = refusal(
 /** What becomes of an upload for which there is no place: it is refused, or waits for its turn for so long. */
 export type WhenFull = 'refuse' | { waitMs: number };
 
+/** One request at the gate: it is counted from the first `enter()` on until it is disposed of. */
+export interface GatePass extends AsyncDisposable {
+  /** @throws {HttpError} 503 when there are too many */
+  enter(): Promise<void>;
+}
+
 /** How many uploads one process receives at once. */
 export class UploadGate {
   readonly #most: number;
@@ -28,26 +34,19 @@ export class UploadGate {
     return this.#inside >= this.#most;
   }
 
-  /**
-   * Carries out a request that may turn out to be an upload. It is counted from the first `enter()` on to its end.
-   *
-   * @param receive is given `enter`, which rejects with 503 when there are too many
-   */
-  async pass<T>(
-    receive: (enter: () => Promise<void>) => Promise<T>,
-    whenFull: WhenFull = 'refuse',
-  ): Promise<T> {
+  /** Lets a request in that may turn out to be an upload; dispose of its pass when it has ended. */
+  open(whenFull: WhenFull = 'refuse'): GatePass {
     let entered: Promise<void> | undefined;
-    const enter = () => (entered ??= this.#enter(whenFull));
-    try {
-      return await receive(enter);
-    } finally {
-      const inside = await entered?.then(
-        () => true,
-        () => false,
-      );
-      if (inside) this.#leave();
-    }
+    return {
+      enter: () => (entered ??= this.#enter(whenFull)),
+      [Symbol.asyncDispose]: async () => {
+        const inside = await entered?.then(
+          () => true,
+          () => false,
+        );
+        if (inside) this.#leave();
+      },
+    };
   }
 
   async #enter(whenFull: WhenFull): Promise<void> {

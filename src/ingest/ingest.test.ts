@@ -8,7 +8,7 @@ import { silentLogger } from '../telemetry/log.ts';
 import { abortedUploads } from '../telemetry/metrics.ts';
 import { answerFailure } from './answer-failure.ts';
 import { parseTrackRequest } from './external-api/track-form.ts';
-import { UploadGate } from './gate.ts';
+import { type GatePass, UploadGate, type WhenFull } from './gate.ts';
 
 describe('the answer to an upload that failed', () => {
   beforeEach(() => abortedUploads.reset());
@@ -39,10 +39,20 @@ describe('the answer to an upload that failed', () => {
 });
 
 describe('the gate for uploads', () => {
+  /** Carries out work with a pass of the gate. */
+  async function pass<T>(
+    gate: UploadGate,
+    work: (enter: GatePass['enter']) => Promise<T>,
+    whenFull?: WhenFull,
+  ): Promise<T> {
+    await using opened = gate.open(whenFull);
+    return await work(opened.enter);
+  }
+
   /** A request that has entered and stays until it is told to end. */
   function staying(gate: UploadGate) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const done = gate.pass((enter) => {
+    const done = pass(gate, (enter) => {
       enter().catch(() => undefined);
       return promise;
     });
@@ -50,7 +60,7 @@ describe('the gate for uploads', () => {
     return { done, end: resolve, fail: reject };
   }
 
-  const entering = (gate: UploadGate) => gate.pass(async (enter) => enter());
+  const entering = (gate: UploadGate) => pass(gate, async (enter) => enter());
 
   test('one more than there may be is refused until another has ended, however it ends', async () => {
     const gate = new UploadGate(2);
@@ -74,7 +84,7 @@ describe('the gate for uploads', () => {
 
   test('a request counts once, and not before it enters', async () => {
     const gate = new UploadGate(1);
-    await gate.pass(async (enter) => {
+    await pass(gate, async (enter) => {
       await entering(gate);
       await enter();
       await enter();
@@ -95,7 +105,8 @@ describe('the gate for uploads', () => {
     const first = staying(gate);
     const order: number[] = [];
     const waiting = [1, 2, 3].map((n) =>
-      gate.pass(
+      pass(
+        gate,
         async (enter) => {
           await enter();
           order.push(n);
@@ -114,7 +125,7 @@ describe('the gate for uploads', () => {
   test('who has waited too long is refused, and takes nobody a place', async () => {
     const gate = new UploadGate(1);
     const first = staying(gate);
-    const waited = gate.pass((enter) => enter(), { waitMs: 5 });
+    const waited = pass(gate, (enter) => enter(), { waitMs: 5 });
     await expect(waited).rejects.toMatchObject({ status: 503 });
     first.end();
     await first.done;

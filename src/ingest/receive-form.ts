@@ -8,7 +8,7 @@ import type { FilePart, FormLimits } from '../http/form/multipart.ts';
 import { detectMediaType } from '../media/signature.ts';
 import type { ObjectStorage } from '../storage/port.ts';
 import type { StagingLedger } from '../storage/staging.ts';
-import type { UploadGate, WhenFull } from './gate.ts';
+import type { GatePass, UploadGate, WhenFull } from './gate.ts';
 import { requireRoom } from './room.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 
@@ -50,89 +50,80 @@ export interface FormOptions {
   reword?: (refusal: HttpError) => HttpError;
 }
 
-/** What a client sent: the form's fields, and its files in the order of their parts. */
-export interface ReceivedForm {
+/**
+ * What a client sent: the form's fields, and its files in the order of their parts. It is inside the gate, and what was
+ * stored is removed, when it is disposed of before it is kept.
+ */
+export interface ReceivedForm extends AsyncDisposable {
   /** The last value of each. */
   fields: Map<string, string>;
   files: ReceivedFile[];
   /** Of the files that were read as text. */
   texts: { field: string; text: string }[];
+  /** Enters the gate for more that is stored; who is inside stays there. */
+  enter: GatePass['enter'];
+  /** Rows have the files now. */
+  keep(): void;
 }
 
 /**
- * Receives a form with files: those of the declared parts stream into storage. Then `accept` makes something of them.
- * Whatever goes wrong, there or before, nothing that was stored stays.
+ * Receives a form with files: those of the declared parts stream into storage. When that fails nothing stays of them.
  *
- * @param accept may `enter` the gate for more that it stores; whoever is inside stays there
- * @returns what `accept` returns
  * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
  * @throws {ClientGone} when it went away
  * @throws {StorageRefused}
  * @throws {StagingExpired} as soon as one of the files has been swept
  */
-export function receiveForm<T>(
+export async function receiveForm(
   request: EndpointRequest,
   options: FormOptions,
   parts: FormParts,
-  accept: (form: ReceivedForm, enter: () => Promise<void>) => Promise<T>,
-): Promise<T> {
-  return parts.gate.pass(async (enter) => {
-    if (!isSmall(request)) {
-      await enter();
-      await requireRoom(request, parts);
-    }
-    const takes: FormOptions['takes'] = async (file) => {
-      const taking = (await options.takes?.(file)) ?? 'store';
-      if (taking === 'store') await enter();
-      return taking;
-    };
-    return receive(request, { ...options, takes }, parts, (form) => accept(form, enter));
-  }, options.whenFull);
-}
-
-async function receive<T>(
-  request: EndpointRequest,
-  {
-    detect = detectMediaType,
-    takes,
-    onField,
-    most,
-    reword = (error) => error,
-  }: FormOptions & Required<Pick<FormOptions, 'takes'>>,
-  { config, storage, staging }: FormParts,
-  accept: (form: ReceivedForm) => Promise<T>,
-): Promise<T> {
+): Promise<ReceivedForm> {
+  const { detect = detectMediaType, takes = storeAll, onField, most, reword = (error) => error } = options;
+  const { gate, config } = parts;
+  await using owned = new AsyncDisposableStack();
+  const { enter } = owned.use(gate.open(options.whenFull));
+  const staged = owned.use(new StagedFiles(parts, request.c.var.principal.username));
+  if (!isSmall(request)) {
+    await enter();
+    await requireRoom(request, parts);
+  }
   const limits = { ...limitsOf(config), ...most };
   const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
-  const staged = new StagedFiles({ storage, staging }, request.c.var.principal.username);
   const files: ReceivedFile[] = [];
   const texts: ReceivedForm['texts'] = [];
   let started = 0;
-  try {
-    const onFile = async ({ field, filename, stream }: FilePart) => {
-      staged.requireAll();
-      const taking = await takes({ field, filename });
-      if (taking === 'drop') return drain(stream);
-      if (taking === 'text') {
-        const text = await textOf(stream, field, limits.fieldBytes);
-        onField?.(field, text);
-        texts.push({ field, text });
-        return;
-      }
-      // Parts are handled in turn, but may overlap at their ends.
-      const index = started++;
-      files[index] = await staged.store({ field, filename, stream, expectedBytes, detect });
-    };
-    const fields = await request.files(limits, onFile, onField).catch((error) => {
-      throw error instanceof HttpError ? reword(error) : error;
-    });
-    const read = texts.map(({ field, text }): [string, string] => [field, text]);
-    return await accept({ fields: new Map([...fields, ...read]), files, texts });
-  } catch (error) {
-    await staged.discard();
-    throw error;
-  }
+  const onFile = async ({ field, filename, stream }: FilePart) => {
+    staged.requireAll();
+    const taking = await takes({ field, filename });
+    if (taking === 'drop') return drain(stream);
+    if (taking === 'text') {
+      const text = await textOf(stream, field, limits.fieldBytes);
+      onField?.(field, text);
+      texts.push({ field, text });
+      return;
+    }
+    await enter();
+    // Parts are handled in turn, but may overlap at their ends.
+    const index = started++;
+    files[index] = await staged.store({ field, filename, stream, expectedBytes, detect });
+  };
+  const sent = await request.files(limits, onFile, onField).catch((error) => {
+    throw error instanceof HttpError ? reword(error) : error;
+  });
+  const read = texts.map(({ field, text }): [string, string] => [field, text]);
+  const held = owned.move();
+  return {
+    fields: new Map([...sent, ...read]),
+    files,
+    texts,
+    enter,
+    keep: () => staged.keep(),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
 }
+
+const storeAll: NonNullable<FormOptions['takes']> = async () => 'store';
 
 /** What tells a form with files from another; `sha256` stands for the bytes of a file. */
 export interface FormDigest {
@@ -147,25 +138,16 @@ export interface FormDigest {
  * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
  * @throws {ClientGone} when it went away
  */
-export function digestForm(
+export async function digestForm(
   request: EndpointRequest,
   { config, gate }: Pick<FormParts, 'config' | 'gate'>,
 ): Promise<FormDigest> {
-  return gate.pass(async (enter) => {
-    if (!isSmall(request)) await enter();
-    return digest(request, config, enter);
-  });
-}
-
-async function digest(
-  request: EndpointRequest,
-  config: UploadLimits,
-  enter: () => Promise<void>,
-): Promise<FormDigest> {
+  await using pass = gate.open();
+  if (!isSmall(request)) await pass.enter();
   const files: FormDigest['files'] = [];
   let started = 0;
   const fields = await request.files(limitsOf(config), async (part) => {
-    await enter();
+    await pass.enter();
     const index = started++;
     const hash = createHash('sha256');
     let size = 0;

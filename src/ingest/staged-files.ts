@@ -40,12 +40,16 @@ export interface IncomingFile {
   detect?: (head: Uint8Array) => string;
 }
 
-/** The files of one request: stored and staged as they come, kept all together or not at all. */
-export class StagedFiles {
+/**
+ * The files of one request: stored and staged as they come, kept all together or not at all. What was stored is removed when
+ * they are disposed of, unless they are kept.
+ */
+export class StagedFiles implements AsyncDisposable {
   readonly #storage: ObjectStorage;
   readonly #staging: StagingLedger;
   readonly #account: string;
   readonly #keys: string[] = [];
+  #kept = false;
   /** One file that is lost makes the others useless: whoever sends them is to know before the end. */
   readonly #lost = new AbortController();
 
@@ -99,8 +103,13 @@ export class StagedFiles {
     return { field, filename, mediatype: detect(head), objectKey, ...measured };
   }
 
-  /** Removes what was stored; what a row has taken meanwhile stays. */
-  async discard(): Promise<void> {
-    await this.#staging.discard(this.#keys);
+  /** Rows have them now. */
+  keep(): void {
+    this.#kept = true;
+  }
+
+  /** Removes what was stored; what a row has taken stays. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#kept) await this.#staging.discard(this.#keys);
   }
 }

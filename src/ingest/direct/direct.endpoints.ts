@@ -11,7 +11,10 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { createdHeaders, EXAMPLE_URL, pathParameter } from '../../http/endpoint/schemas.ts';
 import { versionedJson } from '../../http/version.ts';
 import { formatInstant } from '../../metadata/time.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
+import { accept } from '../accept.ts';
 import { exampleParts, newJsonParts, PART_REFUSALS } from '../event-form.ts';
+import type { Intake } from '../intake.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { EVENT_MADE } from './address-uploads.ts';
 import {
@@ -165,13 +168,14 @@ export const removeDirectUpload = defineEndpoint({
 async function ask(request: EndpointRequest, services: Services): Promise<Response> {
   const { c } = request;
   const { principal, signedIn, requestId, version } = c.var;
-  const { config, database, ingest, directory } = services;
+  const { config, database, directory } = services;
   const fields = await request.fields();
   const { files, maxBytes, expiresAt } = parseLimits(fields, config, new Date());
   const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
   const options = { catalogs: services.catalogs.event, version, database, maxOccurrences };
   const events = await parseNewEvents(fields, options);
-  await ingest.rehearse({ principal, requestId, target: { kind: 'new', events, gapMs }, tracks: [] });
+  const target = { kind: 'new', events, gapMs } as const;
+  await rehearse({ principal, requestId, target, tracks: [] }, services);
   const asked = {
     account: signedIn?.username ?? principal.username,
     author: await authorOf(principal, directory),
@@ -194,6 +198,17 @@ async function ask(request: EndpointRequest, services: Services): Promise<Respon
   };
   const headers = { Location: `${config.publicUrl}${PATH}/${id}`, 'Cache-Control': 'no-store' };
   return versionedJson(c, made, 201, headers);
+}
+
+/** Asks whether an intake would be accepted now, and writes nothing. @throws what `accept` throws */
+async function rehearse(intake: Intake, services: Services): Promise<void> {
+  const rehearsed = new Error('It would have been accepted.');
+  await explainingConflicts(services.database, intake.principal, async (trx) => {
+    await accept(trx, intake, services);
+    throw rehearsed;
+  }).catch((error) => {
+    if (error !== rehearsed) throw error;
+  });
 }
 
 /** Roles that the directory does not give are remembered: those of a token, and those that somebody acts with. */

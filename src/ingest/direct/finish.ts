@@ -7,8 +7,11 @@ import { inTransaction, mayPass } from '../../database/retry.ts';
 import { FAULT } from '../../http/error-handler.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { Ingest } from '../ingest.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { accept } from '../accept.ts';
+import type { Intake } from '../intake.ts';
 import { parseNewEvents } from '../new-events.ts';
 import { lockUpload } from '../uploads/lock.ts';
 import { UploadGone, type UploadParts } from '../uploads/object.ts';
@@ -22,7 +25,7 @@ import { DirectUploadOver, noteEvent, noteFailure } from './outcome.ts';
 export interface FinishParts extends UploadParts {
   config: Pick<Config, 'scheduling'>;
   locks: Locks;
-  ingest: Ingest;
+  definitions: WorkflowDefinitions;
   directory: Pick<Directory, 'find'>;
   catalogs: Pick<Catalogs, 'event'>;
 }
@@ -73,24 +76,30 @@ export async function finishDirectUpload(
 }
 
 async function makeEvent(
-  { ingest, database, directory, catalogs, config }: FinishParts,
+  parts: FinishParts,
   direct: DirectUpload,
   { requestId, log }: Occasion,
 ): Promise<void> {
+  const { database, directory, catalogs, config } = parts;
   const { id, fields, version, author, files } = direct;
   const principal = await principalOf(author, directory);
   const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
   const options = { catalogs: catalogs.event, version, database, maxOccurrences };
   const events = await parseNewEvents(new Map(Object.entries(fields)), options);
-  const intake = {
+  const intake: Intake = {
     principal,
     requestId,
-    target: { kind: 'new' as const, events, gapMs },
+    target: { kind: 'new', events, gapMs },
     tracks: [],
     uploads: files.map(({ uploadId, flavor }) => ({ id: uploadId, flavor })),
   };
-  const { ids } = await ingest.accept(intake, (trx, accepted) => noteEvent(trx, id, accepted.ids[0] ?? ''));
-  log.info({ eventId: ids[0], directUpload: id, tracks: files.length }, 'event created');
+  const eventId = await explainingConflicts(database, principal, async (trx) => {
+    const { ids } = await accept(trx, intake, parts);
+    const [eventId = ''] = ids;
+    await noteEvent(trx, id, eventId);
+    return eventId;
+  });
+  log.info({ eventId, directUpload: id, tracks: files.length }, 'event created');
 }
 
 /** Whoever the directory knows has the roles of now; others have those that they had. */

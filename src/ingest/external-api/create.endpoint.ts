@@ -16,6 +16,7 @@ import type { Idempotency, RememberContent } from '../../idempotency/idempotency
 import { REPEATABLE } from '../../idempotency/repeatable.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
 import {
   INVALID_RULE,
   NO_END,
@@ -29,6 +30,8 @@ import {
 import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { accept } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
   exampleParts,
@@ -40,7 +43,6 @@ import {
   tracksOf,
 } from '../event-form.ts';
 import type { UploadGate } from '../gate.ts';
-import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
@@ -54,7 +56,7 @@ interface Services {
   staging: StagingLedger;
   gate: UploadGate;
   idempotency: Idempotency;
-  ingest: Ingest;
+  definitions: WorkflowDefinitions;
   catalogs: Pick<Catalogs, 'event'>;
 }
 
@@ -132,33 +134,30 @@ async function create(
 ): Promise<Response> {
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
-  const { config, database, ingest } = services;
-  const catalogs = services.catalogs.event;
+  const { config, database } = services;
   const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
   const started = performance.now();
-  const answer = (ids: readonly string[]) => answerCreated(c, ids, config.publicUrl);
-  return receiveForm(request, {}, services, async ({ fields, files }) => {
-    const tracks = tracksOf(files);
-    const uploads = parseUploads(fields);
-    const events = await parseNewEvents(fields, { catalogs, version, database, maxOccurrences });
-    const intake: Intake = {
-      principal,
-      requestId,
-      target: { kind: 'new', events, gapMs },
-      tracks,
-      uploads,
-    };
-    const { ids } = await ingest.accept(intake, (trx, accepted) =>
-      remember(trx, contentOf({ fields, files }), answer(accepted.ids)),
-    );
-    const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
-    const ms = Math.round(performance.now() - started);
-    log.info(
-      { eventId: ids[0], events: ids.length, tracks: tracks.length + uploads.length, bytes, ms },
-      'event created',
-    );
-    return answer(ids);
+  await using form = await receiveForm(request, {}, services);
+  const tracks = tracksOf(form.files);
+  const uploads = parseUploads(form.fields);
+  const options = { catalogs: services.catalogs.event, version, database, maxOccurrences };
+  const events = await parseNewEvents(form.fields, options);
+  const target = { kind: 'new', events, gapMs } as const;
+  const intake: Intake = { principal, requestId, target, tracks, uploads };
+  const { ids, answer } = await explainingConflicts(database, principal, async (trx) => {
+    const { ids } = await accept(trx, intake, services);
+    const answer = answerCreated(c, ids, config.publicUrl);
+    await remember(trx, contentOf(form), answer);
+    return { ids, answer };
   });
+  form.keep();
+  const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+  const ms = Math.round(performance.now() - started);
+  log.info(
+    { eventId: ids[0], events: ids.length, tracks: tracks.length + uploads.length, bytes, ms },
+    'event created',
+  );
+  return answer;
 }
 
 /** What tells one request for new events from another. */

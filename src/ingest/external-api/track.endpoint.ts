@@ -11,12 +11,14 @@ import type { NewTrack } from '../../events/tracks.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import type { HttpError } from '../../http/errors.ts';
 import { detectTrackType } from '../../media/signature.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { isActive } from '../../workflows/states.ts';
+import { accept } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
-import type { Ingest } from '../ingest.ts';
 import type { ExistingTarget } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
 import type { ReceivedFile } from '../staged-files.ts';
@@ -34,7 +36,7 @@ interface Services {
   storage: ObjectStorage;
   staging: StagingLedger;
   gate: UploadGate;
-  ingest: Ingest;
+  definitions: WorkflowDefinitions;
 }
 
 /**
@@ -81,25 +83,24 @@ export const addTrack = defineEndpoint({
 async function receiveTrack(request: EndpointRequest, id: string, services: Services): Promise<Response> {
   const { c } = request;
   const { principal, requestId, log } = c.var;
-  const { database, ingest } = services;
+  const { database } = services;
   // Before the body is read: a refusal then costs the client nothing.
   await requireIdleEvent(database, principal, id);
-  const form = { detect: detectTrackType, reword };
-  return receiveForm(request, form, services, async ({ fields, files }) => {
-    const wanted = parseTrackRequest(fields);
-    const tracks = tracksOf(files, wanted);
-    const replaced = wanted.overwriteExisting ? wanted : undefined;
-    const target: ExistingTarget = {
-      kind: 'existing',
-      id,
-      edits: {},
-      takes: { kind: 'tracks', replaced },
-      refusals: { missing: UNABLE_TO_FIND, processing: TRACKS_LOCKED },
-    };
-    const { removed } = await ingest.accept({ principal, requestId, target, tracks });
-    log.info({ eventId: id, tracks: files.length, removed, bytes: files[0]?.size ?? 0 }, 'tracks changed');
-    return c.body(null, 200);
-  });
+  await using form = await receiveForm(request, { detect: detectTrackType, reword }, services);
+  const wanted = parseTrackRequest(form.fields);
+  const tracks = tracksOf(form.files, wanted);
+  const target: ExistingTarget = {
+    kind: 'existing',
+    id,
+    edits: {},
+    takes: { kind: 'tracks', replaced: wanted.overwriteExisting ? wanted : undefined },
+    refusals: { missing: UNABLE_TO_FIND, processing: TRACKS_LOCKED },
+  };
+  const intake = { principal, requestId, target, tracks };
+  const { removed } = await explainingConflicts(database, principal, (trx) => accept(trx, intake, services));
+  form.keep();
+  log.info({ eventId: id, tracks: tracks.length, removed, bytes: tracks[0]?.size ?? 0 }, 'tracks changed');
+  return c.body(null, 200);
 }
 
 /** Refuses an event whose tracks may not be changed now; all of that may change while the file comes in. */

@@ -25,6 +25,7 @@ import { isMultipart } from '../../http/form/multipart.ts';
 import type { Catalogs } from '../../metadata/catalogs.ts';
 import { UnknownField } from '../../metadata/refusals.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
 import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING } from '../../recordings/refusals.ts';
 import { SCHEDULING } from '../../recordings/schedules/examples.ts';
 import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
@@ -32,6 +33,8 @@ import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.
 import { findProgress } from '../../recordings/state.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { StagingLedger } from '../../storage/staging.ts';
+import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
+import { accept } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
   exampleParts,
@@ -44,7 +47,6 @@ import {
   tracksOf,
 } from '../event-form.ts';
 import type { UploadGate } from '../gate.ts';
-import type { Ingest } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
 import { NOT_AWAITED, TAKE_REFUSALS } from '../uploads/take.ts';
@@ -60,7 +62,7 @@ interface Services {
   storage: ObjectStorage;
   staging: StagingLedger;
   gate: UploadGate;
-  ingest: Ingest;
+  definitions: WorkflowDefinitions;
   catalogs: Pick<Catalogs, 'event'>;
 }
 
@@ -116,30 +118,31 @@ export const changeEvent = defineEndpoint({
 async function update(request: EndpointRequest, id: string, services: Services): Promise<Response> {
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
-  const { config, database, catalogs, ingest } = services;
+  const { config, database, catalogs } = services;
   // Before the body is read: a refusal then costs the client nothing.
   await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
   const admits = admitting(database, id);
   const takes = async () => ((await admits()) ? 'store' : 'drop');
-  return receiveForm(request, { takes }, services, async ({ fields, files }) => {
-    const tracks = tracksOf(files);
-    const uploads = parseUploads(fields);
-    // Who names them has sent them for this: they are not dropped without a word, as files have to be.
-    if (uploads.length > 0 && !(await admits())) throw NOT_AWAITED(id);
-    const gapMs = config.scheduling.minGapMs;
-    const edits = parseEdits(fields, { catalogs: catalogs.event, version, gapMs });
-    const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
-    await ingest.accept({ principal, requestId, target, tracks, uploads });
-    if (tracks.length + uploads.length > 0) {
-      const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
-      log.info(
-        { eventId: id, tracks: tracks.length + uploads.length, bytes },
-        'the recording of a scheduled event came in',
-      );
-    }
-    return c.body(null, 204);
-  });
+  await using form = await receiveForm(request, { takes }, services);
+  const tracks = tracksOf(form.files);
+  const uploads = parseUploads(form.fields);
+  // Who names them has sent them for this: they are not dropped without a word, as files have to be.
+  if (uploads.length > 0 && !(await admits())) throw NOT_AWAITED(id);
+  const gapMs = config.scheduling.minGapMs;
+  const edits = parseEdits(form.fields, { catalogs: catalogs.event, version, gapMs });
+  const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
+  const intake: Intake = { principal, requestId, target, tracks, uploads };
+  await explainingConflicts(database, principal, (trx) => accept(trx, intake, services));
+  form.keep();
+  if (tracks.length + uploads.length > 0) {
+    const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+    log.info(
+      { eventId: id, tracks: tracks.length + uploads.length, bytes },
+      'the recording of a scheduled event came in',
+    );
+  }
+  return c.body(null, 204);
 }
 
 /** A recording is taken for an event that awaits one; asked at the first file or upload, for all of them. */

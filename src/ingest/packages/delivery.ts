@@ -1,9 +1,9 @@
 import type { Transaction } from '../../database/kysely.ts';
 import { isMedia } from '../../events/tracks.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
+import { accept } from '../accept.ts';
 import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import { type AcceptedDraft, dropDraft, lockDraft } from '../drafts.ts';
-import type { Accept } from '../ingest.ts';
 import type { Intake } from '../intake.ts';
 import type { Deliverer, Delivery } from './deliverer.ts';
 import { documentsOf, editsOf } from './metadata.ts';
@@ -18,7 +18,7 @@ export const NO_MEDIA = refusal(
   'The media package holds no track that is to be seen or heard; nothing has been ingested.',
 );
 
-type Services = Pick<PackageServices, 'catalogs' | 'definitions'>;
+type Services = Pick<PackageServices, 'catalogs' | 'definitions' | 'staging'>;
 
 /**
  * Makes an event of a media package, or the recording of one: in one transaction, together with the start of its
@@ -29,7 +29,6 @@ type Services = Pick<PackageServices, 'catalogs' | 'definitions'>;
  */
 export async function deliver(
   trx: Transaction,
-  accept: Accept,
   delivery: Delivery,
   by: Deliverer,
   services: Services,
@@ -54,7 +53,7 @@ export async function deliver(
   if (recipient?.busy) throw BEING_PROCESSED(recipient.id);
   const part = recipient && recipient.kind !== 'awaiting' ? await nextPart(trx, recipient) : undefined;
   const intake = await intakeOf(trx, { delivery, contents, recipient, part }, by, services);
-  const { ids, workflowId } = await accept(intake);
+  const { ids, workflowId } = await accept(trx, intake, services);
   const eventId = ids[0] ?? delivery.packageId;
   if (recipient && part !== undefined) await writePart(trx, recipient, { eventId, part });
   if (recipient?.kind === 'foreign') {

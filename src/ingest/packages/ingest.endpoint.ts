@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EndpointRequest } from '../../http/endpoint/endpoint.ts';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
 import { answerFailure } from '../answer-failure.ts';
 import { DRAFT_GONE } from '../draft-refusals.ts';
 import { answerDelivered } from './answer-delivered.ts';
@@ -59,8 +60,8 @@ async function ingest(
       properties: propertiesIn(fields),
     };
     // Nothing may fail after the commit: who is told that it has failed believes that.
-    return await services.ingest.within(principal, async (trx, accept) => {
-      const delivered = await deliver(trx, accept, delivery, { principal, requestId, log }, services);
+    return await explainingConflicts(services.database, principal, async (trx) => {
+      const delivered = await deliver(trx, delivery, { principal, requestId, log }, services);
       return answerDelivered(c, trx, delivered, config.publicUrl);
     });
   } catch (error) {

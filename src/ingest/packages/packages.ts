@@ -9,7 +9,6 @@ import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import type { Draft, DraftOf } from '../drafts.ts';
 import type { UploadGate, WhenFull } from '../gate.ts';
-import type { Ingest } from '../ingest.ts';
 import { isPolicy } from './catalogs.ts';
 import { packageXml, type ShownElement } from './package-xml.ts';
 
@@ -41,7 +40,6 @@ export interface PackageServices {
   storage: ObjectStorage;
   staging: StagingLedger;
   gate: UploadGate;
-  ingest: Ingest;
   catalogs: Pick<Catalogs, 'event'>;
   definitions: WorkflowDefinitions;
 }

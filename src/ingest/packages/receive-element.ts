@@ -53,7 +53,7 @@ interface Described {
  * @returns the package as it is then
  * @throws {HttpError} when there is no such package: before the file is read where the form has named it by then
  */
-export function receiveElement(
+export async function receiveElement(
   request: EndpointRequest,
   kind: ElementKind,
   services: PackageServices,
@@ -61,11 +61,9 @@ export function receiveElement(
   const { c } = request;
   const { database } = services;
   if (!isMultipart(c.req.header('Content-Type') ?? '')) {
-    return request
-      .fields()
-      .then((all) =>
-        services.gate.pass((enter) => addFetched(c, kind, { fields: all, enter }, services), TURN),
-      );
+    const all = await request.fields();
+    await using pass = services.gate.open(TURN);
+    return await addFetched(c, kind, { fields: all, enter: pass.enter }, services);
   }
   const fields = new Map<string, string>();
   const stored: Described[] = [];
@@ -85,30 +83,29 @@ export function receiveElement(
   };
   const onField = (name: string, value: string) => void fields.set(name, value);
   const isTrackFile = (field: string) => kind === 'track' && !TEXTS.has(field);
-  return receiveForm(
-    withoutEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename)),
-    { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN },
-    services,
-    async ({ fields: all, files, texts: sent }, enter) => {
-      if (empty.length > 0) {
-        c.var.log.warn({ package: which(c, all).id, empty }, 'an input of a recording has recorded nothing');
-      }
-      if (stored.length + read.length === 0) {
-        const isNothing = empty.length > 0 && !all.get('url')?.trim();
-        if (isNothing) return addParts(c, which(c, all), {}, services);
-        return addFetched(c, kind, { fields: all, enter }, services);
-      }
-      const [only] = stored;
-      // Whatever stands behind it cannot be about another one.
-      if (only && stored.length + read.length === 1) only.tags = tagsIn(all.get('tags'));
-      const contents = sent.filter(({ field }) => !TEXTS.has(field));
-      const texts = read.map(({ flavor, filename }, i) => {
-        const content = contents[i]?.text ?? '';
-        return { flavor, filename, content };
-      });
-      return addParts(c, which(c, all), contentsOfForm(kind, stored, files, texts), services);
-    },
-  );
+  const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN } as const;
+  const filled = withoutEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename));
+  await using form = await receiveForm(filled, options, services);
+  const { fields: all, files, texts: sent, enter } = form;
+  if (empty.length > 0) {
+    c.var.log.warn({ package: which(c, all).id, empty }, 'an input of a recording has recorded nothing');
+  }
+  if (stored.length + read.length === 0) {
+    const isNothing = empty.length > 0 && !all.get('url')?.trim();
+    if (isNothing) return await addParts(c, which(c, all), {}, services);
+    return await addFetched(c, kind, { fields: all, enter }, services);
+  }
+  const [only] = stored;
+  // Whatever stands behind it cannot be about another one.
+  if (only && stored.length + read.length === 1) only.tags = tagsIn(all.get('tags'));
+  const contents = sent.filter(({ field }) => !TEXTS.has(field));
+  const texts = read.map(({ flavor, filename }, i) => {
+    const content = contents[i]?.text ?? '';
+    return { flavor, filename, content };
+  });
+  const answer = await addParts(c, which(c, all), contentsOfForm(kind, stored, files, texts), services);
+  form.keep();
+  return answer;
 }
 
 /**
@@ -128,19 +125,16 @@ async function addFetched(
   const [flavor, tags] = [flavorIn(fields.get('flavor')), tagsIn(fields.get('tags'))];
   await findDraft(services.database, draft);
   await enter();
-  const staged = new StagedFiles(services, c.var.principal.username);
-  try {
-    if (isText(kind, flavor)) {
-      const text = await readFetched(url, services);
-      return await addParts(c, draft, { catalogs: [{ ...text, id: randomUUID(), flavor }] }, services);
-    }
-    const file = await storeFetched(url, staged, services);
-    const described = [{ flavor, tags, filename: file.filename, field: 'url' }];
-    return await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
-  } catch (error) {
-    await staged.discard();
-    throw error;
+  if (isText(kind, flavor)) {
+    const text = await readFetched(url, services);
+    return addParts(c, draft, { catalogs: [{ ...text, id: randomUUID(), flavor }] }, services);
   }
+  await using staged = new StagedFiles(services, c.var.principal.username);
+  const file = await storeFetched(url, staged, services);
+  const described = [{ flavor, tags, filename: file.filename, field: 'url' }];
+  const answer = await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
+  staged.keep();
+  return answer;
 }
 
 /** The package that a form is about. @throws {HttpError} 400 */

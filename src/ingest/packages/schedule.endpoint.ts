@@ -8,14 +8,15 @@ import { refusal } from '../../http/endpoint/refusal.ts';
 import { periodIn, termTexts } from '../../metadata/read-dublincore.ts';
 import { parseDateTime } from '../../metadata/time.ts';
 import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from '../../recordings/agents/names.ts';
-import { ScheduleConflict } from '../../recordings/conflicts.ts';
+import { explainingConflicts, ScheduleConflict } from '../../recordings/conflicts.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
 import { LONGEST_MS, MOST_INPUTS } from '../../recordings/schedules/scheduling.schemas.ts';
+import { accept } from '../accept.ts';
 import { answerFailure } from '../answer-failure.ts';
 import { contentsOf, type DraftContents } from '../draft-contents.ts';
 import { DRAFT_GONE } from '../draft-refusals.ts';
 import { lockDraft } from '../drafts.ts';
-import type { Accept } from '../ingest.ts';
+import type { Intake } from '../intake.ts';
 import { EPISODE, rootOf } from './catalogs.ts';
 import type { Deliverer } from './deliverer.ts';
 import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
@@ -106,7 +107,7 @@ async function schedule(
       inputs: chosenInputs(fields.get(INPUTS)),
     };
     const by = { principal, requestId, log };
-    await services.ingest.within(principal, (trx, accept) => plan(trx, accept, wanted, by, services));
+    await explainingConflicts(services.database, principal, (trx) => plan(trx, wanted, by, services));
     return c.body(null, 201);
   } catch (error) {
     if (error instanceof ScheduleConflict) throw RECORDS_OTHERWISE(error.conflicts.length);
@@ -116,7 +117,6 @@ async function schedule(
 
 async function plan(
   trx: Transaction,
-  accept: Accept,
   { id, inputs, ...wanted }: Wanted,
   by: Deliverer,
   services: PackageServices,
@@ -131,7 +131,7 @@ async function plan(
   const processing = await processingFor(trx, wanted, undefined, { ...services, log });
   const delivery = { draftId: id, packageId: id, properties: wanted.properties };
   const event = await newEventOf(trx, delivery, contents, processing, { by, catalogs });
-  const { ids } = await accept({
+  const intake: Intake = {
     principal,
     rights: 'delivery',
     requestId,
@@ -143,7 +143,8 @@ async function plan(
       events: { ...event, id: event.id ?? id, recordings },
       gapMs: services.config.scheduling.minGapMs,
     },
-  });
+  };
+  const { ids } = await accept(trx, intake, services);
   log.info({ eventId: ids[0], agent: recordings.agentId }, 'an agent has scheduled a recording');
 }
 

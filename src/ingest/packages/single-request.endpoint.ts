@@ -104,7 +104,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
     receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
 });
 
-function receive(
+async function receive(
   request: EndpointRequest,
   workflow: string | undefined,
   services: PackageServices,
@@ -147,42 +147,41 @@ function receive(
   ) => {
     if (empty.length > 0) request.c.var.log.warn({ empty }, 'an input of a recording has recorded nothing');
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
-    const staged = new StagedFiles(services, request.c.var.principal.username);
-    try {
-      const fetched: NewTrack[] = [];
-      if (addresses.length + sent.length > MOST.files) throw TOO_MANY_TRACKS();
-      if (addresses.length > 0) await enter();
-      for (const { url, ...track } of addresses) {
-        const before = [...sent, ...fetched].reduce((sum, { size }) => sum + size, 0);
-        fetched.push(trackOf(await storeFetched(url, staged, services, before), track));
-      }
-      const catalogs = catalogsOf(fields, said);
-      for (const { flavor, content } of catalogs) checkCatalog(flavor, content, services.catalogs.event);
-      const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs };
-      const identifier = fields.get('identifier')?.trim();
-      const delivery = {
-        packageId: identifier ? identifierIn(identifier) : (identifierOf(catalogs) ?? randomUUID()),
-        instanceId: fields.get('workflowInstanceId')?.trim(),
-        workflow: workflow ?? fields.get('workflowDefinitionId'),
-        properties: propertiesIn(fields, OTHERS),
-        needsTitle: true,
-      };
-      return await ingestWhole(request.c, contents, delivery, services);
-    } catch (error) {
-      await staged.discard();
-      throw error;
+    await using staged = new StagedFiles(services, request.c.var.principal.username);
+    const fetched: NewTrack[] = [];
+    if (addresses.length + sent.length > MOST.files) throw TOO_MANY_TRACKS();
+    if (addresses.length > 0) await enter();
+    for (const { url, ...track } of addresses) {
+      const before = [...sent, ...fetched].reduce((sum, { size }) => sum + size, 0);
+      fetched.push(trackOf(await storeFetched(url, staged, services, before), track));
     }
+    const catalogs = catalogsOf(fields, said);
+    for (const { flavor, content } of catalogs) checkCatalog(flavor, content, services.catalogs.event);
+    const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs };
+    const identifier = fields.get('identifier')?.trim();
+    const delivery = {
+      packageId: identifier ? identifierIn(identifier) : (identifierOf(catalogs) ?? randomUUID()),
+      instanceId: fields.get('workflowInstanceId')?.trim(),
+      workflow: workflow ?? fields.get('workflowDefinitionId'),
+      properties: propertiesIn(fields, OTHERS),
+      needsTitle: true,
+    };
+    const answer = await ingestWhole(request.c, contents, delivery, services);
+    staged.keep();
+    return answer;
   };
   if (isMultipart(request.c.req.header('Content-Type') ?? '')) {
     const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
     const tracksOnly = withoutEmptyFiles(request, (field) => !TEXTS.has(field), onEmpty);
-    return receiveForm(tracksOnly, options, services, accept);
+    await using form = await receiveForm(tracksOnly, options, services);
+    const answer = await accept(form, form.enter);
+    form.keep();
+    return answer;
   }
-  return services.gate.pass(async (enter) => {
-    const list = await request.fieldList();
-    for (const [name, value] of list) onField(name, value);
-    return accept({ fields: new Map(list), files: [] }, enter);
-  }, TURN);
+  await using pass = services.gate.open(TURN);
+  const list = await request.fieldList();
+  for (const [name, value] of list) onField(name, value);
+  return await accept({ fields: new Map(list), files: [] }, pass.enter);
 }
 
 function trackOf(

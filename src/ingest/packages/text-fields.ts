@@ -18,5 +18,6 @@ export async function textFields(
 ): Promise<ReadonlyMap<string, string>> {
   if (!isMultipart(request.c.req.header('Content-Type') ?? '')) return request.fields();
   const takes = async () => 'text' as const;
-  return receiveForm(request, { takes, most: MOST, whenFull: TURN }, parts, async ({ fields }) => fields);
+  await using form = await receiveForm(request, { takes, most: MOST, whenFull: TURN }, parts);
+  return form.fields;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
+import { explainingConflicts } from '../../recordings/conflicts.ts';
 import type { DraftContents } from '../draft-contents.ts';
 import { addToDraft, openDraft } from '../drafts.ts';
 import { answerDelivered } from './answer-delivered.ts';
@@ -20,13 +21,13 @@ export async function ingestWhole(
   services: PackageServices,
 ): Promise<Response> {
   const { principal, requestId, log } = c.var;
-  const { config, staging, ingest } = services;
+  const { config, database, staging } = services;
   const draftId = randomUUID();
-  const outcome = await ingest.within(principal, async (trx, accept) => {
+  const outcome = await explainingConflicts(database, principal, async (trx) => {
     await openDraft(trx, { id: draftId, door: DOOR, principal, lifetimeMs: config.draftExpiryMs });
     const unneeded = await addToDraft(trx, packageOf(draftId, principal), contents, staging);
     const by = { principal, requestId, log };
-    const delivered = await deliver(trx, accept, { ...delivery, draftId }, by, services);
+    const delivered = await deliver(trx, { ...delivery, draftId }, by, services);
     // Nothing may fail after the commit: who is told that it has failed believes that.
     return { unneeded, answer: await answerDelivered(c, trx, delivered, config.publicUrl) };
   });

@@ -63,35 +63,30 @@ export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
     receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
 });
 
-function receive(
+async function receive(
   request: EndpointRequest,
   workflow: string | undefined,
   services: PackageServices,
 ): Promise<Response> {
-  return services.gate.pass(async (enter) => {
-    await enter();
-    const staged = new StagedFiles(services, request.c.var.principal.username);
-    try {
-      await requireRoom(request, services);
-      const { fields, zipped } = await unpackRequest(request, staged, services);
-      if (!zipped) throw NO_FILE();
-      const { leftOut, emptyTracks, uncut } = zipped;
-      const { log } = request.c.var;
-      if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
-      if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
-      if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
-      const delivery = {
-        packageId: chosenOrNew(zipped.id),
-        instanceId: fields.get('workflowInstanceId')?.trim(),
-        workflow: workflow ?? fields.get('workflowDefinitionId'),
-        properties: propertiesIn(fields),
-      };
-      return await ingestWhole(request.c, zipped.contents, delivery, services);
-    } finally {
-      // Also what the manifest does not name.
-      await staged.discard();
-    }
-  }, TURN);
+  await using pass = services.gate.open(TURN);
+  await pass.enter();
+  // Also what the manifest does not name is removed; what rows have taken stays.
+  await using staged = new StagedFiles(services, request.c.var.principal.username);
+  await requireRoom(request, services);
+  const { fields, zipped } = await unpackRequest(request, staged, services);
+  if (!zipped) throw NO_FILE();
+  const { leftOut, emptyTracks, uncut } = zipped;
+  const { log } = request.c.var;
+  if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
+  if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
+  if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
+  const delivery = {
+    packageId: chosenOrNew(zipped.id),
+    instanceId: fields.get('workflowInstanceId')?.trim(),
+    workflow: workflow ?? fields.get('workflowDefinitionId'),
+    properties: propertiesIn(fields),
+  };
+  return await ingestWhole(request.c, zipped.contents, delivery, services);
 }
 
 /** Agents call their packages what they like. */

@@ -78,15 +78,16 @@ export async function answerTusRequest(
   const isStream = headers.get('Content-Type') === OFFSET_STREAM;
   if (!isStream && (method === 'PATCH' || (method === 'POST' && bringsBytes(raw)))) throw NO_OFFSET_STREAM();
   const work = new TusRequest(method, c, services, uploads, headers.get('Upload-Length'));
+  const answerInside = async () => {
+    await using pass = services.gate.open();
+    if (isStream) await pass.enter();
+    // Before anybody is asked to let go of it.
+    if (id) await uploads.find(id);
+    const url = `http://localhost/${encodeURIComponent(id)}`;
+    return await answerTus(new Request(url, { method, headers }), uploads.newId, work.deeds);
+  };
   try {
-    const answered = services.gate.pass(async (enter) => {
-      if (isStream) await enter();
-      // Before anybody is asked to let go of it.
-      if (id) await uploads.find(id);
-      const url = `http://localhost/${encodeURIComponent(id)}`;
-      return answerTus(new Request(url, { method, headers }), uploads.newId, work.deeds);
-    });
-    return await work.finish(await answered);
+    return await work.finish(await answerInside());
   } catch (error) {
     await work.forsake();
     return work.close(answerFailure(c, await work.explain(error)));
