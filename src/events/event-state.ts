@@ -2,7 +2,6 @@ import { type Selectable, sql } from 'kysely';
 import { type Action, type EffectiveAcl, effectiveAcl, mayAccess } from '../access/acl/acl.queries.ts';
 import type { AclEntry } from '../access/acl/acl.ts';
 import type { Principal } from '../access/principal.ts';
-import { UNAUTHORIZED } from '../access/refusals.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { Outdated } from '../database/retry.ts';
 import type { Event } from '../database/schema.ts';
@@ -80,13 +79,18 @@ interface Found extends Selectable<Event>, Pick<References, 'agentKnown'> {
  * Run it in `inTransaction`: it throws `Outdated` when the event joins another series at the same time.
  *
  * @param options.missing what to throw for an event that the sender may not read
- * @throws {HttpError} that, and 401 for an event that it may not write
+ * @param options.denied what to throw for one that it may not write
+ * @throws {HttpError}
  */
 export async function lockEvent(
   trx: Transaction,
   id: string,
   { principal, rights = 'acl' }: Sender,
-  { referred = {}, missing }: { referred?: Referred; missing: (id: string) => Error },
+  {
+    referred = {},
+    missing,
+    denied,
+  }: { referred?: Referred; missing: (id: string) => Error; denied: () => Error },
 ): Promise<EventState> {
   const may = (of: 'events' | 'series', action: Action) =>
     rights === 'acl' ? mayAccess(of, principal, action) : sql<boolean>`true`;
@@ -116,7 +120,7 @@ export async function lockEvent(
     FROM events LEFT JOIN schedules ON schedules.event_id = events.id WHERE events.id = ${id}`.execute(trx);
   const [found] = rows;
   if (!found?.readable) throw missing(id);
-  if (!found.writable) throw UNAUTHORIZED();
+  if (!found.writable) throw denied();
   if (lock.seen !== lock.now) throw new Outdated('The event has joined another series.');
   return stateOf(found, lock.seriesFound);
 }

@@ -111,6 +111,13 @@ export const SEVERAL_EVENTS = refusal(
 );
 export const NO_WORKFLOW = refusal(400, 'No workflow template in metadata');
 
+/** What the creation of events may meet. */
+export const CREATION_REFUSALS = [SEVERAL_EVENTS, NO_SUCH_SERIES, IDENTIFIER_TAKEN];
+/** What an update of all that an event has may meet, in the order of its parts. */
+export const UPDATE_REFUSALS = [UPLOADED_ALREADY, ACL_LOCKED, NO_WORKFLOW, NO_SUCH_SERIES];
+/** What another schedule may meet. */
+export const RESCHEDULING_REFUSALS = [NOT_SCHEDULED, RECORDING_BEGUN];
+
 export const UNPARSABLE_FILTER = refusal(
   400,
   (filter: string, reason: string) => `Filter '${filter}' could not be parsed: ${reason}`,

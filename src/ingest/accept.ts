@@ -1,15 +1,17 @@
-import type { Transaction } from '../database/kysely.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
 import { insertAttachments } from '../events/attachments.ts';
 import { createEvents } from '../events/create/create-events.ts';
 import { insertDocuments } from '../events/documents.ts';
 import type { NewTrack } from '../events/tracks.ts';
 import { updateEvent } from '../events/update/update-event.ts';
+import type { Catalogs } from '../metadata/catalogs.ts';
 import type { StagingLedger } from '../storage/staging.ts';
 import type { WorkflowDefinitions } from '../workflows/definitions.ts';
 import type { Processing } from '../workflows/processing.ts';
 import { startProcessing } from '../workflows/start.ts';
 import { settleDraft, takeDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
+import type { FormParts } from './receive-form.ts';
 import { assignUploads, takeUploads } from './uploads/take.ts';
 
 /** What became of an intake. */
@@ -26,6 +28,12 @@ export interface Accepted {
 export interface AcceptParts {
   staging: StagingLedger;
   definitions: WorkflowDefinitions;
+}
+
+/** What a door works with that receives a form and has it accepted. */
+export interface DoorServices extends FormParts, AcceptParts {
+  database: Database;
+  catalogs: Pick<Catalogs, 'event'>;
 }
 
 /**

@@ -4,9 +4,12 @@ import { LenientAcl, NewAcl } from '../access/acl/acl.schemas.ts';
 import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '../access/acl/acl.ts';
 import { EVENT_FIELDS } from '../events/examples.ts';
 import type { NewTrack } from '../events/tracks.ts';
+import type { EventEdits } from '../events/update/edits.ts';
 import { EVENT_CHANGES } from '../events/versions.ts';
 import { jsonText } from '../http/endpoint/schemas.ts';
+import type { HttpError } from '../http/errors.ts';
 import { type ApiVersion, atLeast } from '../http/version.ts';
+import type { RequestContent } from '../idempotency/fingerprint.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
 import { sentFields } from '../metadata/examples.ts';
@@ -19,8 +22,11 @@ import {
   UNPARSABLE_METADATA,
 } from '../metadata/refusals.ts';
 import { CatalogsRequest } from '../metadata/schemas.ts';
+import { UNPARSABLE_SCHEDULING } from '../recordings/refusals.ts';
+import { parseSchedulingChange } from '../recordings/schedules/parse.ts';
 import { Processing as ProcessingJson } from '../workflows/processing.schemas.ts';
 import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '../workflows/processing.ts';
+import type { FormDigest } from './receive-form.ts';
 import type { ReceivedFile } from './staged-files.ts';
 
 /** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
@@ -95,12 +101,12 @@ export interface PartOptions {
  * Reads the parts `acl`, `metadata`, `processing` and `scheduling`; an empty one counts as absent, and others are
  * ignored. Version 1.0.0 does not know `scheduling`.
  *
+ * @param options.unknown the refusal of a metadata field that its catalog does not have
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5, order 0)
- * @throws {UnknownField} for a metadata field that its catalog does not have
  */
 export function parseEventParts(
   fields: ReadonlyMap<string, string>,
-  options: PartOptions & { purpose: 'create' | 'update' },
+  options: PartOptions & { purpose: 'create' | 'update'; unknown?: Parameters<typeof parseCatalogs>[3] },
 ): EventParts {
   const part = (name: string) => fields.get(name)?.trim() || undefined;
   const aclOf = options.purpose === 'create' ? parseNewAcl : parseAcl;
@@ -108,15 +114,50 @@ export function parseEventParts(
   const scheduling = atLeast(options.version, EVENT_CHANGES.scheduling) ? part('scheduling') : undefined;
   return {
     acl: acl === undefined ? undefined : aclOf(acl),
-    catalogs: metadata === undefined ? undefined : parseCatalogs(metadata, options.catalogs, options.purpose),
+    catalogs:
+      metadata === undefined
+        ? undefined
+        : parseCatalogs(metadata, options.catalogs, options.purpose, options.unknown),
     processing: processing === undefined ? undefined : parseProcessing(processing),
     scheduling,
+  };
+}
+
+/** Reads what a form changes of an event. @throws {HttpError} 400 with the sentences clients know (compatibility 3.6) */
+export function parseEdits(
+  fields: ReadonlyMap<string, string>,
+  { gapMs, ...options }: PartOptions & { gapMs: number; unknown: () => HttpError },
+): EventEdits {
+  const { catalogs } = options;
+  const parts = parseEventParts(fields, { ...options, purpose: 'update' });
+  const change =
+    parts.scheduling === undefined
+      ? undefined
+      : parseSchedulingChange(parts.scheduling, UNPARSABLE_SCHEDULING);
+  return {
+    metadata: parts.catalogs && { kind: 'written back', given: parts.catalogs, catalogs },
+    acl: parts.acl ? { kind: 'replace', entries: parts.acl } : undefined,
+    scheduling: change && { change, gapMs, allowConflict: false },
+    processing: parts.processing,
   };
 }
 
 /** The tracks in the files of an event's form, in the order of their parts. */
 export function tracksOf(files: readonly ReceivedFile[]): NewTrack[] {
   return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor: flavorOf(field) }));
+}
+
+/** What tells one request for new events from another. */
+export function contentOf({ fields, files }: FormDigest): RequestContent {
+  return {
+    fields,
+    files: files.map(({ field, filename, size, sha256 }) => ({
+      name: flavorOf(field),
+      filename,
+      size,
+      sha256,
+    })),
+  };
 }
 
 function recording(whose: string) {

@@ -42,6 +42,6 @@ export interface ExistingTarget {
   edits: Omit<EventEdits, 'tracks'>;
   /** What the tracks are to the event; as its recording there may be none. */
   takes: TrackPurpose;
-  /** What the door says where `POST /api/events/{id}` says something else. */
+  /** What the door says in other words than usual. */
   refusals?: Partial<Refusals>;
 }

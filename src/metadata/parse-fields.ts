@@ -8,7 +8,6 @@ import {
   NO_METADATA,
   UNREADABLE_FIELDS,
   UNREADABLE_VALUE,
-  unknownField,
 } from './refusals.ts';
 import { type Reading, readValue } from './values.ts';
 
@@ -46,7 +45,7 @@ export function parseFieldEntries(text: string | undefined, resource: MetadataRe
  * that is none becomes empty; of repeated fields the last one counts.
  *
  * @param target the resource, and the flavor as the request spells it
- * @throws {UnknownField} 404 for a field the catalog does not have
+ * @throws {HttpError} 404 for a field the catalog does not have
  * @throws {HttpError} 400 for a value that is not one of its field, or an empty one of a required field
  */
 export function readFieldEntries(
@@ -61,7 +60,7 @@ export function readFieldEntries(
   const values: CatalogValues = new Map();
   for (const { id, value } of entries) {
     const field = findField(catalog, id);
-    if (!field) throw unknownField(FIELD_NOT_FOUND(id, target.id, target.flavor));
+    if (!field) throw FIELD_NOT_FOUND(id, target.id, target.flavor);
     if (!field.readOnly) values.set(field.id, readValue(field, id, value, reading));
   }
   for (const field of catalog.fields) {

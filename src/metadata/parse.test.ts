@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { refusal } from '../../test/support/refusal.ts';
+import { badRequest } from '../http/errors.ts';
 import { loadCatalogs } from './catalogs.ts';
 import { catalogJson, fieldsJson } from './json.ts';
 import { parseCatalogs, parseKnownCatalogs, requireValues } from './parse.ts';
 import { parseFieldEntries, readFieldEntries } from './parse-fields.ts';
-import { UnknownField } from './refusals.ts';
 
 const { event, series } = await loadCatalogs(fileURLToPath(new URL('../../docs/metadata/', import.meta.url)));
 
@@ -144,8 +144,12 @@ describe('catalogs of a new event', () => {
     const answer = refusal(() => parseCatalogs(text, event));
     if (typeof message === 'string') expect(answer).toBe(`400 ${message}`);
     else expect(answer).toMatch(message);
-    // An unknown field has an error of its class.
-    expect(() => given({ colour: 'red' })).toThrow(UnknownField);
+  });
+
+  test('with an unknown field are refused as who reads them says', () => {
+    const unknown = (id: string, flavor: string) => badRequest(`${id} of ${flavor}`);
+    const read = () => parseCatalogs(withValues({ colour: 'red' }), event, 'update', unknown);
+    expect(read).toThrow('colour of dublincore/episode');
   });
 });
 

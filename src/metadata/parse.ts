@@ -11,7 +11,6 @@ import {
   NOT_PARSABLE,
   typeName,
   UNPARSABLE_METADATA,
-  unknownField,
 } from './refusals.ts';
 import { CatalogRequest, FieldRequest } from './schemas.ts';
 import { type Reading, readValue } from './values.ts';
@@ -22,12 +21,14 @@ import { type Reading, readValue } from './values.ts';
  *
  * @returns values by flavor, spelled as configured; only the fields that are given
  * @throws {HttpError} 400 with the sentences clients match on (compatibility 3.5, 4.4)
- * @throws {UnknownField} 400 for a field that its catalog does not have
+ *
+ * @param unknown the refusal of a field that its catalog does not have
  */
 export function parseCatalogs(
   text: string,
   set: CatalogSet,
   purpose: 'create' | 'update' = 'create',
+  unknown: (id: string, flavor: string) => HttpError = FIELD_UNKNOWN,
 ): Map<string, CatalogValues> {
   const reading: Reading = {
     refuse: (reason) => UNPARSABLE_METADATA(set.resource, reason),
@@ -44,8 +45,7 @@ export function parseCatalogs(
     for (const item of fields) {
       if (!isFieldRequest(item)) throw ENTRY_INCOMPLETE(item);
       const field = findField(catalog, item.id);
-      if (!field || (field.outputOnly && purpose === 'create'))
-        throw unknownField(FIELD_UNKNOWN(item.id, catalog.flavor));
+      if (!field || (field.outputOnly && purpose === 'create')) throw unknown(item.id, catalog.flavor);
       if (field.readOnly && purpose === 'update') continue;
       values.set(field.id, readValue(field, item.id, item.value, reading));
     }

@@ -1,5 +1,4 @@
 import { refusal } from '../http/endpoint/refusal.ts';
-import { HttpError } from '../http/errors.ts';
 import type { FieldType, MetadataField } from './catalog.ts';
 
 /** What has metadata. */
@@ -9,16 +8,6 @@ const EXCERPT_LENGTH = 500;
 
 /** What the reference calls types in its sentences, where it is not their name in capitals. */
 const TYPE_NAMES: Partial<Record<FieldType, string>> = { list: 'ITERABLE_TEXT', number: 'LONG' };
-
-/** A request names a field that its catalog does not have. Some endpoints answer it with another status. */
-export class UnknownField extends HttpError {
-  override name = 'UnknownField';
-}
-
-/** The refusal of a field that its catalog does not have, told apart from others. */
-export function unknownField({ status, message }: HttpError): UnknownField {
-  return new UnknownField(status, message);
-}
 
 /** Why a value is none of its field. @param allowed what the field takes: words that follow "allowed is" */
 export function unfit(id: string, value: string, allowed: string): string {

@@ -35,3 +35,17 @@ export const INVALID_RULE = refusal(
 );
 export const NO_OCCURRENCES = refusal(400, 'The date range provided did not include any events');
 export const PERIODS_OVERLAP = refusal(400, 'RRULE periods overlap');
+
+/** What the part `scheduling` of a new event may meet. */
+export const NEW_SCHEDULING_REFUSALS = [
+  UNPARSABLE_SCHEDULING,
+  UNPARSABLE_DATE,
+  NO_END,
+  RULE_INCOMPLETE,
+  INVALID_RULE,
+  NO_OCCURRENCES,
+  PERIODS_OVERLAP,
+  UNPARSABLE_AGENT,
+];
+/** The same of an event that exists. */
+export const SCHEDULING_REFUSALS = [UNPARSABLE_SCHEDULING, UNPARSABLE_DATE, NO_END];

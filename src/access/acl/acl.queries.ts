@@ -31,6 +31,7 @@ export function mayAccess(
  * not write.
  *
  * @param missing the refusal of a resource that may not even be read
+ * @param denied the refusal of one that may be read alone
  */
 export async function requireAccess(
   db: Queryable,
@@ -39,6 +40,7 @@ export async function requireAccess(
   id: string,
   action: Action,
   missing: (id: string) => HttpError,
+  denied: () => HttpError = UNAUTHORIZED,
 ): Promise<void> {
   const found = await db
     .selectFrom(resource)
@@ -49,7 +51,7 @@ export async function requireAccess(
     .where('id', '=', id)
     .executeTakeFirst();
   if (!found?.readable) throw missing(id);
-  if (!found.permitted) throw UNAUTHORIZED();
+  if (!found.permitted) throw denied();
 }
 
 const STORED = {

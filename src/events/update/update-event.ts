@@ -13,7 +13,7 @@ const DELETED = () => new Outdated('The event has been deleted meanwhile.');
  * and writes. Objects of new tracks are for the caller to take off the staging ledger, and a recording that has come for it
  * to have processed. Run it in `inTransaction`, or in `explainingConflicts` when the schedule may change.
  *
- * @param by.refusals what is said here where `POST /api/events/{id}` says something else
+ * @param by.refusals what is said here in other words than usual
  * @throws {HttpError} 404 for an event that the sender may not read, 401 for one it may not write
  * @throws {Overlap} when something else is to be recorded then
  * @throws {Outdated} for a recording of an agent whose event has been deleted, or has got another
@@ -29,7 +29,7 @@ export async function updateEvent(
   const { tracks } = edits;
   const isOfAgent = tracks?.kind === 'recording' && tracks.from === 'agent';
   const missing = isOfAgent ? DELETED : refusals.missing;
-  const state = await lockEvent(trx, id, by, { referred: referredIn(edits), missing });
+  const state = await lockEvent(trx, id, by, { ...refusals, missing, referred: referredIn(edits) });
   const { write, ...outcome } = decideUpdate(state, edits, { actor: by.principal.username, refusals });
   if (write) await writeEvents(trx, write);
   return outcome;

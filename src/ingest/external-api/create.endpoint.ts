@@ -2,62 +2,39 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { apiRole } from '../../access/roles/api-roles.ts';
 import type { Config } from '../../config.ts';
-import type { Database } from '../../database/kysely.ts';
 import { CreatedEvents } from '../../events/event.schemas.ts';
 import { EVENT_ID, NEXT_EVENT_ID } from '../../events/examples.ts';
-import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from '../../events/refusals.ts';
+import { CREATION_REFUSALS } from '../../events/refusals.ts';
 import { EVENT_CHANGES } from '../../events/versions.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '../../http/endpoint/schemas.ts';
 import { NOT_MULTIPART } from '../../http/form/multipart.ts';
 import { versionedJson } from '../../http/version.ts';
-import type { RequestContent } from '../../idempotency/fingerprint.ts';
 import type { Idempotency, RememberContent } from '../../idempotency/idempotency.ts';
 import { REPEATABLE } from '../../idempotency/repeatable.ts';
-import type { Catalogs } from '../../metadata/catalogs.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';
 import { explainingConflicts } from '../../recordings/conflicts.ts';
-import {
-  INVALID_RULE,
-  NO_END,
-  NO_OCCURRENCES,
-  PERIODS_OVERLAP,
-  RULE_INCOMPLETE,
-  UNPARSABLE_AGENT,
-  UNPARSABLE_DATE,
-  UNPARSABLE_SCHEDULING,
-} from '../../recordings/refusals.ts';
+import { NEW_SCHEDULING_REFUSALS } from '../../recordings/refusals.ts';
 import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
-import type { StagingLedger } from '../../storage/staging.ts';
-import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { accept } from '../accept.ts';
+import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
+  contentOf,
   exampleParts,
   FLAVORS,
   fileParts,
-  flavorOf,
   newJsonParts,
   PART_REFUSALS,
   tracksOf,
 } from '../event-form.ts';
-import type { UploadGate } from '../gate.ts';
 import type { Intake } from '../intake.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
-import { digestForm, type FormDigest, receiveForm } from '../receive-form.ts';
-import { TAKE_REFUSALS } from '../uploads/take.ts';
-import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
+import { digestForm, receiveForm } from '../receive-form.ts';
+import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../uploads/uploads-part.ts';
 
-interface Services {
-  config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs' | 'scheduling'>;
-  database: Database;
-  storage: ObjectStorage;
-  staging: StagingLedger;
-  gate: UploadGate;
+interface Services extends DoorServices {
+  config: DoorServices['config'] & Pick<Config, 'publicUrl' | 'scheduling'>;
   idempotency: Idempotency;
-  definitions: WorkflowDefinitions;
-  catalogs: Pick<Catalogs, 'event'>;
 }
 
 /** A recording comes in, or is scheduled. */
@@ -102,21 +79,11 @@ export const newEvent = defineEndpoint({
   refusals: [
     ...PART_REFUSALS,
     ...MISSING_PARTS,
-    UNPARSABLE_SCHEDULING,
-    UNPARSABLE_DATE,
-    NO_END,
-    RULE_INCOMPLETE,
-    INVALID_RULE,
-    NO_OCCURRENCES,
-    PERIODS_OVERLAP,
-    UNPARSABLE_AGENT,
-    SEVERAL_EVENTS,
-    NO_SUCH_SERIES,
-    IDENTIFIER_TAKEN,
+    ...NEW_SCHEDULING_REFUSALS,
+    ...CREATION_REFUSALS,
     NOT_MULTIPART,
     ...UPLOAD_REFUSALS,
-    UNPARSABLE_UPLOADS,
-    ...TAKE_REFUSALS,
+    ...FINISHED_UPLOADS_REFUSALS,
   ],
   handle: (request, services: Services) =>
     services.idempotency
@@ -158,19 +125,6 @@ async function create(
     'event created',
   );
   return answer;
-}
-
-/** What tells one request for new events from another. */
-function contentOf({ fields, files }: FormDigest): RequestContent {
-  return {
-    fields,
-    files: files.map(({ field, filename, size, sha256 }) => ({
-      name: flavorOf(field),
-      filename,
-      size,
-      sha256,
-    })),
-  };
 }
 
 /** 201 for one event, 200 for several. */

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { requireAccess } from '../../access/acl/acl.queries.ts';
 import type { Principal } from '../../access/principal.ts';
 import { apiRole } from '../../access/roles/api-roles.ts';
-import type { Config } from '../../config.ts';
-import type { Database, Queryable } from '../../database/kysely.ts';
+import type { Queryable } from '../../database/kysely.ts';
 import { eventParams } from '../../events/endpoints/events.endpoints.ts';
 import { RECORDED_ALREADY, TRACKS_LOCKED, UNABLE_TO_FIND } from '../../events/refusals.ts';
 import type { NewTrack } from '../../events/tracks.ts';
@@ -12,13 +11,9 @@ import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoi
 import type { HttpError } from '../../http/errors.ts';
 import { detectTrackType } from '../../media/signature.ts';
 import { explainingConflicts } from '../../recordings/conflicts.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
-import type { StagingLedger } from '../../storage/staging.ts';
-import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
 import { isActive } from '../../workflows/states.ts';
-import { accept } from '../accept.ts';
+import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
-import type { UploadGate } from '../gate.ts';
 import type { ExistingTarget } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
 import type { ReceivedFile } from '../staged-files.ts';
@@ -30,14 +25,7 @@ import {
   UNPARSABLE_FLAVOR,
 } from './track-form.ts';
 
-interface Services {
-  config: Pick<Config, 'maxUploadBytes' | 'uploadIdleMs'>;
-  database: Database;
-  storage: ObjectStorage;
-  staging: StagingLedger;
-  gate: UploadGate;
-  definitions: WorkflowDefinitions;
-}
+type Services = Omit<DoorServices, 'catalogs'>;
 
 /**
  * Captions and other tracks for an event that is there already, also the recording of a scheduled one. A workflow that

@@ -5,36 +5,24 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../database/kysely.ts';
 import { eventParams } from '../../events/endpoints/events.endpoints.ts';
 import {
-  ACL_LOCKED,
   EVENT_MISSING,
-  NO_SUCH_SERIES,
-  NO_WORKFLOW,
-  NOT_SCHEDULED,
   RECORDED_ALREADY,
-  RECORDING_BEGUN,
-  UPLOADED_ALREADY,
+  RESCHEDULING_REFUSALS,
+  UPDATE_REFUSALS,
 } from '../../events/refusals.ts';
 import { refuseSecondRecording } from '../../events/update/decide-update.ts';
-import type { EventEdits } from '../../events/update/edits.ts';
 import { EVENT_CHANGES } from '../../events/versions.ts';
 import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { jsonText } from '../../http/endpoint/schemas.ts';
-import { HttpError } from '../../http/errors.ts';
 import { isMultipart } from '../../http/form/multipart.ts';
-import type { Catalogs } from '../../metadata/catalogs.ts';
-import { UnknownField } from '../../metadata/refusals.ts';
 import { CONFLICT } from '../../recordings/answer-conflicts.ts';
 import { explainingConflicts } from '../../recordings/conflicts.ts';
-import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING } from '../../recordings/refusals.ts';
+import { SCHEDULING_REFUSALS } from '../../recordings/refusals.ts';
 import { SCHEDULING } from '../../recordings/schedules/examples.ts';
-import { parseSchedulingChange } from '../../recordings/schedules/parse.ts';
 import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
 import { findProgress } from '../../recordings/state.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
-import type { StagingLedger } from '../../storage/staging.ts';
-import type { WorkflowDefinitions } from '../../workflows/definitions.ts';
-import { accept } from '../accept.ts';
+import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
   exampleParts,
@@ -42,28 +30,20 @@ import {
   fileParts,
   jsonParts,
   PART_REFUSALS,
-  type PartOptions,
-  parseEventParts,
+  parseEdits,
   tracksOf,
 } from '../event-form.ts';
-import type { UploadGate } from '../gate.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
-import { NOT_AWAITED, TAKE_REFUSALS } from '../uploads/take.ts';
-import { parseUploads, UNPARSABLE_UPLOADS, uploadsPart } from '../uploads/uploads-part.ts';
+import { NOT_AWAITED } from '../uploads/take.ts';
+import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../uploads/uploads-part.ts';
 
 const NO_FORM = refusal(400, 'No multipart content');
 /** The event may be read but not changed. */
 const NOT_YOURS = refusal(401, '');
 
-interface Services {
-  config: Pick<Config, 'maxUploadBytes' | 'uploadIdleMs' | 'scheduling'>;
-  database: Database;
-  storage: ObjectStorage;
-  staging: StagingLedger;
-  gate: UploadGate;
-  definitions: WorkflowDefinitions;
-  catalogs: Pick<Catalogs, 'event'>;
+interface Services extends DoorServices {
+  config: DoorServices['config'] & Pick<Config, 'scheduling'>;
 }
 
 /** Only a scheduled event takes files, once; of all others they are read and dropped. */
@@ -92,27 +72,18 @@ export const changeEvent = defineEndpoint({
   refusals: [
     NO_FORM,
     ...PART_REFUSALS,
-    UPLOADED_ALREADY,
-    ACL_LOCKED,
-    NO_WORKFLOW,
-    NO_SUCH_SERIES,
-    UNPARSABLE_SCHEDULING,
-    UNPARSABLE_DATE,
-    NO_END,
-    NOT_SCHEDULED,
-    RECORDING_BEGUN,
+    ...UPDATE_REFUSALS,
+    ...SCHEDULING_REFUSALS,
+    ...RESCHEDULING_REFUSALS,
     NOT_YOURS,
     EVENT_MISSING,
     RECORDED_ALREADY,
     NOT_AWAITED,
     ...UPLOAD_REFUSALS,
-    UNPARSABLE_UPLOADS,
-    ...TAKE_REFUSALS,
+    ...FINISHED_UPLOADS_REFUSALS,
   ],
   handle: (request, services: Services) =>
-    update(request, request.params.event_id, services).catch((error) =>
-      answerFailure(request.c, ownWords(error, request.params.event_id)),
-    ),
+    update(request, request.params.event_id, services).catch((error) => answerFailure(request.c, error)),
 });
 
 async function update(request: EndpointRequest, id: string, services: Services): Promise<Response> {
@@ -120,7 +91,7 @@ async function update(request: EndpointRequest, id: string, services: Services):
   const { principal, requestId, version, log } = c.var;
   const { config, database, catalogs } = services;
   // Before the body is read: a refusal then costs the client nothing.
-  await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING);
+  await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING, NOT_YOURS);
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
   const admits = admitting(database, id);
   const takes = async () => ((await admits()) ? 'store' : 'drop');
@@ -130,8 +101,15 @@ async function update(request: EndpointRequest, id: string, services: Services):
   // Who names them has sent them for this: they are not dropped without a word, as files have to be.
   if (uploads.length > 0 && !(await admits())) throw NOT_AWAITED(id);
   const gapMs = config.scheduling.minGapMs;
-  const edits = parseEdits(form.fields, { catalogs: catalogs.event, version, gapMs });
-  const target: Intake['target'] = { kind: 'existing', id, edits, takes: { kind: 'recording' } };
+  const unknown = () => EVENT_MISSING(id);
+  const edits = parseEdits(form.fields, { catalogs: catalogs.event, version, gapMs, unknown });
+  const target: Intake['target'] = {
+    kind: 'existing',
+    id,
+    edits,
+    takes: { kind: 'recording' },
+    refusals: { denied: NOT_YOURS },
+  };
   const intake: Intake = { principal, requestId, target, tracks, uploads };
   await explainingConflicts(database, principal, (trx) => accept(trx, intake, services));
   form.keep();
@@ -155,29 +133,4 @@ function admitting(database: Database, id: string): () => Promise<boolean> {
     return progress !== 'unscheduled';
   };
   return () => (awaited ??= isAwaited());
-}
-
-function parseEdits(
-  fields: ReadonlyMap<string, string>,
-  { gapMs, ...options }: PartOptions & { gapMs: number },
-): EventEdits {
-  const { catalogs } = options;
-  const parts = parseEventParts(fields, { ...options, purpose: 'update' });
-  const change =
-    parts.scheduling === undefined
-      ? undefined
-      : parseSchedulingChange(parts.scheduling, UNPARSABLE_SCHEDULING);
-  return {
-    metadata: parts.catalogs && { kind: 'written back', given: parts.catalogs, catalogs },
-    acl: parts.acl ? { kind: 'replace', entries: parts.acl } : undefined,
-    scheduling: change && { change, gapMs, allowConflict: false },
-    processing: parts.processing,
-  };
-}
-
-/** What this endpoint says of some faults in words of its own. */
-function ownWords(error: unknown, id: string): unknown {
-  if (error instanceof UnknownField) return EVENT_MISSING(id);
-  if (error instanceof HttpError && error.status === 401) return NOT_YOURS();
-  return error;
 }

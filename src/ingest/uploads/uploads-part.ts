@@ -3,7 +3,7 @@ import { FLAVOR } from '../../events/flavor.ts';
 import { refusal } from '../../http/endpoint/refusal.ts';
 import { jsonText } from '../../http/endpoint/schemas.ts';
 import { FLAVORS, flavorOf } from '../event-form.ts';
-import type { UploadOf } from './take.ts';
+import { TAKE_REFUSALS, type UploadOf } from './take.ts';
 
 const MOST = 10;
 const NAME = 'uploads';
@@ -55,6 +55,9 @@ export const uploadsPart = jsonText(
   }),
   'Finished uploads that become tracks, beside and after those in parts with files.',
 );
+
+/** What a request that names finished uploads may meet. */
+export const FINISHED_UPLOADS_REFUSALS = [UNPARSABLE_UPLOADS, ...TAKE_REFUSALS];
 
 /**
  * Reads the form field `uploads`; an empty one counts as absent.
