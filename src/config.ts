@@ -1,14 +1,12 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
 import { Environment, type Variables } from './config/environment.ts';
+import { ConfigError } from './config/error.ts';
 import { allowed, type NamedHost } from './config/kinds.ts';
 import type { Network } from './config/networks.ts';
 import { redact } from './config/redact.ts';
-
-/** A variable of the environment that has a value Inlet cannot work with. The message is one line. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+import type { StoragePlace } from './storage/backend.ts';
+import { storagePlace } from './storage/backends.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
@@ -50,8 +48,8 @@ export interface Config {
   dataDir: string;
   databaseUrl: string | undefined;
   redisUrl: string | undefined;
-  /** Object storage in a bucket; a folder below dataDir when undefined. */
-  s3: { bucket: string; forcePathStyle: boolean } | undefined;
+  /** Where objects are kept. */
+  storage: StoragePlace;
   admin: { username: string; password: string };
   ffmpegPath: string | undefined;
   ffprobePath: string | undefined;
@@ -142,7 +140,7 @@ export function loadConfig(
     dataDir: resolve(v.DATA_DIR),
     databaseUrl: v.DATABASE_URL,
     redisUrl: v.REDIS_URL,
-    s3: v.S3_BUCKET ? { bucket: v.S3_BUCKET, forcePathStyle: v.S3_FORCE_PATH_STYLE } : undefined,
+    storage: storagePlace(v, resolve(v.DATA_DIR)),
     admin: { username: v.ADMIN_USERNAME, password: adminPassword(v, reached) },
     ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
     ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
@@ -233,6 +231,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     ...config,
     databaseUrl: config.databaseUrl && redact(config.databaseUrl),
     redisUrl: config.redisUrl && redact(config.redisUrl),
+    storage: config.storage.name,
     admin: { ...config.admin, password: '[redacted]' },
     urlSigning: config.urlSigning && { ...config.urlSigning, secret: '[redacted]' },
   };

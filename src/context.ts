@@ -13,7 +13,8 @@ import { DigestVerifier } from './access/sign-in/digest/verifier.ts';
 import { openKeySet } from './access/sign-in/key-set.ts';
 import { TokenVerifier } from './access/sign-in/tokens.ts';
 import { ChangeFeed } from './changes/feed.ts';
-import { type Config, ConfigError, describeConfig } from './config.ts';
+import { ConfigError } from './config/error.ts';
+import { type Config, describeConfig } from './config.ts';
 import { createDatabase, type Database } from './database/kysely.ts';
 import { VITAL } from './database/limits.ts';
 import { Locks } from './database/locks.ts';
@@ -32,7 +33,6 @@ import { UrlSigner } from './publications/signing/url-signer.ts';
 import { Pulse } from './pulse.ts';
 import { createQueue } from './queue/create.ts';
 import type { WorkQueue } from './queue/port.ts';
-import { createStorage } from './storage/create.ts';
 import type { ObjectStorage } from './storage/port.ts';
 import { StagingLedger } from './storage/staging.ts';
 import { UpdateStreams } from './stream/update-streams.ts';
@@ -133,7 +133,7 @@ export async function createContext(
   const definitions = overrides.definitions ?? (await loadDefinitions(config.workflowsDir));
   const studio = overrides.studio ?? (await openStudio(config, role));
   const keys = config.jwt && role !== 'worker' ? await openKeySet(config.jwt.keySet) : undefined;
-  const storage = overrides.storage ?? (await createStorage(config));
+  const storage = overrides.storage ?? (await config.storage.open(config.uploadMemoryBytes));
   // From here on nothing fails: what keeps connections is not left behind by who tries again.
   const pool = createPool(databaseUrl, {
     max: 10 + config.workerConcurrency * 2,

@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts';
+import { ConfigError } from './config/error.ts';
 import { ListenError } from './http/server/serve.ts';
 import type { Logger } from './telemetry/log.ts';
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './config/error.ts';
 
 /** What a configuration file says, and a way to refuse a place in it. */
 export interface ConfigFile<T> {

@@ -45,7 +45,7 @@ describe('a workspace', () => {
 
   /** The same objects as in a bucket: no tool can read them in place. */
   const remote = (changes: Partial<ObjectStorage> = {}) =>
-    storageWith(storage, { kind: 's3', localPath: () => undefined, ...changes });
+    storageWith(storage, { localPath: () => undefined, ...changes });
 
   async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
     const own = await mkdtemp(join(folder, 'own-'));

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { bucketPlace } from '../storage/s3-backend.ts';
 import {
   databaseEndpoints,
   keySetEndpoints,
@@ -7,7 +8,6 @@ import {
   redisEndpoints,
   urlHostEndpoints,
 } from './endpoints.ts';
-import { s3Endpoints } from './s3-endpoints.ts';
 
 const at = (...hosts: string[]) => ({ hosts, sockets: [], files: [] });
 
@@ -71,7 +71,7 @@ describe('a bucket', () => {
   /** As the SDK, which reads the process's own environment, would see it. */
   function endpoints(environment: Record<string, string>, forcePathStyle = false) {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-    return s3Endpoints({ bucket: 'lectures', forcePathStyle }, environment);
+    return bucketPlace({ bucket: 'lectures', forcePathStyle }).endpoints(environment);
   }
 
   test.each([

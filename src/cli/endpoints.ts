@@ -2,15 +2,7 @@ import { isAbsolute } from 'node:path';
 import pg from 'pg';
 import type { NamedHost } from '../config/kinds.ts';
 import type { Config, TracesConfig } from '../config.ts';
-
-/** What a process reaches out to: `host:port`, and sockets and files that connections need. */
-export interface Endpoints {
-  hosts: string[];
-  /** Unix domain sockets. */
-  sockets: string[];
-  /** Certificates and keys. */
-  files: string[];
-}
+import { type Endpoints, hostAndPort } from '../outbound/endpoints.ts';
 
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
@@ -63,8 +55,3 @@ export function urlHostEndpoints(hosts: readonly NamedHost[]): Endpoints {
 
 /** Where the server listens. */
 export const listenEndpoint = ({ host, port }: Pick<Config, 'host' | 'port'>) => hostAndPort(host, port);
-
-export function hostAndPort(host: string, port: number | string): string {
-  const bare = host.replace(/^\[|\]$/g, '');
-  return bare.includes(':') ? `[${bare}]:${port}` : `${bare}:${port}`;
-}

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/error.ts';
 import { EmbeddedDatabaseError } from '../database/embedded/error.ts';
 
 /** A command cannot go on. The message is for the person at the terminal. */

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import type { Config } from '../config.ts';
 import { privateFiles } from '../database/embedded/paths.ts';
 import type { MediaTools } from '../media/tools.ts';
-import type { Endpoints } from './endpoints.ts';
+import type { Endpoints } from '../outbound/endpoints.ts';
 import { CommandError } from './failure.ts';
 
 /** What a process may do. Everything that is not said is forbidden. */

@@ -6,9 +6,9 @@ import { VARIABLES } from '../config/environment.ts';
 import type { Config } from '../config.ts';
 import { KILL } from '../media/process.ts';
 import { locateTools, type MediaTools } from '../media/tools.ts';
+import type { Endpoints } from '../outbound/endpoints.ts';
 import {
   databaseEndpoints,
-  type Endpoints,
   keySetEndpoints,
   listenEndpoint,
   redisEndpoints,
@@ -19,7 +19,6 @@ import { denoFlags, permissions } from './permissions.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';
 import { become, denoProgram } from './runtime.ts';
-import { s3Endpoints } from './s3-endpoints.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The young generation is kept small, in MiB: it holds no uploads, and else takes 25 MiB more before it is looked at. */
@@ -154,6 +153,6 @@ async function endpoints(
     ...(config.jwt && answersRequests(role) ? [keySetEndpoints(config.jwt.keySet)] : []),
     ...(config.ingestUrlHosts && answersRequests(role) ? [urlHostEndpoints(config.ingestUrlHosts)] : []),
     ...(config.traces ? [tracesEndpoints(config.traces, environment)] : []),
-    ...(config.s3 ? [await s3Endpoints(config.s3, environment)] : []),
+    await config.storage.endpoints(environment),
   ];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STORAGE_VARIABLES } from '../storage/backends.ts';
 import { choice, flag, integer, namedHosts, origins, text, url, urlOrFile } from './kinds.ts';
 import { networks } from './networks.ts';
 
@@ -11,8 +12,7 @@ export const Environment = z.object({
   DATA_DIR: text.default('./data'),
   DATABASE_URL: url('postgres', 'postgresql').optional(),
   REDIS_URL: url('redis', 'rediss').optional(),
-  S3_BUCKET: text.optional(),
-  S3_FORCE_PATH_STYLE: flag.default(false),
+  ...STORAGE_VARIABLES,
   ADMIN_USERNAME: z
     .string()
     .regex(/^[^:]+$/)

@@ -8,7 +8,7 @@ import { testTools } from '../../test/support/clips.ts';
 import { folderForThisFile } from '../../test/support/folders.ts';
 import { processesWith } from '../../test/support/media.ts';
 import { run } from '../../test/support/run.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/error.ts';
 import { ffmpegArguments } from './command.ts';
 import { MediaFailure } from './failure.ts';
 import { sizeOf, watched } from './output-watch.ts';

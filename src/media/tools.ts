@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, chmod } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/error.ts';
 
 /** Absolute paths of the media tools this process may run. */
 export interface MediaTools {

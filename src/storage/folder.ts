@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Dirent, Stats } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { constants, type Dirent, type Stats } from 'node:fs';
+import { access, mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { syncFolder, writeDurably, writeSynced } from './durable-file.ts';
@@ -35,7 +35,6 @@ const KIND = /^[a-z]+$/;
 
 /** Objects as files of one folder, each under its key. A file appears whole and durable, or not at all. */
 export class FolderStorage implements ObjectStorage {
-  readonly kind = 'folder';
   readonly #root: string;
   readonly #memory: UploadMemory;
 
@@ -194,6 +193,10 @@ export class FolderStorage implements ObjectStorage {
     } finally {
       await rm(probe, { force: true });
     }
+  }
+
+  async checkReading(): Promise<void> {
+    await access(this.#root, constants.R_OK);
   }
 
   async close(): Promise<void> {}

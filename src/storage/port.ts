@@ -109,7 +109,6 @@ export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable' 
  * real when a committed row names it.
  */
 export interface ObjectStorage {
-  readonly kind: 'folder' | 's3';
   /**
    * Stores a stream under the key with back-pressure, or bytes, which must stay as they are: all of it or nothing. When it rejects, the source is no
    * longer read and no object, temporary file or multipart upload is left.
@@ -175,5 +174,7 @@ export interface ObjectStorage {
   requireRoom(bytes: number): Promise<void>;
   /** Rejects when the storage does not answer or refuses to. */
   check(signal?: AbortSignal): Promise<void>;
+  /** The same, also of a storage that can be read only. */
+  checkReading(): Promise<void>;
   close(): Promise<void>;
 }

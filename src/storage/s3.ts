@@ -55,7 +55,6 @@ const LIMITS: S3Limits = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
 
 /** Objects in a bucket, each under its key. */
 export class S3Storage implements ObjectStorage {
-  readonly kind = 's3';
   readonly #client: S3Client;
   readonly #probe: S3Client;
   readonly #bucket: string;
@@ -198,6 +197,10 @@ export class S3Storage implements ObjectStorage {
       // To the question whether a bucket is there S3 answers without a word.
       throw new Error(`HTTP ${error.$metadata.httpStatusCode}`, { cause: error });
     });
+  }
+
+  checkReading(): Promise<void> {
+    return this.check();
   }
 
   async close(): Promise<void> {

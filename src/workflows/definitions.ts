@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/error.ts';
 import { parseYaml, readYamlFolder } from '../yaml.ts';
 import { DefinitionSchema, type OperationDefinition, PAUSE, type WorkflowDefinition } from './definition.ts';
 

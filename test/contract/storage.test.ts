@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CreateMultipartUploadCommand, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../../src/storage/port.ts';
 import { BreakableS3 } from '../support/breakable-s3.ts';
@@ -30,7 +30,7 @@ describe('a folder', () => {
   let key: string;
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'inlet-folder-'));
-    storage = await createStorage({ s3: undefined, dataDir });
+    storage = await folderIn(dataDir).open();
     key = objectKey('track');
   });
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
@@ -61,7 +61,7 @@ describe('a folder', () => {
   test('has its objects in files, also after it is opened again', async () => {
     await storage.put(key, source(bytes(1000)), video);
     expect(await readFile(storage.localPath(key) ?? '')).toEqual(bytes(1000));
-    const again = await createStorage({ s3: undefined, dataDir });
+    const again = await folderIn(dataDir).open();
     expect(await again.size(key)).toBe(1000);
   });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createStorage } from '../../src/storage/create.ts';
+import { bucketPlace } from '../../src/storage/s3-backend.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -154,10 +154,7 @@ test('signs addresses for the computer that a trusted proxy tells', async () => 
   edge.start();
   await listens();
   Object.assign(process.env, s3.env);
-  const storage = await createStorage({
-    dataDir: '',
-    s3: { bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true },
-  });
+  const storage = await bucketPlace({ bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true }).open();
   const event_id = await insertEvent(db.database);
   const publication_id = await insertPublication(db.database, event_id);
   const element = { event_id, publication_id, kind: 'media', filename: 'a.mp4' } as const;

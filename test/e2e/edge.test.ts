@@ -10,7 +10,7 @@ import { databaseEndpoints } from '../../src/cli/endpoints.ts';
 import { denoFlags, permissions } from '../../src/cli/permissions.ts';
 import { denoProgram } from '../../src/cli/runtime.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { countStart } from '../support/count-start.ts';
@@ -157,7 +157,7 @@ describe.each([
       .where('event_id', '=', id)
       .executeTakeFirstOrThrow();
     expect(track.size).toBe(content.length);
-    const storage = await createStorage({ dataDir, s3: undefined });
+    const storage = await folderIn(dataDir).open();
     expect(content.equals(await readFile(storage.localPath(track.object_key) ?? ''))).toBe(true);
     await storage.close();
   });

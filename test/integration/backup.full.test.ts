@@ -6,8 +6,8 @@ import { backupCommand } from '../../src/cli/inlet/backup.ts';
 import { restoreCommand } from '../../src/cli/inlet/restore.ts';
 import { verifyCommand } from '../../src/cli/inlet/verify.ts';
 import { loadConfig } from '../../src/config.ts';
-import { createStorage } from '../../src/storage/create.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import { takeBackup } from '../../src/upkeep/backup/backup.ts';
 import { dumpDatabase } from '../../src/upkeep/backup/dump.ts';
 import { created, post } from '../support/app-uploads.ts';
@@ -259,7 +259,7 @@ describe('a restoration', () => {
   test('replaces what is damaged in the storage', async () => {
     const { key, folder } = await backedUp();
     const elsewhere = await emptySystem();
-    const storage = await createStorage({ s3: undefined, dataDir: elsewhere.dataDir });
+    const storage = await folderIn(elsewhere.dataDir).open();
     await storage.put(key, source(bytes(500, 7)), VIDEO);
     expect(await say(restoreCommand, elsewhere, [folder])).toEqual(DONE);
     await isSound(elsewhere);
@@ -294,7 +294,7 @@ describe('a restoration', () => {
     const { key, folder } = await backedUp(1, await bucket(kind));
     const elsewhere = await emptySystem(await bucket(kind));
     Object.assign(process.env, elsewhere.env);
-    const storage = await createStorage(loadConfig({ ...elsewhere.env, DATA_DIR: elsewhere.dataDir }));
+    const storage = await loadConfig({ ...elsewhere.env, DATA_DIR: elsewhere.dataDir }).storage.open();
     onTestFinished(() => storage.close());
     await storage.begin(key, { ...VIDEO, expectedBytes: 500 });
     expect(await say(restoreCommand, elsewhere, [folder])).toEqual(DONE);
@@ -370,7 +370,7 @@ describe('a restoration', () => {
     expect((await say(verifyCommand, elsewhere, ['--repair'])).code).toBe(0);
     // The server may take its time to end the connection of the one before.
     await eventually(() => isSound(elsewhere));
-    const storage = await createStorage({ s3: undefined, dataDir: elsewhere.dataDir });
+    const storage = await folderIn(elsewhere.dataDir).open();
     const brought = Buffer.concat(await Array.fromAsync(await storage.get(key)));
     expect(brought.equals(bytes(1000))).toBe(true);
   });

@@ -20,7 +20,7 @@ import {
   openDraft,
 } from '../../src/ingest/drafts.ts';
 import type { ExistingTarget, NewTarget } from '../../src/ingest/intake.ts';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { loadDefinitions } from '../../src/workflows/definitions.ts';
@@ -40,7 +40,7 @@ const db = databaseForThisFile();
 const definitions = await loadDefinitions(undefined);
 
 const dataDir = await mkdtemp(join(tmpdir(), 'inlet-drafts-'));
-const storage = await createStorage({ s3: undefined, dataDir });
+const storage = await folderIn(dataDir).open();
 afterAll(() => rm(dataDir, { recursive: true }));
 
 let draft: DraftOf;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
+import { bucketPlace } from '../../src/storage/s3-backend.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { bytes, source } from '../support/bytes.ts';
@@ -50,7 +50,7 @@ describe('S3', () => {
     s3 = await startS3();
     Object.assign(process.env, s3.env);
     const place = { bucket: s3.env.S3_BUCKET ?? '', forcePathStyle: true };
-    bucket = await createStorage({ s3: place, dataDir: '' });
+    bucket = await bucketPlace(place).open();
     ledger = new StagingLedger({ database, storage: bucket, owner: 'test-s3', log: silentLogger });
   });
   afterAll(async () => {

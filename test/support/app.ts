@@ -10,7 +10,6 @@ import { type Context, createContext } from '../../src/context.ts';
 import type { Database } from '../../src/database/kysely.ts';
 import { Notifications } from '../../src/database/notifications.ts';
 import { Pulse } from '../../src/pulse.ts';
-import { createStorage } from '../../src/storage/create.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { UpdateStreams } from '../../src/stream/update-streams.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
@@ -61,7 +60,7 @@ export async function createTestApp(
     ADMIN_PASSWORD: 'opencast',
     ...environment,
   });
-  const storage = await createStorage(config);
+  const storage = await config.storage.open(config.uploadMemoryBytes);
   const notifications = new Notifications(url, silentLogger);
   const feed = new ChangeFeed({ database, notifications, pulse: new Pulse(), log: silentLogger });
   const context = await createContext(config, 'api', {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
+import { bucketPlace } from '../../src/storage/s3-backend.ts';
 
 /**
  * Puts one object from a process of its own, to be killed or run under limits:
@@ -9,7 +10,8 @@ import { createStorage } from '../../src/storage/create.ts';
 const [, , dataDir = '', bucket = '', key = '', bytes = '0', stall] = process.argv;
 const CHUNK = Buffer.alloc(2 ** 20, 7);
 
-const storage = await createStorage({ dataDir, s3: bucket ? { bucket, forcePathStyle: true } : undefined });
+const place = bucket ? bucketPlace({ bucket, forcePathStyle: true }) : folderIn(dataDir);
+const storage = await place.open();
 let sent = 0;
 const body = new Readable({
   read() {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll } from 'vitest';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
@@ -32,7 +32,7 @@ export async function produce(context: OperationContext): Promise<string> {
 export async function createRunnerBench() {
   const { db, proxy, database, close } = await createPartedDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'inlet-runner-'));
-  const storage = await createStorage({ s3: undefined, dataDir: folder });
+  const storage = await folderIn(folder).open();
   const staging = new StagingLedger({ database, storage, owner: 'test', log: silentLogger });
   afterAll(async () => {
     staging.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import type { Runtime } from '../../src/cli/role.ts';
 import type { Database } from '../../src/database/kysely.ts';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
@@ -88,7 +88,7 @@ async function assemble(
   if (redis) undo.push(redis.stop);
   const s3 = options.s3 ? await startS3() : undefined;
   if (s3) undo.push(s3.stop);
-  const storage = s3 ? await bucketStorage(s3.env) : await createStorage({ dataDir, s3: undefined });
+  const storage = s3 ? await bucketStorage(s3.env) : await folderIn(dataDir).open();
   undo.push(() => storage.close());
 
   const port = await freePort();

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createStorage } from '../../src/storage/create.ts';
+import { folderIn } from '../../src/storage/folder-backend.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
+import { bucketPlace } from '../../src/storage/s3-backend.ts';
 import { eventually } from './eventually.ts';
 import { outsideS3, startS3, type TestS3 } from './s3.ts';
 
@@ -20,17 +21,14 @@ export interface TestStorage {
 
 async function folder(): Promise<TestStorage> {
   const dataDir = await mkdtemp(join(tmpdir(), 'inlet-folder-'));
-  const storage = await createStorage({ s3: undefined, dataDir });
+  const storage = await folderIn(dataDir).open();
   return { storage, dataDir, bucket: '', stop: () => rm(dataDir, { recursive: true }) };
 }
 
 /** The bucket of a server, when it answers. */
 export async function bucketStorage(env: Record<string, string>): Promise<ObjectStorage> {
   Object.assign(process.env, env);
-  const storage = await createStorage({
-    s3: { bucket: env.S3_BUCKET ?? '', forcePathStyle: true },
-    dataDir: '',
-  });
+  const storage = await bucketPlace({ bucket: env.S3_BUCKET ?? '', forcePathStyle: true }).open();
   // The SDK reads the environment with its first request.
   await eventually(() => storage.check());
   return storage;

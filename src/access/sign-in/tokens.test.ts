@@ -17,7 +17,7 @@ import {
   serveKeys,
   signingKey,
 } from '../../../test/support/identity-provider.ts';
-import { ConfigError } from '../../config.ts';
+import { ConfigError } from '../../config/error.ts';
 import { KeysUnavailable, openKeySet } from './key-set.ts';
 import { grantedRoles, tokenPrincipal } from './token-claims.ts';
 import { type TokenOptions, TokenVerifier } from './tokens.ts';

@@ -3,7 +3,6 @@ import { type Config, loadConfig } from '../../config.ts';
 import { createDatabase, type Database } from '../../database/kysely.ts';
 import { createClient, MIGRATION } from '../../database/limits.ts';
 import { createPool } from '../../database/pool.ts';
-import { createStorage } from '../../storage/create.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
 import { prepareDatabase, reachable } from '../prepare-database.ts';
@@ -18,17 +17,16 @@ export interface Connections {
   client(): Promise<pg.Client>;
 }
 
-/** The storage of the environment. @throws {CommandError} when the bucket cannot be used */
+/** The storage of the environment. @throws {CommandError} when it cannot be read */
 export async function openStorage(config: Config): Promise<ObjectStorage> {
-  const storage = await createStorage(config);
-  if (!config.s3) return storage;
+  const { storage: place, uploadMemoryBytes } = config;
+  const storage = await place.open(uploadMemoryBytes);
   try {
-    await storage.check();
+    await storage.checkReading();
     return storage;
   } catch (error) {
     await storage.close();
-    const { bucket } = config.s3;
-    throw new CommandError(`The bucket ${bucket} (S3_BUCKET) cannot be used: ${connectionFailure(error)}`);
+    throw new CommandError(`The ${place.name} cannot be used: ${connectionFailure(error)}`);
   }
 }
 

@@ -2,14 +2,13 @@ import type pg from 'pg';
 import { isOnlyLocal, loadConfig } from '../../config.ts';
 import { createClient, USUAL } from '../../database/limits.ts';
 import { locateTools } from '../../media/tools.ts';
-import { createStorage } from '../../storage/create.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { type Diagnosis, examineParts } from '../../upkeep/doctor/check.ts';
 import { databaseChecks } from '../../upkeep/doctor/database.ts';
 import { definitionsCheck } from '../../upkeep/doctor/definitions.ts';
 import { foldersCheck, tlsCheck } from '../../upkeep/doctor/machine.ts';
 import { queueCheck } from '../../upkeep/doctor/queue.ts';
-import { requireFolder, storageCheck } from '../../upkeep/doctor/storage.ts';
+import { storageCheck } from '../../upkeep/doctor/storage.ts';
 import { toolsCheck } from '../../upkeep/doctor/tools.ts';
 import { findDatabase } from '../prepare-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -37,17 +36,16 @@ export const doctorCommand: Command = {
       return connecting;
     };
     const open = async () => {
-      if (!config.s3) await requireFolder(config.dataDir, connect);
-      opened.storage = await createStorage(config);
+      opened.storage = await config.storage.open(config.uploadMemoryBytes);
       return opened.storage;
     };
     const checks = [
       ...databaseChecks(connect),
       queueCheck(config.redisUrl, connect),
-      storageCheck(open, connect),
+      storageCheck({ ...config.storage, open }, connect),
       toolsCheck(() => locateTools(config), { isLocal, allowed: config.allowBundledFfmpeg }),
       definitionsCheck(config.workflowsDir, config.metadataDir),
-      foldersCheck(config.dataDir, temporaryFolder(environment, config), !config.s3),
+      foldersCheck(config.dataDir, temporaryFolder(environment, config), config.storage),
       tlsCheck(config.publicUrl, isLocal),
     ];
     let failed = 0;

@@ -6,6 +6,7 @@ import type { Database } from '../../database/kysely.ts';
 import { defineEndpoint } from '../../http/endpoint/endpoint.ts';
 import { notFound } from '../../http/errors.ts';
 import { LANES, type WorkQueue } from '../../queue/port.ts';
+import type { StoragePlace } from '../../storage/backend.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import type { UpdateStreams } from '../../stream/update-streams.ts';
 import { laneSettings, setLane } from '../../workflows/lane-settings.ts';
@@ -42,7 +43,7 @@ interface Services {
   queue: WorkQueue;
   storage: ObjectStorage;
   streams: UpdateStreams;
-  config: { s3: unknown };
+  config: { storage: Pick<StoragePlace, 'name'> };
 }
 
 /** Where operators see the parts of the service and set what workers do. */
@@ -69,7 +70,7 @@ ${otherSections(
   {
     database: facts,
     queue: jobs,
-    storage: 'value' in stored ? { value: config.s3 ? 'a bucket (S3)' : 'a folder' } : stored,
+    storage: 'value' in stored ? { value: config.storage.name } : stored,
     process: {
       runtime: process_,
       rss: process.memoryUsage().rss,

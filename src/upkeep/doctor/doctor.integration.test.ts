@@ -9,7 +9,7 @@ import { databaseForThisFile } from '../../../test/support/database.ts';
 import { temporaryFolder } from '../../../test/support/folders.ts';
 import { storageWith } from '../../../test/support/storage-with.ts';
 import { FOR_AGES } from '../../../test/support/watched.ts';
-import { createStorage } from '../../storage/create.ts';
+import { folderIn } from '../../storage/folder-backend.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { sweepStaging } from '../../storage/sweep.ts';
 import { silentLogger } from '../../telemetry/log.ts';
@@ -33,8 +33,10 @@ describe('folders', () => {
   async function examined(dataDir: string): Promise<Diagnosis[]> {
     const script = `
       const { foldersCheck } = await import(${JSON.stringify(new URL('./machine.ts', import.meta.url).href)});
+      const { folderIn } = await import(${JSON.stringify(new URL('../../storage/folder-backend.ts', import.meta.url).href)});
       if (process.getuid() === 0) process.setuid(${NOBODY});
-      const { run } = foldersCheck(${JSON.stringify(dataDir)}, ${JSON.stringify(join(dataDir, 'tmp'))}, true);
+      const dataDir = ${JSON.stringify(dataDir)};
+      const { run } = foldersCheck(dataDir, ${JSON.stringify(join(dataDir, 'tmp'))}, folderIn(dataDir));
       console.log(JSON.stringify(await run(new AbortController().signal)));`;
     const args = ['--input-type=module', '--eval', script];
     return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout);
@@ -76,21 +78,21 @@ test('a database that takes no writes is reported, and one that does is left as 
 
 describe('the storage', () => {
   const LEASE_SECONDS = 60;
+  const PLACE = { name: 'place', settings: 'nothing' };
   const { signal } = new AbortController();
   let storage: ObjectStorage;
   beforeEach(async () => {
     await db.database.deleteFrom('staging').execute();
-    storage = await createStorage({ s3: undefined, dataDir: await temporaryFolder() });
+    storage = await folderIn(await temporaryFolder()).open();
     onTestFinished(() => storage.close());
   });
   const ledger = () => db.database.selectFrom('staging').selectAll().execute();
   const probes = async () => (await Array.fromAsync(storage.list('probe/'))).map(({ key }) => key);
   /** The check of the storage with other methods. */
   const checkWith = (methods: Partial<ObjectStorage>) =>
-    storageCheck(
-      async () => storageWith(storage, methods),
-      async () => ({ client }),
-    ).run(signal);
+    storageCheck({ ...PLACE, open: async () => storageWith(storage, methods) }, async () => ({ client })).run(
+      signal,
+    );
 
   test('has the probe on the ledger from before its first byte until it is removed', async () => {
     const seen: string[][] = [];
@@ -136,7 +138,9 @@ describe('the storage', () => {
     ['silent', () => new Promise<never>(() => undefined)],
     ['empty', async () => ({ client: failing })],
   ])('is examined where the database is %s', async (_, connect) => {
-    expect(await storageCheck(async () => storage, connect, 50).run(signal)).toMatchObject({ state: 'ok' });
+    expect(
+      await storageCheck({ ...PLACE, open: async () => storage }, connect, 50).run(signal),
+    ).toMatchObject({ state: 'ok' });
     expect(await probes()).toEqual([]);
   });
 });

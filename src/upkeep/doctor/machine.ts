@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, stat, statfs } from 'node:fs/promises';
+import { access, mkdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import type { StoragePlace } from '../../storage/backend.ts';
 import { formatBytes } from '../../units.ts';
 import type { Check, Diagnosis } from './check.ts';
 
@@ -12,12 +13,12 @@ const EXPIRY_DAYS = 14;
 const DAY_MS = 86_400_000;
 const ALL = constants.R_OK | constants.W_OK | constants.X_OK;
 
-/**
- * Whether the folders are there, may be written, are nobody else's, and have room.
- *
- * @param holdsObjects whether objects are files of DATA_DIR
- */
-export function foldersCheck(dataDir: string, temporaryFolder: string, holdsObjects: boolean): Check {
+/** Whether the folders are there, may be written, are nobody else's, and have room. */
+export function foldersCheck(
+  dataDir: string,
+  temporaryFolder: string,
+  storage: Pick<StoragePlace, 'folders'>,
+): Check {
   return {
     name: 'folders',
     todo: `DATA_DIR and TMPDIR say where they are; both have to belong to the account that Inlet runs as.`,
@@ -45,7 +46,7 @@ export function foldersCheck(dataDir: string, temporaryFolder: string, holdsObje
           diagnoses.push({ state: 'warn', found, todo });
         } else diagnoses.push({ state: 'ok', found });
       }
-      for await (const path of usedFolders(dataDir, holdsObjects)) {
+      for await (const path of usedFolders(dataDir, storage)) {
         if (await isUsable(path)) continue;
         const todo = `Give it to the account that Inlet runs as: chown -R ACCOUNT ${dataDir}`;
         diagnoses.push({ state: 'fail', found: `${path} may not be read and written`, todo });
@@ -56,21 +57,10 @@ export function foldersCheck(dataDir: string, temporaryFolder: string, holdsObje
   };
 }
 
-/** The folders below DATA_DIR that processes write into, as far as they are there. */
-async function* usedFolders(dataDir: string, holdsObjects: boolean): AsyncGenerator<string> {
-  const found = async (path: string, names: RegExp) =>
-    (await readdir(path, { withFileTypes: true }).catch(() => []))
-      .filter((entry) => entry.isDirectory() && names.test(entry.name))
-      .map(({ name }) => join(path, name));
-  yield* await found(dataDir, /^work$/);
-  if (!holdsObjects) return;
-  for (const objects of await found(dataDir, /^objects$/)) {
-    yield objects;
-    for (const kind of await found(objects, /^(\.unfinished|[a-z]+)$/)) {
-      yield kind;
-      yield* await found(kind, /^[0-9a-f]{2}$/);
-    }
-  }
+/** The folders that processes write into, as far as they are there. */
+async function* usedFolders(dataDir: string, storage: Pick<StoragePlace, 'folders'>): AsyncGenerator<string> {
+  yield join(dataDir, 'work');
+  if (storage.folders) yield* storage.folders();
 }
 
 async function isUsable(path: string): Promise<boolean> {

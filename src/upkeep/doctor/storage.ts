@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
+import type { StoragePlace } from '../../storage/backend.ts';
 import { objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
 import { sha256Of } from '../../storage/sha256/sha256.ts';
@@ -27,7 +26,7 @@ const PATIENCE_MS = 5_000;
  * looked at all the same.
  */
 export function storageCheck(
-  open: () => Promise<ObjectStorage>,
+  place: Pick<StoragePlace, 'name' | 'settings' | 'open' | 'vacancy'>,
   connect: () => Promise<{ client: pg.Client }>,
   patienceMs = PATIENCE_MS,
 ): Check {
@@ -38,9 +37,10 @@ export function storageCheck(
   };
   return {
     name: 'storage',
-    todo: 'S3_BUCKET and the AWS variables say where it is, DATA_DIR for a folder; see whether it may be read, written and listed.',
+    todo: `It is configured by ${place.settings}; see whether it may be read, written and listed.`,
     run: async (signal) => {
-      const storage = await open();
+      await requireObjects(place, connect);
+      const storage = await place.open();
       await storage.check(signal);
       const key = objectKey(PROBE);
       await onLedger(
@@ -57,37 +57,30 @@ export function storageCheck(
       }
       const ms = Math.round(performance.now() - begun);
       await onLedger('DELETE FROM staging WHERE object_key = $1', key);
-      const where = storage.kind === 's3' ? 'the bucket' : 'the folder';
-      return { state: 'ok', found: `${where} took, gave back and removed 11 MiB in parts, in ${ms} ms` };
+      const found = `the ${place.name} took, gave back and removed 11 MiB in parts, in ${ms} ms`;
+      return { state: 'ok', found };
     },
   };
 }
 
-/** What a folder of objects has before it has any: Inlet's own, a file system's, and what probes were below. */
-const NO_OBJECTS: readonly string[] = ['.unfinished', 'lost+found', PROBE];
-
 /**
- * Sees to it that the folder of objects is not made anew, or an empty one taken for it, while that with the objects is not
- * mounted.
+ * Sees to it that a place is not made anew, or an empty one taken for it, while the disk with the objects is not mounted.
  *
- * @throws when it is not there, or has none, and the database tells of objects
+ * @throws when it has no objects, and the database tells of some
  */
-export async function requireFolder(
-  dataDir: string,
+async function requireObjects(
+  place: Pick<StoragePlace, 'vacancy'>,
   connect: () => Promise<{ client: pg.Client }>,
 ): Promise<void> {
-  const folder = join(dataDir, 'objects');
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => error);
-  // What else it may be that keeps it from being read, the storage says.
-  if (names instanceof Error ? names.code !== 'ENOENT' : names.some((name) => !NO_OBJECTS.includes(name)))
-    return;
+  const vacancy = await place.vacancy?.();
+  if (vacancy === undefined) return;
   const named = await connect().then(
     ({ client }) => ownedTotals(client).catch(() => undefined),
     () => undefined,
   );
   if (named && named.objects > 0)
     throw new Error(
-      `${folder} is ${names instanceof Error ? 'not there' : 'empty'}, and the database tells of ${named.objects} objects in it: mount the disk that has them`,
+      `${vacancy}, and the database tells of ${named.objects} objects in it: mount the disk that has them`,
     );
 }
 

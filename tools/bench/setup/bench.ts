@@ -5,7 +5,6 @@ import type { Runtime } from '../../../src/cli/role.ts';
 import { type Config, loadConfig } from '../../../src/config.ts';
 import { createDatabase, type Database } from '../../../src/database/kysely.ts';
 import { createPool } from '../../../src/database/pool.ts';
-import { createStorage } from '../../../src/storage/create.ts';
 import type { ObjectStorage } from '../../../src/storage/port.ts';
 import { startS3 } from '../../../test/support/s3.ts';
 import type { BenchOptions } from '../options.ts';
@@ -56,12 +55,12 @@ export async function createBench(options: BenchOptions, cleanup: Cleanup): Prom
   const config = loadConfig(env);
   const pool = createPool(databaseUrl, { max: 16, onError: () => undefined });
   const database = createDatabase(pool);
-  const storage = await createStorage(config);
+  const storage = await config.storage.open(config.uploadMemoryBytes);
   const reset = () => forgetEvents(database, storage);
   cleanup.add(async () => {
     try {
       // The other storages are the run's own and go as a whole.
-      if (given.s3 && !options.s3) await reset();
+      if (process.env.S3_BUCKET && !options.s3) await reset();
     } finally {
       await pool.end();
       await storage.close();
@@ -79,7 +78,7 @@ export async function createBench(options: BenchOptions, cleanup: Cleanup): Prom
     services: {
       database: `PostgreSQL ${await serverVersion(databaseUrl)}${configured ? '' : ' (embedded)'}`,
       queue: redis ? `Redis ${redis.version}` : 'PostgreSQL (the same)',
-      storage: config.s3 ? `S3 at ${env.AWS_ENDPOINT_URL_S3 ?? 'AWS'}` : 'folder',
+      storage: env.S3_BUCKET ? `S3 at ${env.AWS_ENDPOINT_URL_S3 ?? 'AWS'}` : 'folder',
     },
     cleanup,
     reset,

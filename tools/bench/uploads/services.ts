@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createStorage } from '../../../src/storage/create.ts';
+import { folderIn } from '../../../src/storage/folder-backend.ts';
 import type { Bench } from '../setup/bench.ts';
 import { type Place, startServer } from './peers.ts';
 import type { StoreTask } from './s3-store.process.ts';
@@ -41,7 +41,7 @@ export async function findBuckets(bench: Bench): Promise<Buckets> {
     storage: { remove: async () => void (await store.run({ forget: true })) },
   });
   const far = own(proxy.port);
-  if (bench.config.s3) {
+  if (bench.env.S3_BUCKET) {
     return { server: bench.services.storage ?? 'S3', near: { env: {}, storage: bench.storage }, far };
   }
   return { server: 'a server of the benchmark that keeps each part as a file', near: own(store.port), far };
@@ -51,5 +51,5 @@ export async function findBuckets(bench: Bench): Promise<Buckets> {
 export async function makeFolder(bench: Bench): Promise<Place> {
   const dataDir = join(bench.folder, 'inlet');
   const env = { DATA_DIR: dataDir, S3_BUCKET: '' };
-  return { env, storage: await createStorage({ s3: undefined, dataDir }) };
+  return { env, storage: await folderIn(dataDir).open() };
 }

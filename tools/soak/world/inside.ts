@@ -1,8 +1,9 @@
 import { createDatabase, type Database } from '../../../src/database/kysely.ts';
 import { MIGRATION } from '../../../src/database/limits.ts';
 import { createPool } from '../../../src/database/pool.ts';
-import { createStorage } from '../../../src/storage/create.ts';
+import { folderIn } from '../../../src/storage/folder-backend.ts';
 import type { ObjectStorage } from '../../../src/storage/port.ts';
+import { bucketPlace } from '../../../src/storage/s3-backend.ts';
 import type { TestS3 } from '../../../test/support/s3.ts';
 import type { Cleanup } from '../../bench/support/cleanup.ts';
 
@@ -22,7 +23,8 @@ export async function openStorage(
   // The SDK reads the environment with its first request.
   if (s3) Object.assign(process.env, s3.env);
   const bucket = s3?.env.S3_BUCKET;
-  const storage = await createStorage({ dataDir, s3: bucket ? { bucket, forcePathStyle: true } : undefined });
+  const place = bucket ? bucketPlace({ bucket, forcePathStyle: true }) : folderIn(dataDir);
+  const storage = await place.open();
   cleanup.add(() => storage.close());
   await storage.check();
   return storage;

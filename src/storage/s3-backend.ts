@@ -1,8 +1,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { type Endpoints, hostAndPort } from './endpoints.ts';
-import { CommandError } from './failure.ts';
+import { ConfigError } from '../config/error.ts';
+import { flag, text } from '../config/kinds.ts';
+import { type Endpoints, hostAndPort } from '../outbound/endpoints.ts';
+import { defineBackend, type StoragePlace } from './backend.ts';
+import { UploadMemory } from './memory.ts';
 
 /** The instance metadata service, and the same for containers. */
 const INSTANCE_METADATA = ['169.254.169.254:80', '[fd00:ec2::254]:80'];
@@ -10,17 +12,42 @@ const CONTAINER_METADATA = '169.254.170.2:80';
 /** Token services and single sign-on; which ones depends on files that only the SDK reads. */
 const TOKEN_SERVICES = ['*.amazonaws.com:443', '*.amazonaws.com.cn:443'];
 
-type Environment = Record<string, string | undefined>;
+type Environment = Parameters<StoragePlace['endpoints']>[0];
 
-/**
- * Where the S3 client connects to, and what it reads, with this environment: the bucket's host as the SDK itself
- * works it out, and where credentials come from.
- */
-export async function s3Endpoints(
-  s3: NonNullable<Config['s3']>,
-  environment: Environment,
-): Promise<Endpoints> {
-  const endpoints: Endpoints = { hosts: [await bucketHost(s3)], sockets: [], files: [] };
+/** A bucket; `forcePathStyle` for servers that do not know it by a host name of its own. */
+export interface Bucket {
+  bucket: string;
+  forcePathStyle: boolean;
+}
+
+/** Buckets of S3 and of what speaks its protocol; the rest is in the AWS SDK's own variables. */
+export const s3Backend = defineBackend({
+  variables: { S3_BUCKET: text.optional(), S3_FORCE_PATH_STYLE: flag.default(false) },
+  place: ({ S3_BUCKET: bucket, S3_FORCE_PATH_STYLE: forcePathStyle }) =>
+    bucket === undefined ? undefined : bucketPlace({ bucket, forcePathStyle }),
+});
+
+/** A bucket as a place for objects. */
+export function bucketPlace(bucket: Bucket): StoragePlace {
+  return {
+    name: `bucket ${bucket.bucket} (S3_BUCKET)`,
+    settings: 'S3_BUCKET and the AWS variables',
+    endpoints: (environment) => bucketEndpoints(bucket, environment),
+    open: async (memoryBytes) => {
+      // The SDK takes some ten megabytes, which other backends do not need.
+      const [{ S3Storage }, { createS3Clients }] = await Promise.all([
+        import('./s3.ts'),
+        import('./s3-client.ts'),
+      ]);
+      const memory = new UploadMemory(memoryBytes);
+      return new S3Storage({ ...createS3Clients(bucket), bucket: bucket.bucket, memory });
+    },
+  };
+}
+
+/** The bucket's host as the SDK itself works it out, and where credentials come from. */
+async function bucketEndpoints(bucket: Bucket, environment: Environment): Promise<Endpoints> {
+  const endpoints: Endpoints = { hosts: [await hostOf(bucket)], sockets: [], files: [] };
   const fixed = environment.AWS_ACCESS_KEY_ID && environment.AWS_SECRET_ACCESS_KEY;
   if (!fixed) endpoints.hosts.push(...credentialHosts(environment));
   if (!fixed || !environment.AWS_REGION) endpoints.files.push(...sharedFiles(environment));
@@ -31,11 +58,11 @@ export async function s3Endpoints(
 }
 
 /** Asks the SDK where a request for the bucket would go; none is sent. */
-async function bucketHost(s3: NonNullable<Config['s3']>): Promise<string> {
+async function hostOf({ bucket, forcePathStyle }: Bucket): Promise<string> {
   const { S3Client, HeadBucketCommand } = await import('@aws-sdk/client-s3');
   let host: string | undefined;
   const client = new S3Client({
-    forcePathStyle: s3.forcePathStyle,
+    forcePathStyle,
     credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
     maxAttempts: 1,
     requestHandler: {
@@ -46,11 +73,11 @@ async function bucketHost(s3: NonNullable<Config['s3']>): Promise<string> {
     },
   });
   try {
-    await client.send(new HeadBucketCommand({ Bucket: s3.bucket }));
+    await client.send(new HeadBucketCommand({ Bucket: bucket }));
   } catch (error) {
     if (host === undefined) {
-      throw new CommandError(
-        `S3_BUCKET is ${JSON.stringify(s3.bucket)}, but where it is cannot be told: ${error instanceof Error ? error.message : error} (AWS_REGION, AWS_ENDPOINT_URL_S3)`,
+      throw new ConfigError(
+        `S3_BUCKET is ${JSON.stringify(bucket)}, but where it is cannot be told: ${error instanceof Error ? error.message : error} (AWS_REGION, AWS_ENDPOINT_URL_S3)`,
       );
     }
   }
