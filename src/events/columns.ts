@@ -1,39 +1,27 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Event } from '../database/schema.ts';
 import type { CatalogValues } from '../metadata/catalog.ts';
-import { columnsOf, listIn, textIn } from '../metadata/columns.ts';
+import {
+  type Columns,
+  columnsOf,
+  differingColumns,
+  givenColumns,
+  textIn,
+  valuesOf,
+} from '../metadata/columns.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 import { UNPARSABLE_METADATA, unfit } from '../metadata/refusals.ts';
 import { formatDuration, parseDuration } from '../metadata/time.ts';
 import { creationOf, formatHours, startAfter, startOfNew } from './dates.ts';
 
-const TEXTS = {
-  title: 'title',
-  description: 'description',
-  language: 'language',
-  rightsHolder: 'rights_holder',
-  license: 'license',
-  location: 'location',
-  source: 'source',
-} as const satisfies Record<string, keyof Event>;
-
-const LISTS = {
-  subjects: 'subjects',
-  creator: 'presenters',
-  contributor: 'contributors',
-} as const satisfies Record<string, keyof Event>;
+type EventField = (typeof EVENT_CORE_FIELDS)[number];
 
 /** Dots alone would lead out of the folder in an address. */
 const IDENTIFIER = /^(?!\.\.?$)[A-Za-z0-9._~:@-]{1,255}$/;
 
 /** The columns of an event that its default catalog fills. */
-export type MetadataColumns = Pick<
-  Selectable<Event>,
-  | (typeof TEXTS)[keyof typeof TEXTS]
-  | (typeof LISTS)[keyof typeof LISTS]
-  | 'series_id'
-  | 'start_date'
-  | 'duration'
->;
+export type MetadataColumns = Columns<EventField> &
+  Pick<Selectable<Event>, 'series_id' | 'start_date' | 'duration'>;
 
 /**
  * The columns for a new event from the values of `dublincore/episode`. Without a start, recording began now; with a
@@ -44,24 +32,14 @@ export type MetadataColumns = Pick<
 export function newEventColumns(
   values: CatalogValues,
   now: Date,
-): MetadataColumns & Pick<Insertable<Event>, 'created' | 'publisher'> {
+): MetadataColumns & Pick<Insertable<Event>, 'created'> {
   const start = startOfNew(textIn(values, 'startDate'), textIn(values, 'startTime'), now);
   return {
-    title: textIn(values, 'title'),
-    description: textIn(values, 'description'),
-    language: textIn(values, 'language'),
-    rights_holder: textIn(values, 'rightsHolder'),
-    license: textIn(values, 'license'),
-    location: textIn(values, 'location'),
-    source: textIn(values, 'source'),
-    subjects: listIn(values, 'subjects'),
-    presenters: listIn(values, 'creator'),
-    contributors: listIn(values, 'contributor'),
+    ...columnsOf(EVENT_CORE_FIELDS, values),
     series_id: chosenSeries(values) ?? null,
     start_date: start,
     duration: durationOf(textIn(values, 'duration')),
     created: creationOf(textIn(values, 'created'), start),
-    publisher: textIn(values, 'publisher'),
   };
 }
 
@@ -74,14 +52,8 @@ export function newEventColumns(
  * @throws {HttpError} 400 for a date, time or duration that is none
  */
 export function changedColumns(values: CatalogValues, current: MetadataColumns): Updateable<Event> {
-  const changes: Updateable<Event> = {};
-  for (const [id, column] of columnsOf(TEXTS)) {
-    if (values.has(id) && textIn(values, id) !== current[column]) changes[column] = textIn(values, id);
-  }
-  for (const [id, column] of columnsOf(LISTS)) {
-    if (values.has(id) && !sameItems(listIn(values, id), current[column]))
-      changes[column] = listIn(values, id);
-  }
+  const given = givenColumns(EVENT_CORE_FIELDS, values);
+  const changes: Updateable<Event> = differingColumns(given, current);
   const series = chosenSeries(values);
   if (series !== undefined && series !== current.series_id) changes.series_id = series;
   const start = startAfter(textIn(values, 'startDate'), textIn(values, 'startTime'), current.start_date);
@@ -98,17 +70,13 @@ export function changedColumns(values: CatalogValues, current: MetadataColumns):
 
 /** The values of `dublincore/episode` of an event, by field; the start as one instant. */
 export function episodeValues(
-  event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created' | 'publisher'>,
+  event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created'>,
 ): CatalogValues {
-  const values: CatalogValues = new Map();
-  for (const [id, column] of columnsOf(TEXTS)) values.set(id, event[column]);
-  for (const [id, column] of columnsOf(LISTS)) values.set(id, event[column]);
-  return values
+  return valuesOf(EVENT_CORE_FIELDS, event)
     .set('isPartOf', event.series_id ?? '')
     .set('startDate', event.start_date.toISOString())
     .set('duration', event.duration === null ? '' : formatDuration(event.duration))
     .set('created', event.created.toISOString())
-    .set('publisher', event.publisher)
     .set('identifier', event.id);
 }
 
@@ -124,10 +92,6 @@ export function chosenIdentifier(values: CatalogValues): string | undefined {
   if (IDENTIFIER.test(id)) return id;
   const allowed = '1 to 255 letters, digits and . _ ~ : @ -, not dots alone';
   throw UNPARSABLE_METADATA('event', unfit('identifier', id, allowed));
-}
-
-function sameItems(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item, i) => item === b[i]);
 }
 
 function durationOf(value: string): number | null {

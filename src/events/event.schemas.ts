@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Acl } from '../access/acl/acl.schemas.ts';
 import { Created, Instant } from '../http/endpoint/schemas.ts';
+import { shapeOf } from '../metadata/core-json.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 import { CatalogJson } from '../metadata/schemas.ts';
 import { Publications } from '../publications/publication.schemas.ts';
 import { Scheduling } from '../recordings/schedules/scheduling.schemas.ts';
@@ -17,17 +19,8 @@ const STATUSES = [
 export const Event = z
   .object({
     identifier: z.string(),
-    title: z.string(),
-    description: z.string(),
-    presenter: z.array(z.string()),
-    contributor: z.array(z.string()),
+    ...shapeOf(EVENT_CORE_FIELDS),
     creator: z.string().describe('Name of the account that made the event.'),
-    subjects: z.array(z.string()),
-    language: z.string(),
-    rightsholder: z.string(),
-    license: z.string(),
-    location: z.string(),
-    source: z.string(),
     is_part_of: z.string().describe('Identifier of its series.'),
     series: z.string().describe('Title of its series.'),
     created: Instant,

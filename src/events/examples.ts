@@ -1,5 +1,7 @@
 import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
-import { exampleField } from '../metadata/examples.ts';
+import { exampleOf } from '../metadata/core-json.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
+import { exampleFields } from '../metadata/examples.ts';
 import { CHECKSUM } from '../publications/examples.ts';
 import { EVENT_ID } from '../workflows/examples.ts';
 
@@ -8,14 +10,7 @@ export const NEXT_EVENT_ID = 'c2a7e5d0-3f64-4b18-9d25-7e1b8a6f0c94';
 export const SERIES_ID = '4fd0a1b2-91f4-4a55-9d0e-6f8f0a7c3b12';
 export const TRACK_ID = '5d2e8b71-64c3-4e0f-9a1b-c7f0d3a95e48';
 
-const field = exampleField('EVENTS.EVENTS.DETAILS.METADATA.');
-
-export const EVENT_FIELDS = [
-  field('title', 'TITLE', 'text', 'Analysis I, lecture 1'),
-  field('subjects', 'SUBJECT', 'text', ['Mathematics']),
-  field('description', 'DESCRIPTION', 'text_long', 'Real numbers and sequences'),
-  field('creator', 'PRESENTERS', 'mixed_text', ['Emmy N.']),
-];
+export const EVENT_FIELDS = exampleFields(EVENT_CORE_FIELDS, ['title', 'subjects', 'description', 'creator']);
 
 export const EVENT_CATALOGS = [
   {
@@ -28,17 +23,8 @@ export const EVENT_CATALOGS = [
 
 export const EVENT = {
   identifier: EVENT_ID,
-  title: 'Analysis I, lecture 1',
-  description: 'Real numbers and sequences',
-  presenter: ['Emmy N.'],
-  contributor: [],
+  ...exampleOf(EVENT_CORE_FIELDS),
   creator: 'Video Team',
-  subjects: ['Mathematics'],
-  language: 'eng',
-  rightsholder: 'University of Example',
-  license: 'CC-BY',
-  location: 'Room 1',
-  source: '',
   is_part_of: SERIES_ID,
   series: 'Analysis I',
   created: '2026-10-12T08:15:00Z',

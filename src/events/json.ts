@@ -1,4 +1,6 @@
 import { type ApiVersion, atLeast, fieldsIn } from '../http/version.ts';
+import { fieldsShown } from '../metadata/core-json.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 import { formatInstant } from '../metadata/time.ts';
 import type { publicationsJson } from '../publications/index.ts';
 import type { ProcessingState } from '../workflows/workflow.schemas.ts';
@@ -17,28 +19,21 @@ export function eventJson(event: EventRow, version: ApiVersion, extras: EventExt
   return fieldsIn(version, EVENT_FIELDS, { ...fields(event), ...times(event, version), ...extras });
 }
 
+const fieldsOfEvent = fieldsShown(EVENT_CORE_FIELDS);
+
 function fields(event: EventRow) {
   return {
+    ...fieldsOfEvent(event),
     archive_version: event.archive_version,
     created: formatInstant(event.created),
     creator: event.creator,
-    contributor: event.contributors,
-    description: event.description,
     has_previews: event.has_previews,
     identifier: event.id,
-    location: event.location,
-    presenter: event.presenters,
-    language: event.language,
-    rightsholder: event.rights_holder,
-    license: event.license,
     is_part_of: event.series_id ?? '',
     series: event.series_title,
-    source: event.source,
     status: shownStatus(event.status),
     publication_status: event.channels,
     processing_state: event.processing_state as ProcessingState,
-    subjects: event.subjects,
-    title: event.title,
   } satisfies Omit<EventJson, 'start'>;
 }
 

@@ -7,7 +7,6 @@ import {
   endOf,
   equals,
   type Filter,
-  holds,
   isOneOf,
   type ListedResource,
   mentions,
@@ -15,6 +14,8 @@ import {
 } from '../http/list/index.ts';
 import type { ApiVersion } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
+import { listedFields } from '../metadata/core-list.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 import type { PublicationAddresses } from '../publications/index.ts';
 import { loadExtras } from './extras.ts';
 import { eventJson } from './json.ts';
@@ -24,6 +25,7 @@ import { UNPARSABLE_FILTER } from './refusals.ts';
 import { storedStatus } from './status.ts';
 import { EVENT_CHANGES } from './versions.ts';
 
+const CORE = listedFields('events', EVENT_CORE_FIELDS);
 const column = (name: string) => sql.ref(`events.${name}`);
 const nothing = sql<SqlBool>`false`;
 
@@ -31,11 +33,6 @@ const instant = (name: string, from = name): Criterion => ({
   name,
   expression: column(from),
   kind: 'instant',
-});
-const text = (name: string, from: string): Criterion => ({
-  name,
-  expression: sql`${column(from)} COLLATE "und-x-icu"`,
-  kind: 'text',
 });
 
 const START = instant('start_date');
@@ -68,12 +65,7 @@ export const EVENT_LIST: ListedResource<EventRow> = {
   // The newest start first by default. Each has an index (sql/0009, sql/0012).
   sorts: {
     criteria: {
-      title: text('title', 'title'),
-      presenter: {
-        name: 'presenter',
-        expression: sql`coalesce(events.presenters[1], '') COLLATE "und-x-icu"`,
-        kind: 'text',
-      },
+      ...CORE.criteria,
       start_date: START,
       date: START,
       end_date: instant('end_date'),
@@ -81,8 +73,11 @@ export const EVENT_LIST: ListedResource<EventRow> = {
       technical_date: TECHNICAL_START,
       technical_end: instant('technical_end'),
       workflow_state: { name: 'workflow_state', expression: column('processing_state'), kind: 'text' },
-      series_name: text('series_name', 'series_title'),
-      location: text('location', 'location'),
+      series_name: {
+        name: 'series_name',
+        expression: sql`${column('series_title')} COLLATE "und-x-icu"`,
+        kind: 'text',
+      },
       review_status: null,
       scheduling_status: null,
     },
@@ -92,19 +87,10 @@ export const EVENT_LIST: ListedResource<EventRow> = {
   // An index has the events of each value of a column by their start.
   filters: {
     identifier: isOneOf(sql`events.id`),
-    title: equals(column('title')),
-    description: { condition: ([value]) => ({ test: sql`events.description = ${value}` }) },
-    presenters: { ...holds(column('presenters')), repeated: 'any' },
-    contributors: { ...holds(column('contributors')), repeated: 'any' },
-    location: equals(column('location')),
+    ...CORE.filters,
     series: equals(column('series_id')),
     is_part_of: equals(column('series_id')),
     series_name: equals(column('series_title')),
-    subject: holds(column('subjects')),
-    language: equals(column('language')),
-    license: equals(column('license')),
-    rightsholder: equals(column('rights_holder')),
-    source: equals(column('source')),
     created: { condition: ([value]) => ({ test: createdAt(value) }) },
     status: {
       condition: ([value]) => {
@@ -126,17 +112,12 @@ export const EVENT_LIST: ListedResource<EventRow> = {
     textFilter: mentions(column('search_text')),
   },
   filtersSince: {
+    ...CORE.filtersSince,
     identifier: '1.1.0',
-    title: '1.1.0',
-    description: '1.1.0',
     series_name: '1.1.0',
-    language: '1.1.0',
     created: '1.1.0',
-    license: '1.1.0',
-    rightsholder: '1.1.0',
     status: '1.1.0',
     is_part_of: '1.1.0',
-    source: '1.1.0',
     agent_id: '1.1.0',
     start: '1.1.0',
     technical_start: '1.1.0',

@@ -3,6 +3,8 @@ import { mayAccess } from '../access/acl/acl.queries.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Queryable } from '../database/kysely.ts';
 import type { DB } from '../database/schema.ts';
+import { columnNames } from '../metadata/columns.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 
 /** An event as the API shows it, before versions come into play. */
 export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;
@@ -23,17 +25,7 @@ export function shownEvent(database: Queryable, id: Expression<string>) {
 /** The columns the API shows; not what lists are searched by. */
 const SHOWN_COLUMNS = [
   'events.id',
-  'events.title',
-  'events.description',
-  'events.subjects',
-  'events.language',
-  'events.rights_holder',
-  'events.license',
-  'events.presenters',
-  'events.contributors',
-  'events.location',
-  'events.source',
-  'events.publisher',
+  ...columnNames(EVENT_CORE_FIELDS).map((name) => `events.${name}` as const),
   'events.series_id',
   'events.series_title',
   'events.own_acl',

@@ -1,16 +1,15 @@
 import type { Since } from '../http/version.ts';
+import { sinceOf } from '../metadata/core-json.ts';
+import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 
 /** Which version brought which field of an event (compatibility 2.4). */
-export const EVENT_FIELDS = {
-  language: '1.1.0',
-  rightsholder: '1.1.0',
-  license: '1.1.0',
+export const EVENT_FIELDS: Since = {
+  ...sinceOf(EVENT_CORE_FIELDS),
   is_part_of: '1.1.0',
   series: '1.1.0',
-  source: '1.1.0',
   status: '1.1.0',
   scheduling: '1.1.0',
-} as const satisfies Since;
+};
 /** The same of a track. */
 export const TRACK_FIELDS = {
   has_video: '1.7.0',

@@ -1,10 +1,48 @@
-import type { CatalogValues, FieldValue } from './catalog.ts';
+import { type CatalogValues, type FieldValue, takesList } from './catalog.ts';
+import type { ColumnValue, CoreField } from './core-field.ts';
 
-/** The fields of a table that says which column each of them fills. */
-export function columnsOf<T extends Record<string, string>>(
-  table: T,
-): [id: keyof T & string, column: T[keyof T]][] {
-  return Object.entries(table) as [keyof T & string, T[keyof T]][];
+/** The columns of fields, with their values. */
+export type Columns<F extends CoreField> = {
+  [G in F as G extends { column: infer Name extends string } ? Name : never]: ColumnValue<G>;
+};
+
+type ColumnName<F extends CoreField> = keyof Columns<F> & string;
+
+/** The fields that have a column. */
+export function withColumn<F extends CoreField>(fields: readonly F[]): (F & { column: string })[] {
+  return fields.filter((field): field is F & { column: string } => field.column !== undefined);
+}
+
+/** The names of the columns of fields. */
+export function columnNames<F extends CoreField>(fields: readonly F[]): ColumnName<F>[] {
+  return withColumn(fields).map(({ column }) => column as ColumnName<F>);
+}
+
+/** The columns of all fields; empty where no value is given. */
+export function columnsOf<F extends CoreField>(fields: readonly F[], values: CatalogValues): Columns<F> {
+  return filled(fields, values) as Columns<F>;
+}
+
+/** The columns of the fields that are given; those that can only be read are not among them. */
+export function givenColumns<F extends CoreField>(
+  fields: readonly F[],
+  values: CatalogValues,
+): Partial<Columns<F>> {
+  const given = fields.filter(({ id, readOnly }) => values.has(id) && !readOnly);
+  return filled(given, values) as Partial<Columns<F>>;
+}
+
+/** Those of the columns that hold something else in a row. */
+export function differingColumns<T extends Record<string, FieldValue>>(columns: T, row: object): Partial<T> {
+  const current = row as Record<string, FieldValue>;
+  const differing = Object.entries(columns).filter(([name, value]) => !isSame(value, current[name] ?? ''));
+  return Object.fromEntries(differing) as Partial<T>;
+}
+
+/** The values of the fields that have a column, by field. */
+export function valuesOf<F extends CoreField>(fields: readonly F[], row: Columns<F>): CatalogValues {
+  const columns = row as Record<string, FieldValue>;
+  return new Map(withColumn(fields).map(({ id, column }) => [id, columns[column] ?? '']));
 }
 
 /** The value of a field as one text, without blanks around it; empty when it is not given. */
@@ -17,4 +55,17 @@ export function textIn(values: CatalogValues, id: string): string {
 export function listIn(values: CatalogValues, id: string): string[] {
   const value = values.get(id) ?? [];
   return Array.isArray(value) ? value : [value].filter((item) => item !== '');
+}
+
+function filled(fields: readonly CoreField[], values: CatalogValues): Record<string, FieldValue> {
+  const columns = withColumn(fields).map((field) => [
+    field.column,
+    takesList(field) ? listIn(values, field.id) : textIn(values, field.id),
+  ]);
+  return Object.fromEntries(columns);
+}
+
+function isSame(a: FieldValue, b: FieldValue): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  return a.length === b.length && a.every((item, i) => item === b[i]);
 }

@@ -58,7 +58,8 @@ export function fieldsJson(
     }));
 }
 
-function typeJson(type: FieldType): FieldJson['type'] {
+/** What the JSON of a catalog calls a type. */
+export function typeJson(type: FieldType): FieldJson['type'] {
   return JSON_TYPES[type] ?? (type as FieldJson['type']);
 }
 

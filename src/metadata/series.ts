@@ -1,28 +1,67 @@
-import type { FieldType, MetadataCatalog, MetadataField } from './catalog.ts';
+import type { Series } from '../database/schema.ts';
+import type { MetadataCatalog } from './catalog.ts';
+import { fieldsOf } from './core-field.ts';
 
 /** A description in the size of text_long, although its type is text. */
 const DESCRIPTION_BYTES = 100_000;
 
-function field(id: string, label: string, type: FieldType, more: Partial<MetadataField> = {}): MetadataField {
-  const prefix = 'EVENTS.SERIES.DETAILS.METADATA.';
-  return { id, label: prefix + label, type, required: false, readOnly: false, term: id, ...more };
-}
+const field = fieldsOf<keyof Series & string>('EVENTS.SERIES.DETAILS.METADATA.');
 
-/** The default catalog of series (compatibility 4.7); the order is part of the contract. */
+/** The fields of series (compatibility 4.7); the order is part of the contract. */
+export const SERIES_CORE_FIELDS = [
+  field('title', 'TITLE', 'text', {
+    required: true,
+    ...{ column: 'title', json: 'title', filter: { name: 'title' }, sort: 'title' },
+    example: 'Analysis I',
+  }),
+  field('subjects', 'SUBJECT', 'list', {
+    ...{ singular: 'subject', term: 'subject' },
+    ...{ column: 'subjects', json: 'subjects', filter: { name: 'subject', repeated: 'any' } },
+    example: ['Mathematics'],
+  }),
+  field('description', 'DESCRIPTION', 'text', {
+    maxBytes: DESCRIPTION_BYTES,
+    ...{ column: 'description', json: 'description', filter: { name: 'description', since: '1.1.0' } },
+    example: 'Lectures of the winter term',
+  }),
+  field('language', 'LANGUAGE', 'text', {
+    ...{ translatable: true, listProvider: 'LANGUAGES' },
+    ...{ column: 'language', json: 'language', since: '1.1.0', filter: { name: 'language', since: '1.0.0' } },
+    example: 'eng',
+  }),
+  field('rightsHolder', 'RIGHTS', 'text', {
+    ...{ column: 'rights_holder', json: 'rightsholder', since: '1.1.0', filter: { name: 'rightsholder' } },
+    example: 'University of Example',
+  }),
+  field('license', 'LICENSE', 'text', {
+    ...{ translatable: true, listProvider: 'LICENSES' },
+    ...{ column: 'license', json: 'license', since: '1.1.0', filter: { name: 'license', since: '1.0.0' } },
+    example: 'CC-BY',
+  }),
+  field('creator', 'ORGANIZERS', 'mixed_text', {
+    translatable: false,
+    // By the name of `creator` the JSON shows the account that made the series; only the sorting is by organizers.
+    ...{ column: 'organizers', json: 'organizers', sort: 'creator' },
+    filter: { name: 'organizers', repeated: 'any' },
+    example: ['Institute of Mathematics'],
+  }),
+  field('contributor', 'CONTRIBUTORS', 'mixed_text', {
+    translatable: false,
+    ...{ column: 'contributors', json: 'contributors', sort: 'contributors' },
+    filter: { name: 'contributors', repeated: 'any' },
+  }),
+  field('publisher', 'PUBLISHERS', 'mixed_text', {
+    translatable: false,
+    ...{ column: 'publishers', json: 'publishers' },
+    filter: { name: 'publishers', since: '1.1.0', repeated: 'any' },
+  }),
+  field('createdBy', 'CREATED_BY', 'text', { readOnly: true, outputOnly: true, term: undefined }),
+  field('identifier', 'ID', 'text', { readOnly: true }),
+] as const;
+
+/** The default catalog of series. */
 export const SERIES: MetadataCatalog = {
   flavor: 'dublincore/series',
   title: 'Opencast Series DublinCore',
-  fields: [
-    field('title', 'TITLE', 'text', { required: true }),
-    field('subjects', 'SUBJECT', 'list', { singular: 'subject', term: 'subject' }),
-    field('description', 'DESCRIPTION', 'text', { maxBytes: DESCRIPTION_BYTES }),
-    field('language', 'LANGUAGE', 'text', { translatable: true, listProvider: 'LANGUAGES' }),
-    field('rightsHolder', 'RIGHTS', 'text'),
-    field('license', 'LICENSE', 'text', { translatable: true, listProvider: 'LICENSES' }),
-    field('creator', 'ORGANIZERS', 'mixed_text', { translatable: false }),
-    field('contributor', 'CONTRIBUTORS', 'mixed_text', { translatable: false }),
-    field('publisher', 'PUBLISHERS', 'mixed_text', { translatable: false }),
-    field('createdBy', 'CREATED_BY', 'text', { readOnly: true, outputOnly: true, term: undefined }),
-    field('identifier', 'ID', 'text', { readOnly: true }),
-  ],
+  fields: SERIES_CORE_FIELDS,
 };

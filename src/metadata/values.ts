@@ -102,12 +102,21 @@ function listIn(value: unknown): unknown[] | undefined {
 /** PostgreSQL's text holds neither NUL nor half a surrogate pair. */
 function checked(text: string, field: MetadataField, reading: Reading): string {
   if (text.includes('\0')) throw reading.refuse(`the value of '${field.id}' holds a NUL character`);
-  const limit = field.maxBytes ?? (field.type === 'text_long' ? LONG_TEXT_BYTES : TEXT_BYTES);
+  const limit = maxBytes(field);
   const wellFormed = text.toWellFormed();
   if (Buffer.byteLength(wellFormed) > limit) {
     throw reading.refuse(`the value of '${field.id}' is longer than ${limit} bytes of UTF-8`);
   }
   return wellFormed;
+}
+
+function maxBytes(field: MetadataField): number {
+  return field.maxBytes ?? (field.type === 'text_long' ? LONG_TEXT_BYTES : TEXT_BYTES);
+}
+
+/** Whether indexes hold any value of a text in their order. */
+export function isIndexable(field: MetadataField): boolean {
+  return maxBytes(field) <= TEXT_BYTES;
 }
 
 function stringify(value: unknown, field: MetadataField, reading: Reading): string {

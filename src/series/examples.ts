@@ -1,15 +1,11 @@
 import { SERIES_ID } from '../events/examples.ts';
-import { exampleField } from '../metadata/examples.ts';
+import { exampleOf } from '../metadata/core-json.ts';
+import { exampleFields } from '../metadata/examples.ts';
+import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 
 export { SERIES_ID };
 
-const field = exampleField('EVENTS.SERIES.DETAILS.METADATA.');
-
-export const SERIES_FIELDS = [
-  field('title', 'TITLE', 'text', 'Analysis I'),
-  field('subjects', 'SUBJECT', 'text', ['Mathematics']),
-  field('creator', 'ORGANIZERS', 'mixed_text', ['Institute of Mathematics']),
-];
+export const SERIES_FIELDS = exampleFields(SERIES_CORE_FIELDS, ['title', 'subjects', 'creator']);
 
 export const SERIES_CATALOGS = [
   {
@@ -22,15 +18,7 @@ export const SERIES_CATALOGS = [
 
 export const SERIES = {
   identifier: SERIES_ID,
-  title: 'Analysis I',
-  description: 'Lectures of the winter term',
+  ...exampleOf(SERIES_CORE_FIELDS),
   creator: 'video-team',
   created: '2026-09-01T10:00:00Z',
-  subjects: ['Mathematics'],
-  contributors: [],
-  organizers: ['Institute of Mathematics'],
-  publishers: [],
-  language: 'eng',
-  license: 'CC-BY',
-  rightsholder: 'University of Example',
 };

@@ -2,6 +2,9 @@ import type { Selectable } from 'kysely';
 import { ORGANIZATION } from '../access/organization.ts';
 import type { Series } from '../database/schema.ts';
 import { type ApiVersion, fieldsIn } from '../http/version.ts';
+import { columnNames } from '../metadata/columns.ts';
+import { fieldsShown } from '../metadata/core-json.ts';
+import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 import { formatInstant } from '../metadata/time.ts';
 import type { SeriesJson, SeriesListElement } from './series.schemas.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS } from './versions.ts';
@@ -9,17 +12,9 @@ import { SERIES_FIELDS, SERIES_LIST_FIELDS } from './versions.ts';
 /** The columns the API shows of a series. */
 export const SHOWN_COLUMNS = [
   'id',
-  'title',
-  'description',
   'creator',
   'created',
-  'subjects',
-  'contributors',
-  'organizers',
-  'publishers',
-  'language',
-  'license',
-  'rights_holder',
+  ...columnNames(SERIES_CORE_FIELDS),
 ] as const satisfies readonly (keyof Series)[];
 
 /** A series as the API shows it, before versions come into play. */
@@ -43,19 +38,13 @@ export function seriesJson(series: SeriesRow, version: ApiVersion, extras: Serie
   } satisfies SeriesJson);
 }
 
+const fieldsOfSeries = fieldsShown(SERIES_CORE_FIELDS);
+
 function fields(series: SeriesRow) {
   return {
     identifier: series.id,
-    title: series.title,
-    description: series.description,
+    ...fieldsOfSeries(series),
     creator: series.creator,
     created: formatInstant(series.created),
-    subjects: series.subjects,
-    contributors: series.contributors,
-    organizers: series.organizers,
-    publishers: series.publishers,
-    language: series.language,
-    license: series.license,
-    rightsholder: series.rights_holder,
   } satisfies SeriesListElement;
 }

@@ -8,13 +8,14 @@ import {
   endOf,
   equals,
   type Filter,
-  holds,
   isOneOf,
   type ListedResource,
   mentions,
   utcInstant,
 } from '../http/list/index.ts';
 import type { ApiVersion } from '../http/version.ts';
+import { listedFields } from '../metadata/core-list.ts';
+import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 import { type SeriesRow, seriesListJson } from './json.ts';
 import { shownSeries } from './queries.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from './refusals.ts';
@@ -22,17 +23,10 @@ import { UNPARSABLE_END, UNPARSABLE_START } from './refusals.ts';
 const PERIOD = 'yyyy-MM-ddTHH:mm:ssZ/yyyy-MM-ddTHH:mm:ssZ';
 const MAX_SHOWN = 200;
 
+const CORE = listedFields('series', SERIES_CORE_FIELDS);
 const column = (name: string) => sql.ref(`series.${name}`);
 
 const CREATED: Criterion = { name: 'created', expression: column('created'), kind: 'instant' };
-
-const firstOf = (name: string, from: string): Criterion => ({
-  name,
-  expression: sql`coalesce(${column(from)}[1], '') COLLATE "und-x-icu"`,
-  kind: 'text',
-});
-
-const anyOf = (name: string): Filter => ({ ...holds(column(name)), repeated: 'any' });
 
 const created: Filter = {
   condition: ([value]) => {
@@ -53,9 +47,6 @@ const created: Filter = {
 };
 
 const creator = equals(column('creator'));
-const description: Filter = {
-  condition: ([value]) => ({ test: sql`series.description = ${value}` }),
-};
 
 /** The list of series: what it can be filtered and sorted by (contract 4.6, compatibility 4.2), and what it shows. */
 export const SERIES_LIST: ListedResource<SeriesRow> = {
@@ -64,10 +55,7 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
   // The latest first by default. Each has an index (sql/0009).
   sorts: {
     criteria: {
-      title: { name: 'title', expression: sql`series.title COLLATE "und-x-icu"`, kind: 'text' },
-      contributors: firstOf('contributors', 'contributors'),
-      // Not the account that created it, which the field of this name shows.
-      creator: firstOf('creator', 'organizers'),
+      ...CORE.criteria,
       created: CREATED,
     },
     standard: { ...CREATED, descending: true },
@@ -76,18 +64,10 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
   // An index has the series of each value of a column by their creation. Some filters have a second spelling.
   filters: {
     identifier: isOneOf(sql`series.id`),
-    title: equals(column('title')),
-    description,
-    desription: description,
-    subject: anyOf('subjects'),
-    language: equals(column('language')),
-    license: equals(column('license')),
-    rightsholder: equals(column('rights_holder')),
+    ...CORE.filters,
+    desription: CORE.filters.description,
     creator,
     Creator: creator,
-    organizers: anyOf('organizers'),
-    contributors: anyOf('contributors'),
-    publishers: anyOf('publishers'),
     CreationDate: created,
     creationDate: created,
     // Named access control lists are not kept.
@@ -95,12 +75,10 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
     textFilter: mentions(column('search_text')),
   },
   filtersSince: {
+    ...CORE.filtersSince,
     identifier: '1.1.0',
-    description: '1.1.0',
     desription: '1.1.0',
     creator: '1.1.0',
-    publishers: '1.1.0',
-    rightsholder: '1.1.0',
   },
 };
 

@@ -2,22 +2,16 @@ import { z } from 'zod';
 import { Acl } from '../access/acl/acl.schemas.ts';
 import { TextFlag } from '../http/endpoint/query.schemas.ts';
 import { Instant } from '../http/endpoint/schemas.ts';
+import { shapeOf } from '../metadata/core-json.ts';
+import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 import { NO_THEME } from './refusals.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS, SERIES_PARAMETERS } from './versions.ts';
 
 const fields = {
   identifier: z.string(),
-  title: z.string(),
-  description: z.string(),
+  ...shapeOf(SERIES_CORE_FIELDS),
   creator: z.string().describe('Name of the account that made the series.'),
   created: Instant,
-  subjects: z.array(z.string()),
-  contributors: z.array(z.string()),
-  organizers: z.array(z.string()),
-  publishers: z.array(z.string()),
-  language: z.string(),
-  license: z.string(),
-  rightsholder: z.string(),
 };
 const acl = Acl.optional().describe('With `withacl`.');
 

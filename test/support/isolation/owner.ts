@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import { takesList } from '../../../src/metadata/catalog.ts';
+import type { CoreField } from '../../../src/metadata/core-field.ts';
+import { EVENT_CORE_FIELDS } from '../../../src/metadata/episode.ts';
+import { SERIES_CORE_FIELDS } from '../../../src/metadata/series.ts';
 import type { TestApp } from '../app.ts';
 import { created, post, postTo } from '../app-uploads.ts';
 import { bytes } from '../bytes.ts';
@@ -127,28 +131,24 @@ async function publish({ database, storage }: TestApp, target: Target): Promise<
   });
 }
 
-/** Values as the filters call them, by what the fields of catalogs are called. */
-const shared = ({
-  title,
-  description,
-  language,
-  license,
-  ...words
-}: Target['eventWords' | 'seriesWords']) => ({
-  ...{ title, description, language, license },
-  ...{ subjects: [words.subject], rightsHolder: words.rightsholder, contributor: [words.contributors] },
-});
+/** Values of a catalog, from words as the filters call them. */
+function valuesOf(fields: readonly CoreField[], words: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const word = field.filter && words[field.filter.name];
+      return word === undefined ? [] : [[field.id, takesList(field) ? [word] : word]];
+    }),
+  );
+}
 
 function seriesMetadata({ series, seriesWords: words }: Target): string {
-  const own = { identifier: series, creator: [words.organizers], publisher: [words.publishers] };
-  return catalogs('series', words.remarks, { ...own, ...shared(words) });
+  return catalogs('series', words.remarks, { identifier: series, ...valuesOf(SERIES_CORE_FIELDS, words) });
 }
 
 function eventMetadata({ event, series, start, eventWords: words }: Target): string {
   return catalogs('episode', words.remarks, {
     ...{ identifier: event, isPartOf: series, startDate: start.slice(0, 10), startTime: start.slice(11, 19) },
-    ...{ creator: [words.presenters], location: words.location, source: words.source },
-    ...shared(words),
+    ...valuesOf(EVENT_CORE_FIELDS, words),
   });
 }
 

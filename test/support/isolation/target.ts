@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { filterNames } from '../../../src/metadata/core-list.ts';
+import { EVENT_CORE_FIELDS } from '../../../src/metadata/episode.ts';
+import { SERIES_CORE_FIELDS } from '../../../src/metadata/series.ts';
 
 /**
  * What can be named of somebody's event and series: identifiers, and words that are nowhere else. The same shape stands
@@ -37,14 +40,8 @@ export const AGENT = 'Hall of everybody';
 /** What every request about an upload says. */
 export const TUS = { 'Tus-Resumable': '1.0.0' };
 
-export const EVENT_WORDS = [
-  ...['title', 'description', 'subject', 'rightsholder', 'license', 'language', 'location', 'source'],
-  ...['presenters', 'contributors', 'remarks'],
-] as const;
-export const SERIES_WORDS = [
-  ...['title', 'description', 'subject', 'rightsholder', 'license', 'language'],
-  ...['organizers', 'contributors', 'publishers', 'remarks'],
-] as const;
+const EVENT_WORDS = [...filterNames(EVENT_CORE_FIELDS), 'remarks'] as const;
+const SERIES_WORDS = [...filterNames(SERIES_CORE_FIELDS), 'remarks'] as const;
 
 /** Words nobody can guess; every one made by a call is different. */
 export function newTarget(): Target {
