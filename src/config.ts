@@ -37,6 +37,14 @@ export interface SchedulingConfig {
   recordingGraceMs: number;
 }
 
+/** What is set of operations; each operation is handed all of it. */
+export interface OperationSettings {
+  /** Folder with the site's own programs, which workflows may run. */
+  commandsDir: string | undefined;
+  /** The most that a program of the site may write for a track: no more than a file that clients send. */
+  maxFileBytes: number;
+}
+
 /** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */
 export interface Config {
   host: string;
@@ -83,8 +91,7 @@ export interface Config {
   workflowsDir: string | undefined;
   /** Folder with catalogs and lists of the site's own. */
   metadataDir: string | undefined;
-  /** Folder with the site's own programs, which workflows may run. */
-  commandsDir: string | undefined;
+  operations: OperationSettings;
   /** Folder with a built recorder for browsers. */
   studioDir: string | undefined;
   /** Proxies that are believed who asked them. */
@@ -169,7 +176,7 @@ export function loadConfig(
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
-    commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR),
+    operations: { commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR), maxFileBytes: v.MAX_UPLOAD_BYTES },
     studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
   };

@@ -1,25 +1,18 @@
+import type { OperationSettings } from '../src/config.ts';
 import type { Database, Transaction } from '../src/database/kysely.ts';
 import type { MediaTools } from '../src/media/tools.ts';
 import type { Inspected } from '../src/media/workload.ts';
-import type { ObjectStorage } from '../src/storage/port.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 
 /** What an operation works with. Everything it starts must end when `signal` aborts. */
 export interface OperationContext {
   readonly eventId: string;
-  readonly workflowId: number;
   /** The operation's settings from the workflow definition. */
   readonly configuration: Readonly<Record<string, string>>;
   readonly database: Database;
-  readonly storage: ObjectStorage;
-  readonly staging: StagingLedger;
   readonly tools: MediaTools;
-  readonly publicUrl: string;
-  /** Folder with the site's own programs. */
-  readonly commandsDir: string | undefined;
-  /** What a program of the site may write for a track: no more than a file that clients send. */
-  readonly maxUploadBytes: number;
+  /** What the site has set of operations. */
+  readonly site: OperationSettings;
   /** An empty folder of its own, removed when the operation ends in whatever way. */
   readonly folder: string;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { sweepSessions } from '../src/access/sessions/store.ts';
 import { sweepChanges } from '../src/changes/sweep.ts';
-import type { Database } from '../src/database/kysely.ts';
+import type { Config } from '../src/config.ts';
 import type { DatabaseWatch } from '../src/database/watch.ts';
 import { sweepIdempotencyKeys } from '../src/idempotency/sweep.ts';
 import { forgetDirectUploads } from '../src/ingest/direct/end.ts';
@@ -8,13 +8,12 @@ import type { FinishParts } from '../src/ingest/direct/finish.ts';
 import { finishDirectUploads } from '../src/ingest/direct/sweep.ts';
 import { expireDrafts } from '../src/ingest/drafts.ts';
 import { expireUploads } from '../src/ingest/uploads/expire.ts';
-import { periodically } from '../src/periodically.ts';
+import { type Loop, periodically } from '../src/periodically.ts';
 import { markMissedRecordings } from '../src/recordings/missed-recordings.ts';
 import { countChanges } from '../src/statistics/count.ts';
 import { measureStorage } from '../src/statistics/storage.ts';
 import { sweepStatistics } from '../src/statistics/sweep.ts';
 import type { ObjectStorage } from '../src/storage/port.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import { sweepUnfinished } from '../src/upkeep/sweep-unfinished.ts';
 import { parkHopeless, sweepDeliveries } from '../src/webhooks/deliveries.ts';
@@ -36,74 +35,27 @@ const COUNTING_MS = 10_000;
 /** Looks whether it is due; what fails because it takes too long is not tried again at once. */
 const STORAGE_CHECK_MS = 300_000;
 
+/** What the reconciler works with. */
+export interface ReconcilerParts extends FinishParts {
+  config: Pick<Config, 'scheduling' | 'changesDays'>;
+  watch: Pick<DatabaseWatch, 'seen'>;
+  storage: FinishParts['storage'] & Pick<ObjectStorage, 'unfinished' | 'removeUnfinished'>;
+  log: Logger;
+}
+
+type StartLoop = (name: string, pauseMs: number, run: () => Promise<unknown>) => Loop;
+
 /**
  * Puts right what killed processes left: operations without a worker, staged objects, working folders; what is only
  * kept for a time; and recordings that never came. Counts what has happened.
  */
-export function startReconciler(options: {
-  database: Database;
-  watch: Pick<DatabaseWatch, 'seen'>;
-  staging: StagingLedger;
-  storage: Pick<ObjectStorage, 'unfinished' | 'removeUnfinished'>;
-  workDir: string;
-  /** How long after its end a scheduled recording may still come without having been missed, in milliseconds. */
-  recordingGraceMs: number;
-  /** How long changes are kept. */
-  changesDays: number;
-  /** What events of direct uploads are made with. */
-  direct: FinishParts;
-  log: Logger;
-}): Part {
-  const { database, watch, staging, storage, workDir, recordingGraceMs, changesDays, direct, log } = options;
+export function startReconciler(parts: ReconcilerParts, workDir: string): Part {
+  const start: StartLoop = (name, pauseMs, run) => periodically(name, { pauseMs }, parts.log, run);
   const loops = [
-    periodically('recovery of lost operations', { pauseMs: LOST_CHECK_MS }, log, async () => {
-      const recovered = await recoverLostOperations(database, watch.seen);
-      if (recovered.length > 0)
-        log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
-    }),
-    periodically('sweep of staged objects', { pauseMs: SWEEP_MS }, log, async () => {
-      const swept = await staging.sweep(watch.seen);
-      if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
-      await removeAbandonedFolders(database, workDir);
-    }),
-    periodically('sweep of unfinished objects', { pauseMs: UNFINISHED_SWEEP_MS }, log, async () => {
-      const swept = await sweepUnfinished(database, storage);
-      if (swept > 0) log.info({ objects: swept }, 'what was left of uploads to the storage was removed');
-    }),
-    periodically('sweep of idempotency keys', { pauseMs: KEYS_SWEEP_MS }, log, () =>
-      sweepIdempotencyKeys(database, watch.seen),
-    ),
-    periodically('sweep of sessions', { pauseMs: SESSIONS_SWEEP_MS }, log, () => sweepSessions(database)),
-    periodically('sweep of drafts', { pauseMs: DRAFTS_SWEEP_MS }, log, async () => {
-      const expired = await expireDrafts(database);
-      if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');
-    }),
-    periodically('completion of direct uploads', { pauseMs: DIRECT_UPLOADS_MS }, log, async () => {
-      const finished = await finishDirectUploads({ ...direct, log });
-      if (finished > 0)
-        log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
-      await forgetDirectUploads(database);
-    }),
-    periodically('sweep of uploads', { pauseMs: UPLOADS_SWEEP_MS }, log, async () => {
-      const expired = await expireUploads(database);
-      if (expired > 0) log.info({ uploads: expired }, 'uploads expired');
-    }),
-    periodically('sweep of changes', { pauseMs: CHANGES_SWEEP_MS }, log, async () => {
-      const swept = await sweepChanges(database, changesDays);
-      const parked = await parkHopeless(database);
-      if (parked > 0) log.warn({ messages: parked }, 'messages for webhooks were given up');
-      const messages = await sweepDeliveries(database, changesDays);
-      if (swept + messages > 0) log.info({ changes: swept, messages }, 'changes were forgotten');
-    }),
-    periodically('search for missed recordings', { pauseMs: MISSED_CHECK_MS }, log, async () => {
-      const missed = await markMissedRecordings(database, recordingGraceMs);
-      if (missed > 0) log.warn({ events: missed }, 'recordings of scheduled events never came');
-    }),
-    periodically('counting of changes', { pauseMs: COUNTING_MS }, log, () => countChanges(database)),
-    periodically('measuring of storage', { pauseMs: STORAGE_CHECK_MS }, log, async () => {
-      await measureStorage(database);
-      await sweepStatistics(database);
-    }),
+    ...recovering(parts, workDir, start),
+    ...expiring(parts, start),
+    ...finishing(parts, start),
+    ...counting(parts, start),
   ];
   return {
     loops,
@@ -111,4 +63,76 @@ export function startReconciler(options: {
       await Promise.all(loops.map((loop) => loop.close()));
     },
   };
+}
+
+/** What killed processes left. */
+function recovering(parts: ReconcilerParts, workDir: string, start: StartLoop): Loop[] {
+  const { database, watch, staging, storage, log } = parts;
+  return [
+    start('recovery of lost operations', LOST_CHECK_MS, async () => {
+      const recovered = await recoverLostOperations(database, watch.seen);
+      if (recovered.length > 0)
+        log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
+    }),
+    start('sweep of staged objects', SWEEP_MS, async () => {
+      const swept = await staging.sweep(watch.seen);
+      if (swept > 0) log.info({ objects: swept }, 'objects that nothing refers to were removed');
+      await removeAbandonedFolders(database, workDir);
+    }),
+    start('sweep of unfinished objects', UNFINISHED_SWEEP_MS, async () => {
+      const swept = await sweepUnfinished(database, storage);
+      if (swept > 0) log.info({ objects: swept }, 'what was left of uploads to the storage was removed');
+    }),
+  ];
+}
+
+/** What is kept for a time. */
+function expiring({ database, watch, config, log }: ReconcilerParts, start: StartLoop): Loop[] {
+  const { changesDays } = config;
+  return [
+    start('sweep of idempotency keys', KEYS_SWEEP_MS, () => sweepIdempotencyKeys(database, watch.seen)),
+    start('sweep of sessions', SESSIONS_SWEEP_MS, () => sweepSessions(database)),
+    start('sweep of drafts', DRAFTS_SWEEP_MS, async () => {
+      const expired = await expireDrafts(database);
+      if (expired > 0) log.info({ drafts: expired }, 'drafts expired that nobody completed');
+    }),
+    start('sweep of uploads', UPLOADS_SWEEP_MS, async () => {
+      const expired = await expireUploads(database);
+      if (expired > 0) log.info({ uploads: expired }, 'uploads expired');
+    }),
+    start('sweep of changes', CHANGES_SWEEP_MS, async () => {
+      const swept = await sweepChanges(database, changesDays);
+      const parked = await parkHopeless(database);
+      if (parked > 0) log.warn({ messages: parked }, 'messages for webhooks were given up');
+      const messages = await sweepDeliveries(database, changesDays);
+      if (swept + messages > 0) log.info({ changes: swept, messages }, 'changes were forgotten');
+    }),
+  ];
+}
+
+/** What clients left undone. */
+function finishing(parts: ReconcilerParts, start: StartLoop): Loop[] {
+  const { database, config, log } = parts;
+  return [
+    start('completion of direct uploads', DIRECT_UPLOADS_MS, async () => {
+      const finished = await finishDirectUploads(parts);
+      if (finished > 0)
+        log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
+      await forgetDirectUploads(database);
+    }),
+    start('search for missed recordings', MISSED_CHECK_MS, async () => {
+      const missed = await markMissedRecordings(database, config.scheduling.recordingGraceMs);
+      if (missed > 0) log.warn({ events: missed }, 'recordings of scheduled events never came');
+    }),
+  ];
+}
+
+function counting({ database }: ReconcilerParts, start: StartLoop): Loop[] {
+  return [
+    start('counting of changes', COUNTING_MS, () => countChanges(database)),
+    start('measuring of storage', STORAGE_CHECK_MS, async () => {
+      await measureStorage(database);
+      await sweepStatistics(database);
+    }),
+  ];
 }

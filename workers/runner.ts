@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { OperationSettings } from '../src/config.ts';
 import type { Database } from '../src/database/kysely.ts';
 import type { Patience } from '../src/database/retry.ts';
 import type { MediaTools } from '../src/media/tools.ts';
@@ -13,62 +14,43 @@ import {
   publicationSeconds,
 } from '../src/telemetry/metrics.ts';
 import { type Traced, traced } from '../src/telemetry/tracing.ts';
-import { startClock } from '../src/timeout.ts';
-import { type Claim, claimOperation, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
+import { type Clock, startClock } from '../src/timeout.ts';
+import { type Claim, claimOperation } from '../src/workflows/claims.ts';
 import { ClaimLost } from '../src/workflows/locked-workflow.ts';
 import { reasonKey } from '../src/workflows/reason-key.ts';
 import { failureChange } from './failure.ts';
+import { Interrupted, Lease } from './lease.ts';
 import type { Operation, OperationContext } from './operation.ts';
-import { createWorkFolder, removeWorkFolder, touchWorkFolder, withoutFolder } from './work-folders.ts';
-import { createWorkspace, StorageFault, type Workspace } from './workspace.ts';
+import { StorageFault, Workspace } from './workspace.ts';
 
-export interface RunnerOptions extends Partial<Pick<OperationContext, 'commandsDir' | 'maxUploadBytes'>> {
+export interface RunnerOptions {
   /** Unique to this process. */
   worker: string;
   database: Database;
-  /** For heartbeats; the same as `database` unless given. */
-  vital?: Database;
+  /** For heartbeats. */
+  vital: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
   tools: MediaTools;
-  publicUrl: string;
+  site: OperationSettings;
   /** Where operations get their temporary folders. */
   workDir: string;
   operations: ReadonlyMap<string, Operation>;
   log: Logger;
 }
 
-/** What is running is not done, for what comes last (storing, committing) counts as well. */
-const MOST = 0.99;
 /** How long a job waits for a database that is away; then the relay finds its operation untaken. */
 const CLAIM_PATIENCE_MS = 10_000;
 /** A signal to all processes of a service reaches them in any order, and this one may have much to do. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** An operation under way. */
-interface Running {
-  controller: AbortController;
-  /** Says that the worker lives, and finds out whether the operation is still its own. */
-  beat(): Promise<void>;
-}
-
-/** Why a running operation was told to end. */
-class Interrupted extends Error {
-  override name = 'Interrupted';
-  readonly why: 'lost' | 'shutdown' | 'time limit';
-  constructor(why: Interrupted['why']) {
-    super(why);
-    this.why = why;
-  }
-}
-
 /**
- * Runs operations: claim, working folder, heartbeat, time limit, and the final state. The same operation may be
- * asked for any number of times; it runs when the claim succeeds and not otherwise.
+ * Runs operations, each under a lease, against a clock, in a workspace. The same operation may be asked for any number of
+ * times; it runs when the claim succeeds and not otherwise.
  */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, Lease>();
   /** Whoever waits for the database gives up with it. */
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
@@ -86,7 +68,7 @@ export class Runner {
   /** Ends what is running and hands it back to be taken by another worker. */
   handBack(): void {
     this.#stopping.abort();
-    for (const { controller } of this.#running.values()) controller.abort(new Interrupted('shutdown'));
+    for (const lease of this.#running.values()) lease.interrupt(new Interrupted('shutdown'));
   }
 
   /**
@@ -95,8 +77,8 @@ export class Runner {
    * @param operationId any, for somebody may have missed which one it is when undefined
    */
   lookAfter(operationId?: number): void {
-    for (const [id, running] of this.#running)
-      if (operationId === undefined || id === operationId) void running.beat();
+    for (const [id, lease] of this.#running)
+      if (operationId === undefined || id === operationId) void lease.beat();
   }
 
   /**
@@ -138,9 +120,11 @@ export class Runner {
       attempt,
     });
     const started = performance.now();
+    const { database, vital } = this.#options;
+    const lease = new Lease({ claim, database, vital, patience: this.#patience(bound), report, log: bound });
     try {
       bound.info('operation started');
-      await this.#perform(claim, bound, report);
+      await this.#perform(lease, bound);
       const ms = performance.now() - started;
       operationSeconds.observe({ operation, outcome: 'succeeded' }, ms / 1000);
       if (this.#options.operations.get(operation)?.publishes)
@@ -154,121 +138,84 @@ export class Runner {
         return;
       }
       span.fail(error instanceof Error ? error.message : String(error));
-      await this.#fail(claim, error, bound, started);
+      await this.#fail(lease, error, bound, started);
     }
   }
 
-  async #perform(claim: Claim, log: Logger, report: (percent: number) => void): Promise<void> {
-    const { database, vital, storage, staging, tools, publicUrl, workDir, operations } = this.#options;
-    const operation = operations.get(claim.operation);
-    if (!operation) {
-      throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
-    }
-    const controller = new AbortController();
-    const { signal } = controller;
-    let folder: string | undefined;
-    let progress = 0;
-    let beating = false;
-    let again = false;
-    let ending = false;
-    const beat = async () => {
-      again = beating;
-      if (beating) return;
-      beating = true;
-      try {
-        if (folder !== undefined) await touchWorkFolder(folder);
-        const held = await heartbeat(vital ?? database, claim, progress);
-        // A claim that is being ended may have ended: who ends it finds out.
-        if (!held && !ending) controller.abort(new Interrupted('lost'));
-        report(Math.round(progress * 100));
-      } catch (error) {
-        log.warn({ err: error }, 'heartbeat failed');
-      } finally {
-        beating = false;
-        if (again && !signal.aborted) void beat();
-      }
-    };
-    const pulse = setInterval(beat, HEARTBEAT_MS);
-    this.#running.set(claim.operationId, { controller, beat });
-    if (this.#stopping.signal.aborted) controller.abort(new Interrupted('shutdown'));
-    const clock = startClock(claim.timeLimitMs, () => controller.abort(new Interrupted('time limit')));
+  /** Does the work and commits its result. @throws what the operation failed for */
+  async #perform(lease: Lease, log: Logger): Promise<void> {
+    const { claim, signal } = lease;
+    this.#running.set(claim.operationId, lease);
+    if (this.#stopping.signal.aborted) lease.interrupt(new Interrupted('shutdown'));
+    const clock = startClock(claim.timeLimitMs, () => lease.interrupt(new Interrupted('time limit')));
     let workspace: Workspace | undefined;
-    let committed = false;
     try {
-      folder = await createWorkFolder(workDir, claim.operationId);
-      const files = createWorkspace({
-        folder,
-        storage,
-        staging,
-        signal,
-        // Rows that are committed leave the ledger as well.
-        onLost: (reason) => ending || controller.abort(reason),
-        onAway: (error, againInMs) => {
-          // What is done already is not to fail for the time that the storage takes.
-          clock.hold();
-          const away = error instanceof StorageFault ? 'object storage' : 'database';
-          log.warn({ err: error, againInMs }, `the ${away} is away; the result waits for it`);
-        },
-        onBack: () => clock.goOn(),
-      });
-      workspace = files;
-      const commit = await operation.run({
-        eventId: claim.eventId,
-        workflowId: claim.workflowId,
-        configuration: claim.configuration,
-        database,
-        storage,
-        staging,
-        tools,
-        publicUrl,
-        commandsDir: this.#options.commandsDir,
-        maxUploadBytes: this.#options.maxUploadBytes ?? Number.POSITIVE_INFINITY,
-        folder,
-        signal,
-        log,
-        progress: (fraction) => {
-          progress = Math.min(MOST, Math.max(progress, fraction));
-        },
-        store: files.store,
-        open: files.open,
-      });
-      signal.throwIfAborted();
-      ending = true;
+      const operation = this.#operationOf(claim);
+      workspace = await this.#openWorkspace(lease, clock, log);
+      const files = workspace;
+      const commit = await operation.run(this.#contextOf(lease, files, log));
       clock.stop();
-      const { operationId, token } = claim;
-      const succeeded = { kind: 'succeeded', operationId, token } as const;
-      await endClaim(database, claim, succeeded, this.#patience(log), async (trx) => {
-        await staging.commit(trx, files.stagedKeys());
+      await lease.commit(async (trx) => {
+        await files.commit(trx);
         await commit(trx);
       });
-      committed = true;
+      files.keep();
     } catch (error) {
       const stopped = error instanceof Error && 'stopped' in error && error.stopped === true;
       if (stopped) await this.#closes(signal);
       // What the tools say about having been killed matters less than why they were.
       if (signal.aborted) throw signal.reason;
       if (stopped && this.#closing.signal.aborted) throw new Interrupted('shutdown');
-      throw folder === undefined ? error : await withoutFolder(folder, error);
+      throw workspace ? await workspace.reasonOf(error) : error;
     } finally {
       clock.stop();
       this.#running.delete(claim.operationId);
-      if (!committed && workspace) await staging.discard(workspace.stagedKeys());
-      if (folder !== undefined)
-        await removeWorkFolder(folder).catch((error) =>
-          log.warn({ err: error }, 'could not remove the working folder'),
-        );
-      clearInterval(pulse);
+      await workspace?.close();
+      lease.close();
     }
   }
 
-  async #fail(claim: Claim, error: unknown, log: Logger, started: number): Promise<void> {
+  #operationOf(claim: Claim): Operation {
+    const operation = this.#options.operations.get(claim.operation);
+    if (operation) return operation;
+    throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
+  }
+
+  #openWorkspace(lease: Lease, clock: Clock, log: Logger): Promise<Workspace> {
+    const { workDir, storage, staging } = this.#options;
+    return Workspace.create(workDir, lease.claim.operationId, {
+      storage,
+      staging,
+      signal: lease.signal,
+      log,
+      onLost: (reason) => lease.lose(reason),
+      onAway: (error, againInMs) => {
+        // What is done already is not to fail for the time that the storage takes.
+        clock.hold();
+        const away = error instanceof StorageFault ? 'object storage' : 'database';
+        log.warn({ err: error, againInMs }, `the ${away} is away; the result waits for it`);
+      },
+      onBack: () => clock.goOn(),
+    });
+  }
+
+  #contextOf(lease: Lease, { folder, store, open }: Workspace, log: Logger): OperationContext {
+    const { database, tools, site } = this.#options;
+    const { signal, claim } = lease;
+    const { eventId, configuration } = claim;
+    const progress = (fraction: number) => lease.progress(fraction);
+    return { eventId, configuration, database, tools, site, folder, signal, log, progress, store, open };
+  }
+
+  async #fail(lease: Lease, error: unknown, log: Logger, started: number): Promise<void> {
+    const { claim } = lease;
     const shutdown = error instanceof Interrupted && error.why === 'shutdown';
     const { operationId, token } = claim;
     const change = shutdown
       ? ({ kind: 'handed back', operationId, token } as const)
       : failureChange(claim, error instanceof Interrupted ? undefined : error);
     try {
-      await endClaim(this.#options.database, claim, change, this.#patience(log));
+      await lease.end(change);
     } catch (lost) {
       if (lost instanceof ClaimLost) return;
       throw lost;

@@ -16,25 +16,11 @@ const LOOK_MS = 10_000;
 /** Starts the workers of a process, until the shutdown. @throws {ConfigError} for a definition that cannot be run */
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
-  const programs = await programsIn(config.commandsDir);
+  const programs = await programsIn(config.operations.commandsDir);
   await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandFault(programs));
   const tools = await locateTools(config);
   if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED);
-  const worker = startWorker({
-    ...context,
-    name,
-    version: manifest.version,
-    tools,
-    publicUrl: config.publicUrl,
-    dataDir: config.dataDir,
-    commandsDir: config.commandsDir,
-    maxUploadBytes: config.maxUploadBytes,
-    concurrency: config.workerConcurrency,
-    recordingGraceMs: config.scheduling.recordingGraceMs,
-    changesDays: config.changesDays,
-    webhookHosts: config.webhookHosts,
-    direct: context,
-  });
+  const worker = startWorker({ ...context, tools }, manifest.version);
   pulse.watch(...worker.loops);
   log.info(
     { worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind },

@@ -1,42 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../src/database/kysely.ts';
+import { removeWorkFolder } from './workspace.ts';
 
 /** A folder untouched for this long belongs to a worker that is gone. */
 const ABANDONED_MS = 120_000;
-
-/** The folder of an operation is not there any more: somebody has cleared up. */
-export class WorkFolderGone extends Error {
-  override name = 'WorkFolderGone';
-  readonly ours = true;
-  constructor(cause: unknown) {
-    super('The working folder of the operation was removed.', { cause });
-  }
-}
-
-/** An empty folder for one operation. */
-export async function createWorkFolder(workDir: string, operationId: number): Promise<string> {
-  await mkdir(workDir, { recursive: true });
-  return mkdtemp(join(workDir, `${operationId}-`));
-}
-
-/** Shows that the folder is in use; called with every heartbeat. */
-export async function touchWorkFolder(folder: string): Promise<void> {
-  const now = new Date();
-  await utimes(folder, now, now).catch(() => undefined);
-}
-
-/** @returns what an operation failed for: what it says of files that are gone says nothing of the recording */
-export async function withoutFolder(folder: string, error: unknown): Promise<unknown> {
-  return stat(folder).then(
-    () => error,
-    (missing) => (missing.code === 'ENOENT' ? new WorkFolderGone(error) : error),
-  );
-}
-
-export async function removeWorkFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-}
 
 /**
  * Removes the folders that killed workers left behind. Of what is being worked on none goes, however old it looks: clocks

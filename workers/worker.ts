@@ -1,51 +1,29 @@
 import { join } from 'node:path';
-import type { NamedHost } from '../src/config/kinds.ts';
-import type { Database } from '../src/database/kysely.ts';
+import type { Config } from '../src/config.ts';
 import type { Notifications } from '../src/database/notifications.ts';
-import type { DatabaseWatch } from '../src/database/watch.ts';
-import type { FinishParts } from '../src/ingest/direct/finish.ts';
-import type { MediaTools } from '../src/media/tools.ts';
 import type { Round } from '../src/pulse.ts';
 import { type Consumer, LANES, type Lane, type WorkQueue } from '../src/queue/port.ts';
-import type { ObjectStorage } from '../src/storage/port.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
-import type { Logger } from '../src/telemetry/log.ts';
 import { withTimeout } from '../src/timeout.ts';
 import { TAKEN_CHANNEL } from '../src/workflows/locked-workflow.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
 import { followOrders } from './orders.ts';
-import { startReconciler } from './reconciler.ts';
+import { type ReconcilerParts, startReconciler } from './reconciler.ts';
 import { startRelay } from './relay.ts';
-import { Runner } from './runner.ts';
+import { Runner, type RunnerOptions } from './runner.ts';
 import { startWebhooks } from './webhooks.ts';
 
-export interface WorkerOptions {
-  /** Unique to this process. */
-  name: string;
+/** What a worker is made of. */
+export interface WorkerParts
+  extends ReconcilerParts,
+    Pick<RunnerOptions, 'database' | 'vital' | 'storage' | 'staging' | 'tools' | 'log'> {
+  config: ReconcilerParts['config'] &
+    Pick<Config, 'dataDir' | 'operations' | 'webhookHosts' | 'workerConcurrency'>;
   notifications: Notifications;
-  database: Database;
-  /** For signs of life. */
-  vital: Database;
-  watch: Pick<DatabaseWatch, 'seen'>;
+  /** Unique to this process. */
+  processName: string;
   queue: WorkQueue;
-  storage: ObjectStorage;
-  staging: StagingLedger;
-  tools: MediaTools;
-  publicUrl: string;
-  dataDir: string;
-  commandsDir: string | undefined;
-  maxUploadBytes: number;
-  concurrency: number;
-  /** Of Inlet. */
-  version: string;
-  recordingGraceMs: number;
-  /** How long changes are kept. */
-  changesDays: number;
-  /** Hosts of webhooks that may have private addresses. */
-  webhookHosts: readonly NamedHost[];
-  direct: FinishParts;
-  log: Logger;
+  storage: RunnerOptions['storage'];
 }
 
 /** The relay, the consumers of all lanes and the reconciler of one process. */
@@ -58,29 +36,29 @@ export interface WorkerProcess {
 /** Hands back this long before the deadline, so that ending a tool and writing it down fits in. */
 const HAND_BACK_MS = 5_000;
 
-export function startWorker(options: WorkerOptions): WorkerProcess {
-  const { queue, log } = options;
-  const workDir = join(options.dataDir, 'work');
-  const runner = new Runner({ ...options, worker: options.name, workDir, operations });
+/** @param version of Inlet */
+export function startWorker(parts: WorkerParts, version: string): WorkerProcess {
+  const { config, queue, log, processName: name } = parts;
+  const { workerConcurrency: concurrency } = config;
+  const workDir = join(config.dataDir, 'work');
+  const site = config.operations;
+  const runner = new Runner({ ...parts, worker: name, site, workDir, operations });
   // Whoever stops a workflow waits for its tools to end, too.
-  const taken = options.notifications.listen(TAKEN_CHANNEL, (id) =>
+  const taken = parts.notifications.listen(TAKEN_CHANNEL, (id) =>
     runner.lookAfter(id === undefined ? undefined : Number(id)),
   );
-  const relay = startRelay({
-    ...options,
-    lanes: laneChoice(options.database, operations),
-  });
-  const reconciler = startReconciler({ ...options, workDir });
-  const webhooks = startWebhooks({ ...options, hosts: options.webhookHosts });
+  const relay = startRelay({ ...parts, lanes: laneChoice(parts.database, operations) });
+  const reconciler = startReconciler(parts, workDir);
+  const webhooks = startWebhooks({ ...parts, hosts: config.webhookHosts });
   const consumers = new Map<Lane, Consumer>(
     LANES.map((lane) => [
       lane,
-      queue.consume(lane, slotsOf(lane, options.concurrency), (job, report) =>
+      queue.consume(lane, slotsOf(lane, concurrency), (job, report) =>
         runner.run(job.operationId, report).finally(relay.wake),
       ),
     ]),
   );
-  const orders = followOrders({ ...options, database: options.vital, consumers });
+  const orders = followOrders({ ...parts, database: parts.vital, name, version, concurrency, consumers });
   return {
     loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops, ...orders.loops],
     close: async (deadlineMs) => {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { LANES } from '../src/queue/port.ts';
 import { FolderStorage } from '../src/storage/folder.ts';
 import { objectKey } from '../src/storage/keys.ts';
@@ -18,8 +18,8 @@ import { VIDEO } from '../test/support/streams.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '../test/support/workflows.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
-import { createWorkFolder, removeAbandonedFolders, touchWorkFolder } from './work-folders.ts';
-import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
+import { removeAbandonedFolders } from './work-folders.ts';
+import { createWorkFolder, touchWorkFolder, Workspace, type WorkspaceOptions } from './workspace.ts';
 
 const CONTENT = Buffer.alloc(1_000_000, 'recording');
 
@@ -47,10 +47,27 @@ describe('a workspace', () => {
   const remote = (changes: Partial<ObjectStorage> = {}) =>
     storageWith(storage, { localPath: () => undefined, ...changes });
 
+  const ledger = async () => {
+    const rows = await db.database.selectFrom('staging').select('object_key').execute();
+    return rows.map(({ object_key }) => object_key);
+  };
+
   async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
     const own = await mkdtemp(join(folder, 'own-'));
     const { signal } = controller;
-    return { own, ...createWorkspace({ folder: own, storage: objects, staging, signal, ...more }) };
+    const workspace = new Workspace({
+      folder: own,
+      storage: objects,
+      staging,
+      signal,
+      log: silentLogger,
+      ...more,
+    });
+    onTestFinished(() => workspace.close());
+    const before = await ledger();
+    const stagedKeys = async () => (await ledger()).filter((key) => !before.includes(key));
+    const { store, open } = workspace;
+    return { own, store, open, stagedKeys };
   }
 
   const refusing: ObjectStorage['put'] = () => Promise.reject(new Error('the storage refuses'));
@@ -62,11 +79,9 @@ describe('a workspace', () => {
       const { objectKey: key, size, sha256 } = await store(path, 'video/mp4');
       expect(size).toBe(CONTENT.length);
       expect(sha256).toBe(createHash('sha256').update(CONTENT).digest('hex'));
-      expect(stagedKeys()).toEqual([key]);
+      expect(await stagedKeys()).toEqual([key]);
       expect(key).toMatch(/^element\//);
       expect(CONTENT.equals(await readFile(storage.localPath(key)))).toBe(true);
-      const ledger = db.database.selectFrom('staging').select('object_key').where('object_key', '=', key);
-      expect(await ledger.execute()).toHaveLength(1);
     });
 
     test('stores an empty file', async () => {
@@ -79,7 +94,7 @@ describe('a workspace', () => {
     test('keeps nothing of an object whose storing failed', async () => {
       const { store, stagedKeys } = await workspaceOn(remote({ put: refusing }));
       await expect(store(path, 'video/mp4')).rejects.toMatchObject(faultOf('the storage refuses'));
-      expect(stagedKeys()).toEqual([]);
+      expect(await stagedKeys()).toEqual([]);
     });
 
     test('waits with a result for a storage that is away, and reports each pause', async () => {
@@ -92,7 +107,7 @@ describe('a workspace', () => {
       };
       const { store, stagedKeys } = await workspaceOn(remote({ put }), { onAway });
       const { objectKey: key, size } = await store(path, 'video/mp4');
-      expect([size, stagedKeys(), pauses.length]).toEqual([CONTENT.length, [key], 1]);
+      expect([size, await stagedKeys(), pauses.length]).toEqual([CONTENT.length, [key], 1]);
     });
 
     test('stages nothing for a file that does not exist, or when aborted', async () => {
@@ -100,7 +115,7 @@ describe('a workspace', () => {
       await expect(store(join(folder, 'missing'), 'video/mp4')).rejects.toMatchObject({ code: 'ENOENT' });
       controller.abort(new Error('stop'));
       await expect(store(path, 'video/mp4')).rejects.toThrow('stop');
-      expect(stagedKeys()).toEqual([]);
+      expect(await stagedKeys()).toEqual([]);
     });
   });
 

@@ -6,7 +6,7 @@ const config: PermissionInput['config'] = {
   workflowsDir: undefined,
   metadataDir: undefined,
   studioDir: undefined,
-  commandsDir: undefined,
+  operations: { commandsDir: undefined },
 };
 const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };
 const input: PermissionInput = {
@@ -96,7 +96,7 @@ test('a comma that cannot be avoided is refused, for Deno would allow something 
 
 test('a process with tools may run the programs of the site as well, and others may not', () => {
   const commands = ['/srv/commands/subtitles.sh', '/usr/bin/kill'];
-  const site = { config: { ...config, commandsDir: '/srv/commands' }, commands };
+  const site = { config: { ...config, operations: { commandsDir: '/srv/commands' } }, commands };
   expect(flags({ ...site, tools })['--allow-run']).toBe(
     '/usr/bin/ffmpeg,/usr/bin/ffprobe,/srv/commands/subtitles.sh,/usr/bin/kill',
   );

@@ -22,7 +22,9 @@ export interface Permissions {
 
 /** What the permissions of a process depend on. */
 export interface PermissionInput {
-  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir' | 'commandsDir'>;
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir'> & {
+    operations: Pick<Config['operations'], 'commandsDir'>;
+  };
   /** The project's folder. */
   project: string;
   temporaryFolder: string;
@@ -63,7 +65,7 @@ export function permissions(input: PermissionInput): Permissions {
   const own = [config.dataDir, input.temporaryFolder];
   const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
   const programs = tools ? [tools.ffmpeg, tools.ffprobe, ...input.commands] : [];
-  const commandsDir = tools && config.commandsDir;
+  const commandsDir = tools && config.operations.commandsDir;
   return {
     read: [
       ...own,

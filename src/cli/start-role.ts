@@ -51,7 +51,7 @@ export async function startRole(asked: RoleStart): Promise<never> {
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
     ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
     ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
-    ...(config.commandsDir && { COMMANDS_DIR: config.commandsDir }),
+    ...(config.operations.commandsDir && { COMMANDS_DIR: config.operations.commandsDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR: folder,
     // msgpackr, a part of BullMQ, would load native code.
@@ -76,8 +76,9 @@ export async function startRole(asked: RoleStart): Promise<never> {
 /** Deno's permissions are for a folder itself, and sites like to link the one of the day. */
 async function withoutLinks(config: Config): Promise<Config> {
   const real = (path: string | undefined) => path && realpath(path).catch(() => path);
-  const [studioDir, commandsDir] = await Promise.all([real(config.studioDir), real(config.commandsDir)]);
-  return { ...config, studioDir, commandsDir };
+  const { studioDir, operations } = config;
+  const [studio, commandsDir] = await Promise.all([real(studioDir), real(operations.commandsDir)]);
+  return { ...config, studioDir: studio, operations: { ...operations, commandsDir } };
 }
 
 /** All programs that there are at the start, with what ends them. */
@@ -108,7 +109,7 @@ async function denoCommand(
       variables: VARIABLES,
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
-      commands: found.tools ? await sitePrograms(config.commandsDir) : [],
+      commands: found.tools ? await sitePrograms(config.operations.commandsDir) : [],
       tellsWebhooks: found.tools !== undefined,
       listen: [
         ...(answersRequests(role) ? [listenEndpoint(config)] : []),

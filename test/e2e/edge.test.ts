@@ -35,7 +35,7 @@ function denoServe(dataDir: string, port: number): [string, string[]] {
         workflowsDir: undefined,
         metadataDir: undefined,
         studioDir: undefined,
-        commandsDir: undefined,
+        operations: { commandsDir: undefined },
       },
       project: PROJECT,
       temporaryFolder: dataDir,

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import type { OperationSettings } from '../../src/config.ts';
 import { detectMediaType } from '../../src/media/signature.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import type { Operation } from '../../workers/operation.ts';
-import { createWorkspace } from '../../workers/workspace.ts';
+import { Workspace } from '../../workers/workspace.ts';
 import { readAll, sha256, source } from './bytes.ts';
 import { testTools } from './clips.ts';
 import { createTestDatabase } from './database.ts';
@@ -17,11 +18,12 @@ import { insertEvent, tracksOf } from './publication.ts';
 export interface PerformOptions {
   configuration?: Record<string, string>;
   signal?: AbortSignal;
-  commandsDir?: string;
-  maxUploadBytes?: number;
+  site?: OperationSettings;
   /** Where its files are; of its own unless given. */
   folder?: string;
 }
+
+const NO_SITE: OperationSettings = { commandsDir: undefined, maxFileBytes: Number.POSITIVE_INFINITY };
 
 export type OperationBench = Awaited<ReturnType<typeof createOperationBench>>;
 
@@ -73,39 +75,33 @@ export async function createOperationBench() {
      * @returns the fractions it reported
      */
     async perform(operation: Operation, eventId: string, options: PerformOptions = {}): Promise<number[]> {
-      const { configuration = {}, signal = new AbortController().signal, commandsDir } = options;
-      const { maxUploadBytes = Number.POSITIVE_INFINITY, folder = join(root, randomUUID()) } = options;
+      const { configuration = {}, signal = new AbortController().signal, site = NO_SITE } = options;
+      const { folder = join(root, randomUUID()) } = options;
       await mkdir(folder, { recursive: true });
-      const workspace = createWorkspace({ folder, storage, staging, signal });
+      const workspace = new Workspace({ folder, storage, staging, signal, log: silentLogger });
       const fractions: number[] = [];
       try {
         const commit = await operation.run({
-          ...workspace,
           eventId,
-          workflowId: 1,
           configuration,
           database,
-          storage,
-          staging,
           tools,
-          publicUrl: 'http://127.0.0.1:8080',
-          commandsDir,
-          maxUploadBytes,
+          site,
           folder,
           signal,
           log: silentLogger,
           progress: (fraction) => fractions.push(fraction),
+          store: workspace.store,
+          open: workspace.open,
         });
         await database.transaction().execute(async (trx) => {
-          await staging.commit(trx, workspace.stagedKeys());
+          await workspace.commit(trx);
           await commit(trx);
         });
+        workspace.keep();
         return fractions;
-      } catch (error) {
-        await staging.discard(workspace.stagedKeys());
-        throw error;
       } finally {
-        await rm(folder, { recursive: true });
+        await workspace.close();
       }
     },
     /** The event's publication elements by kind and position. */

@@ -13,10 +13,11 @@ export async function processEvent({ database, context }: TestApp, eventId: stri
   const runner = new Runner({
     worker: 'test',
     database,
+    vital: database,
     storage: context.storage,
     staging: context.staging,
     tools: await testTools(),
-    publicUrl: context.config.publicUrl,
+    site: context.config.operations,
     workDir: folder,
     operations,
     log: silentLogger,

@@ -10,8 +10,9 @@ export async function reconcileUntil(
   { recordingGraceMs = 0 } = {},
 ): Promise<void> {
   const workDir = join(context.config.dataDir, 'work');
-  const options = { ...context, database, workDir, recordingGraceMs, changesDays: 14, direct: context };
-  const reconciler = startReconciler(options);
+  const scheduling = { ...context.config.scheduling, recordingGraceMs };
+  const config = { ...context.config, scheduling };
+  const reconciler = startReconciler({ ...context, database, config }, workDir);
   try {
     await eventually(holds);
   } finally {

@@ -39,8 +39,9 @@ export async function runOnTrack(
   settings: CommandSettings,
   { path, track }: { path: string; track: SourceTrack },
 ): Promise<string[]> {
-  const { eventId, folder, signal, log, maxUploadBytes } = context;
+  const { eventId, folder, signal, log, site } = context;
   const { program } = settings;
+  const { maxFileBytes } = site;
   const input = await copyOf(context, track);
   const output = join(folder, `output-${track.position}`);
   await mkdir(output);
@@ -50,8 +51,8 @@ export async function runOnTrack(
     ...{ INLET_INPUT: input, INLET_OUTPUT: output },
     ...{ INLET_EVENT_ID: eventId, INLET_TRACK_FLAVOR: track.flavor },
   };
-  const tooLarge = `The program "${program}" has written more than ${maxUploadBytes} bytes.`;
-  const most = (await sizeOf(folder)) + maxUploadBytes;
+  const tooLarge = `The program "${program}" has written more than ${maxFileBytes} bytes.`;
+  const most = (await sizeOf(folder)) + maxFileBytes;
   await watched({ path: folder, maxBytes: most, tooLarge }, signal, (until) =>
     runProgram(path, args, {
       ...{ signal: until, timeLimitMs: NO_LIMIT_MS, cwd: folder, env },

@@ -22,8 +22,11 @@ const event = async () => bench.addEvent({ 'presenter/source': await clip() });
 const perform = (
   eventId: string,
   configuration: Record<string, string>,
-  options: Pick<PerformOptions, 'signal' | 'maxUploadBytes'> = {},
-) => bench.perform(command, eventId, { configuration, commandsDir, ...options });
+  {
+    maxFileBytes = Number.POSITIVE_INFINITY,
+    ...options
+  }: Pick<PerformOptions, 'signal'> & { maxFileBytes?: number } = {},
+) => bench.perform(command, eventId, { configuration, site: { commandsDir, maxFileBytes }, ...options });
 const { tracksOf: tracks } = bench;
 
 const SUBTITLES = {
@@ -121,7 +124,7 @@ test('there is nothing to read for it, and it gets a copy: what clients sent sta
 
 test.each(['', '; sleep 60'])('one that writes more than a file may have fails for good%s', async (rest) => {
   await program('writes.sh', `head -c 3000000 /dev/zero > "$2/large"${rest}`);
-  const options = { maxUploadBytes: 2_000_000 };
+  const options = { maxFileBytes: 2_000_000 };
   await expect(perform(await event(), { program: 'writes.sh' }, options)).rejects.toMatchObject({
     message: 'The program "writes.sh" has written more than 2000000 bytes.',
     permanent: true,

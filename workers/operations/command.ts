@@ -26,9 +26,9 @@ export const command: Operation = {
   name: 'command',
   lane: 'heavy',
   async run(context) {
-    const { configuration, eventId, database, commandsDir } = context;
+    const { configuration, eventId, database, site } = context;
     const settings = commandSettings(configuration);
-    const path = await locateProgram(commandsDir, settings.program);
+    const path = await locateProgram(site.commandsDir, settings.program);
     const maker = commandMaker(settings);
     const sources = (await sourceTracks(database, eventId)).filter((track) =>
       isSource(track, settings, maker),
