@@ -10,6 +10,7 @@ import {
   assignLanes,
   type Delivery,
   isAnythingDue,
+  LEAST_ROOM,
   stillOverdue,
   takeDeliveries,
   takeOverdue,
@@ -94,11 +95,11 @@ export async function deliverReady(options: Delivering): Promise<number> {
   let delivered = 0;
   for (;;) {
     const due = await takeDeliveries(database, LANES);
-    if (due.length === 0) return delivered;
     const startedAt = Date.now();
     await byLane(options, due, undeliver, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
     for (const delivery of due) trace(delivery, startedAt);
     delivered += due.length;
+    if (due.length < LEAST_ROOM) return delivered;
   }
 }
 

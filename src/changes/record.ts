@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Transaction } from '../database/kysely.ts';
 import type { NewChange } from './change.ts';
 
@@ -11,6 +11,13 @@ export const CHANGES_CHANNEL = 'inlet_changes';
  */
 export async function recordChanges(trx: Transaction, changes: readonly NewChange[]): Promise<void> {
   if (changes.length === 0) return;
+  await sql`
+    WITH recorded AS (${insertChanges(changes)})
+    SELECT pg_notify(${CHANGES_CHANNEL}, '') FROM (SELECT count(*) FROM recorded) AS counted`.execute(trx);
+}
+
+/** Writes changes down as a part of another statement, which is to notify `CHANGES_CHANNEL`. */
+export function insertChanges(changes: readonly NewChange[]): RawBuilder<unknown> {
   const rows = changes.map(({ kind, eventId, seriesId, agentId, actor = '', readRoles, data = {} }) => ({
     kind,
     event_id: eventId,
@@ -20,15 +27,12 @@ export async function recordChanges(trx: Transaction, changes: readonly NewChang
     read_roles: readRoles,
     data,
   }));
-  await sql`
-    WITH recorded AS (
+  return sql`
       INSERT INTO changes (kind, event_id, series_id, agent_id, actor, read_roles, data)
       SELECT kind, event_id, coalesce(series_id, (SELECT events.series_id FROM events WHERE events.id = told.event_id)),
         agent_id, actor, read_roles, data
       FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (kind text, event_id text, series_id text,
         agent_id text, actor text, read_roles text[], data jsonb)) WITH ORDINALITY AS told
       ORDER BY ordinality
-      RETURNING id
-    )
-    SELECT pg_notify(${CHANGES_CHANNEL}, '') FROM (SELECT count(*) FROM recorded) AS counted`.execute(trx);
+      RETURNING id`;
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { recordChanges } from '../changes/record.ts';
 import type { Transaction } from '../database/kysely.ts';
-import { type Outcome, recordAttempts } from './attempts.ts';
-import { configure, decide } from './configure.ts';
+import { recordAttempts } from './attempts.ts';
+import { decide } from './configure.ts';
 import { PAUSE } from './definition.ts';
-import { LockedWorkflow, type Step, tellTaken } from './locked-workflow.ts';
+import { ClaimLost, LockedWorkflow, type Step, tellTaken, type WorkflowRef } from './locked-workflow.ts';
 import { prepareRetry } from './retry.ts';
-import { IllegalMove, isActive, type WorkflowState } from './states.ts';
+import { IllegalMove, isActive } from './states.ts';
+import { hasAnotherSuspect, isSuspect } from './suspects.ts';
 
 /** What a worker says of an operation that it holds. */
 interface Held {
@@ -31,6 +31,9 @@ export type Change =
   | ({ kind: 'lost' } & Held)
   | Control;
 
+/** What ends a claim. */
+export type Ending = Extract<Change, { token: number }>;
+
 /** What somebody asks of a workflow. */
 export type Control =
   /** Goes on after a pause. */
@@ -48,62 +51,31 @@ export type Control =
  * The only writer of the states of workflows and operations and of an event's `processing_state`. Locks the workflow,
  * so that changes to one workflow happen one after the other, and writes down what has changed.
  *
+ * @param options.notifies whether the commit notifies those who wait for what has changed; else the caller does, afterwards
+ * @returns the workflow as it is then
  * @throws {ClaimLost} when the operation is not held under the change's fencing token
  * @throws {IllegalMove} when the state does not allow the change
  * @throws {Superseded} when something is to be tried again and another workflow of the event came later
  */
-export async function advance(trx: Transaction, workflowId: number, change: Change): Promise<WorkflowState> {
-  const actor = 'by' in change ? change.by : undefined;
-  const workflow = await LockedWorkflow.lock(trx, workflowId, actor);
+export async function advance(
+  trx: Transaction,
+  ref: WorkflowRef,
+  change: Change,
+  { notifies = true } = {},
+): Promise<LockedWorkflow> {
+  const workflow = await LockedWorkflow.lock(trx, ref, 'by' in change ? change.by : undefined);
   await carryOut(workflow, change);
-  await recordChanges(trx, workflow.changes);
-  return workflow.state;
+  await workflow.save(notifies ? workflow.channels : []);
+  return workflow;
 }
 
 async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void> {
   switch (change.kind) {
     case 'started':
-      workflow.tellOfStart();
+      workflow.start();
       return goOn(workflow);
-    case 'claimed': {
-      const { operation, waitedMs } = await workflow.claim(change.operationId, change.worker);
-      if (workflow.state === 'INSTANTIATED') await workflow.move('RUNNING');
-      return workflow.tellOfStep(operation, 'running', waitedMs === null ? {} : { waited_ms: waitedMs });
-    }
-    case 'succeeded': {
-      const { operation } = await workflow.leave(change, 'succeeded', {
-        progress: 1,
-        reason: null,
-        finished_at: sql`now()`,
-      });
-      workflow.tellOfStep(operation, 'succeeded', { progress: 1 });
-      return goOn(workflow);
-    }
-    case 'failed': {
-      const { reason, log } = change;
-      await recordAttempts(workflow.trx, [change.operationId], { outcome: 'failed', reason });
-      const { operation } = await workflow.leave(change, 'failed', { reason, log, finished_at: sql`now()` });
-      workflow.tellOfStep(operation, 'failed', { reason });
-      return fail(workflow, reason);
-    }
-    case 'retried':
-      return giveBack(workflow, change, {
-        reason: change.reason,
-        log: change.log,
-        attempts: sql`attempts + 1`,
-        not_before: later(change.delayMs),
-      });
-    case 'deferred':
-      return giveBack(workflow, change, {
-        reason: change.reason,
-        log: change.log,
-        deferrals: sql`deferrals + 1`,
-        not_before: later(change.delayMs),
-      });
-    case 'handed back':
-      return giveBack(workflow, change, {});
-    case 'lost':
-      return giveBack(workflow, change, { losses: sql`losses + 1` });
+    case 'claimed':
+      return claim(workflow, workflow.claimable(change.operationId), change.worker);
     case 'resumed':
       return resume(workflow);
     case 'paused':
@@ -113,82 +85,121 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
     case 'tried again':
       return tryAgain(workflow, change.configuration);
     case 'configured':
-      await configure(workflow, change.configuration);
+      workflow.configure(change.configuration);
       // Of one that has ended it counts when it is tried again.
       if (!isActive(workflow.state)) return;
-      await decide(workflow);
+      decide(workflow);
       return holdAgain(workflow);
+    default:
+      return endClaim(workflow, workflow.held(change), change);
   }
 }
 
-function later(ms: number) {
-  return sql`now() + make_interval(secs => ${ms / 1000})`;
+async function claim(workflow: LockedWorkflow, step: Step, worker: string): Promise<void> {
+  if (isSuspect(step) && (await hasAnotherSuspect(workflow.trx, step.id, worker)))
+    throw new ClaimLost('The worker has another operation that may kill it.');
+  workflow.claim(step, worker);
+  if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
+  workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
+}
+
+async function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): Promise<void> {
+  const { kind } = change;
+  if (kind === 'succeeded') {
+    workflow.leave(step, 'succeeded', { progress: 1, reason: null, finished_at: sql`now()` });
+    workflow.recordStep(step, { progress: 1 });
+    return goOn(workflow);
+  }
+  const reason = 'reason' in change ? change.reason : null;
+  await recordAttempts(workflow.trx, [step.id], { outcome: kind, reason });
+  if (kind === 'failed') {
+    workflow.leave(step, 'failed', { reason, log: change.log, finished_at: sql`now()` });
+    workflow.recordStep(step, { reason });
+    return fail(workflow, change.reason);
+  }
+  workflow.leave(step, workflow.state === 'PAUSED' ? 'paused' : 'ready', {
+    ...valuesOf(change),
+    worker: null,
+  });
+  workflow.recordStep(step, reason === null ? {} : { reason });
+}
+
+/** What is known of an operation that will be claimed again. */
+function valuesOf(change: Exclude<Ending, { kind: 'succeeded' | 'failed' }>) {
+  switch (change.kind) {
+    case 'retried':
+      return { ...whyAndWhen(change), attempts: sql`attempts + 1` };
+    case 'deferred':
+      return { ...whyAndWhen(change), deferrals: sql`deferrals + 1` };
+    case 'lost':
+      return { losses: sql`losses + 1` };
+    case 'handed back':
+      return {};
+  }
+}
+
+function whyAndWhen({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
+  return { reason, log, not_before: sql`now() + make_interval(secs => ${delayMs / 1000})` };
 }
 
 /** Makes the next operation ready, holds it, or finishes the workflow. */
-async function goOn(workflow: LockedWorkflow): Promise<void> {
+function goOn(workflow: LockedWorkflow): void {
   const onFailure = workflow.state === 'FAILING';
-  const step = await workflow.nextStep({ onFailure });
-  if (workflow.state === 'PAUSED') {
-    // Without a further operation it is done as soon as somebody lets it go on.
-    return holdBack(workflow, step);
+  const step = workflow.nextStep({ onFailure });
+  // Without a further operation it is done as soon as somebody lets it go on.
+  if (workflow.state === 'PAUSED') holdBack(workflow, step);
+  else if (!step) finish(workflow);
+  else if (step.operation !== PAUSE) workflow.makeReady(step);
+  else {
+    workflow.hold(step);
+    workflow.move('PAUSED');
   }
-  if (!step) return finish(workflow);
-  if (step.operation !== PAUSE) return workflow.makeReady(step, 'waiting');
-  await workflow.hold(step);
-  await workflow.move('PAUSED');
 }
 
-async function finish(workflow: LockedWorkflow): Promise<void> {
-  if (workflow.state === 'FAILING') return workflow.move('FAILED');
-  await workflow.settle(['waiting'], 'skipped', { onFailure: true, set: { finished_at: null } });
-  await workflow.become('RUNNING');
-  return workflow.move('SUCCEEDED');
+function finish(workflow: LockedWorkflow): void {
+  if (workflow.state === 'FAILING') {
+    workflow.move('FAILED');
+    return;
+  }
+  workflow.settle(['waiting'], 'skipped', { onFailure: true, values: { finished_at: null } });
+  workflow.become('RUNNING');
+  workflow.move('SUCCEEDED');
 }
 
 /** What is to be done then follows; when that fails as well, the rest of it is left. */
-async function fail(workflow: LockedWorkflow, reason: string): Promise<void> {
-  await workflow.settle(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
-  if (workflow.state !== 'FAILING') await workflow.move('FAILING', reason);
-  return goOn(workflow);
+function fail(workflow: LockedWorkflow, reason: string): void {
+  workflow.settle(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
+  if (workflow.state !== 'FAILING') workflow.move('FAILING', reason);
+  goOn(workflow);
 }
 
-async function giveBack(
-  workflow: LockedWorkflow,
-  change: Held & { kind: Outcome; reason?: string },
-  set: Record<string, unknown>,
-): Promise<void> {
-  const { kind: outcome, reason = null } = change;
-  await recordAttempts(workflow.trx, [change.operationId], { outcome, reason });
-  const to = workflow.state === 'PAUSED' ? 'paused' : 'ready';
-  const { operation } = await workflow.leave(change, to, { ...set, worker: null });
-  workflow.tellOfStep(operation, to, reason === null ? {} : { reason });
+function pause(workflow: LockedWorkflow): void {
+  workflow.move('PAUSED');
+  const held = workflow.settle(['ready'], 'paused', { values: { finished_at: null } });
+  for (const step of held) workflow.recordStep(step);
 }
 
-async function pause(workflow: LockedWorkflow): Promise<void> {
-  await workflow.move('PAUSED');
-  const held = await workflow.settle(['ready'], 'paused', { set: { finished_at: null } });
-  for (const { operation } of held) workflow.tellOfStep(operation, 'paused');
-}
-
-async function resume(workflow: LockedWorkflow): Promise<void> {
+function resume(workflow: LockedWorkflow): void {
   if (workflow.state !== 'PAUSED') throw new IllegalMove(workflow.state, 'RUNNING');
-  await workflow.move('RUNNING');
-  const [current] = await workflow.stepsIn(['running', 'paused']);
+  workflow.move('RUNNING');
+  const [current] = workflow.stepsIn(['running', 'paused']);
   if (current?.state === 'running') return;
-  if (current && current.operation !== PAUSE) return workflow.makeReady(current, 'paused');
-  await workflow.settle(['paused'], 'succeeded');
-  return goOn(workflow);
+  if (current && current.operation !== PAUSE) {
+    workflow.makeReady(current);
+    return;
+  }
+  workflow.settle(['paused'], 'succeeded');
+  goOn(workflow);
 }
 
 async function stop(workflow: LockedWorkflow): Promise<void> {
-  const running = (await workflow.stepsIn(['running'])).map(({ id }) => id);
-  await recordAttempts(workflow.trx, running, { outcome: 'stopped', reason: null });
-  const stopped = await workflow.settle(['waiting', 'ready', 'running', 'paused'], 'stopped');
-  await workflow.move('STOPPED');
-  for (const { operation } of stopped.filter(({ id }) => running.includes(id)))
-    workflow.tellOfStep(operation, 'stopped');
-  await tellTaken(workflow.trx, running);
+  const running = workflow.stepsIn(['running']);
+  const ids = running.map(({ id }) => id);
+  await recordAttempts(workflow.trx, ids, { outcome: 'stopped', reason: null });
+  workflow.settle(['waiting', 'ready', 'running', 'paused'], 'stopped');
+  workflow.move('STOPPED');
+  for (const step of running) workflow.recordStep(step);
+  await tellTaken(workflow.trx, ids);
 }
 
 async function tryAgain(
@@ -196,20 +207,20 @@ async function tryAgain(
   configuration: Readonly<Record<string, string>> | undefined,
 ): Promise<void> {
   await prepareRetry(workflow);
-  if (configuration) await configure(workflow, configuration);
-  await decide(workflow);
-  await workflow.move('RUNNING');
-  return goOn(workflow);
+  if (configuration) workflow.configure(configuration);
+  decide(workflow);
+  workflow.move('RUNNING');
+  goOn(workflow);
 }
 
 /** What was held may have been left out since. */
-async function holdAgain(workflow: LockedWorkflow): Promise<void> {
+function holdAgain(workflow: LockedWorkflow): void {
   if (workflow.state !== 'PAUSED') return;
-  const [current] = await workflow.stepsIn(['running', 'paused']);
-  if (!current) await holdBack(workflow, await workflow.nextStep({ onFailure: false }));
+  const [current] = workflow.stepsIn(['running', 'paused']);
+  if (!current) holdBack(workflow, workflow.nextStep({ onFailure: false }));
 }
 
 /** Holds what comes next. That somebody lets the workflow go on is no answer to a step that is to wait for a person. */
-async function holdBack(workflow: LockedWorkflow, step: Step | undefined): Promise<void> {
-  if (step && step.operation !== PAUSE) await workflow.hold(step);
+function holdBack(workflow: LockedWorkflow, step: Step | undefined): void {
+  if (step && step.operation !== PAUSE) workflow.hold(step);
 }

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { CHANGES_CHANNEL } from '../changes/record.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
 import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
+import { wakeListeners } from '../database/wake.ts';
 import { couldSpeakFor, isFarFromNow, type Watched } from '../database/watch.ts';
 import type { TraceParent } from '../telemetry/tracing.ts';
-import { advance, type Change } from './advance.ts';
-import { ClaimLost } from './locked-workflow.ts';
+import { advance, type Change, type Ending } from './advance.ts';
+import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
 import type { OperationState } from './states.ts';
 
 /** How long a worker may be silent before its operation is given to another. */
@@ -18,6 +19,9 @@ export const HEARTBEAT_MS = 3_000;
  */
 const MAX_LOSSES = 10;
 
+/** Workers change states all the time; their commits are not to wait for one another. */
+const QUIETLY = { notifies: false };
+
 /** An operation that this worker holds; `token` fences every later write. */
 export interface Claim {
   operationId: number;
@@ -25,7 +29,7 @@ export interface Claim {
   eventId: string;
   token: number;
   operation: string;
-  configuration: Record<string, string>;
+  configuration: Readonly<Record<string, string>>;
   attempt: number;
   /** How often a part of the service did not work. */
   deferrals: number;
@@ -55,47 +59,18 @@ export async function claimOperation(
 }
 
 async function claimNow(database: Database, operationId: number, worker: string): Promise<Claim | undefined> {
-  const found = await database
-    .selectFrom('workflow_operations')
-    .select('workflow_id')
-    .where('id', '=', operationId)
-    .where('state', '=', 'ready')
-    .executeTakeFirst();
-  if (!found) return undefined;
   try {
-    return await inTransaction(database, async (trx) => {
-      await advance(trx, found.workflow_id, { kind: 'claimed', operationId, worker });
-      return readClaim(trx, operationId);
-    });
+    const change = { kind: 'claimed', operationId, worker } as const;
+    const workflow = await inTransaction(database, (trx) =>
+      advance(trx, { readyOperation: operationId }, change, QUIETLY),
+    );
+    wakeListeners(database, workflow.channels);
+    const step = workflow.steps.find(({ id }) => id === operationId);
+    return step && { ...step, operationId, attempt: step.attempts + 1 };
   } catch (error) {
     if (error instanceof ClaimLost) return undefined;
     throw error;
   }
-}
-
-async function readClaim(trx: Transaction, operationId: number): Promise<Claim> {
-  const row = await trx
-    .selectFrom('workflow_operations as o')
-    .innerJoin('workflows as w', 'w.id', 'o.workflow_id')
-    .select([
-      'o.id as operationId',
-      'o.workflow_id as workflowId',
-      'w.event_id as eventId',
-      'o.fencing_token as token',
-      'o.operation',
-      'o.configuration',
-      'o.attempts',
-      'o.deferrals',
-      'o.max_attempts as maxAttempts',
-      'o.time_limit_ms as timeLimitMs',
-      'w.request_id as requestId',
-      'w.traceparent',
-      'w.created_at as begun',
-    ])
-    .where('o.id', '=', operationId)
-    .executeTakeFirstOrThrow();
-  const { attempts, configuration, ...rest } = row;
-  return { ...rest, attempt: attempts + 1, configuration: configuration as Record<string, string> };
 }
 
 /** Of so many parts of an operation each one that is done is told to those who watch. */
@@ -122,9 +97,6 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
   return (rows[0]?.held ?? 0) > 0;
 }
 
-/** What ends a claim. */
-export type Ending = Extract<Change, { token: number }>;
-
 /** What becomes of an operation whose claim ends so; `ready` unless named. */
 const ENDS: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
 
@@ -142,13 +114,15 @@ export async function endClaim(
   patience: Patience,
   commit: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  await waitingForDatabase(patience, (doubtful) =>
+  const workflow = await waitingForDatabase(patience, (doubtful) =>
     inTransaction(database, async (trx) => {
-      if (doubtful && (await hasEnded(trx, claim, change))) return;
-      await advance(trx, claim.workflowId, change);
+      if (doubtful && (await hasEnded(trx, claim, change))) return undefined;
+      const workflow = await advance(trx, claim.workflowId, change, QUIETLY);
       await commit(trx);
+      return workflow;
     }),
   );
+  wakeListeners(database, workflow?.channels ?? [CHANGES_CHANNEL, READY_CHANNEL]);
 }
 
 /** Whether a commit whose answer was lost has succeeded after all. */

@@ -14,6 +14,8 @@ const WINDOW = 200;
  * larger part: what several processes hand over at once has no order.
  */
 const REFILLED = 8;
+/** A lane with room has this much at least: fewer deliveries than this are all that were due. */
+export const LEAST_ROOM = Math.floor(WINDOW / REFILLED);
 const ASSIGNED_AT_ONCE = 1000;
 
 /** An operation that is ready to run. */
@@ -55,6 +57,7 @@ export async function assignLanes(
       UPDATE workflow_operations o SET lane = given.lane
       FROM unnest(${[...lanes.keys()]}::bigint[], ${[...lanes.values()]}::text[]) AS given (id, lane)
       WHERE o.id = given.id AND o.lane IS NULL`.execute(database);
+    if (rows.length < ASSIGNED_AT_ONCE) return;
   }
 }
 

@@ -42,12 +42,12 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (await hasSuccessor(workflow)) {
     throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
   }
-  const anew = (await hasOtherTracks(workflow)) || (await hasRetracted(workflow));
-  await workflow.settle(anew ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
+  const anew = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
+  workflow.settle(anew ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
     onFailure: false,
-    set: AFRESH,
+    values: AFRESH,
   });
-  await workflow.settle(['failed', 'stopped', 'succeeded'], 'waiting', { onFailure: true, set: AFRESH });
+  workflow.settle(['failed', 'stopped', 'succeeded'], 'waiting', { onFailure: true, values: AFRESH });
 }
 
 async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boolean> {
@@ -62,19 +62,19 @@ async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boole
 }
 
 /** Whether tracks were inspected, and there are some now that were not. */
-async function hasOtherTracks({ trx, id, eventId }: LockedWorkflow): Promise<boolean> {
+async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<boolean> {
+  if (!steps.some(({ operation, state }) => operation === 'inspect' && state === 'succeeded')) return false;
   const { rows } = await sql<{ anew: boolean }>`
-    SELECT EXISTS (SELECT FROM workflow_operations
-        WHERE workflow_id = ${id} AND operation = 'inspect' AND state = 'succeeded')
-      AND EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
-        AND made_by IS NULL) AS anew`.execute(trx);
+    SELECT EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
+      AND made_by IS NULL) AS anew`.execute(trx);
   return rows[0]?.anew ?? false;
 }
 
 /** Whether it published, and retracted when it failed: the files of a publication go with it. */
-async function hasRetracted({ trx, id }: LockedWorkflow): Promise<boolean> {
-  const { rows } = await sql<{ anew: boolean }>`
-    SELECT bool_or(operation = 'publish' AND NOT on_failure) AND bool_or(operation = 'retract' AND on_failure) AS anew
-    FROM workflow_operations WHERE workflow_id = ${id} AND state = 'succeeded'`.execute(trx);
-  return rows[0]?.anew ?? false;
+function hasRetracted(workflow: LockedWorkflow): boolean {
+  const done = workflow.stepsIn(['succeeded']);
+  return (
+    done.some(({ operation, onFailure }) => operation === 'publish' && !onFailure) &&
+    done.some(({ operation, onFailure }) => operation === 'retract' && onFailure)
+  );
 }

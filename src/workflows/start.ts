@@ -78,11 +78,6 @@ export async function startWorkflow(trx: Transaction, start: WorkflowStart): Pro
       })),
     )
     .execute();
-  await trx
-    .updateTable('events')
-    .set({ processing_state: 'INSTANTIATED' })
-    .where('id', '=', start.eventId)
-    .execute();
   await advance(trx, id, { kind: 'started', by: start.creator });
   return id;
 }

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/database/kysely.ts';
-import { advance } from '../../src/workflows/advance.ts';
+import { advance, type Ending } from '../../src/workflows/advance.ts';
 import {
   type Claim,
   claimOperation,
-  type Ending,
   endClaim,
   heartbeat,
   recoverLostOperations,
