@@ -64,6 +64,15 @@ export async function waitingForDatabase<T>(
   }
 }
 
+/** Runs work in a transaction as `inTransaction` does, and waits for a database that is away as `waitingForDatabase` does. */
+export async function inPatientTransaction<T>(
+  database: Database,
+  patience: Patience,
+  work: (trx: Transaction, doubtful: boolean) => Promise<T>,
+): Promise<T> {
+  return waitingForDatabase(patience, (doubtful) => inTransaction(database, (trx) => work(trx, doubtful)));
+}
+
 /** Whether the same transaction may succeed when it is tried again. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof Outdated) return true;

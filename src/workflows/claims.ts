@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { CHANGES_CHANNEL } from '../changes/record.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
-import { inTransaction, type Patience, waitingForDatabase } from '../database/retry.ts';
+import { inPatientTransaction, inTransaction, type Patience } from '../database/retry.ts';
 import { wakeListeners } from '../database/wake.ts';
 import { couldSpeakFor, isFarFromNow, type Watched } from '../database/watch.ts';
 import type { TraceParent } from '../telemetry/tracing.ts';
@@ -55,13 +55,9 @@ export async function claimOperation(
   worker: string,
   patience: Patience,
 ): Promise<Claim | undefined> {
-  return waitingForDatabase(patience, () => claimNow(database, operationId, worker));
-}
-
-async function claimNow(database: Database, operationId: number, worker: string): Promise<Claim | undefined> {
+  const change = { kind: 'claimed', operationId, worker } as const;
   try {
-    const change = { kind: 'claimed', operationId, worker } as const;
-    const workflow = await inTransaction(database, (trx) =>
+    const workflow = await inPatientTransaction(database, patience, (trx) =>
       advance(trx, { readyOperation: operationId }, change, QUIETLY),
     );
     wakeListeners(database, workflow.channels);
@@ -114,14 +110,12 @@ export async function endClaim(
   patience: Patience,
   commit: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  const workflow = await waitingForDatabase(patience, (doubtful) =>
-    inTransaction(database, async (trx) => {
-      if (doubtful && (await hasEnded(trx, claim, change))) return undefined;
-      const workflow = await advance(trx, claim.workflowId, change, QUIETLY);
-      await commit(trx);
-      return workflow;
-    }),
-  );
+  const workflow = await inPatientTransaction(database, patience, async (trx, doubtful) => {
+    if (doubtful && (await hasEnded(trx, claim, change))) return undefined;
+    const advanced = await advance(trx, claim.workflowId, change, QUIETLY);
+    await commit(trx);
+    return advanced;
+  });
   wakeListeners(database, workflow?.channels ?? [CHANGES_CHANNEL, READY_CHANNEL]);
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { advance } from '../../src/workflows/advance.ts';
 import { claimOperation, endClaim } from '../../src/workflows/claims.ts';
@@ -25,7 +26,7 @@ test('an operation that does nothing costs eight statements, those that begin an
     ...{ storage, staging, database, vital: database, workDir: folder, log: silentLogger },
     worker: 'worker-a',
     tools: { ffmpeg: '/nowhere', ffprobe: '/nowhere' },
-    site: { commandsDir: undefined, maxFileBytes: 0 },
+    site: loadConfig({}).operations,
     operations: new Map([[noop.name, noop]]),
   });
   await runner.run(operationId, () => undefined);

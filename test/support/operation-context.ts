@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { OperationSettings } from '../../src/config.ts';
+import { loadConfig, type OperationSettings } from '../../src/config.ts';
 import { detectMediaType } from '../../src/media/signature.ts';
 import { FolderStorage } from '../../src/storage/folder.ts';
 import { objectKey } from '../../src/storage/keys.ts';
@@ -18,12 +18,11 @@ import { insertEvent, tracksOf } from './publication.ts';
 export interface PerformOptions {
   configuration?: Record<string, string>;
   signal?: AbortSignal;
-  site?: OperationSettings;
+  /** What the site sets of operations. */
+  site?: Partial<OperationSettings>;
   /** Where its files are; of its own unless given. */
   folder?: string;
 }
-
-const NO_SITE: OperationSettings = { commandsDir: undefined, maxFileBytes: Number.POSITIVE_INFINITY };
 
 export type OperationBench = Awaited<ReturnType<typeof createOperationBench>>;
 
@@ -75,7 +74,7 @@ export async function createOperationBench() {
      * @returns the fractions it reported
      */
     async perform(operation: Operation, eventId: string, options: PerformOptions = {}): Promise<number[]> {
-      const { configuration = {}, signal = new AbortController().signal, site = NO_SITE } = options;
+      const { configuration = {}, signal = new AbortController().signal, site = {} } = options;
       const { folder = join(root, randomUUID()) } = options;
       await mkdir(folder, { recursive: true });
       const workspace = new Workspace({ folder, storage, staging, signal, log: silentLogger });
@@ -86,7 +85,7 @@ export async function createOperationBench() {
           configuration,
           database,
           tools,
-          site,
+          site: { ...loadConfig({}).operations, ...site },
           folder,
           signal,
           log: silentLogger,

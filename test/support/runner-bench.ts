@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { folderIn } from '../../src/storage/folder-backend.ts';
 import type { ObjectStorage } from '../../src/storage/port.ts';
 import { StagingLedger } from '../../src/storage/staging.ts';
@@ -47,7 +48,7 @@ export async function createRunnerBench() {
       database,
       vital: database,
       tools: { ffmpeg: '/nowhere', ffprobe: '/nowhere' },
-      site: { commandsDir: undefined, maxFileBytes: Number.POSITIVE_INFINITY },
+      site: loadConfig({}).operations,
       workDir: join(folder, 'work'),
       operations: new Map(operations.map((each) => [each.name, each])),
       log: silentLogger,
