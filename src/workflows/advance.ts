@@ -63,9 +63,10 @@ export async function advance(
   change: Change,
   { notifies = true } = {},
 ): Promise<LockedWorkflow> {
-  const workflow = await LockedWorkflow.lock(trx, ref, 'by' in change ? change.by : undefined);
+  const workflow = await LockedWorkflow.lock(trx, ref);
   await carryOut(workflow, change);
-  await workflow.save(notifies ? workflow.channels : []);
+  const actor = 'by' in change ? change.by : undefined;
+  await workflow.save({ actor, channels: notifies ? workflow.channels : [] });
   return workflow;
 }
 
@@ -83,15 +84,22 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
     case 'stopped':
       return stop(workflow);
     case 'tried again':
-      return tryAgain(workflow, change.configuration);
+      if (change.configuration) workflow.configure(change.configuration);
+      return tryAgain(workflow);
     case 'configured':
       workflow.configure(change.configuration);
       // Of one that has ended it counts when it is tried again.
       if (!isActive(workflow.state)) return;
       decide(workflow);
       return holdAgain(workflow);
-    default:
-      return endClaim(workflow, workflow.held(change), change);
+    default: {
+      const step = workflow.held(change);
+      if (change.kind !== 'succeeded') {
+        const reason = 'reason' in change ? change.reason : null;
+        await recordAttempts(workflow.trx, [step.id], { outcome: change.kind, reason });
+      }
+      endClaim(workflow, step, change);
+    }
   }
 }
 
@@ -103,25 +111,21 @@ async function claim(workflow: LockedWorkflow, step: Step, worker: string): Prom
   workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
 }
 
-async function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): Promise<void> {
-  const { kind } = change;
-  if (kind === 'succeeded') {
+function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
+  if (change.kind === 'succeeded') {
     workflow.leave(step, 'succeeded', { progress: 1, reason: null, finished_at: sql`now()` });
     workflow.recordStep(step, { progress: 1 });
-    return goOn(workflow);
-  }
-  const reason = 'reason' in change ? change.reason : null;
-  await recordAttempts(workflow.trx, [step.id], { outcome: kind, reason });
-  if (kind === 'failed') {
-    workflow.leave(step, 'failed', { reason, log: change.log, finished_at: sql`now()` });
+    goOn(workflow);
+  } else if (change.kind === 'failed') {
+    const { reason, log } = change;
+    workflow.leave(step, 'failed', { reason, log, finished_at: sql`now()` });
     workflow.recordStep(step, { reason });
-    return fail(workflow, change.reason);
+    fail(workflow, reason);
+  } else {
+    const to = workflow.state === 'PAUSED' ? 'paused' : 'ready';
+    workflow.leave(step, to, { ...valuesOf(change), worker: null });
+    workflow.recordStep(step, 'reason' in change ? { reason: change.reason } : {});
   }
-  workflow.leave(step, workflow.state === 'PAUSED' ? 'paused' : 'ready', {
-    ...valuesOf(change),
-    worker: null,
-  });
-  workflow.recordStep(step, reason === null ? {} : { reason });
 }
 
 /** What is known of an operation that will be claimed again. */
@@ -202,12 +206,8 @@ async function stop(workflow: LockedWorkflow): Promise<void> {
   await tellTaken(workflow.trx, ids);
 }
 
-async function tryAgain(
-  workflow: LockedWorkflow,
-  configuration: Readonly<Record<string, string>> | undefined,
-): Promise<void> {
+async function tryAgain(workflow: LockedWorkflow): Promise<void> {
   await prepareRetry(workflow);
-  if (configuration) workflow.configure(configuration);
   decide(workflow);
   workflow.move('RUNNING');
   goOn(workflow);

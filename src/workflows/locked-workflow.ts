@@ -50,8 +50,7 @@ export class LockedWorkflow {
   readonly id: number;
   readonly eventId: string;
   readonly #definition: string;
-  readonly #actor: string | undefined;
-  readonly #changes: NewChange[] = [];
+  readonly #changes: Pick<NewChange, 'kind' | 'data'>[] = [];
   /** What is to be written of operations beside their states. Those that share it are written together. */
   readonly #stepValues = new Map<Step, Values>();
   #values: Values = {};
@@ -61,24 +60,20 @@ export class LockedWorkflow {
   #isStateNew = false;
   #isStepReady = false;
 
-  /**
-   * @param actor the account that asks for the change
-   * @throws {ClaimLost} when it is gone, or the operation not ready by which it is named
-   */
-  static async lock(trx: Transaction, ref: WorkflowRef, actor?: string): Promise<LockedWorkflow> {
+  /** @throws {ClaimLost} when it is gone, or the operation not ready by which it is named */
+  static async lock(trx: Transaction, ref: WorkflowRef): Promise<LockedWorkflow> {
     const steps = await lockSteps(trx, ref);
     const [first] = steps;
     if (!first) throw new ClaimLost('The workflow is gone, or its operation is not ready.');
-    return new LockedWorkflow(trx, first, steps, actor);
+    return new LockedWorkflow(trx, first, steps);
   }
 
-  private constructor(trx: Transaction, first: Step, steps: readonly Step[], actor: string | undefined) {
+  private constructor(trx: Transaction, first: Step, steps: readonly Step[]) {
     this.trx = trx;
     this.steps = steps;
     this.id = first.workflowId;
     this.eventId = first.eventId;
     this.#definition = first.definition;
-    this.#actor = actor;
     this.#state = first.workflowState;
     this.#configuration = first.workflowConfiguration;
     this.#reason = first.workflowReason;
@@ -210,30 +205,31 @@ export class LockedWorkflow {
     if (to === 'ready') this.#isStepReady = true;
   }
 
-  /** Records the state of an operation for the log. */
+  /** Records the state of an operation for the log. @param more facts */
   recordStep(step: Step, more: Values = {}): void {
     this.#record('operation.state', { operation: step.operation, operation_state: step.state, ...more });
   }
 
   #record(kind: NewChange['kind'], facts: Values): void {
     const data = { workflow: this.id, state: this.#state, ...facts };
-    this.#changes.push({ kind, eventId: this.eventId, actor: this.#actor, data });
+    this.#changes.push({ kind, data });
   }
 
   /**
    * Writes what has changed, in one statement.
    *
-   * @param channels those that are notified with the commit
+   * @param options.actor the account that asked for it
+   * @param options.channels those that are notified with the commit
    */
-  async save(channels: readonly string[]): Promise<void> {
-    const writes = this.#writes();
+  async save({ actor, channels }: { actor: string | undefined; channels: readonly string[] }): Promise<void> {
+    const writes = this.#writes(actor);
     if (writes.length === 0) return;
     const named = writes.map((write, i) => sql`${nameOf(i)} AS (${write})`);
     await sql`WITH ${sql.join(named)}
       SELECT pg_notify(channel, '') FROM unnest(${channels}::text[]) AS channel`.execute(this.trx);
   }
 
-  #writes(): RawBuilder<unknown>[] {
+  #writes(actor: string | undefined): RawBuilder<unknown>[] {
     const changed = [...this.#stepValues.keys()];
     const isCurrent = ({ state }: Step) => CURRENT.includes(state);
     const writes = this.#stepWrites(changed.filter((step) => !isCurrent(step)));
@@ -245,7 +241,8 @@ export class LockedWorkflow {
     const processing_state = this.#state;
     if (this.#isStateNew)
       writes.push(sql`${trx.updateTable('events').set({ processing_state }).where('id', '=', eventId)}`);
-    if (this.#changes.length > 0) writes.push(insertChanges(this.#changes));
+    const changes = this.#changes.map((change) => ({ ...change, eventId, actor }));
+    if (changes.length > 0) writes.push(insertChanges(changes));
     return writes;
   }
 
