@@ -112,33 +112,31 @@ async function claim(workflow: LockedWorkflow, step: Step, worker: string): Prom
 }
 
 function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
-  if (change.kind === 'succeeded') {
-    workflow.leave(step, 'succeeded', { progress: 1, reason: null, finished_at: sql`now()` });
-    workflow.recordStep(step, { progress: 1 });
-    goOn(workflow);
-  } else if (change.kind === 'failed') {
-    const { reason, log } = change;
-    workflow.leave(step, 'failed', { reason, log, finished_at: sql`now()` });
-    workflow.recordStep(step, { reason });
-    fail(workflow, reason);
-  } else {
-    const to = workflow.state === 'PAUSED' ? 'paused' : 'ready';
-    workflow.leave(step, to, { ...valuesOf(change), worker: null });
-    workflow.recordStep(step, 'reason' in change ? { reason: change.reason } : {});
-  }
+  const values = valuesOf(change);
+  const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
+  const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
+  workflow.leave(step, isFinal ? change.kind : again, values);
+  const reason = 'reason' in change && { reason: change.reason };
+  workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
+  if (change.kind === 'succeeded') goOn(workflow);
+  if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
-/** What is known of an operation that will be claimed again. */
-function valuesOf(change: Exclude<Ending, { kind: 'succeeded' | 'failed' }>) {
+/** What is known of an operation whose claim ends so. */
+function valuesOf(change: Ending) {
   switch (change.kind) {
+    case 'succeeded':
+      return { progress: 1, reason: null, finished_at: sql`now()` };
+    case 'failed':
+      return { reason: change.reason, log: change.log, finished_at: sql`now()` };
     case 'retried':
-      return { ...whyAndWhen(change), attempts: sql`attempts + 1` };
+      return { ...whyAndWhen(change), attempts: sql`attempts + 1`, worker: null };
     case 'deferred':
-      return { ...whyAndWhen(change), deferrals: sql`deferrals + 1` };
+      return { ...whyAndWhen(change), deferrals: sql`deferrals + 1`, worker: null };
     case 'lost':
-      return { losses: sql`losses + 1` };
+      return { losses: sql`losses + 1`, worker: null };
     case 'handed back':
-      return {};
+      return { worker: null };
   }
 }
 
