@@ -1,5 +1,5 @@
 import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
-import { exampleOf } from '../metadata/core-json.ts';
+import { exampleOf, inOrder } from '../metadata/core-json.ts';
 import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 import { exampleFields } from '../metadata/examples.ts';
 import { CHECKSUM } from '../publications/examples.ts';
@@ -21,7 +21,18 @@ export const EVENT_CATALOGS = [
   },
 ];
 
-export const EVENT = {
+/** What the document shows of an event first. */
+export const FIRST_SHOWN = [
+  'identifier',
+  'title',
+  'description',
+  'presenter',
+  'contributor',
+  'creator',
+  'subjects',
+] as const;
+
+export const EVENT = inOrder(FIRST_SHOWN, {
   identifier: EVENT_ID,
   ...exampleOf(EVENT_CORE_FIELDS),
   creator: 'Video Team',
@@ -35,7 +46,7 @@ export const EVENT = {
   publication_status: ['engage-player'],
   has_previews: true,
   archive_version: 1,
-};
+});
 
 export const TRACK = {
   identifier: TRACK_ID,

@@ -14,6 +14,7 @@ import {
 } from '../http/list/index.ts';
 import type { ApiVersion } from '../http/version.ts';
 import type { CatalogSet } from '../metadata/catalogs.ts';
+import { inOrder } from '../metadata/core-json.ts';
 import { listedFields } from '../metadata/core-list.ts';
 import { EVENT_CORE_FIELDS } from '../metadata/episode.ts';
 import type { PublicationAddresses } from '../publications/index.ts';
@@ -58,13 +59,41 @@ function createdAt(value: string): RawBuilder<SqlBool> {
   return sql`(events.created >= ${from} AND events.created < ${end})`;
 }
 
+/** What the document lists first. */
+const FIRST_SORTS = [
+  'title',
+  'presenter',
+  'start_date',
+  'date',
+  'end_date',
+  'technical_start',
+  'technical_date',
+  'technical_end',
+  'workflow_state',
+  'series_name',
+] as const;
+const FIRST_FILTERS = [
+  'identifier',
+  'title',
+  'description',
+  'presenters',
+  'contributors',
+  'location',
+  'series',
+  'is_part_of',
+  'series_name',
+  'subject',
+  'language',
+  'license',
+] as const;
+
 /** The list of events: what it can be filtered and sorted by (contract 4.1, compatibility 3.3), and what it shows. */
 export const EVENT_LIST: ListedResource<EventRow> = {
   table: 'events',
   shown: shownEvent,
   // The newest start first by default. Each has an index (sql/0009, sql/0012).
   sorts: {
-    criteria: {
+    criteria: inOrder(FIRST_SORTS, {
       ...CORE.criteria,
       start_date: START,
       date: START,
@@ -80,12 +109,12 @@ export const EVENT_LIST: ListedResource<EventRow> = {
       },
       review_status: null,
       scheduling_status: null,
-    },
+    }),
     standard: { ...START, descending: true },
     identifier: { name: 'identifier', expression: column('id'), kind: 'text' },
   },
   // An index has the events of each value of a column by their start.
-  filters: {
+  filters: inOrder(FIRST_FILTERS, {
     identifier: isOneOf(sql`events.id`),
     ...CORE.filters,
     series: equals(column('series_id')),
@@ -110,7 +139,7 @@ export const EVENT_LIST: ListedResource<EventRow> = {
       }),
     },
     textFilter: mentions(column('search_text')),
-  },
+  }),
   filtersSince: {
     ...CORE.filtersSince,
     identifier: '1.1.0',

@@ -51,3 +51,9 @@ function shown<F extends CoreField>(fields: readonly F[]): (F & { column: string
     (field): field is F & { column: string; json: string } => field.json !== undefined,
   );
 }
+
+/** The same object with these properties first: clients have seen them in this order before fields were declared. */
+export function inOrder<T extends object>(first: readonly (keyof T)[], object: T): T {
+  const entries = first.map((name) => [name, object[name]]);
+  return { ...Object.fromEntries(entries), ...object };
+}

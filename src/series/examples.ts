@@ -1,5 +1,5 @@
 import { SERIES_ID } from '../events/examples.ts';
-import { exampleOf } from '../metadata/core-json.ts';
+import { exampleOf, inOrder } from '../metadata/core-json.ts';
 import { exampleFields } from '../metadata/examples.ts';
 import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 
@@ -16,9 +16,24 @@ export const SERIES_CATALOGS = [
   },
 ];
 
-export const SERIES = {
+/** What is shown of a series first. */
+export const FIRST_SHOWN = [
+  'identifier',
+  'title',
+  'description',
+  'creator',
+  'created',
+  'subjects',
+  'contributors',
+  'organizers',
+  'publishers',
+  'language',
+  'license',
+] as const;
+
+export const SERIES = inOrder(FIRST_SHOWN, {
   identifier: SERIES_ID,
   ...exampleOf(SERIES_CORE_FIELDS),
   creator: 'video-team',
   created: '2026-09-01T10:00:00Z',
-};
+});

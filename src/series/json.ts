@@ -3,9 +3,10 @@ import { ORGANIZATION } from '../access/organization.ts';
 import type { Series } from '../database/schema.ts';
 import { type ApiVersion, fieldsIn } from '../http/version.ts';
 import { columnNames } from '../metadata/columns.ts';
-import { fieldsShown } from '../metadata/core-json.ts';
+import { fieldsShown, inOrder } from '../metadata/core-json.ts';
 import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 import { formatInstant } from '../metadata/time.ts';
+import { FIRST_SHOWN } from './examples.ts';
 import type { SeriesJson, SeriesListElement } from './series.schemas.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS } from './versions.ts';
 
@@ -41,10 +42,10 @@ export function seriesJson(series: SeriesRow, version: ApiVersion, extras: Serie
 const fieldsOfSeries = fieldsShown(SERIES_CORE_FIELDS);
 
 function fields(series: SeriesRow) {
-  return {
+  return inOrder(FIRST_SHOWN, {
     identifier: series.id,
     ...fieldsOfSeries(series),
     creator: series.creator,
     created: formatInstant(series.created),
-  } satisfies SeriesListElement;
+  } satisfies SeriesListElement);
 }

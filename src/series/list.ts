@@ -14,6 +14,7 @@ import {
   utcInstant,
 } from '../http/list/index.ts';
 import type { ApiVersion } from '../http/version.ts';
+import { inOrder } from '../metadata/core-json.ts';
 import { listedFields } from '../metadata/core-list.ts';
 import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
 import { type SeriesRow, seriesListJson } from './json.ts';
@@ -48,21 +49,32 @@ const created: Filter = {
 
 const creator = equals(column('creator'));
 
+/** What the document lists first. */
+const FIRST_FILTERS = [
+  'identifier',
+  'title',
+  'description',
+  'desription',
+  'subject',
+  'language',
+  'license',
+  'rightsholder',
+  'creator',
+  'Creator',
+] as const;
+
 /** The list of series: what it can be filtered and sorted by (contract 4.6, compatibility 4.2), and what it shows. */
 export const SERIES_LIST: ListedResource<SeriesRow> = {
   table: 'series',
   shown: shownSeries,
   // The latest first by default. Each has an index (sql/0009).
   sorts: {
-    criteria: {
-      ...CORE.criteria,
-      created: CREATED,
-    },
+    criteria: inOrder(['title', 'contributors'], { ...CORE.criteria, created: CREATED }),
     standard: { ...CREATED, descending: true },
     identifier: { name: 'identifier', expression: column('id'), kind: 'text' },
   },
   // An index has the series of each value of a column by their creation. Some filters have a second spelling.
-  filters: {
+  filters: inOrder(FIRST_FILTERS, {
     identifier: isOneOf(sql`series.id`),
     ...CORE.filters,
     desription: CORE.filters.description,
@@ -73,7 +85,7 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
     // Named access control lists are not kept.
     managedAcl: { condition: () => ({ test: sql<SqlBool>`false` }) },
     textFilter: mentions(column('search_text')),
-  },
+  }),
   filtersSince: {
     ...CORE.filtersSince,
     identifier: '1.1.0',

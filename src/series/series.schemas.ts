@@ -2,17 +2,18 @@ import { z } from 'zod';
 import { Acl } from '../access/acl/acl.schemas.ts';
 import { TextFlag } from '../http/endpoint/query.schemas.ts';
 import { Instant } from '../http/endpoint/schemas.ts';
-import { shapeOf } from '../metadata/core-json.ts';
+import { inOrder, shapeOf } from '../metadata/core-json.ts';
 import { SERIES_CORE_FIELDS } from '../metadata/series.ts';
+import { FIRST_SHOWN } from './examples.ts';
 import { NO_THEME } from './refusals.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS, SERIES_PARAMETERS } from './versions.ts';
 
-const fields = {
+const fields = inOrder(FIRST_SHOWN, {
   identifier: z.string(),
   ...shapeOf(SERIES_CORE_FIELDS),
   creator: z.string().describe('Name of the account that made the series.'),
   created: Instant,
-};
+});
 const acl = Acl.optional().describe('With `withacl`.');
 
 const SeriesListElement = z
