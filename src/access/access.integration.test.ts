@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import { endpointApp } from '../../test/support/endpoint-app.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { insertEvent } from '../../test/support/publication.ts';
-import type { Transaction } from '../database/kysely.ts';
+import type { Queryable, Transaction } from '../database/kysely.ts';
 import { defineEndpoint } from '../http/endpoint/endpoint.ts';
 import { Rules } from '../http/endpoint/rules.ts';
 import { notFound } from '../http/errors.ts';
@@ -51,12 +51,17 @@ describe('access control lists', () => {
   const change = (work: (trx: Transaction) => Promise<unknown>) => database.transaction().execute(work);
   const entry = (role: string, action = 'read', allow = true) => ({ role, action, allow });
   /** Writes entries, of which some may not allow. */
-  const give = (kind: 'series' | 'event', id: string, ...entries: ReturnType<typeof entry>[]) =>
-    sql`INSERT INTO ${sql.table(`${kind}_acl`)} (${sql.ref(`${kind}_id`)}, position, role, action, allow)
+  async function give(kind: 'series' | 'event', id: string, ...entries: ReturnType<typeof entry>[]) {
+    await sql`INSERT INTO ${sql.table(`${kind}_acl`)} (${sql.ref(`${kind}_id`)}, position, role, action, allow)
       SELECT ${id}, row_number() OVER (), role, action, allow
       FROM jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) AS entry (role text, action text, allow boolean)`.execute(
       database,
     );
+    if (kind === 'event') await ownAcl(database, id);
+  }
+  /** What writers of events do last. */
+  const ownAcl = (db: Queryable, id: string) =>
+    db.updateTable('events').set({ own_acl: true }).where('id', '=', id).execute();
 
   beforeAll(async () => {
     const [banned, reader] = [entry('ROLE_BANNED', 'read', false), entry('ROLE_READER')];
@@ -125,11 +130,17 @@ describe('access control lists', () => {
     expect(await eventsOf(['ROLE_M1'])).toEqual(['guest']);
     await change((trx) => replaceAcl(trx, 'series', 'moving', [entry('ROLE_M2')]));
     expect(await eventsOf(['ROLE_M1'])).toEqual([]);
-    await change((trx) => replaceAcl(trx, 'events', 'guest', [entry('ROLE_M3')]));
+    await change(async (trx) => {
+      await replaceAcl(trx, 'events', 'guest', [entry('ROLE_M3')]);
+      await ownAcl(trx, 'guest');
+    });
     expect(await eventsOf(['ROLE_M2'])).toEqual([]);
     expect(await eventsOf(['ROLE_M3'])).toEqual(['guest']);
     expect((await aclsOf(database, 'events', ['guest'])).get('guest')).toEqual([entry('ROLE_M3')]);
-    await change((trx) => replaceAcl(trx, 'events', 'guest', []));
+    await change(async (trx) => {
+      await replaceAcl(trx, 'events', 'guest', []);
+      await ownAcl(trx, 'guest');
+    });
     expect(await eventsOf(['ROLE_M2'])).toEqual([]);
   });
 
