@@ -68,21 +68,3 @@ export function takesList(field: MetadataField): boolean {
 export function isEmpty(value: FieldValue): boolean {
   return typeof value === 'string' ? value.trim() === '' : value.length === 0;
 }
-
-/**
- * Leaves out the catalogs that are given as those never stored are shown: with nothing in them. Who writes all catalogs
- * back as they are shown must not be refused for a required field that is empty.
- *
- * @param common the flavor of the default catalog, which is always stored
- */
-export function withoutUntouched(
-  given: ReadonlyMap<string, CatalogValues>,
-  stored: ReadonlyMap<string, CatalogValues>,
-  common: string,
-): Map<string, CatalogValues> {
-  return new Map(
-    [...given].filter(
-      ([flavor, values]) => flavor === common || stored.has(flavor) || ![...values.values()].every(isEmpty),
-    ),
-  );
-}

@@ -1,4 +1,4 @@
-import { type CatalogValues, type FieldValue, takesList } from './catalog.ts';
+import { type CatalogValues, type FieldValue, isEmpty, takesList } from './catalog.ts';
 import type { ColumnValue, CoreField } from './core-field.ts';
 
 /** The columns of fields, with their values. */
@@ -43,6 +43,24 @@ export function differingColumns<T extends Record<string, FieldValue>>(columns: 
 export function valuesOf<F extends CoreField>(fields: readonly F[], row: Columns<F>): CatalogValues {
   const columns = row as Record<string, FieldValue>;
   return new Map(withColumn(fields).map(({ id, column }) => [id, columns[column] ?? '']));
+}
+
+/**
+ * Leaves out the catalogs that are given as those never stored are shown: with nothing in them. Who writes all catalogs
+ * back as they are shown must not be refused for a required field that is empty.
+ *
+ * @param common the flavor of the default catalog, which is always stored
+ */
+export function withoutUntouched(
+  given: ReadonlyMap<string, CatalogValues>,
+  stored: ReadonlyMap<string, CatalogValues>,
+  common: string,
+): Map<string, CatalogValues> {
+  return new Map(
+    [...given].filter(
+      ([flavor, values]) => flavor === common || stored.has(flavor) || ![...values.values()].every(isEmpty),
+    ),
+  );
 }
 
 /** The value of a field as one text, without blanks around it; empty when it is not given. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatHours, startAfter, startOfNew } from './dates.ts';
+import { changedColumns, newEventColumns, startAfter, startOfNew } from './columns.ts';
 
 const NOW = new Date('2026-04-13T08:15:42.123Z');
 
@@ -29,7 +29,15 @@ test.each(['2026-02-30', 'tomorrow', '0001-01-01T00:00:00+02:00'])('the date %s 
   expect(() => startAfter(date, '', NOW)).toThrow(`the value of 'startDate' is "${date}"`);
 });
 
-test('durations are shown in whole seconds', () => {
-  const shown = [null, 999, 5_400_500, 360_000_000].map(formatHours);
-  expect(shown).toEqual(['00:00:00', '00:00:00', '01:30:00', '100:00:00']);
-});
+test.each([
+  ['01:30:00', {}],
+  ['01:30:00.500', {}],
+  ['01:30:01', { duration: 5_401_000 }],
+  ['', { duration: null }],
+])(
+  'the duration "%s" of an event of 5,400.5 seconds changes %o: whole seconds are shown',
+  (duration, changes) => {
+    const current = { ...newEventColumns(new Map(), NOW), duration: 5_400_500 };
+    expect(changedColumns(new Map([['duration', duration]]), current)).toEqual(changes);
+  },
+);
