@@ -17,11 +17,12 @@ type Field = CoreField & { column: string };
 const eventFields: Field[] = withColumn(EVENT_CORE_FIELDS);
 const seriesFields: Field[] = withColumn(SERIES_CORE_FIELDS);
 
-/** Sets the column of a field to a word that is nowhere else. */
+/** Sets the column of a field to a word that is nowhere else; of events as their writer does, with another version. */
 async function give(table: 'events' | 'series', id: string, field: Field) {
   const word = `word${randomUUID()}`;
   const value = takesList(field) ? [word] : word;
-  await sql`UPDATE ${sql.table(table)} SET ${sql.ref(field.column)} = ${value} WHERE id = ${id}`.execute(
+  const version = table === 'events' ? sql`, archive_version = archive_version + 1` : sql``;
+  await sql`UPDATE ${sql.table(table)} SET ${sql.ref(field.column)} = ${value} ${version} WHERE id = ${id}`.execute(
     db.database,
   );
   return word;
