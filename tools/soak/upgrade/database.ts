@@ -51,7 +51,7 @@ export async function oldDatabase(
 /** Fills it with a catalogue, as the version of the tree would have written it, and what its processing has left. */
 export async function fill(database: Database, tree: string, events: number): Promise<void> {
   if (events === 0) return;
-  const seed = (await import(pathToFileURL(join(tree, 'test/bench/lists/seed.ts')).href)) as {
+  const seed = (await import(pathToFileURL(join(tree, 'tools/bench/lists/seed.ts')).href)) as {
     seedLists(database: Database, events: number): Promise<void>;
   };
   await seed.seedLists(database, events);
