@@ -1,10 +1,11 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { type Block, gather } from './gather.ts';
+import { type Block, both, gather } from './gather.ts';
 import type { MemoryShare } from './memory.ts';
 import type { Source } from './source.ts';
+import { FileWriter } from './thread/file-writer.ts';
 
-/** Written at once: a write of its own for each chunk costs more than the bytes do. */
-const BLOCK_BYTES = 2 ** 20;
+/** Written at once: a write of its own for each chunk costs more than the bytes do. What is larger leaves the caches. */
+const BLOCK_BYTES = 512 * 1024;
 /** As much as may wait for the disk before it is told to begin. */
 const SYNC_BYTES = 32 * 2 ** 20;
 
@@ -15,7 +16,7 @@ const SYNC_BYTES = 32 * 2 ** 20;
 export async function writeDurably(path: string, source: Source, memory: MemoryShare): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    await writeSynced(file, source, { memory, from: 0, onSynced: async () => undefined });
+    await writeSynced({ path, file }, source, { memory, from: 0, onSynced: async () => undefined });
   } catch (error) {
     await rm(path, { force: true });
     throw error;
@@ -31,7 +32,7 @@ export async function writeDurably(path: string, source: Source, memory: MemoryS
  * @param options.onSynced is told how many more bytes are on the disk, one time after the other
  */
 export async function writeSynced(
-  file: FileHandle,
+  { path, file }: { path: string; file: FileHandle },
   source: Source,
   {
     memory,
@@ -39,15 +40,15 @@ export async function writeSynced(
     onSynced,
   }: { memory: MemoryShare; from: number; onSynced: (bytes: number) => Promise<void> },
 ): Promise<void> {
+  const writer = new FileWriter(path, file);
   // The file and the disk are at work while the next bytes arrive; failing the source gives it the reason.
   let writing: Promise<unknown> = Promise.resolve();
   let before: Promise<unknown> = writing;
   let syncing: Promise<unknown> = Promise.resolve();
   let unsynced = 0;
   let at = from;
-  const write = async (after: Promise<unknown>, { block, give }: Block, position: number) => {
-    await after;
-    await writeAll(file, block, position);
+  const write = async ({ block, give }: Block, position: number) => {
+    await writer.write(block, position);
     give();
   };
   const sync = async (after: Promise<unknown>, bytes: number) => {
@@ -60,18 +61,20 @@ export async function writeSynced(
     for await (const block of gather(source, BLOCK_BYTES, memory)) {
       await before;
       before = writing;
-      writing = write(writing, block, at).catch((error) => source.fail(error));
+      const written = write(block, at).catch((error) => source.fail(error));
+      writing = both(writing, written);
       at += block.block.length;
       unsynced += block.block.length;
       if (unsynced < SYNC_BYTES) continue;
       // The disk may not lag behind by more than that, or the end would be a long wait.
       await syncing;
-      syncing = sync(Promise.all([writing, syncing]), unsynced).catch((error) => source.fail(error));
+      syncing = sync(both(writing, syncing), unsynced).catch((error) => source.fail(error));
       unsynced = 0;
     }
-    await sync(Promise.all([writing, syncing]), unsynced);
+    await sync(both(writing, syncing), unsynced);
   } finally {
-    await Promise.all([writing, syncing]);
+    await both(writing, syncing);
+    await writer.close();
   }
 }
 
@@ -82,12 +85,5 @@ export async function syncFolder(path: string): Promise<void> {
     await folder.sync();
   } finally {
     await folder.close();
-  }
-}
-
-async function writeAll(file: FileHandle, block: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < block.length; ) {
-    const { bytesWritten } = await file.write(block, done, block.length - done, position + done);
-    done += bytesWritten;
   }
 }

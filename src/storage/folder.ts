@@ -90,7 +90,7 @@ export class FolderStorage implements ObjectStorage {
         if ((await file.stat()).size < from) throw new ObjectNotFound(key);
         await file.truncate(from);
         const onSynced = (bytes: number) => source.tell(options.onPiece({ bytes, receipt: '' }));
-        await writeSynced(file, source, { memory, from, onSynced });
+        await writeSynced({ path, file }, source, { memory, from, onSynced });
         await source.tell(options.onRest(new Uint8Array()));
       } finally {
         memory.close();

@@ -1,5 +1,6 @@
 import { withTimeout } from '../timeout.ts';
 import type { MemoryShare } from './memory.ts';
+import { copyToShared } from './shared-copy.ts';
 import type { Source } from './source.ts';
 
 /** Whoever sends slowly keeps its memory for long: those who wait for some are told to come back in the end. */
@@ -33,14 +34,14 @@ export async function* gather(
   const blockOf = (whole: Buffer): Block => {
     const block = whole.subarray(0, filled);
     const looking = source.show(block);
-    shown = Promise.all([shown, looking]);
+    shown = both(shown, looking);
     return { block, give: () => void Promise.resolve(looking).then(() => memory.give(whole)) };
   };
   for await (const chunk of source.chunks()) {
     for (let taken = 0; taken < chunk.length; ) {
       buffer ??= await source.orFailure(withTimeout(memory.take(blockBytes), PATIENCE_MS, NO_MEMORY));
       const part = chunk.subarray(taken, taken + blockBytes - filled);
-      buffer.set(part, filled);
+      copyToShared(part, buffer, filled);
       taken += part.length;
       filled += part.length;
       if (filled < blockBytes) continue;
@@ -54,6 +55,12 @@ export async function* gather(
   }
   if (buffer) yield blockOf(buffer);
   await shown;
+}
+
+/** Resolves when both have. Not `Promise.all`, whose results would keep those of all before. */
+export async function both(first: Promise<unknown>, second: Promise<unknown> | undefined): Promise<void> {
+  await first;
+  await second;
 }
 
 /** Takes no memory: somebody else has it. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ObjectStorage, PutOptions } from './port.ts';
-import { beginSha256 } from './sha256/sha256.ts';
+import { beginSha256 } from './thread/sha256.ts';
 
 /** What was found of an object while its bytes were stored. */
 export interface Measured {

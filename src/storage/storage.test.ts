@@ -1,4 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -6,8 +9,10 @@ import { lookLate } from '../../test/support/busy.ts';
 import { UploadMemory } from './memory.ts';
 import { PartsUnderWay } from './parts-under-way.ts';
 import { partBytes } from './s3-upload.ts';
-import { beginSha256, sha256Of } from './sha256/sha256.ts';
-import { Sha256Thread } from './sha256/sha256-thread.ts';
+import { copyToShared } from './shared-copy.ts';
+import { FileWriter } from './thread/file-writer.ts';
+import { beginSha256, sha256Of } from './thread/sha256.ts';
+import { StorageThread } from './thread/storage-thread.ts';
 import { webStream } from './web-stream.ts';
 
 const MIB = 2 ** 20;
@@ -163,8 +168,9 @@ test('bytes that came to a web stream while the process had no time to look are 
   expect(await text(webStream(Readable.from(late()), { idleMs: 20 }))).toBe('a');
 });
 
+const shared = (bytes: number, fill: number) => Buffer.from(new SharedArrayBuffer(bytes)).fill(fill);
+
 describe('SHA-256', () => {
-  const shared = (bytes: number, fill: number) => Buffer.from(new SharedArrayBuffer(bytes)).fill(fill);
   const sumOf = (...parts: Uint8Array[]) => {
     const hash = createHash('sha256');
     for (const part of parts) hash.update(part);
@@ -204,13 +210,72 @@ describe('SHA-256', () => {
   });
 
   test('requests to a thread that has stopped are rejected', async () => {
-    const thread = new Sha256Thread();
-    const stream = thread.nextStream();
-    // It ends with what it cannot look at.
+    const thread = new StorageThread();
+    const ask = thread.stream();
+    // It stops at what it cannot look at.
     const beyond = { memory: new SharedArrayBuffer(1), from: 5, bytes: 1 };
-    const asked = [thread.ask({ stream, more: beyond }), thread.ask({ stream, end: 'sum' })];
+    const asked = [ask({ sum: beyond }), ask({ end: 'sum' })];
     for (const each of await Promise.allSettled(asked)) expect(each.status).toBe('rejected');
     expect(thread.works).toBe(false);
-    await expect(thread.ask({ stream, end: 'sum' })).rejects.toThrow('has ended');
+    await expect(ask({ end: 'sum' })).rejects.toThrow('has ended');
+  });
+});
+
+test.each([
+  [0, 0],
+  [3, 3],
+  [3, 8],
+  [0, 5],
+])('bytes at %i of a word are copied into shared memory at %i of one', (from, at) => {
+  const bytes = randomBytes(200_000).subarray(from);
+  const target = shared(200_100, 1);
+  copyToShared(bytes, target, at);
+  expect(target.subarray(at, at + bytes.length).equals(bytes)).toBe(true);
+  expect(target.subarray(at + bytes.length).every((byte) => byte === 1)).toBe(true);
+});
+
+describe('a writer of files', () => {
+  /** Opens a file, and closes it with its writer. */
+  async function writing(path: string, flags: string, use: (writer: FileWriter) => Promise<void>) {
+    const file = await open(path, flags);
+    const writer = new FileWriter(path, file);
+    try {
+      await use(writer);
+    } finally {
+      await writer.close();
+      await file.close();
+    }
+  }
+
+  test('writes small and large blocks where they belong', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'inlet-writer-'));
+    const path = join(folder, 'file');
+    const [large, small, plain] = [shared(MIB + 5, 1), shared(7, 2), Buffer.alloc(100_000, 3)];
+    await writing(path, 'wx', async (writer) => {
+      await Promise.all([
+        writer.write(small, large.length),
+        writer.write(large, 0),
+        writer.write(plain, large.length + small.length),
+      ]);
+    });
+    expect((await readFile(path)).equals(Buffer.concat([large, small, plain]))).toBe(true);
+    await rm(folder, { recursive: true });
+  });
+
+  test('keeps the code of what the system refuses', async () => {
+    await writing('/dev/full', 'r+', async (writer) => {
+      await expect(writer.write(shared(MIB, 1), 0)).rejects.toMatchObject({ code: 'ENOSPC' });
+    });
+  });
+
+  test('fails for every block when the file has been removed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'inlet-writer-'));
+    const path = join(folder, 'file');
+    await writing(path, 'wx', async (writer) => {
+      await rm(folder, { recursive: true });
+      for (const block of [shared(MIB, 1), shared(MIB, 2)]) {
+        await expect(writer.write(block, 0)).rejects.toMatchObject({ code: 'ENOENT' });
+      }
+    });
   });
 });

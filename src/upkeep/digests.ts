@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObjectKey } from '../storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
-import { beginSha256 } from '../storage/sha256/sha256.ts';
+import { beginSha256 } from '../storage/thread/sha256.ts';
 
 /** In place of what was to be read of an object that is there and that the storage does not give anybody. */
 export const UNREADABLE = 'unreadable';

@@ -1,4 +1,4 @@
-import { beginSha256, type Sha256 } from '../../storage/sha256/sha256.ts';
+import { beginSha256, type Sha256 } from '../../storage/thread/sha256.ts';
 
 /** As many as may be under way; of one more, the oldest is given up. */
 const MOST = 10_000;

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isObjectKey } from '../../storage/keys.ts';
-import { beginSha256 } from '../../storage/sha256/sha256.ts';
+import { beginSha256 } from '../../storage/thread/sha256.ts';
 import { type Reading, readObject, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { oneByKey } from '../one-by-key.ts';

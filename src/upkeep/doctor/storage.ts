@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { StoragePlace } from '../../storage/backend.ts';
 import { objectKey } from '../../storage/keys.ts';
 import type { ObjectStorage } from '../../storage/port.ts';
-import { sha256Of } from '../../storage/sha256/sha256.ts';
+import { sha256Of } from '../../storage/thread/sha256.ts';
 import { withTimeout } from '../../timeout.ts';
 import { digestOf } from '../digests.ts';
 import { ownedTotals } from '../owned-objects.ts';

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { Sha256Thread } from './sha256-thread.ts';
+import { sharedBytes, threadStream } from './storage-thread.ts';
 
 /** A stream that begins with less is summed at once, which costs less than to tell another thread of it. */
 const SMALL_BYTES = 64 * 1024;
@@ -17,8 +17,6 @@ export interface Sha256 {
   /** Ends it, and nobody wants to know. */
   drop(): void;
 }
-
-let thread: Sha256Thread | undefined;
 
 /** Begins to sum a stream. */
 export function beginSha256(): Sha256 {
@@ -50,13 +48,10 @@ function sumHere(hash: Hash): Sha256 {
 }
 
 function sumThere(): Sha256 {
-  if (!thread?.works) thread = new Sha256Thread();
-  const there = thread;
-  const stream = there.nextStream();
+  const ask = threadStream();
   return {
-    add: async ({ buffer: memory, byteOffset: from, length: bytes }) =>
-      void (await there.ask({ stream, more: { memory, from, bytes } })),
-    digest: async () => (await there.ask({ stream, end: 'sum' })) ?? '',
-    drop: () => void there.ask({ stream, end: 'drop' }).catch(() => undefined),
+    add: async (bytes) => void (await ask({ sum: sharedBytes(bytes) })),
+    digest: async () => (await ask({ end: 'sum' })) ?? '',
+    drop: () => void ask({ end: 'drop' }).catch(() => undefined),
   };
 }

@@ -1,0 +1,73 @@
+import { Worker } from 'node:worker_threads';
+import type { SharedBytes, StorageAnswer, StorageTask, StreamTask } from './storage-thread.worker.ts';
+
+/** Its collector comes along often, else memory that was shared with it stays for long when nobody else has it any more. */
+const LIMITS = { resourceLimits: { maxYoungGenerationSizeMb: 1 } };
+
+/** A thread that computes SHA-256 and writes files. It keeps no process alive that nobody asked it for anything. */
+export class StorageThread {
+  readonly #worker = new Worker(new URL('./storage-thread.worker.ts', import.meta.url), LIMITS);
+  readonly #asked = new Map<number, PromiseWithResolvers<string | undefined>>();
+  #ended: Error | undefined;
+  #tasks = 0;
+  #streams = 0;
+
+  constructor() {
+    this.#worker.on('message', ({ task, sum, fault }: StorageAnswer) => {
+      const asked = this.#asked.get(task);
+      if (fault) asked?.reject(Object.assign(new Error(fault.message), { code: fault.code }));
+      else asked?.resolve(sum);
+      this.#asked.delete(task);
+      if (this.#asked.size === 0) this.#worker.unref();
+    });
+    for (const name of ['error', 'exit'] as const) this.#worker.on(name, (cause) => this.#end(cause));
+    this.#worker.unref();
+  }
+
+  get works(): boolean {
+    return this.#ended === undefined;
+  }
+
+  /** Begins a stream, for which the thread does things one after the other. */
+  stream(): ThreadStream {
+    const stream = this.#streams++;
+    return (task) => this.#ask({ ...task, stream });
+  }
+
+  #ask(task: StreamTask & { stream: number }): Promise<string | undefined> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    const number = this.#tasks++;
+    const asked = Promise.withResolvers<string | undefined>();
+    if (this.#asked.size === 0) this.#worker.ref();
+    this.#asked.set(number, asked);
+    this.#worker.postMessage({ ...task, task: number } satisfies StorageTask);
+    return asked.promise;
+  }
+
+  #end(cause: unknown): void {
+    this.#ended ??= new Error('The thread that sums and writes has ended.', { cause });
+    for (const { reject } of this.#asked.values()) reject(this.#ended);
+    this.#asked.clear();
+  }
+}
+
+/**
+ * Has something done for a stream, after all that was asked for before.
+ *
+ * @returns the sum, where that is asked for
+ * @throws when the thread has ended, or the file cannot be used
+ */
+export type ThreadStream = (task: StreamTask) => Promise<string | undefined>;
+
+let thread: StorageThread | undefined;
+
+/** A stream of the process's own thread. */
+export function threadStream(): ThreadStream {
+  if (!thread?.works) thread = new StorageThread();
+  return thread.stream();
+}
+
+/** Where shared bytes are, for the thread. */
+export function sharedBytes({ buffer: memory, byteOffset: from, length: bytes }: Uint8Array): SharedBytes {
+  return { memory, from, bytes };
+}

@@ -1,0 +1,91 @@
+/** Sums and writes what another thread shares with this one (see `storage-thread.ts`). */
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+
+/** Bytes of shared memory; not a view of it: Deno would clone that, which takes a hundred times as long. */
+export interface SharedBytes {
+  memory: ArrayBufferLike;
+  from: number;
+  bytes: number;
+}
+
+/** What is done for a stream: it is summed, or written to a file. */
+export type StreamTask =
+  | { sum: SharedBytes }
+  /** Answered with the sum. */
+  | { end: 'sum' }
+  | { end: 'drop' }
+  /** Opens a file that exists. */
+  | { open: string }
+  | { write: SharedBytes; position: number }
+  | { close: true };
+
+export type StorageTask = StreamTask & { task: number; stream: number };
+
+/** A task is done, or a file could not be opened, written or closed. */
+export interface StorageAnswer {
+  task: number;
+  /** In hexadecimal. */
+  sum?: string;
+  fault?: { message: string; code?: string };
+}
+
+/**
+ * Memory of up to this size Linux has ready for a file. For more it looks for a piece that is large enough, mostly one that has
+ * not been used before: where the host of a virtual machine has to provide it first, writing takes several times as long.
+ */
+const WRITE_BYTES = 32 * 1024;
+
+const hashes = new Map<number, Hash>();
+const files = new Map<number, number>();
+
+parentPort?.on('message', ({ task, ...what }: StorageTask) => {
+  parentPort?.postMessage({ task, ...carryOut(what) } satisfies StorageAnswer);
+});
+
+function carryOut(task: StreamTask & { stream: number }): Omit<StorageAnswer, 'task'> {
+  if ('sum' in task || 'end' in task) return sum(task);
+  try {
+    access(task);
+    return {};
+  } catch (error) {
+    // An error loses its code on the way.
+    const { message, code } = error as NodeJS.ErrnoException;
+    return { fault: { message, ...(code && { code }) } };
+  }
+}
+
+function sum(task: { stream: number } & ({ sum: SharedBytes } | { end: 'sum' | 'drop' })) {
+  const { stream } = task;
+  const hash = hashes.get(stream) ?? createHash('sha256');
+  if ('sum' in task) {
+    hash.update(bytesOf(task.sum));
+    hashes.set(stream, hash);
+    return {};
+  }
+  hashes.delete(stream);
+  return task.end === 'sum' ? { sum: hash.digest('hex') } : {};
+}
+
+function access(
+  task: { stream: number } & ({ open: string } | { write: SharedBytes; position: number } | { close: true }),
+) {
+  const { stream } = task;
+  if ('open' in task) return void files.set(stream, openSync(task.open, 'r+'));
+  const file = files.get(stream);
+  if (file === undefined) throw new Error('The file is not open.');
+  if ('close' in task) {
+    files.delete(stream);
+    return closeSync(file);
+  }
+  const bytes = bytesOf(task.write);
+  for (let done = 0; done < bytes.length; ) {
+    const length = Math.min(WRITE_BYTES, bytes.length - done);
+    done += writeSync(file, bytes, done, length, task.position + done);
+  }
+}
+
+function bytesOf({ memory, from, bytes }: SharedBytes): Uint8Array {
+  return new Uint8Array(memory, from, bytes);
+}
