@@ -32,7 +32,7 @@ DROP TRIGGER IF EXISTS capture_agents_told ON capture_agents;
 DROP TRIGGER IF EXISTS capture_agents_told_last ON capture_agents;
 DROP FUNCTION IF EXISTS event_acl_changed, event_catalogs_changed, event_series_chosen, series_acl_changed,
   series_catalogs_changed, series_changed, claim_time, schedule_changed, show_schedule, lock_agent_of_event,
-  schedules_in_calendars, shown_otherwise, date_recording_state, date_agent_state, tell_of_agent;
+  schedules_in_calendars, shown_otherwise, date_recording_state, date_agent_state, tell_of_agent, event_roles, followed_series;
 
 -- What the parameter textFilter searches. A new field that is searched adds its column here.
 CREATE OR REPLACE FUNCTION event_search_text(events) RETURNS text STABLE LANGUAGE sql AS $$
@@ -50,17 +50,28 @@ $$;
 
 CREATE OR REPLACE FUNCTION derive_event() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+  joined series;
+  entries bigint;
   schedule schedules;
 BEGIN
-  -- A series hands on its title and its roles to the events that it sees: one that joins must not do so unseen.
-  IF TG_OP = 'INSERT' OR (OLD.series_id, OLD.own_acl) IS DISTINCT FROM (NEW.series_id, NEW.own_acl) THEN
-    PERFORM FROM series WHERE id = NEW.series_id FOR SHARE;
+  IF NEW.series_id IS NOT NULL THEN
+    -- A series hands on its title and its roles to the events that it sees: one that joins must not do so unseen.
+    IF TG_OP = 'INSERT' OR (OLD.series_id, OLD.own_acl) IS DISTINCT FROM (NEW.series_id, NEW.own_acl) THEN
+      PERFORM FROM series WHERE id = NEW.series_id FOR SHARE;
+    END IF;
+    SELECT * INTO joined FROM series WHERE id = NEW.series_id;
+  END IF;
+  NEW.series_title := coalesce(joined.title, '');
+  SELECT count(*), coalesce(array_agg(role ORDER BY role) FILTER (WHERE allow AND action = 'read'), '{}'),
+      coalesce(array_agg(role ORDER BY role) FILTER (WHERE allow AND action = 'write'), '{}')
+    INTO entries, NEW.read_roles, NEW.write_roles FROM event_acl WHERE event_id = NEW.id;
+  -- Entries alone mean a list of its own where an earlier version has written them.
+  IF entries = 0 AND NOT NEW.own_acl THEN
+    NEW.read_roles := coalesce(joined.read_roles, '{}');
+    NEW.write_roles := coalesce(joined.write_roles, '{}');
   END IF;
   NEW.end_date := NEW.start_date + make_interval(secs => coalesce(NEW.duration, 0) / 1000.0);
-  NEW.series_title := coalesce((SELECT title FROM series WHERE id = NEW.series_id), '');
   NEW.search_text := event_search_text(NEW);
-  NEW.read_roles := event_roles(NEW.id, followed_series(NEW), 'read');
-  NEW.write_roles := event_roles(NEW.id, followed_series(NEW), 'write');
   SELECT * INTO schedule FROM schedules WHERE event_id = NEW.id;
   NEW.agent_id := coalesce(schedule.agent_id, '');
   NEW.technical_start := coalesce(schedule.start_date, NEW.start_date);
@@ -131,11 +142,12 @@ $$;
 CREATE OR REPLACE FUNCTION derive_schedule() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.occupied := tstzrange(NEW.start_date, NEW.end_date + make_interval(secs => NEW.gap_ms / 1000.0));
+  NEW.claimed := tstzmultirange(NEW.occupied);
   IF NEW.allow_conflict THEN
     -- Whoever gives up time of the agent waits; what others have claimed then holds until the transaction ends.
     PERFORM FROM capture_agents WHERE id = NEW.agent_id FOR NO KEY UPDATE;
+    NEW.claimed := claimable_time(NEW);
   END IF;
-  NEW.claimed := claimable_time(NEW);
   IF TG_OP = 'UPDATE' AND OLD.recording_state <> NEW.recording_state THEN
     NEW.recording_state_since := now();
   END IF;
