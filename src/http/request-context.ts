@@ -73,10 +73,10 @@ export function requestContext(
     requestLog.info(
       {
         method: c.req.method,
-        path: c.var.shownPath,
+        path: c.get('shownPath'),
         status: c.res.status,
         ms: Math.round(ms),
-        client: c.var.client || undefined,
+        client: c.get('client') || undefined,
         account: c.get('account'),
         runAs: c.get('runAs'),
       },
@@ -92,7 +92,8 @@ function traceHeaders(c: Context): TraceHeaders {
 
 /** In the words of OpenTelemetry's conventions for HTTP. */
 function describe(span: Traced, c: Context, method: string): void {
-  const { client, requestId, shownPath } = c.var;
+  // `c.var` makes an object of all variables each time.
+  const [client, requestId, shownPath] = [c.get('client'), c.get('requestId'), c.get('shownPath')];
   const route = c.get('route');
   const { status } = c.res;
   span.describe(

@@ -90,7 +90,7 @@ export function versionedJson(
   headers: Record<string, string> = {},
 ): Response {
   return c.body(JSON.stringify(body), status, {
-    'Content-Type': mediaType(c.var.version),
+    'Content-Type': mediaType(c.get('version')),
     Vary: 'Accept',
     ...headers,
   });

@@ -18,7 +18,7 @@ export function requireRole(rules: Rules, served = rules): MiddlewareHandler {
     const needed = rule?.access ?? ADMINISTRATORS;
     if (needed !== 'public') {
       if (c.get('account') === undefined) throw SIGN_IN();
-      const { principal } = c.var;
+      const principal = c.get('principal');
       if (!principal.isAdmin() && !needed.some((role) => principal.hasRole(role))) {
         const methods = rule ? [] : served.methods(path);
         if (methods.length > 0) throw methodNotAllowed(methods);

@@ -42,7 +42,7 @@ export function runAs(directory: Directory): MiddlewareHandler {
 function requireOrganization(c: Context): void {
   const organization = header(c, [ORGANIZATION_HEADER])?.trim();
   if (!organization) return;
-  if (!c.var.principal.isAdmin()) throw ORGANIZATION_GUARDED();
+  if (!c.get('principal').isAdmin()) throw ORGANIZATION_GUARDED();
   if (organization !== ORGANIZATION.id) throw NO_SUCH_ORGANIZATION();
 }
 

@@ -39,7 +39,7 @@ export const readEvent = defineEndpoint({
   },
   refusals: [EVENT_MISSING],
   handle: async ({ c, params, query }, { database, addresses, catalogs }: ReadingServices) => {
-    const { principal, version } = c.var;
+    const [principal, version] = [c.get('principal'), c.get('version')];
     const id = params.event_id;
     const event = await findEvent(database, id, principal);
     if (!event) throw EVENT_MISSING(id);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import { mediaType, versionedJson } from '../version.ts';
+import { mediaType } from '../version.ts';
 import { matchesNone, strongEtag } from './etag.ts';
 
 /**
@@ -8,15 +8,14 @@ import { matchesNone, strongEtag } from './etag.ts';
  * the version as well: the same event looks different in another one.
  */
 export function conditionalJson(c: Context, body: unknown): Response {
-  const digest = createHash('sha256')
-    .update(mediaType(c.var.version))
-    .update(JSON.stringify(body))
-    .digest('base64url');
+  const text = JSON.stringify(body);
+  const type = mediaType(c.get('version'));
+  const digest = createHash('sha256').update(type).update(text).digest('base64url');
   const headers = {
     ETag: strongEtag(digest),
     'Cache-Control': 'private, no-cache',
     Vary: 'Accept, Authorization',
   };
   if (matchesNone(c.req.header('If-None-Match'), headers.ETag)) return c.body(null, 304, headers);
-  return versionedJson(c, body, 200, headers);
+  return c.body(text, 200, { 'Content-Type': type, ...headers });
 }

@@ -48,7 +48,7 @@ export class Rules {
 export function requireVersion(rules: Rules): MiddlewareHandler {
   return async (c, next) => {
     const since = rules.find(c.req.method, c.req.path)?.since;
-    if (since && !atLeast(c.var.version, since)) throw NO_VERSION(since);
+    if (since && !atLeast(c.get('version'), since)) throw NO_VERSION(since);
     await next();
   };
 }

@@ -40,7 +40,7 @@ export async function answerList<Row>(
   resource: ListedResource<Row>,
   { database, url, page: query = c.req.query(), defaultLimit, json, ...request }: ListAnswer<Row>,
 ): Promise<Response> {
-  const listing = listingOf(resource, request, c.var.version);
+  const listing = listingOf(resource, request, c.get('version'));
   const page = parsePage(query, listing.order, defaultLimit);
   const source: Source<Row> = {
     find: (slice) => findPart(database, listing, slice),
@@ -80,7 +80,7 @@ export async function answerList<Row>(
   return c.body(
     streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list broke off')),
     200,
-    { 'Content-Type': mediaType(c.var.version), Vary: 'Accept', ...headers },
+    { 'Content-Type': mediaType(c.get('version')), Vary: 'Accept', ...headers },
   );
 }
 
