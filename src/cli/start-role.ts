@@ -21,8 +21,11 @@ import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './
 import { become, denoProgram } from './runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** The young generation is kept small, in MiB: it holds no uploads, and else takes 25 MiB more before it is looked at. */
-const V8_FLAGS = '--max-semi-space-size=4';
+/**
+ * The young generation is kept small, in MiB: it holds no uploads, and else takes 25 MiB more before it is looked at. The
+ * collector is there to be asked for what starting leaves behind (`runEntry`).
+ */
+const V8_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];
 
 /** How a role is started. */
 export interface RoleStart {
@@ -67,7 +70,7 @@ export async function startRole(asked: RoleStart): Promise<never> {
   };
   if (start.runtime === 'node') {
     const { NODE_COMPILE_CACHE } = codeCaches;
-    return become(process.execPath, [V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
+    return become(process.execPath, [...V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
   }
   const deno = await denoCommand(start, { databaseUrl, temporaryFolder: folder, tools, codeCaches });
   return become(denoProgram(), deno.args, { ...environment, ...deno.environment });
@@ -128,7 +131,7 @@ async function denoCommand(
       '--no-lock',
       '--no-remote',
       '--node-modules-dir=manual',
-      `--v8-flags=${V8_FLAGS}`,
+      `--v8-flags=${V8_FLAGS.join()}`,
       ...flags,
       ENTRIES[role],
     ],
