@@ -6,8 +6,7 @@ import type { Transaction } from '../database/kysely.ts';
 import { Outdated } from '../database/retry.ts';
 import type { Event } from '../database/schema.ts';
 import type { CatalogValues, FieldValue } from '../metadata/catalog.ts';
-import type { Schedule } from '../recordings/state.ts';
-import { progressOf, type RecordingProgress } from '../recordings/state.ts';
+import { progressOf, type RecordingProgress, type Schedule } from '../recordings/state.ts';
 import type { Processing } from '../workflows/processing.ts';
 
 /** What an edit of an event is decided by, as the transaction sees it that holds the event locked. */

@@ -32,7 +32,7 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (isActive(workflow.state) || workflow.state === 'SUCCEEDED') {
     throw new IllegalMove(workflow.state, 'RUNNING');
   }
-  // Whoever starts another one holds it: what is uncommitted yet shows afterwards.
+  // Starting another one locks the event too, so one that is not yet committed is seen after this wait.
   await workflow.trx
     .selectFrom('events')
     .select('id')
@@ -42,8 +42,8 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (await hasSuccessor(workflow)) {
     throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
   }
-  const anew = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
-  workflow.settle(anew ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
+  const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
+  workflow.settle(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
     onFailure: false,
     values: AFRESH,
   });
@@ -64,10 +64,10 @@ async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boole
 /** Whether tracks were inspected, and there are some now that were not. */
 async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<boolean> {
   if (!steps.some(({ operation, state }) => operation === 'inspect' && state === 'succeeded')) return false;
-  const { rows } = await sql<{ anew: boolean }>`
+  const { rows } = await sql<{ others: boolean }>`
     SELECT EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
-      AND made_by IS NULL) AS anew`.execute(trx);
-  return rows[0]?.anew ?? false;
+      AND made_by IS NULL) AS others`.execute(trx);
+  return rows[0]?.others ?? false;
 }
 
 /** Whether it published, and retracted when it failed: the files of a publication go with it. */

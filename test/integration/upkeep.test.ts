@@ -185,12 +185,12 @@ test('the doctor does not take a folder of objects that has gone or is empty for
   expect(await examined()).toMatch(/^ok/);
   const objects = join(up.system.dataDir, 'objects');
   await rename(objects, `${objects}-elsewhere`);
-  expect(await examined()).toMatch(/^FAIL.*the database tells of 1 objects in it/);
+  expect(await examined()).toMatch(/^FAIL.*the database lists 1 objects in it/);
   await expect(stat(objects)).rejects.toMatchObject({ code: 'ENOENT' });
   // The mount point of a disk stays when that is not mounted, with what an earlier start or doctor left in it.
   for (const name of ['.unfinished', 'lost+found', 'probe'])
     await mkdir(join(objects, name), { recursive: true });
-  expect(await examined()).toMatch(/^FAIL.*is empty, and the database tells of 1 objects in it/);
+  expect(await examined()).toMatch(/^FAIL.*is empty, but the database lists 1 objects in it/);
   await rm(objects, { recursive: true });
   await rename(`${objects}-elsewhere`, objects);
 });

@@ -4,8 +4,7 @@ import type { Transaction } from '../../database/kysely.ts';
 import type { CatalogValues } from '../../metadata/catalog.ts';
 import { requireSchedulable } from '../../recordings/agents/require-agent.ts';
 import type { RecordingPlan } from '../../recordings/schedules/plan.ts';
-import type { Occurrence } from '../../recordings/state.ts';
-import { stateAfter } from '../../recordings/state.ts';
+import { type Occurrence, stateAfter } from '../../recordings/state.ts';
 import type { Processing } from '../../workflows/processing.ts';
 import type { newEventColumns } from '../columns.ts';
 import { lookUp, type References, type Sender } from '../event-state.ts';
@@ -68,7 +67,7 @@ export async function createEvents(
  *
  * @throws {HttpError} 400, 409
  */
-export function decideCreation(
+function decideCreation(
   { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
   {
     occurrences,

@@ -141,7 +141,7 @@ function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit,
       )
     )
       return;
-    throw new Outdated('The event has got its recording meanwhile.');
+    throw new Outdated('The event has another recording now.');
   }
   refuseSecondRecording(row.id, progress);
   // Deleted while it came in, and created again.

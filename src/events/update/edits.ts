@@ -20,7 +20,7 @@ export interface EventEdits {
 /** What is to become of an event's metadata, and which catalogs there are. */
 export type MetadataEdit = { catalogs: CatalogSet } & (
   | { kind: 'values'; given: GivenCatalogs }
-  /** Catalogs as they are shown: whoever writes back an empty one that was never stored has not filled it in. */
+  /** Catalogs as they are shown: an empty one that was never stored is still not filled in when it is written back. */
   | { kind: 'written back'; given: GivenCatalogs }
   /** The catalog goes with all its values. */
   | { kind: 'remove'; flavor: string }

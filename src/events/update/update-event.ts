@@ -6,11 +6,10 @@ import { type Decision, decideUpdate } from './decide-update.ts';
 import { type EventEdits, referredIn } from './edits.ts';
 import { REFUSALS, type Refusals } from './refusals.ts';
 
-const DELETED = () => new Outdated('The event has been deleted meanwhile.');
+const DELETED = () => new Outdated('The event has been deleted.');
 
 /**
- * Every change of an event that somebody asks for, whoever asks (but for `dropAclsOfSeries`): loads the event once, decides,
- * and writes. Objects of new tracks are for the caller to take off the staging ledger, and a recording that has come for it
+ * Changes an event on request: loads it once, decides, and writes. Objects of new tracks are for the caller to take off the staging ledger, and a recording that has come for it
  * to have processed. Run it in `inTransaction`, or in `explainingConflicts` when the schedule may change.
  *
  * @param by.refusals what is said here in other words than usual

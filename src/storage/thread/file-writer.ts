@@ -6,7 +6,7 @@ const SMALL_BYTES = 64 * 1024;
 
 /**
  * Writes to a file that exists. What is large and in shared memory is written by a thread beside the one that receives it:
- * Deno would stop that one meanwhile, and Node take as long to hand over a write as to carry it out.
+ * on Deno a write blocks the thread that makes it, and on Node handing a write over takes as long as the write itself.
  */
 export class FileWriter {
   readonly #path: string;

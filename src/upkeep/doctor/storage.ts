@@ -64,9 +64,9 @@ export function storageCheck(
 }
 
 /**
- * Sees to it that a place is not made anew, or an empty one taken for it, while the disk with the objects is not mounted.
+ * Refuses to create a place, or to take an empty one for it, while the disk with its objects is not mounted.
  *
- * @throws when it has no objects, and the database tells of some
+ * @throws when it has no objects, although the database lists some
  */
 async function requireObjects(
   place: Pick<StoragePlace, 'vacancy'>,
@@ -80,7 +80,7 @@ async function requireObjects(
   );
   if (named && named.objects > 0)
     throw new Error(
-      `${vacancy}, and the database tells of ${named.objects} objects in it: mount the disk that has them`,
+      `${vacancy}, but the database lists ${named.objects} objects in it: mount the disk that has them`,
     );
 }
 
