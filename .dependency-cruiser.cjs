@@ -1,15 +1,17 @@
-/** Arrows between the rooms; see docs/architecture.md. */
-const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
-// Series come after events: who overrides their access control lists edits events.
+/**
+ * Arrows between the parts of the tree; see docs/architecture.md. The platform knows no feature, a feature knows those
+ * that are listed before it, and the composition knows them all.
+ */
 const FEATURES = [
-  ...['access', 'idempotency', 'metadata', 'changes', 'workflows', 'publications', 'recordings', 'events', 'series', 'ingest'],
-  ...['stream', 'webhooks', 'statistics', 'upkeep', 'operator', 'about'],
+  ...['access', 'metadata', 'changes', 'processing', 'publications', 'capture', 'catalogue', 'ingest'],
+  ...['notifications', 'statistics', 'maintenance', 'opencast', 'pages'],
 ];
-const room = (...names) => `^src/(${names.join('|')})/`;
-const COMPOSITION = '^(src/(context|app|endpoints(-recorders)?|main|api|api-server|metrics-server|edge(-app)?)\\.ts|workers/(main|start)\\.ts|src/cli/|test/|tools/)';
+const part = (...names) => `^src/(${names.join('|')})/`;
+const ENTRIES = '^(src/(main|api|edge)\\.ts|workers/(main|start)\\.ts)$';
+const TESTS = '\\.test\\.ts$|^test/|^tools/';
 
 /** Beside the code, but for the embedded server's, which does nothing but start processes. */
-const UNIT_TESTS = '^(src/(?!database/embedded/)|workers/).*\\.test\\.ts$';
+const UNIT_TESTS = '^(src/(?!platform/database/embedded/)|workers/).*\\.test\\.ts$';
 const WITH_SERVICES = '\\.(integration|full|storm)\\.test\\.ts$';
 
 module.exports = {
@@ -18,49 +20,44 @@ module.exports = {
     {
       name: 'platform-imports-no-feature',
       severity: 'error',
-      from: { path: room(...PLATFORM) },
-      to: { path: [room(...FEATURES), '^workers/', '^src/(context|app|endpoints(-recorders)?|main|api|edge(-app)?)\\.ts'] },
+      from: { path: part('platform'), pathNot: TESTS },
+      to: { path: '^(src/(?!platform/)|workers/)' },
     },
-    ...FEATURES.slice(0, -1).map((feature, i) => ({
-      name: `${feature}-imports-only-features-above-it`,
+    ...FEATURES.map((feature, i) => ({
+      name: `${feature}-imports-only-features-before-it`,
       severity: 'error',
-      from: { path: room(feature) },
-      to: { path: room(...FEATURES.slice(i + 1)) },
+      from: { path: part(feature), pathNot: TESTS },
+      to: { path: ['^src/(app|cli)/', '^workers/', ENTRIES, ...(i + 1 < FEATURES.length ? [part(...FEATURES.slice(i + 1))] : [])] },
     })),
     {
-      name: 'features-import-no-composition',
+      name: 'wings-are-entered-by-the-composition',
+      comment: 'Foreign protocols and pages can be removed together with their lines in the routes.',
       severity: 'error',
-      from: { path: room(...FEATURES) },
-      to: { path: ['^workers/', '^src/(context|app|endpoints(-recorders)?|main|api|edge(-app)?)\\.ts', '^src/cli/'] },
-    },
-    {
-      name: 'only-the-app-imports-the-document-of-all-features',
-      severity: 'error',
-      from: { pathNot: ['^(src/openapi/|src/(app|endpoints(-recorders)?)\\.ts|src/cli/|test/|tools/)', '\\.test\\.ts$'] },
-      to: { path: room('openapi') },
+      from: { pathNot: ['^src/(app|opencast|pages|openapi)/', TESTS] },
+      to: { path: part('opencast', 'pages') },
     },
     {
       name: 'the-document-knows-no-feature-but-who-may-ask',
       severity: 'error',
-      from: { path: room('openapi'), pathNot: '\\.test\\.ts$' },
-      to: { path: room(...FEATURES.filter((feature) => feature !== 'access')) },
+      from: { path: part('openapi'), pathNot: TESTS },
+      to: { path: part(...FEATURES.filter((feature) => feature !== 'access')) },
     },
     {
       name: 'workers-never-import-http',
       severity: 'error',
       from: { path: '^workers/' },
-      to: { path: ['^src/http/', '\\.endpoints?\\.ts$'] },
+      to: { path: ['^src/platform/http/', '\\.endpoints?\\.ts$'] },
     },
-    ...['database', 'http'].map((platform) => ({
-      name: `lists-in-${platform}-are-entered-by-their-door`,
+    ...['database', 'http'].map((name) => ({
+      name: `lists-in-${name}-are-entered-by-their-door`,
       severity: 'error',
-      from: { pathNot: `^src/${platform}/list/` },
-      to: { path: `^src/${platform}/list/`, pathNot: `^src/${platform}/list/index\\.ts$` },
+      from: { pathNot: `^src/platform/${name}/list/` },
+      to: { path: `^src/platform/${name}/list/`, pathNot: `^src/platform/${name}/list/index\\.ts$` },
     })),
     {
       name: 'fluent-ffmpeg-stays-in-media',
       severity: 'error',
-      from: { pathNot: room('media') },
+      from: { pathNot: '^src/platform/media/' },
       to: { path: 'fluent-ffmpeg' },
     },
     {
@@ -74,7 +71,7 @@ module.exports = {
       comment: 'A test that needs a database or a process is called *.integration.test.ts, *.full.test.ts or *.storm.test.ts.',
       severity: 'error',
       from: { path: UNIT_TESTS, pathNot: WITH_SERVICES },
-      to: { path: ['^(node:)?child_process$', '^src/media/process\\.ts$', '^test/support/(clips|debian-postgres|embedded-user|redis|role-process|run|s3|server)\\.ts$'] },
+      to: { path: ['^(node:)?child_process$', '^src/platform/media/process\\.ts$', '^test/support/(clips|debian-postgres|embedded-user|redis|role-process|run|s3|server)\\.ts$'] },
     },
     {
       name: 'unit-tests-have-no-database',
@@ -83,16 +80,16 @@ module.exports = {
       to: { path: '^test/support/database\\.ts$', reachable: true },
     },
     {
-      name: 'only-composition-knows-the-context',
+      name: 'only-composition-knows-the-app',
       severity: 'error',
-      from: { pathNot: `${COMPOSITION}|\\.test\\.ts$` },
-      to: { path: '^src/context\\.ts$' },
+      from: { pathNot: ['^src/(app|cli)/', ENTRIES, TESTS] },
+      to: { path: '^src/app/' },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^[^/]+$', '^src/(main|api|edge)\\.ts$'] },
+      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^[^/]+$', ENTRIES] },
       to: {},
     },
   ],

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { distributionAvailable } from './test/support/distribution.ts';
-import { LongestFirst } from './test/support/longest-first.ts';
-import { DISTRIBUTION, TIERS } from './test/tiers.ts';
+import { distributionAvailable } from '#test/support/distribution.ts';
+import { LongestFirst } from '#test/support/longest-first.ts';
+import { DISTRIBUTION, TIERS } from '#test/tiers.ts';
 
 /** A database server and media tools for the whole run, and what each worker needs to reach them. */
 const SERVICES = {

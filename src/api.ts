@@ -1,10 +1,10 @@
-import { startApi } from './api-server.ts';
-import { loadConfig } from './config.ts';
-import { createContext } from './context.ts';
-import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
-import { startMetrics } from './metrics-server.ts';
-import { Shutdown } from './shutdown.ts';
-import { startTracing } from './trace-export.ts';
+import { startApi } from '#app/api-server.ts';
+import { createContext } from '#app/context.ts';
+import { logStrayRejections, logWarnings, runEntry } from '#app/entry.ts';
+import { startMetrics } from '#app/metrics-server.ts';
+import { Shutdown } from '#app/shutdown.ts';
+import { startTracing } from '#app/trace-export.ts';
+import { loadConfig } from '#platform/config/config.ts';
 
 /** The API alone. */
 await runEntry(async () => {

@@ -1,7 +1,7 @@
-import { loadConfig } from './config.ts';
-import { EdgeApp } from './edge-app.ts';
-import { renameHeaders } from './http/server/header-names.ts';
-import { refuseTarget } from './http/server/request-target.ts';
+import { EdgeApp } from '#app/edge-app.ts';
+import { loadConfig } from '#platform/config/config.ts';
+import { renameHeaders } from '#platform/http/server/header-names.ts';
+import { refuseTarget } from '#platform/http/server/request-target.ts';
 
 /** What a server may tell of a request: the address of the other end, here or where Deno's own server has it. */
 interface RequestInfo {

@@ -1,11 +1,11 @@
-import { startWorkerProcess } from '../workers/start.ts';
-import { startApi } from './api-server.ts';
-import { loadConfig } from './config.ts';
-import { createContext } from './context.ts';
-import { logStrayRejections, logWarnings, runEntry } from './entry.ts';
-import { startMetrics } from './metrics-server.ts';
-import { Shutdown } from './shutdown.ts';
-import { startTracing } from './trace-export.ts';
+import { startApi } from '#app/api-server.ts';
+import { createContext } from '#app/context.ts';
+import { logStrayRejections, logWarnings, runEntry } from '#app/entry.ts';
+import { startMetrics } from '#app/metrics-server.ts';
+import { Shutdown } from '#app/shutdown.ts';
+import { startTracing } from '#app/trace-export.ts';
+import { loadConfig } from '#platform/config/config.ts';
+import { startWorkerProcess } from '#workers/start.ts';
 
 /** API, relay and workers in one process: the embedded default. */
 await runEntry(async () => {

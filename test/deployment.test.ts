@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { VARIABLES } from '../src/config/environment.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '#platform/config/config.ts';
+import { VARIABLES } from '#platform/config/environment.ts';
 
 const placeOf = (path: string) => fileURLToPath(new URL(`../docker/${path}`, import.meta.url));
 const read = (path: string) => readFileSync(placeOf(path), 'utf8');

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { VARIABLES } from '../src/config/environment.ts';
-import { PAGES, REFERENCE } from '../src/endpoints.ts';
+import { PAGES, REFERENCE } from '#app/routes.ts';
+import { VARIABLES } from '#platform/config/environment.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
@@ -55,7 +55,7 @@ test('SECURITY.md names every route that needs no account, and no other', () => 
 });
 
 test('what bounds connections is said as it is', () => {
-  const [, limit = ''] = /\bconnections: ([\d_]+)/.exec(read('src/http/server/serve.ts')) ?? [];
+  const [, limit = ''] = /\bconnections: ([\d_]+)/.exec(read('src/platform/http/server/serve.ts')) ?? [];
   expect(read('SECURITY.md')).toContain(`Of more than ${limit.replace('_', ',')} connections`);
 });
 

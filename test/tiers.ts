@@ -10,7 +10,7 @@ export const UNIT = ['{src,workers}/**/*.test.ts', 'test/*.test.ts'];
 /** With a database, with processes, or over HTTP. The embedded server's own code does nothing but start processes. */
 export const QUICK = [
   '{src,workers}/**/*.integration.test.ts',
-  'src/database/embedded/**/*.test.ts',
+  'src/platform/database/embedded/**/*.test.ts',
   'test/{contract,integration,e2e}/**/*.test.ts',
 ];
 
@@ -39,7 +39,7 @@ export const DISTRIBUTION = {
     '{src,workers,test}/**/media*.test.ts',
     'test/contract/queue.test.ts',
     'test/integration/{migrations,event-list,schedules,schedules-races}.test.ts',
-    'src/database/transactions.integration.test.ts',
+    'src/platform/database/transactions.integration.test.ts',
   ],
   exclude: STORMS,
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { MediaFailure } from '../src/media/failure.ts';
-import { StagingExpired } from '../src/storage/staging-entries.ts';
-import type { Claim } from '../src/workflows/claims.ts';
+import { MediaFailure } from '#platform/media/tools/failure.ts';
+import { StagingExpired } from '#platform/storage/staging-entries.ts';
+import type { Claim } from '#processing/claims.ts';
 import { failureChange } from './failure.ts';
 import { ownFault } from './own-fault.ts';
 import { StorageFault } from './workspace.ts';

@@ -1,5 +1,5 @@
-import type { Change } from '../src/workflows/advance.ts';
-import type { Claim } from '../src/workflows/claims.ts';
+import type { Change } from '#processing/advance.ts';
+import type { Claim } from '#processing/claims.ts';
 import { ownFault } from './own-fault.ts';
 
 const FIRST_DELAY_MS = 2_000;

@@ -1,11 +1,11 @@
-import type { Database } from '../src/database/kysely.ts';
-import { demuxerFor } from '../src/media/demuxer.ts';
-import { type KeptPart, readFor } from '../src/media/kept.ts';
-import { type MediaStream, playedStreams } from '../src/media/streams.ts';
-import type { Inspected } from '../src/media/workload.ts';
-import type { Lane } from '../src/queue/port.ts';
-import type { Ready } from '../src/workflows/outbox.ts';
-import type { Operation } from './operation.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { demuxerFor } from '#platform/media/demuxer.ts';
+import { type KeptPart, readFor } from '#platform/media/kept.ts';
+import { type MediaStream, playedStreams } from '#platform/media/streams.ts';
+import type { Inspected } from '#platform/media/workload.ts';
+import type { Lane } from '#platform/queue/port.ts';
+import type { Ready } from '#processing/outbox.ts';
+import type { Operation } from './operations/operation.ts';
 
 /** Which lane each operation goes to, by its number. */
 export type LaneChoice = (ready: readonly Ready[]) => Promise<ReadonlyMap<number, Lane>>;

@@ -1,8 +1,8 @@
-import type { Database, Transaction } from '../src/database/kysely.ts';
-import type { Patience } from '../src/database/retry.ts';
-import type { Logger } from '../src/telemetry/log.ts';
-import type { Ending } from '../src/workflows/advance.ts';
-import { type Claim, endClaim, HEARTBEAT_MS, heartbeat } from '../src/workflows/claims.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import type { Patience } from '#platform/database/retry.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import type { Ending } from '#processing/advance.ts';
+import { type Claim, endClaim, HEARTBEAT_MS, heartbeat } from '#processing/claims.ts';
 
 /** What is running is not done, for what comes last (storing, committing) counts as well. */
 const MOST = 0.99;

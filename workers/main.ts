@@ -1,9 +1,9 @@
-import { loadConfig } from '../src/config.ts';
-import { createContext } from '../src/context.ts';
-import { logStrayRejections, logWarnings, runEntry } from '../src/entry.ts';
-import { startMetrics } from '../src/metrics-server.ts';
-import { Shutdown } from '../src/shutdown.ts';
-import { startTracing } from '../src/trace-export.ts';
+import { createContext } from '#app/context.ts';
+import { logStrayRejections, logWarnings, runEntry } from '#app/entry.ts';
+import { startMetrics } from '#app/metrics-server.ts';
+import { Shutdown } from '#app/shutdown.ts';
+import { startTracing } from '#app/trace-export.ts';
+import { loadConfig } from '#platform/config/config.ts';
 import { startWorkerProcess } from './start.ts';
 
 /** Relay, workers and reconciler, without the API. */

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
-import type { Database } from '../src/database/kysely.ts';
-import type { Notifications } from '../src/database/notifications.ts';
-import { periodically } from '../src/periodically.ts';
-import type { Consumer, Lane } from '../src/queue/port.ts';
-import type { Logger } from '../src/telemetry/log.ts';
-import { SETTINGS_CHANNEL } from '../src/workflows/lane-settings.ts';
-import { forgetProcess, signOfLife } from '../src/workflows/worker-processes.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Notifications } from '#platform/database/notifications.ts';
+import { periodically } from '#platform/process/periodically.ts';
+import type { Consumer, Lane } from '#platform/queue/port.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import { SETTINGS_CHANNEL } from '#processing/lane-settings.ts';
+import { forgetProcess, signOfLife } from '#processing/worker-processes.ts';
 import { slotsOf } from './lanes.ts';
 import type { Part } from './part.ts';
 

@@ -1,6 +1,6 @@
-import { isDatabaseOutage } from '../src/database/outage.ts';
-import { mayPass } from '../src/database/retry.ts';
-import { StagingExpired } from '../src/storage/staging-entries.ts';
+import { isDatabaseOutage } from '#platform/database/outage.ts';
+import { mayPass } from '#platform/database/retry.ts';
+import { StagingExpired } from '#platform/storage/staging-entries.ts';
 import { StorageFault } from './workspace.ts';
 
 const DEPTH = 5;

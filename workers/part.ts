@@ -1,4 +1,4 @@
-import type { Loop } from '../src/periodically.ts';
+import type { Loop } from '#platform/process/periodically.ts';
 
 /** A part of a worker process that lives by loops. */
 export interface Part {

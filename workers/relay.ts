@@ -1,11 +1,11 @@
-import type { Database } from '../src/database/kysely.ts';
-import type { Notifications } from '../src/database/notifications.ts';
-import { periodically } from '../src/periodically.ts';
-import { LANES, type Lane, type NewJob, type WorkQueue } from '../src/queue/port.ts';
-import type { Logger } from '../src/telemetry/log.ts';
-import { recordSpan } from '../src/telemetry/tracing.ts';
-import { withTimeout } from '../src/timeout.ts';
-import { READY_CHANNEL } from '../src/workflows/locked-workflow.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Notifications } from '#platform/database/notifications.ts';
+import { periodically } from '#platform/process/periodically.ts';
+import { withTimeout } from '#platform/process/timeout.ts';
+import { LANES, type Lane, type NewJob, type WorkQueue } from '#platform/queue/port.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import { recordSpan } from '#platform/telemetry/tracing.ts';
+import { READY_CHANNEL } from '#processing/locked-workflow.ts';
 import {
   assignLanes,
   type Delivery,
@@ -15,7 +15,7 @@ import {
   takeDeliveries,
   takeOverdue,
   undeliver,
-} from '../src/workflows/outbox.ts';
+} from '#processing/outbox.ts';
 import type { LaneChoice } from './lanes.ts';
 import type { Part } from './part.ts';
 

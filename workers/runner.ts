@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OperationSettings } from '../src/config.ts';
-import type { Database } from '../src/database/kysely.ts';
-import type { Patience } from '../src/database/retry.ts';
-import type { MediaTools } from '../src/media/tools.ts';
-import type { ObjectStorage } from '../src/storage/port.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
-import type { Logger } from '../src/telemetry/log.ts';
+import type { OperationSettings } from '#platform/config/config.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Patience } from '#platform/database/retry.ts';
+import type { MediaTools } from '#platform/media/tools/tools.ts';
+import { type Clock, startClock } from '#platform/process/timeout.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
 import {
   countFailure,
   expectOperation,
   operationDeferrals,
   operationSeconds,
   publicationSeconds,
-} from '../src/telemetry/metrics.ts';
-import { type Traced, traced } from '../src/telemetry/tracing.ts';
-import { type Clock, startClock } from '../src/timeout.ts';
-import { type Claim, claimOperation } from '../src/workflows/claims.ts';
-import { ClaimLost } from '../src/workflows/locked-workflow.ts';
-import { reasonKey } from '../src/workflows/reason-key.ts';
+} from '#platform/telemetry/metrics.ts';
+import { type Traced, traced } from '#platform/telemetry/tracing.ts';
+import { type Claim, claimOperation } from '#processing/claims.ts';
+import { ClaimLost } from '#processing/locked-workflow.ts';
+import { reasonKey } from '#processing/reason-key.ts';
 import { failureChange } from './failure.ts';
 import { Interrupted, Lease } from './lease.ts';
-import type { Operation, OperationContext } from './operation.ts';
+import type { Operation, OperationContext } from './operations/operation.ts';
 import { StorageFault, Workspace } from './workspace.ts';
 
 export interface RunnerOptions {

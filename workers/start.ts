@@ -1,12 +1,12 @@
+import type { Context } from '#app/context.ts';
+import type { Shutdown } from '#app/shutdown.ts';
+import { isOnlyLocal } from '#platform/config/config.ts';
+import { BUNDLED, locateTools, requireSafeTools } from '#platform/media/tools/tools.ts';
+import { commandFault } from '#processing/command-settings.ts';
+import { loadDefinitions } from '#processing/definitions.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { isOnlyLocal } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
-import { BUNDLED, locateTools, requireSafeTools } from '../src/media/tools.ts';
-import type { Shutdown } from '../src/shutdown.ts';
-import { commandFault } from '../src/workflows/command-settings.ts';
-import { loadDefinitions } from '../src/workflows/definitions.ts';
 import { operations } from './operations/index.ts';
-import { programsIn } from './site-program.ts';
+import { programsIn } from './operations/site-program.ts';
 import { startWorker } from './worker.ts';
 
 /** No loop of ours takes a minute; what hangs so much longer hangs for ever. */

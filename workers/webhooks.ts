@@ -1,12 +1,12 @@
-import { CHANGES_CHANNEL } from '../src/changes/record.ts';
-import type { NamedHost } from '../src/config/kinds.ts';
-import type { Database } from '../src/database/kysely.ts';
-import type { Notifications } from '../src/database/notifications.ts';
-import { periodically } from '../src/periodically.ts';
-import type { Logger } from '../src/telemetry/log.ts';
-import { endAttempt, type Taken, takeDue } from '../src/webhooks/deliveries.ts';
-import { DELIVERIES_CHANNEL, fanOut } from '../src/webhooks/fan-out.ts';
-import { send } from '../src/webhooks/send.ts';
+import { CHANGES_CHANNEL } from '#changes/record.ts';
+import { endAttempt, type Taken, takeDue } from '#notifications/webhooks/deliveries.ts';
+import { DELIVERIES_CHANNEL, fanOut } from '#notifications/webhooks/fan-out.ts';
+import { send } from '#notifications/webhooks/send.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Notifications } from '#platform/database/notifications.ts';
+import { periodically } from '#platform/process/periodically.ts';
+import type { NamedHost } from '#platform/setting/value-kinds.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
 import type { Part } from './part.ts';
 
 /** Notifications are a hint; this is how long a change, or a message that is due again, waits without one. */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database } from '../src/database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import { removeWorkFolder } from './workspace.ts';
 
 /** A folder untouched for this long belongs to a worker that is gone. */

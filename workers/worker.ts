@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Config } from '../src/config.ts';
-import type { Notifications } from '../src/database/notifications.ts';
-import type { Round } from '../src/pulse.ts';
-import { type Consumer, LANES, type Lane, type WorkQueue } from '../src/queue/port.ts';
-import { withTimeout } from '../src/timeout.ts';
-import { TAKEN_CHANNEL } from '../src/workflows/locked-workflow.ts';
+import type { Config } from '#platform/config/config.ts';
+import type { Notifications } from '#platform/database/notifications.ts';
+import { withTimeout } from '#platform/process/timeout.ts';
+import { type Consumer, LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
+import type { Round } from '#platform/telemetry/pulse.ts';
+import { TAKEN_CHANNEL } from '#processing/locked-workflow.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
 import { followOrders } from './orders.ts';

@@ -4,15 +4,15 @@ import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Transaction } from '../src/database/kysely.ts';
-import { waitingForDatabase } from '../src/database/retry.ts';
-import { watched } from '../src/media/output-watch.ts';
-import { ObjectNotFound, type ObjectStorage, StorageRefused } from '../src/storage/port.ts';
-import { putMeasured } from '../src/storage/put-measured.ts';
-import type { StagingLedger } from '../src/storage/staging.ts';
-import type { StagingExpired } from '../src/storage/staging-entries.ts';
-import type { Logger } from '../src/telemetry/log.ts';
-import type { OperationContext, StoredFile } from './operation.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { waitingForDatabase } from '#platform/database/retry.ts';
+import { watched } from '#platform/media/tools/output-watch.ts';
+import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/port.ts';
+import { putMeasured } from '#platform/storage/put-measured.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import type { StagingExpired } from '#platform/storage/staging-entries.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import type { OperationContext, StoredFile } from './operations/operation.ts';
 
 /** The object storage, or a disk on the way to it, does not do its work; `cause` says how. */
 export class StorageFault extends Error {

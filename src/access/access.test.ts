@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto';
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { HttpError } from '../http/errors.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
 import { hashPassword, verifyPassword } from './accounts/password.ts';
 import { parseAcl, parseStrictAcl } from './acl/acl.ts';
 import { parseForeignAcl } from './acl/foreign-acl.ts';

@@ -1,5 +1,5 @@
-import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 import { Me, Organization, OrganizationProperties, Roles } from './info.schemas.ts';
 import { ORGANIZATION } from './organization.ts';
 import { ADMINISTRATORS, ANY_API_ROLE } from './roles/api-roles.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TextByName } from '../http/endpoint/schemas.ts';
+import { TextByName } from '#platform/http/endpoint/schemas.ts';
 
 /** Who the caller is, or acts as. */
 export const Me = z

@@ -1,4 +1,4 @@
-import { refusal } from '../http/endpoint/refusal.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { REALM } from './accounts/digest-secrets.ts';
 import { ROLE_SUDO } from './roles/roles.ts';
 

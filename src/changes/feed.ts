@@ -1,8 +1,8 @@
-import type { Database } from '../database/kysely.ts';
-import type { Listener, Notifications } from '../database/notifications.ts';
-import { type Loop, periodically } from '../periodically.ts';
-import type { Pulse } from '../pulse.ts';
-import type { Logger } from '../telemetry/log.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Listener, Notifications } from '#platform/database/notifications.ts';
+import { type Loop, periodically } from '#platform/process/periodically.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import type { Pulse } from '#platform/telemetry/pulse.ts';
 import type { Change } from './change.ts';
 import { lastNumber, numberChanges, READ_AT_ONCE, readChanges } from './read.ts';
 import { CHANGES_CHANNEL } from './record.ts';

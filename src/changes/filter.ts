@@ -1,5 +1,5 @@
-import { badRequest } from '../http/errors.ts';
-import { parseFilters, UNKNOWN_FILTER } from '../http/list/index.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
+import { parseFilters, UNKNOWN_FILTER } from '#platform/http/list/index.ts';
 import { CHANGE_KINDS, type Change } from './change.ts';
 
 const MAX_SHOWN = 100;

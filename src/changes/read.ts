@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Queryable } from '../database/kysely.ts';
+import type { Database, Queryable } from '#platform/database/kysely.ts';
 import type { Change } from './change.ts';
 
 const NUMBERED_AT_ONCE = 5_000;

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Transaction } from '../database/kysely.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
 import type { NewChange } from './change.ts';
 
 /** The channel on which readers hear that the log has grown. */

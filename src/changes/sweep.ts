@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 
 const BATCH = 5_000;
 const BATCHES = 20;

@@ -8,13 +8,25 @@ import { fileURLToPath } from 'node:url';
 import { CommandError, explain } from './failure.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-const PLATFORM = ['http', 'outbound', 'database', 'storage', 'queue', 'media'];
-/** Rooms that are no features, and words that platform has in a sense of its own. */
-const INNOCENT = ['cli', 'config', 'about', 'access', 'metadata', 'stream', 'statistics', 'telemetry'];
+const PLATFORM = 'src/platform';
+/** Parts that are no features, and words that the platform uses in a sense of its own. */
+const INNOCENT = [
+  'app',
+  'cli',
+  'openapi',
+  'platform',
+  'access',
+  'metadata',
+  'statistics',
+  'pages',
+  'processing',
+];
+/** Settings and figures of the whole product. */
+const WHOLE_PRODUCT = ['config', 'telemetry'];
 /** Tables of the platform itself. */
 const OWN_TABLES = ['staging'];
 /** Generated from all tables. */
-const GENERATED = ['src/database/schema.ts'];
+const GENERATED = ['src/platform/database/schema.ts'];
 
 try {
   const words = [...(await features()), ...(await tables())];
@@ -30,7 +42,7 @@ try {
     });
   }
   if (faults.length > 0) {
-    throw new CommandError(`Platform (${PLATFORM.join(', ')}) may name no feature:\n${faults.join('\n')}`);
+    throw new CommandError(`${PLATFORM} may name no feature:\n${faults.join('\n')}`);
   }
 } catch (error) {
   console.error(explain(error));
@@ -39,9 +51,7 @@ try {
 
 async function features(): Promise<string[]> {
   const rooms = await readdir(join(PROJECT, 'src'), { withFileTypes: true });
-  return rooms
-    .filter((room) => room.isDirectory() && ![...PLATFORM, ...INNOCENT].includes(room.name))
-    .map(({ name }) => name);
+  return rooms.filter((room) => room.isDirectory() && !INNOCENT.includes(room.name)).map(({ name }) => name);
 }
 
 async function tables(): Promise<string[]> {
@@ -55,14 +65,10 @@ async function tables(): Promise<string[]> {
 }
 
 async function platformFiles(): Promise<string[]> {
-  const files = await Promise.all(
-    PLATFORM.map(async (room) => {
-      const names = await readdir(join(PROJECT, 'src', room), { recursive: true });
-      return names.map((name) => `src/${room}/${name}`);
-    }),
-  );
-  return files
-    .flat()
+  const names = await readdir(join(PROJECT, PLATFORM), { recursive: true });
+  return names
+    .map((name) => `${PLATFORM}/${name}`)
+    .filter((file) => !WHOLE_PRODUCT.includes(file.split('/')[2] ?? ''))
     .filter((file) => /(?<!\.test)\.ts$/.test(file) && !GENERATED.includes(file))
     .sort();
 }

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { testTools } from '../../test/support/clips.ts';
-import { databaseForThisFile } from '../../test/support/database.ts';
-import { temporaryFolder } from '../../test/support/folders.ts';
-import { findAccount } from '../access/accounts/accounts.ts';
-import { findAgentAccount } from '../access/accounts/agent-accounts.ts';
-import { digestSecrets } from '../access/accounts/digest-secrets.ts';
-import { verifyPassword } from '../access/accounts/password.ts';
-import { holdRole } from '../access/accounts/token-users.ts';
+import { findAccount } from '#access/accounts/accounts.ts';
+import { findAgentAccount } from '#access/accounts/agent-accounts.ts';
+import { digestSecrets } from '#access/accounts/digest-secrets.ts';
+import { verifyPassword } from '#access/accounts/password.ts';
+import { holdRole } from '#access/accounts/token-users.ts';
+import { testTools } from '#test/support/clips.ts';
+import { databaseForThisFile } from '#test/support/database.ts';
+import { temporaryFolder } from '#test/support/folders.ts';
 import { recordingsOf } from './demo/recordings.ts';
 import { main } from './user.ts';
 

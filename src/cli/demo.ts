@@ -1,7 +1,7 @@
 /** `npm run demo`: the whole of Inlet on one recording; see `demo/arguments.ts`. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '#platform/config/config.ts';
 import { HELP, parseDemoArguments } from './demo/arguments.ts';
 import { runDemo } from './demo/run.ts';
 import { explain } from './failure.ts';

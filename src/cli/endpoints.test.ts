@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { bucketPlace } from '../storage/s3-backend.ts';
+import { bucketPlace } from '#platform/storage/s3-backend.ts';
 import {
   databaseEndpoints,
   keySetEndpoints,

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import pg from 'pg';
-import type { NamedHost } from '../config/kinds.ts';
-import type { Config, TracesConfig } from '../config.ts';
-import { type Endpoints, hostAndPort } from '../outbound/endpoints.ts';
+import type { Config, TracesConfig } from '#platform/config/config.ts';
+import { type Endpoints, hostAndPort } from '#platform/outbound/endpoints.ts';
+import type { NamedHost } from '#platform/setting/value-kinds.ts';
 
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/error.ts';
-import { EmbeddedDatabaseError } from '../database/embedded/error.ts';
+import { EmbeddedDatabaseError } from '#platform/database/embedded/error.ts';
+import { ConfigError } from '#platform/setting/config-error.ts';
 
 /** A command cannot go on. The message is for the person at the terminal. */
 export class CommandError extends Error {

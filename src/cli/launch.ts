@@ -4,7 +4,7 @@
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '#platform/config/config.ts';
 import { CommandError, explain } from './failure.ts';
 import { migrateCommand } from './migrate.ts';
 import { prepareDatabase } from './prepare-database.ts';

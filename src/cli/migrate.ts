@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '#platform/config/config.ts';
 import { applyMigrations } from './migrations.ts';
 import { findDatabase, reachable } from './prepare-database.ts';
 

@@ -1,5 +1,5 @@
-import { migrate } from '../database/migrate.ts';
-import { migrateQueue } from '../queue/postgres.ts';
+import { migrate } from '#platform/database/migrate.ts';
+import { migrateQueue } from '#platform/queue/postgres.ts';
 
 /**
  * Brings a database up to date: Inlet's own tables, and those of the queue, which are there also while Redis does

@@ -1,8 +1,8 @@
 import { isAbsolute, join, relative } from 'node:path';
-import type { Config } from '../config.ts';
-import { privateFiles } from '../database/embedded/paths.ts';
-import type { MediaTools } from '../media/tools.ts';
-import type { Endpoints } from '../outbound/endpoints.ts';
+import type { Config } from '#platform/config/config.ts';
+import { privateFiles } from '#platform/database/embedded/paths.ts';
+import type { MediaTools } from '#platform/media/tools/tools.ts';
+import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { CommandError } from './failure.ts';
 
 /** What a process may do. Everything that is not said is forbidden. */

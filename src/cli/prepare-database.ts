@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts';
-import { startEmbedded } from '../database/embedded/start.ts';
-import { pendingMigrations } from '../database/migrate.ts';
-import { hostAndPort } from '../outbound/endpoints.ts';
+import type { Config } from '#platform/config/config.ts';
+import { startEmbedded } from '#platform/database/embedded/start.ts';
+import { pendingMigrations } from '#platform/database/migrate.ts';
+import { hostAndPort } from '#platform/outbound/endpoints.ts';
 import { CommandError, connectionFailure } from './failure.ts';
 import { applyMigrations } from './migrations.ts';
 

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { programsIn } from '../../workers/site-program.ts';
-import { VARIABLES } from '../config/environment.ts';
-import type { Config } from '../config.ts';
-import { KILL } from '../media/process.ts';
-import { locateTools, type MediaTools } from '../media/tools.ts';
-import type { Endpoints } from '../outbound/endpoints.ts';
+import type { Config } from '#platform/config/config.ts';
+import { VARIABLES } from '#platform/config/environment.ts';
+import { KILL } from '#platform/media/tools/process.ts';
+import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
+import type { Endpoints } from '#platform/outbound/endpoints.ts';
+import { programsIn } from '#workers/operations/site-program.ts';
 import {
   databaseEndpoints,
   keySetEndpoints,

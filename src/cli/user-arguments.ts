@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { isUsername } from '../access/accounts/accounts.ts';
-import { ROLE_CAPTURE_AGENT, ROLE_EXTERNAL_APPLICATIONS } from '../access/roles/roles.ts';
-import { AgentName } from '../recordings/agents/agent.schemas.ts';
+import { isUsername } from '#access/accounts/accounts.ts';
+import { ROLE_CAPTURE_AGENT, ROLE_EXTERNAL_APPLICATIONS } from '#access/roles/roles.ts';
+import { AgentName } from '#capture/agents/agent.schemas.ts';
 
 export const USAGE = `Accounts that sign in with HTTP Basic, and those of machines that do with HTTP Digest as well.
 

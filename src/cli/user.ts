@@ -7,17 +7,17 @@ import {
   removeAccount,
   type StoredAccount,
   updateAccount,
-} from '../access/accounts/accounts.ts';
-import { addAgentAccount, changePassword } from '../access/accounts/agent-accounts.ts';
-import { digestSecrets } from '../access/accounts/digest-secrets.ts';
-import { hashPassword } from '../access/accounts/password.ts';
-import { holderOf, releaseRole } from '../access/accounts/token-users.ts';
-import { ROLE_CAPTURE_AGENT, userRole } from '../access/roles/roles.ts';
-import { ConfigError } from '../config/error.ts';
-import { loadConfig } from '../config.ts';
-import { createDatabase, type Database } from '../database/kysely.ts';
-import { isDatabaseOutage } from '../database/outage.ts';
-import { createPool } from '../database/pool.ts';
+} from '#access/accounts/accounts.ts';
+import { addAgentAccount, changePassword } from '#access/accounts/agent-accounts.ts';
+import { digestSecrets } from '#access/accounts/digest-secrets.ts';
+import { hashPassword } from '#access/accounts/password.ts';
+import { holderOf, releaseRole } from '#access/accounts/token-users.ts';
+import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
+import { loadConfig } from '#platform/config/config.ts';
+import { createDatabase, type Database } from '#platform/database/kysely.ts';
+import { isDatabaseOutage } from '#platform/database/outage.ts';
+import { createPool } from '#platform/database/pool.ts';
+import { ConfigError } from '#platform/setting/config-error.ts';
 import { type Invocation, parseInvocation, USAGE, UsageError } from './user-arguments.ts';
 
 const UNDEFINED_TABLE = '42P01';

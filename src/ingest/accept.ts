@@ -1,18 +1,18 @@
-import type { Database, Transaction } from '../database/kysely.ts';
-import { insertAttachments } from '../events/attachments.ts';
-import { createEvents } from '../events/create/create-events.ts';
-import { insertDocuments } from '../events/documents.ts';
-import type { NewTrack } from '../events/tracks.ts';
-import { updateEvent } from '../events/update/update-event.ts';
-import type { Catalogs } from '../metadata/catalogs.ts';
-import type { StagingLedger } from '../storage/staging.ts';
-import type { WorkflowDefinitions } from '../workflows/definitions.ts';
-import type { Processing } from '../workflows/processing.ts';
-import { startProcessing } from '../workflows/start.ts';
+import { insertAttachments } from '#catalogue/events/attachments.ts';
+import { createEvents } from '#catalogue/events/create/create-events.ts';
+import { insertDocuments } from '#catalogue/events/documents.ts';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import { updateEvent } from '#catalogue/events/update/update-event.ts';
+import type { Catalogs } from '#metadata/catalogs.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import type { Processing } from '#processing/processing.ts';
+import { startProcessing } from '#processing/start.ts';
 import { settleDraft, takeDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
-import { assignUploads, takeUploads } from './uploads/take.ts';
+import { assignUploads, takeUploads } from './tus/take.ts';
 
 /** What became of an intake. */
 export interface Accepted {

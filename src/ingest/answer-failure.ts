@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { translate } from '../http/error-handler.ts';
-import { HttpError } from '../http/errors.ts';
-import { ClientGone, SILENT } from '../http/form/body.ts';
-import { FILES_TOO_LARGE } from '../http/form/multipart.ts';
-import { answerConflicts } from '../recordings/answer-conflicts.ts';
-import { ScheduleConflict } from '../recordings/conflicts.ts';
-import { StorageRefused } from '../storage/port.ts';
-import { StagingExpired } from '../storage/staging-entries.ts';
-import { abortedUploads, type UPLOAD_ENDS } from '../telemetry/metrics.ts';
+import { answerConflicts } from '#capture/schedules/answer-conflicts.ts';
+import { ScheduleConflict } from '#capture/schedules/conflicts.ts';
+import { translate } from '#platform/http/app/error-handler.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { ClientGone, SILENT } from '#platform/http/form/body.ts';
+import { FILES_TOO_LARGE } from '#platform/http/form/multipart.ts';
+import { StorageRefused } from '#platform/storage/port.ts';
+import { StagingExpired } from '#platform/storage/staging-entries.ts';
+import { abortedUploads, type UPLOAD_ENDS } from '#platform/telemetry/metrics.ts';
 import { TOO_MANY_UPLOADS } from './gate.ts';
 import { EMPTY_FILE } from './staged-files.ts';
 

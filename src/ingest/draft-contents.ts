@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Queryable, Transaction } from '../database/kysely.ts';
-import type { NewAttachment } from '../events/attachments.ts';
-import type { NewDocument } from '../events/documents.ts';
-import type { NewTrack } from '../events/tracks.ts';
+import type { NewAttachment } from '#catalogue/events/attachments.ts';
+import type { NewDocument } from '#catalogue/events/documents.ts';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 
 /** What a draft holds. */
 export interface DraftContents {

@@ -1,5 +1,5 @@
-import { refusal } from '../http/endpoint/refusal.ts';
-import { HttpError } from '../http/errors.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 
 const EXAMPLE: [id: string] = ['4c9f3f8e-2d6b-4a57-9b1e-7f0c5a3d2e61'];
 

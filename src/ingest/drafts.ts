@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
-import type { Principal } from '../access/principal.ts';
-import type { Database, Queryable, Transaction } from '../database/kysely.ts';
-import type { Draft as Row } from '../database/schema.ts';
-import type { StagingLedger } from '../storage/staging.ts';
-import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '../storage/staging-entries.ts';
+import type { Principal } from '#access/principal.ts';
+import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { Draft as Row } from '#platform/database/schema.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platform/storage/staging-entries.ts';
 import {
   contentsOf,
   type DraftContents,

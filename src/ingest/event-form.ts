@@ -1,31 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { LenientAcl, NewAcl } from '../access/acl/acl.schemas.ts';
-import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '../access/acl/acl.ts';
-import { EVENT_FIELDS } from '../events/examples.ts';
-import type { NewTrack } from '../events/tracks.ts';
-import type { EventEdits } from '../events/update/edits.ts';
-import { EVENT_CHANGES } from '../events/versions.ts';
-import { jsonText } from '../http/endpoint/schemas.ts';
-import type { HttpError } from '../http/errors.ts';
-import { type ApiVersion, atLeast } from '../http/version.ts';
-import type { RequestContent } from '../idempotency/fingerprint.ts';
-import type { CatalogValues } from '../metadata/catalog.ts';
-import type { CatalogSet } from '../metadata/catalogs.ts';
-import { sentFields } from '../metadata/examples.ts';
-import { parseCatalogs } from '../metadata/parse.ts';
+import { LenientAcl, NewAcl } from '#access/acl/acl.schemas.ts';
+import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '#access/acl/acl.ts';
+import type { RequestContent } from '#access/idempotency/fingerprint.ts';
+import { parseSchedulingChange } from '#capture/schedules/parse.ts';
+import { UNPARSABLE_SCHEDULING } from '#capture/states/refusals.ts';
+import { EVENT_FIELDS } from '#catalogue/events/examples.ts';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import type { EventEdits } from '#catalogue/events/update/edits.ts';
+import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import type { CatalogSet } from '#metadata/catalogs.ts';
+import { sentFields } from '#metadata/examples.ts';
+import { parseCatalogs } from '#metadata/parse.ts';
 import {
   FIELD_REQUIRED,
   FIELD_UNKNOWN,
   FLAVOR_MISSING,
   FLAVOR_UNKNOWN,
   UNPARSABLE_METADATA,
-} from '../metadata/refusals.ts';
-import { CatalogsRequest } from '../metadata/schemas.ts';
-import { UNPARSABLE_SCHEDULING } from '../recordings/refusals.ts';
-import { parseSchedulingChange } from '../recordings/schedules/parse.ts';
-import { Processing as ProcessingJson } from '../workflows/processing.schemas.ts';
-import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '../workflows/processing.ts';
+} from '#metadata/refusals.ts';
+import { CatalogsRequest } from '#metadata/schemas.ts';
+import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
+import { jsonText } from '#platform/http/endpoint/schemas.ts';
+import type { HttpError } from '#platform/http/errors/errors.ts';
+import { Processing as ProcessingJson } from '#processing/processing.schemas.ts';
+import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#processing/processing.ts';
 import type { FormDigest } from './receive-form.ts';
 import type { ReceivedFile } from './staged-files.ts';
 

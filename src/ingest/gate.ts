@@ -1,5 +1,5 @@
-import { refusal } from '../http/endpoint/refusal.ts';
-import { uploadsUnderWay } from '../telemetry/metrics.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { uploadsUnderWay } from '#platform/telemetry/metrics.ts';
 
 export const TOO_MANY_UPLOADS = refusal(
   503,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queryable } from '../database/kysely.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
 
 /** A file that comes in within a request. Sizes in bytes. */
 export interface IncomingUpload {

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { handleErrors } from '../http/error-handler.ts';
-import { badRequest, HttpError } from '../http/errors.ts';
-import { requestContext } from '../http/request-context.ts';
-import { ScheduleConflict } from '../recordings/conflicts.ts';
-import { silentLogger } from '../telemetry/log.ts';
-import { abortedUploads } from '../telemetry/metrics.ts';
+import { ScheduleConflict } from '#capture/schedules/conflicts.ts';
+import { handleErrors } from '#platform/http/app/error-handler.ts';
+import { requestContext } from '#platform/http/app/request-context.ts';
+import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
+import { abortedUploads } from '#platform/telemetry/metrics.ts';
 import { answerFailure } from './answer-failure.ts';
 import { parseTrackRequest } from './external-api/track-form.ts';
 import { type GatePass, UploadGate, type WhenFull } from './gate.ts';

@@ -1,12 +1,12 @@
-import type { Principal } from '../access/principal.ts';
-import type { NewEvents } from '../events/create/create-events.ts';
-import type { NewDocument } from '../events/documents.ts';
-import type { Sender } from '../events/event-state.ts';
-import type { NewTrack } from '../events/tracks.ts';
-import type { EventEdits, TrackPurpose } from '../events/update/edits.ts';
-import type { Refusals } from '../events/update/refusals.ts';
-import type { Processing } from '../workflows/processing.ts';
-import type { UploadOf } from './uploads/take.ts';
+import type { Principal } from '#access/principal.ts';
+import type { NewEvents } from '#catalogue/events/create/create-events.ts';
+import type { NewDocument } from '#catalogue/events/documents.ts';
+import type { Sender } from '#catalogue/events/event-state.ts';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import type { EventEdits, TrackPurpose } from '#catalogue/events/update/edits.ts';
+import type { Refusals } from '#catalogue/events/update/refusals.ts';
+import type { Processing } from '#processing/processing.ts';
+import type { UploadOf } from './tus/take.ts';
 
 /** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
 export interface Intake {

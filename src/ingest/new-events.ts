@@ -1,12 +1,12 @@
-import type { AclEntry } from '../access/acl/acl.ts';
-import type { Queryable } from '../database/kysely.ts';
-import { chosenIdentifier, newEventColumns } from '../events/columns.ts';
-import type { NewEvents } from '../events/create/create-events.ts';
-import { NO_WORKFLOW } from '../events/refusals.ts';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { badRequest } from '../http/errors.ts';
-import { requireValues } from '../metadata/parse.ts';
-import { planRecordings, type RecordingPlan } from '../recordings/schedules/plan.ts';
+import type { AclEntry } from '#access/acl/acl.ts';
+import { planRecordings, type RecordingPlan } from '#capture/schedules/plan.ts';
+import { chosenIdentifier, newEventColumns } from '#catalogue/events/columns.ts';
+import type { NewEvents } from '#catalogue/events/create/create-events.ts';
+import { NO_WORKFLOW } from '#catalogue/events/refusals.ts';
+import { requireValues } from '#metadata/parse.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { type PartOptions, parseEventParts } from './event-form.ts';
 
 const NO_ACL = refusal(400, 'No access control list available to create new event.');

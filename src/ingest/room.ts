@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
-import type { EndpointRequest } from '../http/endpoint/endpoint.ts';
-import type { ObjectStorage } from '../storage/port.ts';
+import type { Config } from '#platform/config/config.ts';
+import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
 
 /**
  * Refuses an upload for which there is certainly no room, before anything of it is read: many clients wait to be asked for

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { detectMediaType, HEAD_BYTES } from '../media/signature.ts';
-import type { ObjectStorage } from '../storage/port.ts';
-import { putMeasured } from '../storage/put-measured.ts';
-import type { StagingLedger } from '../storage/staging.ts';
-import { uploadedBytes } from '../telemetry/metrics.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { detectMediaType, HEAD_BYTES } from '#platform/media/signature.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { putMeasured } from '#platform/storage/put-measured.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 
 export const EMPTY_FILE = refusal(
   400,

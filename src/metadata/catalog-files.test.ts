@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../test/support/folders.ts';
+import { temporaryFolder } from '#test/support/folders.ts';
 import { parseMetadataFiles } from './catalog-files.ts';
 import { loadCatalogs } from './catalogs.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ConfigFile, parseYaml, readYamlFolder } from '../yaml.ts';
+import { type ConfigFile, parseYaml, readYamlFolder } from '#platform/text/yaml.ts';
 import { BUILT_IN_LISTS } from './built-in-lists.ts';
 import type { MetadataCatalog } from './catalog.ts';
 import { CatalogSchema, ListSchema } from './file-schemas.ts';

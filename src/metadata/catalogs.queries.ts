@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queryable, Transaction } from '../database/kysely.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { CatalogValues, FieldValue } from './catalog.ts';
 
 /** What has catalogs; also the name of its table. */

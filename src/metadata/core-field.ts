@@ -1,4 +1,4 @@
-import type { ApiVersion } from '../http/version.ts';
+import type { ApiVersion } from '#platform/http/answer/version.ts';
 import type { FieldType, MetadataField } from './catalog.ts';
 
 /**

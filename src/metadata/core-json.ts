@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Since } from '../http/version.ts';
+import type { Since } from '#platform/http/answer/version.ts';
 import { type FieldValue, takesList } from './catalog.ts';
 import { type Columns, withColumn } from './columns.ts';
 import type { ColumnValue, CoreField } from './core-field.ts';

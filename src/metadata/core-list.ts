@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Criterion } from '../database/list/index.ts';
-import { equals, type Filter, holds } from '../http/list/index.ts';
-import { API_VERSIONS, type Since } from '../http/version.ts';
+import type { Criterion } from '#platform/database/list/index.ts';
+import { API_VERSIONS, type Since } from '#platform/http/answer/version.ts';
+import { equals, type Filter, holds } from '#platform/http/list/index.ts';
 import { takesList } from './catalog.ts';
 import { withColumn } from './columns.ts';
 import type { CoreField } from './core-field.ts';

@@ -1,6 +1,6 @@
 /** What the metadata endpoints of events and of series declare alike; refusals and answers to changes differ. */
 import { z } from 'zod';
-import { jsonText } from '../http/endpoint/schemas.ts';
+import { jsonText } from '#platform/http/endpoint/schemas.ts';
 import { sentFields } from './examples.ts';
 import {
   CatalogJson,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { badRequest } from '../http/errors.ts';
-import { parseXml } from '../xml.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
+import { parseXml } from '#platform/text/xml.ts';
 import type { CatalogValues, FieldValue } from './catalog.ts';
 import { dublinCore } from './dublincore.ts';
 import { EPISODE } from './episode.ts';

@@ -1,4 +1,4 @@
-import type { Event } from '../database/schema.ts';
+import type { Event } from '#platform/database/schema.ts';
 import type { MetadataCatalog } from './catalog.ts';
 import { fieldsOf } from './core-field.ts';
 

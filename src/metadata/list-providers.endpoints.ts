@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { apiRole } from '../access/roles/api-roles.ts';
-import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { pathParameter, TextByName } from '../http/endpoint/schemas.ts';
-import { versionedJson } from '../http/version.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { versionedJson } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { pathParameter, TextByName } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import type { ListEntry, ListProviders } from './list-providers.ts';
 import { ListQuery } from './schemas.ts';
 

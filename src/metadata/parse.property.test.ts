@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HttpError } from '../http/errors.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
 import type { CatalogValues } from './catalog.ts';
 import { type CatalogSet, loadCatalogs } from './catalogs.ts';
 import { dublinCore } from './dublincore.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../test/support/refusal.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
+import { refusal } from '#test/support/refusal.ts';
 import { loadCatalogs } from './catalogs.ts';
 import { catalogJson, fieldsJson } from './json.ts';
 import { parseCatalogs, parseKnownCatalogs, requireValues } from './parse.ts';

@@ -1,4 +1,4 @@
-import type { HttpError } from '../http/errors.ts';
+import type { HttpError } from '#platform/http/errors/errors.ts';
 import { type CatalogValues, isEmpty, type MetadataCatalog, type MetadataField } from './catalog.ts';
 import type { CatalogSet } from './catalogs.ts';
 import {

@@ -1,5 +1,5 @@
-import type { HttpError } from '../http/errors.ts';
-import type { XmlElement } from '../xml.ts';
+import type { HttpError } from '#platform/http/errors/errors.ts';
+import type { XmlElement } from '#platform/text/xml.ts';
 import { type CatalogValues, type MetadataCatalog, type MetadataField, takesList } from './catalog.ts';
 import { formatDuration, parseDateTime, parseDuration } from './time.ts';
 import { readValue } from './values.ts';

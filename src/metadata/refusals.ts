@@ -1,4 +1,4 @@
-import { refusal } from '../http/endpoint/refusal.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import type { FieldType, MetadataField } from './catalog.ts';
 
 /** What has metadata. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PAGE } from '../http/endpoint/query.schemas.ts';
+import { PAGE } from '#platform/http/endpoint/query.schemas.ts';
 
 const FLAVOR = /^[^/]+\/[^/]+$/;
 

@@ -1,4 +1,4 @@
-import type { Series } from '../database/schema.ts';
+import type { Series } from '#platform/database/schema.ts';
 import type { MetadataCatalog } from './catalog.ts';
 import { fieldsOf } from './core-field.ts';
 

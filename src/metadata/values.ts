@@ -1,4 +1,4 @@
-import { badRequest, type HttpError } from '../http/errors.ts';
+import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
 import { type FieldType, type FieldValue, type MetadataField, takesList } from './catalog.ts';
 import { excerpt, unfit } from './refusals.ts';
 import { parseDate, parseDateTime, parseDuration, parseTime } from './time.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { DOCUMENT, faultOfBody, type Operation, responseOf } from '../../test/support/openapi.ts';
-import { EVENT_FIELDS, TRACK_FIELDS } from '../events/versions.ts';
-import { MEDIA_FIELDS } from '../publications/versions.ts';
-import { SERIES_FIELDS, SERIES_LIST_FIELDS } from '../series/versions.ts';
+import { EVENT_FIELDS, TRACK_FIELDS } from '#catalogue/events/versions.ts';
+import { SERIES_FIELDS, SERIES_LIST_FIELDS } from '#catalogue/series/versions.ts';
+import { MEDIA_FIELDS } from '#publications/versions.ts';
+import { DOCUMENT, faultOfBody, type Operation, responseOf } from '#test/support/openapi.ts';
 
 const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { createDocument, createSchema, type ZodOpenApiPathsObject } from 'zod-openapi';
-import type { Description } from '../http/endpoint/endpoint.ts';
-import { schemasOfTexts } from '../http/endpoint/schemas.ts';
-import { NEWEST_VERSION } from '../http/version.ts';
+import { NEWEST_VERSION } from '#platform/http/answer/version.ts';
+import type { Description } from '#platform/http/endpoint/endpoint.ts';
+import { schemasOfTexts } from '#platform/http/endpoint/schemas.ts';
 import { INTRODUCTION } from './introduction.ts';
 import { markVersions } from './mark-versions.ts';
 import { operationOf } from './operation.ts';

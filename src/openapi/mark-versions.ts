@@ -1,4 +1,4 @@
-import type { Since } from '../http/version.ts';
+import type { Since } from '#platform/http/answer/version.ts';
 
 interface ObjectSchema {
   'x-introduced'?: Since;

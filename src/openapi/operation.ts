@@ -5,8 +5,8 @@ import type {
   ZodOpenApiRequestBodyObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import type { Answer, Description, Form } from '../http/endpoint/endpoint.ts';
-import { API_VERSIONS, atLeast, mediaType } from '../http/version.ts';
+import { API_VERSIONS, atLeast, mediaType } from '#platform/http/answer/version.ts';
+import type { Answer, Description, Form } from '#platform/http/endpoint/endpoint.ts';
 import { refusalsOf } from './refusals.ts';
 
 const NEWEST_FIRST = [...API_VERSIONS].reverse();

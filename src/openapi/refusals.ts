@@ -18,14 +18,14 @@ import {
   UNAUTHORIZED,
   UNVERIFIABLE,
   WRONG_PASSWORD,
-} from '../access/refusals.ts';
-import { OTHER_SITE } from '../http/cross-site.ts';
-import type { Description } from '../http/endpoint/endpoint.ts';
-import type { ShownRefusal } from '../http/endpoint/refusal.ts';
-import { DATABASE_AWAY, FAULT, OTHERS_CHANGE_IT, UNSTORABLE } from '../http/error-handler.ts';
-import { SILENT } from '../http/form/body.ts';
-import { FORM_TOO_LONG, UNREADABLE_FORM } from '../http/form/form.ts';
-import { NO_VERSION } from '../http/version.ts';
+} from '#access/refusals.ts';
+import { NO_VERSION } from '#platform/http/answer/version.ts';
+import { OTHER_SITE } from '#platform/http/app/cross-site.ts';
+import { DATABASE_AWAY, FAULT, OTHERS_CHANGE_IT, UNSTORABLE } from '#platform/http/app/error-handler.ts';
+import type { Description } from '#platform/http/endpoint/endpoint.ts';
+import type { ShownRefusal } from '#platform/http/errors/refusal.ts';
+import { SILENT } from '#platform/http/form/body.ts';
+import { FORM_TOO_LONG, UNREADABLE_FORM } from '#platform/http/form/form.ts';
 
 /** Wherever somebody may sign in. */
 const WITH_CREDENTIALS = [

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { strongEtag } from '../http/answer/etag.ts';
+import { strongEtag } from '#platform/http/answer/etag.ts';
 import document from './openapi.json' with { type: 'json' };
 
 /**

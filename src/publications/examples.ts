@@ -1,4 +1,4 @@
-import { EXAMPLE_URL } from '../http/endpoint/schemas.ts';
+import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 
 export const PUBLICATION_ID = '9a6c2f54-1f0a-4c39-b7d5-2e8d4f6a1c03';
 

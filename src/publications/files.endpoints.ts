@@ -1,9 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import type { Database } from '../database/kysely.ts';
-import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { SENTENCE } from '../http/errors.ts';
-import type { ObjectStorage } from '../storage/port.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { SENTENCE } from '#platform/http/errors/errors.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { PublicationAddresses } from './presentation.ts';
 import { findPublishedFile } from './queries.ts';
 import { serveFile } from './serve-file.ts';

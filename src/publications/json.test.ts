@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publishedElement as element } from '../../test/support/publication.ts';
+import { publishedElement as element } from '#test/support/publication.ts';
 import { publicationJson } from './json.ts';
 import type { Publication, PublicationElement } from './model.ts';
 

@@ -1,4 +1,4 @@
-import { type ApiVersion, atLeast, fieldsIn } from '../http/version.ts';
+import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import {
   CAPTIONS,
   captionsOf,

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type {
   PublicationElement as PublicationElementRow,
   Publication as PublicationRow,
-} from '../database/schema.ts';
+} from '#platform/database/schema.ts';
 
 /** Where publications go unless a workflow names another channel; clients look for this name. */
 export const DEFAULT_CHANNEL = 'engage-player';

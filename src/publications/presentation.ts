@@ -1,4 +1,4 @@
-import { type ApiVersion, atLeast } from '../http/version.ts';
+import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
 import { type Presentation, publicationJson } from './json.ts';
 import { INTERNAL_CHANNEL, type Publication } from './model.ts';
 import type { PublicationQuery, PublicationsQuery } from './query.schemas.ts';

@@ -1,10 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readlink } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { workerApp } from '../../test/support/app.ts';
-import { insertElement, insertEvent, insertPublication } from '../../test/support/publication.ts';
+import { SCRIPT } from '#pages/watch/script.ts';
+import { workerApp } from '#test/support/app.ts';
+import { insertElement, insertEvent, insertPublication } from '#test/support/publication.ts';
 import { findRecording, publicationsOfEvents } from './queries.ts';
-import { SCRIPT } from './watch/script.ts';
 
 const app = await workerApp();
 const { database, storage } = app;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { recordChanges } from '../changes/record.ts';
-import type { Queryable, Transaction } from '../database/kysely.ts';
-import { releaseObjects } from '../storage/staging-entries.ts';
+import { recordChanges } from '#changes/record.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import { releaseObjects } from '#platform/storage/staging-entries.ts';
 import { INTERNAL_CHANNEL } from './model.ts';
 
 const PAGE = 'text/html';

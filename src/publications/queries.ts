@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { mayAccess } from '../access/acl/acl.queries.ts';
-import type { Principal } from '../access/principal.ts';
-import type { Queryable } from '../database/kysely.ts';
-import { isUuid } from '../database/uuid.ts';
+import { mayAccess } from '#access/acl/acl.queries.ts';
+import type { Principal } from '#access/principal.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
+import { isUuid } from '#platform/database/uuid.ts';
 import type { Publication, PublishedAddress } from './model.ts';
 
 /**

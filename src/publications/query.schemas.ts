@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../http/endpoint/query.schemas.ts';
+import { flag } from '#platform/http/endpoint/query.schemas.ts';
 import { PUBLICATION_CHANGES } from './versions.ts';
 
 /** How to answer one publication. */

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
-import { allowsRange, matchesNone, strongEtag } from '../http/answer/etag.ts';
-import { requestedRange } from '../http/answer/range.ts';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { SENTENCE } from '../http/errors.ts';
-import { type ByteRange, ObjectNotFound, type ObjectStorage } from '../storage/port.ts';
+import { allowsRange, matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
+import { requestedRange } from '#platform/http/answer/range.ts';
+import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
 
 export const OUTSIDE_FILE = refusal(416, 'The range lies outside the file.');
 export const STORAGE_AWAY = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });

@@ -1,9 +1,9 @@
-import type { Principal } from '../access/principal.ts';
-import { apiRole } from '../access/roles/api-roles.ts';
-import type { Database } from '../database/kysely.ts';
-import { defineEndpoint } from '../http/endpoint/endpoint.ts';
-import { versionedJson } from '../http/version.ts';
-import { formatInstant } from '../metadata/time.ts';
+import type { Principal } from '#access/principal.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { formatInstant } from '#metadata/time.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { versionedJson } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { PUBLICATION } from './examples.ts';
 import { publishedAddress } from './model.ts';
 import type { PublicationAddresses } from './presentation.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { refusal } from '../http/endpoint/refusal.ts';
-import { Instant } from '../http/endpoint/schemas.ts';
-import { canonicalAddress } from '../ip-address.ts';
+import { Instant } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { canonicalAddress } from '#platform/text/ip-address.ts';
 import { parseValidUntil } from './signing/valid-until.ts';
 
 export const NO_URL = refusal(400, "Query parameter 'url' is mandatory");

@@ -1,4 +1,4 @@
-import type { Since } from '../http/version.ts';
+import type { Since } from '#platform/http/answer/version.ts';
 
 /** Which version brought which field of a publication's media (compatibility 2.4). */
 export const MEDIA_FIELDS = { is_master_playlist: '1.7.0', is_live: '1.7.0' } as const satisfies Since;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Change } from '../changes/change.ts';
-import { numberChanges, READ_AT_ONCE, readChanges } from '../changes/read.ts';
-import type { Database, Transaction } from '../database/kysely.ts';
-import { inTransaction } from '../database/retry.ts';
+import type { Change } from '#changes/change.ts';
+import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
 import { type Fact, factsOf } from './facts.ts';
 import { nameOf, OTHER_REASONS, type Period, type Tally, tally } from './tally.ts';
 

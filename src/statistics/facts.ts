@@ -1,6 +1,6 @@
-import type { Change } from '../changes/change.ts';
-import { INTERNAL_CHANNEL } from '../publications/model.ts';
-import { reasonKey } from '../workflows/reason-key.ts';
+import type { Change } from '#changes/change.ts';
+import { reasonKey } from '#processing/reason-key.ts';
+import { INTERNAL_CHANNEL } from '#publications/model.ts';
 import { bucketOf } from './histogram.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 
 /** Who measures; another process does not meanwhile. */
 const TURN = 'inlet storage sizes';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 
 /** How long it is told how it went: a year, and the month of the year before it. */
 const KEPT_MONTHS = 13;

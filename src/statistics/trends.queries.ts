@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queryable } from '../database/kysely.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
 import type { Measure } from './facts.ts';
 import { PERIOD_MS, startOf } from './tally.ts';
 

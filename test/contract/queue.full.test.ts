@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { BullQueue } from '../../src/queue/bull.ts';
-import type { JobData } from '../../src/queue/port.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
-import { claimOperation, endClaim, recoverLostOperations } from '../../src/workflows/claims.ts';
+import { BullQueue } from '#platform/queue/bull.ts';
+import type { JobData } from '#platform/queue/port.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
+import { claimOperation, endClaim, recoverLostOperations } from '#processing/claims.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProxyTo } from '../support/proxy.ts';
 import {

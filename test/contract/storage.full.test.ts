@@ -1,7 +1,7 @@
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { objectKey } from '../../src/storage/keys.ts';
-import { S3Storage } from '../../src/storage/s3.ts';
+import { objectKey } from '#platform/storage/keys.ts';
+import { S3Storage } from '#platform/storage/s3.ts';
 import { BreakableS3 } from '../support/breakable-s3.ts';
 import { bytes, readAll, sha256, source } from '../support/bytes.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Runtime } from '../../src/cli/role.ts';
+import type { Runtime } from '#cli/role.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Runtime } from '../../src/cli/role.ts';
-import { denoProgram } from '../../src/cli/runtime.ts';
-import type { ServerLimits } from '../../src/http/server/serve.ts';
+import type { Runtime } from '#cli/role.ts';
+import { denoProgram } from '#cli/runtime.ts';
+import type { ServerLimits } from '#platform/http/server/serve.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 

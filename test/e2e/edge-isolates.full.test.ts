@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { bucketPlace } from '../../src/storage/s3-backend.ts';
+import { bucketPlace } from '#platform/storage/s3-backend.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

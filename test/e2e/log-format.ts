@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Runtime } from '../../src/cli/role.ts';
+import type { Runtime } from '#cli/role.ts';
 import { Client } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields } from '../support/form.ts';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Runtime } from '../../src/cli/role.ts';
+import type { Runtime } from '#cli/role.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
@@ -140,7 +140,9 @@ export function describeMetrics(runtime: Runtime): void {
 
 /** Labels of what has not happened in this run, such as a deferral, by the declarations. */
 async function declaredLabels(): Promise<string[]> {
-  const declarations = [...(await read('src/telemetry/metrics.ts')).matchAll(/labelNames: \[([^\]]*)\]/g)];
+  const declarations = [
+    ...(await read('src/platform/telemetry/metrics.ts')).matchAll(/labelNames: \[([^\]]*)\]/g),
+  ];
   return declarations.flatMap(([, list = '']) =>
     [...list.matchAll(/'(\w+)'/g)].map(([, label = '']) => label),
   );

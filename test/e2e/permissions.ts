@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENTRIES, type Role } from '../../src/cli/role.ts';
+import { ENTRIES, type Role } from '#cli/role.ts';
 import { testTools } from '../support/clips.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
-import type { Runtime } from '../../src/cli/role.ts';
+import type { Runtime } from '#cli/role.ts';
 import { Client } from '../support/client.ts';
 import type { Started } from '../support/role-process.ts';
 import { type ServerOptions, showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Runtime } from '../../src/cli/role.ts';
+import type { Runtime } from '#cli/role.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import { timeZoneOf } from '../../src/recordings/agents/agents.queries.ts';
+import { timeZoneOf } from '#capture/agents/agents.queries.ts';
 import { ownApp } from '../support/app.ts';
 import { field, form } from '../support/form.ts';
 import { send } from '../support/series.ts';

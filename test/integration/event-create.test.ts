@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { replaceAcl } from '../../src/access/acl/acl.queries.ts';
-import type { Transaction } from '../../src/database/kysely.ts';
+import { replaceAcl } from '#access/acl/acl.queries.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';

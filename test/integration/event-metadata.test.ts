@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/metadata/catalog.ts';
-import { deleteCatalog, saveCatalogs, storedCatalogs } from '../../src/metadata/catalogs.queries.ts';
+import type { FieldValue } from '#metadata/catalog.ts';
+import { deleteCatalog, saveCatalogs, storedCatalogs } from '#metadata/catalogs.queries.ts';
 import { workerApp } from '../support/app.ts';
 import { EventBench, metadataPath, type ShownField } from '../support/event-bench.ts';
 import { traceOf } from '../support/event-writes.ts';

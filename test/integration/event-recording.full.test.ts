@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { markMissedRecordings } from '../../src/recordings/missed-recordings.ts';
+import { markMissedRecordings } from '#capture/reports/missed-recordings.ts';
 import { ownApp, type TestApp, workerApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';

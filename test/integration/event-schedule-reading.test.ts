@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { loadExtras } from '../../src/events/extras.ts';
-import type { EventRow } from '../../src/events/queries.ts';
-import { EventQuery } from '../../src/events/query.schemas.ts';
+import { loadExtras } from '#catalogue/events/extras.ts';
+import type { EventRow } from '#catalogue/events/queries.ts';
+import { EventQuery } from '#catalogue/events/query.schemas.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { follow, readPage } from '../support/lists.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/retry.ts';
-import { discardUpload } from '../../src/ingest/uploads/uploads.ts';
+import { discardUpload } from '#ingest/tus/uploads.ts';
+import { inTransaction } from '#platform/database/retry.ts';
 import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { EventBench } from '../support/event-bench.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { UNSERVED } from '../../src/access/roles/unserved.ts';
-import { REFERENCE } from '../../src/endpoints.ts';
-import type { Rule } from '../../src/http/endpoint/rules.ts';
-import { API_VERSIONS, atLeast } from '../../src/http/version.ts';
+import { UNSERVED } from '#access/roles/unserved.ts';
+import { REFERENCE } from '#app/routes.ts';
+import { API_VERSIONS, atLeast } from '#platform/http/answer/version.ts';
+import type { Rule } from '#platform/http/endpoint/rules.ts';
 import { ownApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { API_ROLES } from '../../src/access/roles/api-roles.ts';
+import { API_ROLES } from '#access/roles/api-roles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { type Ask, adminAsks, CASES } from '../support/isolation/cases.ts';

@@ -5,13 +5,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { denoProgram } from '../../src/cli/runtime.ts';
-import { ffmpegArguments } from '../../src/media/command.ts';
-import type { CutPart } from '../../src/media/cutting.ts';
-import { deliver } from '../../src/media/delivery.ts';
-import { type KeptPart, partsWithin } from '../../src/media/kept.ts';
-import { probe } from '../../src/media/probe.ts';
-import { runTool } from '../../src/media/process.ts';
+import { denoProgram } from '#cli/runtime.ts';
+import { ffmpegArguments } from '#platform/media/command.ts';
+import type { CutPart } from '#platform/media/cutting.ts';
+import { deliver } from '#platform/media/delivery.ts';
+import { type KeptPart, partsWithin } from '#platform/media/kept.ts';
+import { probe } from '#platform/media/probe.ts';
+import { runTool } from '#platform/media/tools/process.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
 import { markedClip, markedPictures, markedSound } from '../support/marked-clips.ts';
 import {
@@ -316,7 +316,8 @@ describe('a recording of a browser, with pictures as they come and no duration',
 
 describe.runIf(process.platform === 'linux')('an encoder', () => {
   it('does not outlive a worker that was killed', async () => {
-    const media = (name: string) => JSON.stringify(new URL(`../../src/media/${name}`, import.meta.url).href);
+    const media = (name: string) =>
+      JSON.stringify(new URL(`../../src/platform/media/${name}`, import.meta.url).href);
     const code = `
       const { probe } = await import(${media('probe.ts')});
       const { deliver } = await import(${media('delivery.ts')});

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { demuxerFor } from '../../src/media/demuxer.ts';
-import { MediaFailure } from '../../src/media/failure.ts';
-import { probe } from '../../src/media/probe.ts';
-import { runTool } from '../../src/media/process.ts';
-import { recognize } from '../../src/media/recording.ts';
-import { detectMediaType } from '../../src/media/signature.ts';
+import { demuxerFor } from '#platform/media/demuxer.ts';
+import { probe } from '#platform/media/probe.ts';
+import { recognize } from '#platform/media/recording.ts';
+import { detectMediaType } from '#platform/media/signature.ts';
+import { MediaFailure } from '#platform/media/tools/failure.ts';
+import { runTool } from '#platform/media/tools/process.ts';
 import { AMR_TONE, type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
 
 const LIMIT = { timeLimitMs: 60_000 };

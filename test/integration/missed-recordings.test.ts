@@ -1,7 +1,7 @@
 import { sql, type Updateable } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Schedule } from '../../src/database/schema.ts';
-import { markMissedRecordings } from '../../src/recordings/missed-recordings.ts';
+import { markMissedRecordings } from '#capture/reports/missed-recordings.ts';
+import type { Schedule } from '#platform/database/schema.ts';
 import { workerApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
 import { sendForm } from '../support/event-writes.ts';

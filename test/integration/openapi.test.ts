@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { routerPath } from '../../src/http/endpoint/rules.ts';
+import { routerPath } from '#platform/http/endpoint/rules.ts';
 import { workerApp } from '../support/app.ts';
 import { DocumentedClient } from '../support/documented-client.ts';
 import { AREAS, checkAnswer, DOCUMENT } from '../support/openapi.ts';

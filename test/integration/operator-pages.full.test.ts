@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { heartbeat } from '../../src/workflows/claims.ts';
-import { signOfLife } from '../../src/workflows/worker-processes.ts';
+import { createApp } from '#app/app.ts';
+import { heartbeat } from '#processing/claims.ts';
+import { signOfLife } from '#processing/worker-processes.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { ownApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import pino from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { serve } from '../../src/http/server/serve.ts';
-import { dashboardRoutes } from '../../src/operator/dashboard.ts';
-import { claimOperation } from '../../src/workflows/claims.ts';
-import { assignLanes, takeDeliveries } from '../../src/workflows/outbox.ts';
-import { signOfLife } from '../../src/workflows/worker-processes.ts';
+import { createApp } from '#app/app.ts';
+import { dashboardRoutes } from '#pages/operator/dashboard.ts';
+import { serve } from '#platform/http/server/serve.ts';
+import { claimOperation } from '#processing/claims.ts';
+import { assignLanes, takeDeliveries } from '#processing/outbox.ts';
+import { signOfLife } from '#processing/worker-processes.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { ownApp } from '../support/app.ts';
 import { created, post as postEvent } from '../support/app-uploads.ts';

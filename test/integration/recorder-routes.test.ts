@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createContext } from '../../src/context.ts';
+import { createContext } from '#app/context.ts';
 import { ownApp } from '../support/app.ts';
 import { insertEvent, insertPublication } from '../support/publication.ts';
 import { unlessBusy } from '../support/readiness.ts';

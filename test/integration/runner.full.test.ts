@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ObjectStorage } from '../../src/storage/port.ts';
-import { bucketPlace } from '../../src/storage/s3-backend.ts';
-import { StagingLedger } from '../../src/storage/staging.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { bucketPlace } from '#platform/storage/s3-backend.ts';
+import { StagingLedger } from '#platform/storage/staging.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { createRunnerBench, NOTHING, produce } from '../support/runner-bench.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';

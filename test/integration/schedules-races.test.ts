@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase, type Transaction } from '../../src/database/kysely.ts';
-import { MIGRATION } from '../../src/database/limits.ts';
-import { createPool } from '../../src/database/pool.ts';
+import { createDatabase, type Transaction } from '#platform/database/kysely.ts';
+import { MIGRATION } from '#platform/database/limits.ts';
+import { createPool } from '#platform/database/pool.ts';
 import { workerApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';

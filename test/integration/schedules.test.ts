@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { anonymous } from '../../src/access/principal.ts';
-import type { Transaction } from '../../src/database/kysely.ts';
-import { conflictsWith, explainingConflicts } from '../../src/recordings/conflicts.ts';
+import { anonymous } from '#access/principal.ts';
+import { conflictsWith, explainingConflicts } from '#capture/schedules/conflicts.ts';
 import {
   advanceRecording as advanceFrom,
   refusingOverlaps,
   type TimeClaim,
-} from '../../src/recordings/schedules/write-schedules.ts';
-import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '../../src/recordings/state.ts';
-import { IllegalMove } from '../../src/workflows/states.ts';
+} from '#capture/schedules/write-schedules.ts';
+import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '#capture/states/state.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { IllegalMove } from '#processing/states.ts';
 import { workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { untilOneWaits } from '../support/lock-waits.ts';

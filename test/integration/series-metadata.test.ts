@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { API_ROLES } from '../../src/access/roles/api-roles.ts';
+import { API_ROLES } from '#access/roles/api-roles.ts';
 import { ownApp } from '../support/app.ts';
 import { insertEvent } from '../support/publication.ts';
 import { ace, catalogOf, catalogsOf, createSeries, send } from '../support/series.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { replaceAcl } from '../../src/access/acl/acl.queries.ts';
-import { API_ROLES } from '../../src/access/roles/api-roles.ts';
-import type { Transaction } from '../../src/database/kysely.ts';
-import { inTransaction } from '../../src/database/retry.ts';
+import { replaceAcl } from '#access/acl/acl.queries.ts';
+import { API_ROLES } from '#access/roles/api-roles.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
 import { workerApp } from '../support/app.ts';
 import { insertEvent } from '../support/publication.ts';
 import { type Answer, ace, catalogOf, createSeries, type SentAce, send } from '../support/series.ts';

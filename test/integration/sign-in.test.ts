@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hashPassword } from '../../src/access/accounts/password.ts';
-import { createApp } from '../../src/app.ts';
-import { createContext } from '../../src/context.ts';
-import { createDatabase } from '../../src/database/kysely.ts';
-import { createPool } from '../../src/database/pool.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
+import { hashPassword } from '#access/accounts/password.ts';
+import { createApp } from '#app/app.ts';
+import { createContext } from '#app/context.ts';
+import { createDatabase } from '#platform/database/kysely.ts';
+import { createPool } from '#platform/database/pool.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
 import { ADMIN, createTestApp, ownApp, workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { eventFields, form } from '../support/form.ts';

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { forPlayersElsewhere, publishedFile } from '../../src/publications/files.endpoints.ts';
-import { UrlSigner } from '../../src/publications/signing/url-signer.ts';
-import { watchPage } from '../../src/publications/watch.endpoints.ts';
+import { watchPage } from '#pages/watch/watch.endpoints.ts';
+import { forPlayersElsewhere, publishedFile } from '#publications/files.endpoints.ts';
+import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
 import { giveAcl } from '../support/event-writes.ts';

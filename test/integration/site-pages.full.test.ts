@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiDocument } from '../../src/about/base.endpoints.ts';
-import { docsAsset, docsPage } from '../../src/about/docs.endpoints.ts';
-import { home } from '../../src/about/home.endpoint.ts';
-import { createApp } from '../../src/app.ts';
-import { serve } from '../../src/http/server/serve.ts';
-import { servedDocument } from '../../src/openapi/served.ts';
+import { createApp } from '#app/app.ts';
+import { apiDocument } from '#openapi/base.endpoints.ts';
+import { servedDocument } from '#openapi/served.ts';
+import { docsAsset, docsPage } from '#pages/site/docs.endpoints.ts';
+import { home } from '#pages/site/home.endpoint.ts';
+import { serve } from '#platform/http/server/serve.ts';
 import { ownApp } from '../support/app.ts';
 import { browserAvailable } from '../support/chromium.ts';
 import { endpointApp } from '../support/endpoint-app.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
+import { createApp } from '#app/app.ts';
 import { ownApp } from '../support/app.ts';
 import { browserAvailable } from '../support/chromium.ts';
 import { appearance, inBrowser, LOOKS } from '../support/in-browser.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { inTransaction } from '../../src/database/retry.ts';
-import { serve } from '../../src/http/server/serve.ts';
-import { discardUpload } from '../../src/ingest/uploads/uploads.ts';
+import { createApp } from '#app/app.ts';
+import { discardUpload } from '#ingest/tus/uploads.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import { serve } from '#platform/http/server/serve.ts';
 import { ADMIN, ownApp } from '../support/app.ts';
 import { counts } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { createContext } from '../../src/context.ts';
-import { expireUploads } from '../../src/ingest/uploads/expire.ts';
-import { S3Storage } from '../../src/storage/s3.ts';
-import { createS3Clients } from '../../src/storage/s3-client.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
+import { createApp } from '#app/app.ts';
+import { createContext } from '#app/context.ts';
+import { expireUploads } from '#ingest/tus/expire.ts';
+import { S3Storage } from '#platform/storage/s3.ts';
+import { createS3Clients } from '#platform/storage/s3-client.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
 import { ADMIN, type TestApp, workerApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, sha256 } from '../support/bytes.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { userRole } from '../../src/access/roles/roles.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { userRole } from '#access/roles/roles.ts';
+import { migrate } from '#platform/database/migrate.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 
 const SQL = fileURLToPath(new URL('../../sql/', import.meta.url));

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Transaction } from '../../src/database/kysely.ts';
-import { parkHopeless, sweepDeliveries, takeDue } from '../../src/webhooks/deliveries.ts';
-import { DELIVERIES_CHANNEL, fanOut } from '../../src/webhooks/fan-out.ts';
-import { insertTest } from '../../src/webhooks/queries.ts';
+import { parkHopeless, sweepDeliveries, takeDue } from '#notifications/webhooks/deliveries.ts';
+import { DELIVERIES_CHANNEL, fanOut } from '#notifications/webhooks/fan-out.ts';
+import { insertTest } from '#notifications/webhooks/queries.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { send } from '../support/series.ts';

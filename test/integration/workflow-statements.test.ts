@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
-import { advance } from '../../src/workflows/advance.ts';
-import { claimOperation, endClaim } from '../../src/workflows/claims.ts';
-import { ClaimLost } from '../../src/workflows/locked-workflow.ts';
-import { noop } from '../../workers/operations/noop.ts';
-import { Runner } from '../../workers/runner.ts';
+import { loadConfig } from '#platform/config/config.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
+import { advance } from '#processing/advance.ts';
+import { claimOperation, endClaim } from '#processing/claims.ts';
+import { ClaimLost } from '#processing/locked-workflow.ts';
+import { noop } from '#workers/operations/noop.ts';
+import { Runner } from '#workers/runner.ts';
 import { untilOneWaits } from '../support/lock-waits.ts';
 import { loggedDatabase } from '../support/logged-database.ts';
 import { createRunnerBench } from '../support/runner-bench.ts';

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/database/kysely.ts';
-import { advance, type Ending } from '../../src/workflows/advance.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { advance, type Ending } from '#processing/advance.ts';
 import {
   type Claim,
   claimOperation,
   endClaim,
   heartbeat,
   recoverLostOperations,
-} from '../../src/workflows/claims.ts';
-import { ClaimLost } from '../../src/workflows/locked-workflow.ts';
+} from '#processing/claims.ts';
+import { ClaimLost } from '#processing/locked-workflow.ts';
 import {
   assignLanes,
   type Delivery,
@@ -17,8 +17,8 @@ import {
   takeDeliveries,
   takeOverdue,
   undeliver,
-} from '../../src/workflows/outbox.ts';
-import { IllegalMove } from '../../src/workflows/states.ts';
+} from '#processing/outbox.ts';
+import { IllegalMove } from '#processing/states.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';
 import { AT_ONCE, operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';

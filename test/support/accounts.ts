@@ -1,8 +1,8 @@
-import { addAgentAccount } from '../../src/access/accounts/agent-accounts.ts';
-import { digestSecrets } from '../../src/access/accounts/digest-secrets.ts';
-import { hashPassword } from '../../src/access/accounts/password.ts';
-import { main as user } from '../../src/cli/user.ts';
-import type { Database } from '../../src/database/kysely.ts';
+import { addAgentAccount } from '#access/accounts/agent-accounts.ts';
+import { digestSecrets } from '#access/accounts/digest-secrets.ts';
+import { hashPassword } from '#access/accounts/password.ts';
+import { main as user } from '#cli/user.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import { Client } from './client.ts';
 import type { TestServer } from './server.ts';
 

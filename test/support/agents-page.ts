@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import type { CaptureAgent, Event, Schedule } from '../../src/database/schema.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { CaptureAgent, Event, Schedule } from '#platform/database/schema.ts';
 import { insertPublication } from './publication.ts';
 import { insertScheduled } from './scheduled-event.ts';
 

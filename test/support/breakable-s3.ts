@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { S3Storage } from '../../src/storage/s3.ts';
-import { createS3Clients, type S3Clients } from '../../src/storage/s3-client.ts';
+import { S3Storage } from '#platform/storage/s3.ts';
+import { createS3Clients, type S3Clients } from '#platform/storage/s3-client.ts';
 import { eventually } from './eventually.ts';
 import { startS3, type TestS3 } from './s3.ts';
 

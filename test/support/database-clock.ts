@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { createDatabase } from '../../src/database/kysely.ts';
-import { createPool } from '../../src/database/pool.ts';
+import { createDatabase } from '#platform/database/kysely.ts';
+import { createPool } from '#platform/database/pool.ts';
 import type { TestDatabase } from './database.ts';
 
 /** A database as somebody sees it whose clock a test sets: functions that go before PostgreSQL's own tell the time. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/kysely.ts';
-import { MIGRATION } from '../../src/database/limits.ts';
-import { createPool } from '../../src/database/pool.ts';
+import { createDatabase, type Database } from '#platform/database/kysely.ts';
+import { MIGRATION } from '#platform/database/limits.ts';
+import { createPool } from '#platform/database/pool.ts';
 import { eventually } from './eventually.ts';
 
 /** A database of its own for one test file, cloned from the migrated template; dropped by `close`. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { denoProgram } from '../../src/cli/runtime.ts';
+import { denoProgram } from '#cli/runtime.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 

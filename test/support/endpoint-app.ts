@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
-import { type AppParts, assembleApp } from '../../src/http/app.ts';
-import type { Endpoint } from '../../src/http/endpoint/endpoint.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
+import { type AppParts, assembleApp } from '#platform/http/app/app.ts';
+import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
 
 const NO_OTHERS = { publicUrl: 'http://inlet.test', trusted: [] };
 

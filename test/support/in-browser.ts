@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type RunningServer, serve } from '../../src/http/server/serve.ts';
+import { type RunningServer, serve } from '#platform/http/server/serve.ts';
 import { connectBrowser } from './chromium.ts';
 import { AUTOFOCUS, faultsOf } from './page-faults.ts';
 

@@ -3,7 +3,7 @@
  * request for /held, and answers them when it gets SIGUSR2.
  */
 import { EventEmitter, once } from 'node:events';
-import { serve } from '../../src/http/server/serve.ts';
+import { serve } from '#platform/http/server/serve.ts';
 
 const [port, limits = '{}'] = process.argv.slice(2);
 

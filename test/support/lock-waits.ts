@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Database } from '../../src/database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import { eventually } from './eventually.ts';
 
 /** Waits until one statement waits for what another transaction of the database has locked. */

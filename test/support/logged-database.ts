@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
-import { createPool } from '../../src/database/pool.ts';
-import type { DB } from '../../src/database/schema.ts';
+import { createPool } from '#platform/database/pool.ts';
+import type { DB } from '#platform/database/schema.ts';
 
 /** A database that keeps what it is asked. */
 export interface LoggedDatabase {

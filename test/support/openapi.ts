@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { REFERENCE } from '../../src/endpoints.ts';
-import { EVENT_STREAM } from '../../src/http/answer/event-stream.ts';
-import { type ApiVersion, atLeast, NEWEST_VERSION } from '../../src/http/version.ts';
-import { buildDocument } from '../../src/openapi/document.ts';
+import { REFERENCE } from '#app/routes.ts';
+import { buildDocument } from '#openapi/document.ts';
+import { EVENT_STREAM } from '#platform/http/answer/event-stream.ts';
+import { type ApiVersion, atLeast, NEWEST_VERSION } from '#platform/http/answer/version.ts';
 
 /** What the checks read of an operation. */
 export interface Operation {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import type { DB } from '../../src/database/schema.ts';
-import { advance, type Ending } from '../../src/workflows/advance.ts';
-import { type Claim, claimOperation, endClaim, heartbeat } from '../../src/workflows/claims.ts';
-import { loadDefinitions } from '../../src/workflows/definitions.ts';
-import { startWorkflow } from '../../src/workflows/start.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { DB } from '#platform/database/schema.ts';
+import { advance, type Ending } from '#processing/advance.ts';
+import { type Claim, claimOperation, endClaim, heartbeat } from '#processing/claims.ts';
+import { loadDefinitions } from '#processing/definitions.ts';
+import { startWorkflow } from '#processing/start.ts';
 import { insertPublication } from './publication.ts';
 import { withoutIndexes } from './without-indexes.ts';
 import { AT_ONCE, operationsOf } from './workflows.ts';

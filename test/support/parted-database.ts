@@ -1,5 +1,5 @@
-import { createDatabase } from '../../src/database/kysely.ts';
-import { createPool } from '../../src/database/pool.ts';
+import { createDatabase } from '#platform/database/kysely.ts';
+import { createPool } from '#platform/database/pool.ts';
 import { createTestDatabase } from './database.ts';
 import { startProxyTo } from './proxy.ts';
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { DB } from '../../src/database/schema.ts';
+import type { DB } from '#platform/database/schema.ts';
 import type { LoggedDatabase } from './logged-database.ts';
 
 /** A step of a statement's plan, as `EXPLAIN (ANALYZE, FORMAT JSON)` tells it. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import type { Event, PublicationElement } from '../../src/database/schema.ts';
-import type { PublicationElement as StoredElement } from '../../src/publications/model.ts';
-import { objectKey } from '../../src/storage/keys.ts';
-import type { ObjectStorage } from '../../src/storage/port.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Event, PublicationElement } from '#platform/database/schema.ts';
+import { objectKey } from '#platform/storage/keys.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { PublicationElement as StoredElement } from '#publications/model.ts';
 import { sha256, source } from './bytes.ts';
 
 /** An event with as little as the schema asks for, and what `values` adds. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { folderIn } from '../../src/storage/folder-backend.ts';
-import { bucketPlace } from '../../src/storage/s3-backend.ts';
+import { folderIn } from '#platform/storage/folder-backend.ts';
+import { bucketPlace } from '#platform/storage/s3-backend.ts';
 
 /**
  * Puts one object from a process of its own, to be killed or run under limits:

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startReconciler } from '../../workers/reconciler.ts';
+import { startReconciler } from '#workers/reconciler.ts';
 import type { TestApp } from './app.ts';
 import { eventually } from './eventually.ts';
 

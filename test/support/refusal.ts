@@ -1,4 +1,4 @@
-import { HttpError } from '../../src/http/errors.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
 
 /** Status and sentence of the refusal that the work ends in; `accepted` when it does not. Other errors are thrown on. */
 export function refusal(work: () => unknown): string {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Role, Runtime } from '../../src/cli/role.ts';
+import type { Role, Runtime } from '#cli/role.ts';
 import { countStart } from './count-start.ts';
 import { denoServe } from './deno-serve.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import type { Event, Schedule } from '../../src/database/schema.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Event, Schedule } from '#platform/database/schema.ts';
 import { insertEvent } from './publication.ts';
 
 /** When an event is to be recorded, and what else a test says of it. */

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { Principal } from '../../src/access/principal.ts';
-import type { Database, Transaction } from '../../src/database/kysely.ts';
-import { scheduleOf } from '../../src/recordings/schedules/schedules.queries.ts';
-import {
-  changeSchedule,
-  insertSchedules,
-  lockAgentOf,
-} from '../../src/recordings/schedules/write-schedules.ts';
-import { isSamePlace } from '../../src/recordings/state.ts';
+import { Principal } from '#access/principal.ts';
+import { scheduleOf } from '#capture/schedules/schedules.queries.ts';
+import { changeSchedule, insertSchedules, lockAgentOf } from '#capture/schedules/write-schedules.ts';
+import { isSamePlace } from '#capture/states/state.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { insertEvent } from './publication.ts';
 import { newAgent } from './scheduling.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { numberChanges } from '../../src/changes/read.ts';
-import type { Database } from '../../src/database/kysely.ts';
+import { numberChanges } from '#changes/read.ts';
+import type { Database } from '#platform/database/kysely.ts';
 
 /** Every row of some tables, as text, with the table it stands in. */
 export type Snapshot = readonly string[];

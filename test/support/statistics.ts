@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import { ACCURACY } from '../../src/statistics/histogram.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { ACCURACY } from '#statistics/histogram.ts';
 
 const REASONS = [
   'The file is damaged: it breaks off after … seconds.',

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { folderIn } from '../../src/storage/folder-backend.ts';
-import type { ObjectStorage } from '../../src/storage/port.ts';
-import { bucketPlace } from '../../src/storage/s3-backend.ts';
+import { folderIn } from '#platform/storage/folder-backend.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { bucketPlace } from '#platform/storage/s3-backend.ts';
 import { eventually } from './eventually.ts';
 import { outsideS3, startS3, type TestS3 } from './s3.ts';
 

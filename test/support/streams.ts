@@ -1,4 +1,4 @@
-import type { AudioStream, VideoStream } from '../../src/media/streams.ts';
+import type { AudioStream, VideoStream } from '#platform/media/streams.ts';
 
 /** Ordinary pictures, as a probe tells of them. */
 export const VIDEO: VideoStream = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Database } from '../../src/database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import {
   claims,
   deleteScheduled,

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
-import { backupCommand } from '../../src/cli/inlet/backup.ts';
-import type { Command } from '../../src/cli/inlet/command.ts';
-import { verifyCommand } from '../../src/cli/inlet/verify.ts';
+import { backupCommand } from '#cli/inlet/backup.ts';
+import type { Command } from '#cli/inlet/command.ts';
+import { verifyCommand } from '#cli/inlet/verify.ts';
 import { createTestApp, type TestApp } from './app.ts';
 import { created, post } from './app-uploads.ts';
 import { bytes, source } from './bytes.ts';

@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
-import type { Fault } from '../../src/ingest/upload-page/api.browser.ts';
-import { createErrands } from '../../src/ingest/upload-page/errands.browser.ts';
-import { createEvents } from '../../src/ingest/upload-page/events.browser.ts';
-import type { News } from '../../src/ingest/upload-page/follow.browser.ts';
-import { createLane } from '../../src/ingest/upload-page/lane.browser.ts';
-import { createMeasure } from '../../src/ingest/upload-page/measure.browser.ts';
-import { createMeter } from '../../src/ingest/upload-page/meter.browser.ts';
-import { createQueue } from '../../src/ingest/upload-page/queue.browser.ts';
-import type { Details, Field, Item, Recording } from '../../src/ingest/upload-page/recording.ts';
-import type { TransferEvents } from '../../src/ingest/upload-page/transfer.browser.ts';
+import type { Fault } from '#pages/upload/api.browser.ts';
+import { createErrands } from '#pages/upload/errands.browser.ts';
+import { createEvents } from '#pages/upload/events.browser.ts';
+import type { News } from '#pages/upload/follow.browser.ts';
+import { createLane } from '#pages/upload/lane.browser.ts';
+import { createMeasure } from '#pages/upload/measure.browser.ts';
+import { createMeter } from '#pages/upload/meter.browser.ts';
+import { createQueue } from '#pages/upload/queue.browser.ts';
+import type { Details, Field, Item, Recording } from '#pages/upload/recording.ts';
+import type { TransferEvents } from '#pages/upload/transfer.browser.ts';
 
 export const URL_OF = 'https://media.example.org/uploads/1';
 export const CAMERA = new File(['four'], 'camera.mp4', { lastModified: 1 });

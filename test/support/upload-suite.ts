@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/database/kysely.ts';
-import { Locks } from '../../src/database/locks.ts';
-import { expireUploads } from '../../src/ingest/uploads/expire.ts';
-import { silentLogger } from '../../src/telemetry/log.ts';
-import { uploadedBytes } from '../../src/telemetry/metrics.ts';
+import { expireUploads } from '#ingest/tus/expire.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { Locks } from '#platform/database/locks.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
+import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 import type { TestApp } from './app.ts';
 import { bytes, sha256 } from './bytes.ts';
 import { createTestDatabase } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Watched } from '../../src/database/watch.ts';
+import type { Watched } from '#platform/database/watch.ts';
 
 /** What a process has seen that has watched the database for ages: only silence counts. */
 export const FOR_AGES: Watched = {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { DB } from '../../src/database/schema.ts';
+import type { DB } from '#platform/database/schema.ts';
 
 /**
  * Fills tables, which have their indexes again afterwards: to make these in one go takes far less time. Constraints that

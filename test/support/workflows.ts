@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../src/database/kysely.ts';
-import type { Patience } from '../../src/database/retry.ts';
-import { parseDefinition } from '../../src/workflows/definitions.ts';
-import { startWorkflow } from '../../src/workflows/start.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Patience } from '#platform/database/retry.ts';
+import { parseDefinition } from '#processing/definitions.ts';
+import { startWorkflow } from '#processing/start.ts';
 
 /** Waits for no database. */
 export const AT_ONCE: Patience = { signal: AbortSignal.abort(), onWait: () => undefined };

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database } from '../../src/database/kysely.ts';
-import { cutCaptions, readCaptions } from '../../src/media/captions.ts';
-import { type KeptPart, lengthOf } from '../../src/media/kept.ts';
-import { CAPTIONS_TYPE } from '../../src/media/signature.ts';
-import { CAPTIONS } from '../../src/publications/model.ts';
-import type { Operation } from '../operation.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
+import { type KeptPart, lengthOf } from '#platform/media/kept.ts';
+import { CAPTIONS_TYPE } from '#platform/media/signature.ts';
+import { CAPTIONS } from '#publications/model.ts';
 import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './elements.ts';
+import type { Operation } from './operation.ts';
 
 /** What people say in a day is a tenth of this. */
 const MAX_BYTES = 2 ** 24;

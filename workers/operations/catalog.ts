@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database } from '../../src/database/kysely.ts';
-import { episodeValues } from '../../src/events/columns.ts';
-import { dublinCore } from '../../src/metadata/dublincore.ts';
-import { EPISODE } from '../../src/metadata/episode.ts';
+import { episodeValues } from '#catalogue/events/columns.ts';
+import { dublinCore } from '#metadata/dublincore.ts';
+import { EPISODE } from '#metadata/episode.ts';
+import type { Database } from '#platform/database/kysely.ts';
 
 /** What the catalog of an event is called where it is published. */
 export const FILENAME = 'dublincore.xml';

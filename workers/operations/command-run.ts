@@ -2,14 +2,14 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { meaningOf } from '../../src/media/explain.ts';
-import { type FailureOptions, MediaFailure } from '../../src/media/failure.ts';
-import { sizeOf, watched } from '../../src/media/output-watch.ts';
-import { type Ending, runProgram } from '../../src/media/process.ts';
-import type { CommandSettings } from '../../src/workflows/command-settings.ts';
-import type { OperationContext } from '../operation.ts';
-import { argumentsOf } from '../site-program.ts';
+import { meaningOf } from '#platform/media/tools/explain.ts';
+import { type FailureOptions, MediaFailure } from '#platform/media/tools/failure.ts';
+import { sizeOf, watched } from '#platform/media/tools/output-watch.ts';
+import { type Ending, runProgram } from '#platform/media/tools/process.ts';
+import type { CommandSettings } from '#processing/command-settings.ts';
 import type { SourceTrack } from './elements.ts';
+import type { OperationContext } from './operation.ts';
+import { argumentsOf } from './site-program.ts';
 
 /** The operation has a limit itself. */
 const NO_LIMIT_MS = Number.POSITIVE_INFINITY;

@@ -1,12 +1,12 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { sha256 } from '../../test/support/bytes.ts';
-import { clip } from '../../test/support/clips.ts';
-import { eventually } from '../../test/support/eventually.ts';
-import { folderForThisFile } from '../../test/support/folders.ts';
-import { processesWith } from '../../test/support/media.ts';
-import { createOperationBench, type PerformOptions } from '../../test/support/operation-context.ts';
+import { sha256 } from '#test/support/bytes.ts';
+import { clip } from '#test/support/clips.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { folderForThisFile } from '#test/support/folders.ts';
+import { processesWith } from '#test/support/media.ts';
+import { createOperationBench, type PerformOptions } from '#test/support/operation-context.ts';
 import { command } from './command.ts';
 
 const bench = await createOperationBench();

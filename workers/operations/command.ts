@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { open as openFile, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Transaction } from '../../src/database/kysely.ts';
-import type { NewTrack } from '../../src/events/tracks.ts';
-import { writeEvents } from '../../src/events/write-events.ts';
-import { detectTrackType, HEAD_BYTES } from '../../src/media/signature.ts';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import { writeEvents } from '#catalogue/events/write-events.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { detectTrackType, HEAD_BYTES } from '#platform/media/signature.ts';
 import {
   type CommandSettings,
   commandMaker,
   commandSettings,
   resultFlavor,
-} from '../../src/workflows/command-settings.ts';
-import type { Operation, OperationContext } from '../operation.ts';
-import { locateProgram, matchesFlavor } from '../site-program.ts';
+} from '#processing/command-settings.ts';
 import { ProgramFailure, runOnTrack } from './command-run.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
+import type { Operation, OperationContext } from './operation.ts';
+import { locateProgram, matchesFlavor } from './site-program.ts';
 
 /**
  * Runs a site's own program on tracks: `program`, a file of COMMANDS_DIR, with `arguments`, on those of the flavor

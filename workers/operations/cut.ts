@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/kysely.ts';
-import { CUTTING, type CutPart, CuttingFault, parseCutting } from '../../src/media/cutting.ts';
-import { MediaFailure } from '../../src/media/failure.ts';
-import { type KeptPart, keepsAll, lengthOf, partsWithin } from '../../src/media/kept.ts';
-import type { Operation } from '../operation.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { CUTTING, type CutPart, CuttingFault, parseCutting } from '#platform/media/cutting.ts';
+import { type KeptPart, keepsAll, lengthOf, partsWithin } from '#platform/media/kept.ts';
+import { MediaFailure } from '#platform/media/tools/failure.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
+import type { Operation } from './operation.ts';
 
 /**
  * Decides by the event's cutting catalog what is kept of each track, for `encode` to leave nothing else, and how long the

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
-import type { Database, Transaction } from '../../src/database/kysely.ts';
-import type { PublicationElement } from '../../src/database/schema.ts';
-import type { KeptPart } from '../../src/media/kept.ts';
-import { CAPTIONS } from '../../src/publications/model.ts';
-import { releaseObjects } from '../../src/storage/staging-entries.ts';
-import type { StoredFile } from '../operation.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import type { PublicationElement } from '#platform/database/schema.ts';
+import type { KeptPart } from '#platform/media/kept.ts';
+import { releaseObjects } from '#platform/storage/staging-entries.ts';
+import { CAPTIONS } from '#publications/model.ts';
+import type { StoredFile } from './operation.ts';
 
 /** What a client sent or a program of the site made, as far as operations work with it. */
 export interface SourceTrack {

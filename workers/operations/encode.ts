@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deliver } from '../../src/media/delivery.ts';
-import { USUAL_QUALITY, type VideoQuality } from '../../src/media/delivery-plan.ts';
-import { readFor } from '../../src/media/kept.ts';
-import { countFrames, type MediaInfo, probe } from '../../src/media/probe.ts';
-import { assertPlausible, encodingLimit, isLongWork } from '../../src/media/workload.ts';
-import type { Operation, OperationContext } from '../operation.ts';
+import { deliver } from '#platform/media/delivery.ts';
+import { USUAL_QUALITY, type VideoQuality } from '#platform/media/delivery-plan.ts';
+import { readFor } from '#platform/media/kept.ts';
+import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
+import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
 import {
   fileStems,
   flavorType,
@@ -14,6 +13,7 @@ import {
   type SourceTrack,
   tracksToPrepare,
 } from './elements.ts';
+import type { Operation, OperationContext } from './operation.ts';
 
 const TAGS = ['engage-download', 'engage-streaming'];
 

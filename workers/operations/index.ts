@@ -1,10 +1,10 @@
-import type { Operation } from '../operation.ts';
 import { captions } from './captions.ts';
 import { command } from './command.ts';
 import { cut } from './cut.ts';
 import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
 import { noop } from './noop.ts';
+import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
 import { publish } from './publish.ts';
 import { republish } from './republish.ts';

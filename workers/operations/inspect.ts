@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
-import { countFrames, type MediaInfo, probe } from '../../src/media/probe.ts';
-import { assertPlausible } from '../../src/media/workload.ts';
-import type { Operation } from '../operation.ts';
+import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
+import { assertPlausible } from '#platform/media/workload.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
+import type { Operation } from './operation.ts';
 
 const READ_BYTES = 2 ** 20;
 

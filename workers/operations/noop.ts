@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from './operation.ts';
 
 /** Does nothing: for measuring the machinery around operations, and for trying out a workflow definition. */
 export const noop: Operation = {

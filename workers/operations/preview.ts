@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { watched } from '../../src/media/output-watch.ts';
-import { type MediaInfo, probe } from '../../src/media/probe.ts';
-import { takeStills } from '../../src/media/stills.ts';
-import { writeTimeline } from '../../src/media/timeline.ts';
-import { writeWaveform } from '../../src/media/waveform.ts';
-import type { Operation, OperationContext } from '../operation.ts';
+import { type MediaInfo, probe } from '#platform/media/probe.ts';
+import { takeStills } from '#platform/media/stills.ts';
+import { writeTimeline } from '#platform/media/timeline.ts';
+import { watched } from '#platform/media/tools/output-watch.ts';
+import { writeWaveform } from '#platform/media/waveform.ts';
 import {
   fileStems,
   flavorType,
@@ -14,6 +13,7 @@ import {
   type SourceTrack,
   tracksToPrepare,
 } from './elements.ts';
+import type { Operation, OperationContext } from './operation.ts';
 
 const POSTER = { width: 1280, height: 1280 };
 const THUMBNAIL = { width: 320, height: 320 };

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sha256 } from '../../test/support/bytes.ts';
-import { createOperationBench } from '../../test/support/operation-context.ts';
-import { insertElement, insertEvent } from '../../test/support/publication.ts';
-import type { Operation } from '../operation.ts';
+import { sha256 } from '#test/support/bytes.ts';
+import { createOperationBench } from '#test/support/operation-context.ts';
+import { insertElement, insertEvent } from '#test/support/publication.ts';
+import type { Operation } from './operation.ts';
 import { publish } from './publish.ts';
 import { republish } from './republish.ts';
 import { retract } from './retract.ts';

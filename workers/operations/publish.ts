@@ -1,7 +1,7 @@
-import { DEFAULT_CHANNEL } from '../../src/publications/model.ts';
-import { hasMediaFor, publishElements } from '../../src/publications/publishing.ts';
-import type { Operation } from '../operation.ts';
+import { DEFAULT_CHANNEL } from '#publications/model.ts';
+import { hasMediaFor, publishElements } from '#publications/publishing.ts';
 import { FILENAME, writeCatalog } from './catalog.ts';
+import type { Operation } from './operation.ts';
 
 /**
  * Makes what earlier operations prepared public on `channel`, with the event's catalog as it is now. Run again with

@@ -1,6 +1,6 @@
-import { channelsOf, republishCatalog } from '../../src/publications/publishing.ts';
-import type { Operation, StoredFile } from '../operation.ts';
+import { channelsOf, republishCatalog } from '#publications/publishing.ts';
 import { FILENAME, writeCatalog } from './catalog.ts';
+import type { Operation, StoredFile } from './operation.ts';
 
 /**
  * Replaces the event's catalog in every publication, the internal one as well, by the event's metadata as they are now.

@@ -1,5 +1,5 @@
-import { retractPublications } from '../../src/publications/publishing.ts';
-import type { Operation } from '../operation.ts';
+import { retractPublications } from '#publications/publishing.ts';
+import type { Operation } from './operation.ts';
 
 /** Removes the publication on `channel` with its objects, or every publication of the event without that setting. */
 export const retract: Operation = {

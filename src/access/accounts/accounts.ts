@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import type { Queryable } from '../../database/kysely.ts';
-import type { Account } from '../../database/schema.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
+import type { Account } from '#platform/database/schema.ts';
 import { anonymous } from '../principal.ts';
 
 /** An account as it is stored; `roles` are the granted ones. */

@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '../../database/kysely.ts';
-import { inTransaction } from '../../database/retry.ts';
+import type { Database, Queryable } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
 import { addAccount, type NewAccount, updateAccount } from './accounts.ts';
 import type { DigestSecrets } from './digest-secrets.ts';
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/kysely.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
 import { findAccount, type StoredAccount, usernamesInAnyCase } from './accounts.ts';

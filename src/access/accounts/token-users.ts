@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/kysely.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
 import { userRole } from '../roles/roles.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { type AliasableExpression, type SqlBool, sql } from 'kysely';
-import type { Queryable, Transaction } from '../../database/kysely.ts';
-import type { HttpError } from '../../http/errors.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { HttpError } from '#platform/http/errors/errors.ts';
 import type { Principal } from '../principal.ts';
 import { UNAUTHORIZED } from '../refusals.ts';
 import type { AclEntry } from './acl.ts';

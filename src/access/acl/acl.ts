@@ -1,4 +1,4 @@
-import { refusal } from '../../http/endpoint/refusal.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { LenientAcl, MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
 
 export const UNPARSABLE_ACL = refusal(400, 'Unable to parse acl');

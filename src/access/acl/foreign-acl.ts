@@ -1,5 +1,5 @@
-import { refusal } from '../../http/endpoint/refusal.ts';
-import { childOf, parseXml, type XmlElement, XmlFault } from '../../xml.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { childOf, parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
 import { MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
 import type { AclEntry } from './acl.ts';
 

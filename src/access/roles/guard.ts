@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
-import type { Rules } from '../../http/endpoint/rules.ts';
-import { methodNotAllowed } from '../../http/errors.ts';
+import type { Rules } from '#platform/http/endpoint/rules.ts';
+import { methodNotAllowed } from '#platform/http/errors/errors.ts';
 import { ADMINISTRATORS_ONLY, NEEDS_ROLE, SIGN_IN } from '../refusals.ts';
 import { ADMINISTRATORS } from './api-roles.ts';
 

@@ -1,5 +1,5 @@
-import type { Access, Rule } from '../../http/endpoint/rules.ts';
-import type { ApiVersion } from '../../http/version.ts';
+import type { ApiVersion } from '#platform/http/answer/version.ts';
+import type { Access, Rule } from '#platform/http/endpoint/rules.ts';
 import { ANY_API_ROLE, apiRole } from './api-roles.ts';
 
 const rule = (method: string, path: string, access: Access, since?: ApiVersion): Rule => ({

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Database } from '../../database/kysely.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 
 /** In minutes. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { networkOf } from '../../ip-address.ts';
+import { networkOf } from '#platform/text/ip-address.ts';
 import { TOO_MANY_WRONG } from '../refusals.ts';
 import { Throttle } from './throttle.ts';
 

@@ -1,4 +1,4 @@
-import { networkOf } from '../../ip-address.ts';
+import { networkOf } from '#platform/text/ip-address.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { verifyPassword } from '../accounts/password.ts';
 import type { Principal } from '../principal.ts';

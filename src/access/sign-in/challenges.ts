@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { isDatabaseOutage } from '../../database/outage.ts';
+import { isDatabaseOutage } from '#platform/database/outage.ts';
 import { BASIC } from '../refusals.ts';
 import type { DigestVerifier } from './digest/verifier.ts';
 

@@ -7,7 +7,7 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose';
-import { ConfigError } from '../../config/error.ts';
+import { ConfigError } from '#platform/setting/config-error.ts';
 
 /** The identity provider's keys cannot be had or used at the moment; `cause` says why. */
 export class KeysUnavailable extends Error {

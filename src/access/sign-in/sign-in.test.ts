@@ -1,9 +1,9 @@
 import { randomBytes, scryptSync } from 'node:crypto';
 import { Hono } from 'hono';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { handleErrors } from '../../http/error-handler.ts';
-import { requestContext } from '../../http/request-context.ts';
-import { silentLogger } from '../../telemetry/log.ts';
+import { handleErrors } from '#platform/http/app/error-handler.ts';
+import { requestContext } from '#platform/http/app/request-context.ts';
+import { silentLogger } from '#platform/telemetry/log.ts';
 import { anonymous } from '../principal.ts';
 import { authenticate } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';

@@ -10,14 +10,9 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { temporaryFolder } from '../../../test/support/folders.ts';
-import {
-  goodClaims,
-  type SigningKey,
-  serveKeys,
-  signingKey,
-} from '../../../test/support/identity-provider.ts';
-import { ConfigError } from '../../config/error.ts';
+import { ConfigError } from '#platform/setting/config-error.ts';
+import { temporaryFolder } from '#test/support/folders.ts';
+import { goodClaims, type SigningKey, serveKeys, signingKey } from '#test/support/identity-provider.ts';
 import { KeysUnavailable, openKeySet } from './key-set.ts';
 import { grantedRoles, tokenPrincipal } from './token-claims.ts';
 import { type TokenOptions, TokenVerifier } from './tokens.ts';

@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
 import type { Principal } from '../principal.ts';
 import { KeysUnavailable } from './key-set.ts';
 import { type ClaimNames, tokenPrincipal } from './token-claims.ts';

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { listen } from '../../../test/support/listen.ts';
+import { listen } from '#test/support/listen.ts';
 import { CommandError, explain } from '../failure.ts';
 import { patiently } from './patience.ts';
 import { get, type Server, ServerAway } from './server.ts';

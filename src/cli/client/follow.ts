@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatDuration } from '../../units.ts';
+import { formatDuration } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
 import { patiently } from './patience.ts';
 import { get, type Server } from './server.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '#platform/config/config.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
 
 /** Where the server is and who asks. */

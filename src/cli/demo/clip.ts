@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MediaTools } from '../../media/tools.ts';
+import type { MediaTools } from '#platform/media/tools/tools.ts';
 import type { TrackFile } from '../client/new-event.ts';
 import { CommandError } from '../failure.ts';
 import type { Recording } from './recordings.ts';

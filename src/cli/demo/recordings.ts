@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { MediaTools } from '../../media/tools.ts';
+import type { MediaTools } from '#platform/media/tools/tools.ts';
 import type { TrackFile } from '../client/new-event.ts';
 import { CommandError } from '../failure.ts';
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { Config } from '../../config.ts';
-import { locateTools, type MediaTools } from '../../media/tools.ts';
-import { formatBytes } from '../../units.ts';
+import type { Config } from '#platform/config/config.ts';
+import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
+import { formatBytes } from '#platform/text/units.ts';
 import { eventLine, eventSummary, followEvent } from '../client/follow.ts';
 import type { NewEvent } from '../client/new-event.ts';
 import { localServer } from '../client/server.ts';

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../../config.ts';
+import type { Config } from '#platform/config/config.ts';
 import { CommandError } from '../failure.ts';
 import type { Runtime } from '../role.ts';
 import type { Interrupts } from '../terminal/interrupts.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '#platform/config/config.ts';
 
 /** Where operators look, and how they sign in. A password that somebody chose is not shown. */
 export function dashboardHint(config: Config, chosenPassword: boolean): string {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { REFERENCE } from '../../endpoints.ts';
-import { buildDocument } from '../../openapi/document.ts';
+import { REFERENCE } from '#app/routes.ts';
+import { buildDocument } from '#openapi/document.ts';
 import { CommandError } from '../failure.ts';
 
 const TARGET = 'src/openapi/openapi.json';

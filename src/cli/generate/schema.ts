@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { migrate } from '../../database/migrate.ts';
+import { migrate } from '#platform/database/migrate.ts';
 import { CommandError } from '../failure.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
-const TARGET = 'src/database/schema.ts';
+const TARGET = 'src/platform/database/schema.ts';
 
 /**
  * Writes the types of the schema that the files of `sql/` make.

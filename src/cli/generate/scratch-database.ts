@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbedded } from '../../database/embedded/start.ts';
+import { startEmbedded } from '#platform/database/embedded/start.ts';
 
 /** An empty database, gone afterwards: on the server of TEST_DATABASE_URL where that is set. */
 export async function withScratchDatabase(work: (url: string) => Promise<void>): Promise<void> {

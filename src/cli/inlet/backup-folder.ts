@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Manifest, readManifest } from '../../upkeep/backup/manifest.ts';
+import { type Manifest, readManifest } from '#maintenance/backup/manifest.ts';
 import { CommandError } from '../failure.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 

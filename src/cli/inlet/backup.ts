@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { BackupUnderWay, takeBackup } from '#maintenance/backup/backup.ts';
+import { NoPlaceForBackup, requirePlace } from '#maintenance/backup/place.ts';
+import { systemOf } from '#maintenance/backup/system.ts';
+import { formatBytes } from '#platform/text/units.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { formatBytes } from '../../units.ts';
-import { BackupUnderWay, takeBackup } from '../../upkeep/backup/backup.ts';
-import { NoPlaceForBackup, requirePlace } from '../../upkeep/backup/place.ts';
-import { systemOf } from '../../upkeep/backup/system.ts';
 import { CommandError } from '../failure.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { type Config, loadConfig } from '../../config.ts';
-import { createDatabase, type Database } from '../../database/kysely.ts';
-import { createClient, MIGRATION } from '../../database/limits.ts';
-import { createPool } from '../../database/pool.ts';
-import type { ObjectStorage } from '../../storage/port.ts';
+import { type Config, loadConfig } from '#platform/config/config.ts';
+import { createDatabase, type Database } from '#platform/database/kysely.ts';
+import { createClient, MIGRATION } from '#platform/database/limits.ts';
+import { createPool } from '#platform/database/pool.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
 import { prepareDatabase, reachable } from '../prepare-database.ts';
 

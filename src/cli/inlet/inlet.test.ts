@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/support/folders.ts';
-import { locateTools } from '../../media/tools.ts';
+import { locateTools } from '#platform/media/tools/tools.ts';
+import { temporaryFolder } from '#test/support/folders.ts';
 import { doctorCommand } from './doctor.ts';
 import { eventsCommand } from './events.ts';
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../../config.ts';
+import { loadConfig } from '#platform/config/config.ts';
 import { HELP as DEMO_USAGE } from '../demo/arguments.ts';
 import { migrateCommand as migrate } from '../migrate.ts';
 import type { Role } from '../role.ts';

@@ -1,9 +1,9 @@
-import { loadConfig } from '../../config.ts';
-import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '../../database/migrate.ts';
-import { formatBytes } from '../../units.ts';
-import { BackupDamaged } from '../../upkeep/backup/damaged.ts';
-import type { Manifest } from '../../upkeep/backup/manifest.ts';
-import { NotToBeReplaced, requireUnused, restoreBackup } from '../../upkeep/backup/restore.ts';
+import { BackupDamaged } from '#maintenance/backup/damaged.ts';
+import type { Manifest } from '#maintenance/backup/manifest.ts';
+import { NotToBeReplaced, requireUnused, restoreBackup } from '#maintenance/backup/restore.ts';
+import { loadConfig } from '#platform/config/config.ts';
+import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '#platform/database/migrate.ts';
+import { formatBytes } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
 import { applyMigrations } from '../migrations.ts';
 import { findDatabase, reachable } from '../prepare-database.ts';

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../config.ts';
+import { loadConfig } from '#platform/config/config.ts';
 import { awayOf, localServer, reach, refusalOf, type Server } from '../client/server.ts';
 import { wrongArguments } from './command.ts';
 

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { bytes } from '../../../test/support/bytes.ts';
-import { eventually } from '../../../test/support/eventually.ts';
-import { folderForThisFile } from '../../../test/support/folders.ts';
-import { listen } from '../../../test/support/listen.ts';
-import { type ServedApp, serveApp } from '../../../test/support/serve-uploads.ts';
+import { bytes } from '#test/support/bytes.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { folderForThisFile } from '#test/support/folders.ts';
+import { listen } from '#test/support/listen.ts';
+import { type ServedApp, serveApp } from '#test/support/serve-uploads.ts';
 import { uploadCommand } from './upload.ts';
 
 type Deed = (asked: IncomingMessage, answer: ServerResponse) => boolean;

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
-import { formatBytes } from '../../units.ts';
+import { formatBytes } from '#platform/text/units.ts';
 import { EventGone, eventLine, eventSummary, followEvent, type ProcessedEvent } from '../client/follow.ts';
 import { fieldsOf, type NewEvent, type TrackFile } from '../client/new-event.ts';
 import { patiently } from '../client/patience.ts';

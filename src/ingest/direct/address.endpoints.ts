@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { EVENT_ID } from '../../events/examples.ts';
-import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
-import { refusal } from '../../http/endpoint/refusal.ts';
-import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '../../http/error-handler.ts';
-import { BYTE_REFUSALS } from '../uploads/byte-refusals.ts';
+import { EVENT_ID } from '#catalogue/events/examples.ts';
+import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '#platform/http/app/error-handler.ts';
+import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { BYTE_REFUSALS } from '../tus/byte-refusals.ts';
 import {
   BAD_LENGTH,
   BAD_METADATA,
@@ -14,8 +14,8 @@ import {
   UPLOAD_GONE,
   UPLOAD_LOCKED,
   WRONG_VERSION,
-} from '../uploads/tus-refusals.ts';
-import { answerTusRequest } from '../uploads/tus-request.ts';
+} from '../tus/tus-refusals.ts';
+import { answerTusRequest } from '../tus/tus-request.ts';
 import {
   ADDRESS_EXPIRED,
   type AddressServices,

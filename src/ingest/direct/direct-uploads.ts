@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
-import type { Queryable, Transaction } from '../../database/kysely.ts';
-import type { DirectUpload as Row } from '../../database/schema.ts';
-import type { ApiVersion } from '../../http/version.ts';
-import { newUploadId } from '../uploads/uploads.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { DirectUpload as Row } from '#platform/database/schema.ts';
+import type { ApiVersion } from '#platform/http/answer/version.ts';
+import { newUploadId } from '../tus/uploads.ts';
 
 /** Where the addresses are that are handed out. */
 export const ADDRESSES = '/direct-uploads';

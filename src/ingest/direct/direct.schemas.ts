@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Instant } from '../../http/endpoint/schemas.ts';
-import { formatInstant } from '../../metadata/time.ts';
+import { formatInstant } from '#metadata/time.ts';
+import { Instant } from '#platform/http/endpoint/schemas.ts';
 import type { DirectFile, DirectUpload } from './direct-uploads.ts';
 
 /** How far a direct upload is. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../database/kysely.ts';
-import { inTransaction } from '../../database/retry.ts';
-import { discardUpload } from '../uploads/uploads.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import { discardUpload } from '../tus/uploads.ts';
 import { DirectUploadOver } from './outcome.ts';
 
 /** How long one can be asked what has become of a direct upload after it has expired. */

@@ -1,7 +1,7 @@
-import type { Config } from '../../config.ts';
-import { FLAVOR } from '../../events/flavor.ts';
-import { refusal } from '../../http/endpoint/refusal.ts';
-import { parseDateTime } from '../../metadata/time.ts';
+import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { parseDateTime } from '#metadata/time.ts';
+import type { Config } from '#platform/config/config.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { FLAVORS } from '../event-form.ts';
 import type { FileOf } from './direct-uploads.ts';
 

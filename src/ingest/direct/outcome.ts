@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Queryable, Transaction } from '../../database/kysely.ts';
-import { discardUpload, newUploadId, UploadLost } from '../uploads/uploads.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import { discardUpload, newUploadId, UploadLost } from '../tus/uploads.ts';
 
 /** Nothing more becomes of a direct upload: an event was made of it, it has failed, has expired, or was taken back. */
 export class DirectUploadOver extends Error {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Logger } from '../../telemetry/log.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
 import { type FinishParts, finishDirectUpload } from './finish.ts';
 
 /** As long as that, the request that brought the last byte is let make the event. */

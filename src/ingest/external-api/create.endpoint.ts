@@ -1,21 +1,21 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { apiRole } from '../../access/roles/api-roles.ts';
-import type { Config } from '../../config.ts';
-import { CreatedEvents } from '../../events/event.schemas.ts';
-import { EVENT_ID, NEXT_EVENT_ID } from '../../events/examples.ts';
-import { CREATION_REFUSALS } from '../../events/refusals.ts';
-import { EVENT_CHANGES } from '../../events/versions.ts';
-import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
-import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '../../http/endpoint/schemas.ts';
-import { NOT_MULTIPART } from '../../http/form/multipart.ts';
-import { versionedJson } from '../../http/version.ts';
-import type { Idempotency, RememberContent } from '../../idempotency/idempotency.ts';
-import { REPEATABLE } from '../../idempotency/repeatable.ts';
-import { CONFLICT } from '../../recordings/answer-conflicts.ts';
-import { explainingConflicts } from '../../recordings/conflicts.ts';
-import { NEW_SCHEDULING_REFUSALS } from '../../recordings/refusals.ts';
-import { NewScheduling } from '../../recordings/schedules/scheduling.schemas.ts';
+import type { Idempotency, RememberContent } from '#access/idempotency/idempotency.ts';
+import { REPEATABLE } from '#access/idempotency/repeatable.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { CONFLICT } from '#capture/schedules/answer-conflicts.ts';
+import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { NewScheduling } from '#capture/schedules/scheduling.schemas.ts';
+import { NEW_SCHEDULING_REFUSALS } from '#capture/states/refusals.ts';
+import { CreatedEvents } from '#catalogue/events/event.schemas.ts';
+import { EVENT_ID, NEXT_EVENT_ID } from '#catalogue/events/examples.ts';
+import { CREATION_REFUSALS } from '#catalogue/events/refusals.ts';
+import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
+import type { Config } from '#platform/config/config.ts';
+import { versionedJson } from '#platform/http/answer/version.ts';
+import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '#platform/http/endpoint/schemas.ts';
+import { NOT_MULTIPART } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
@@ -30,7 +30,7 @@ import {
 import type { Intake } from '../intake.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { digestForm, receiveForm } from '../receive-form.ts';
-import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../uploads/uploads-part.ts';
+import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../tus/uploads-part.ts';
 
 interface Services extends DoorServices {
   config: DoorServices['config'] & Pick<Config, 'publicUrl' | 'scheduling'>;

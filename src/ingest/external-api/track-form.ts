@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FLAVOR } from '../../events/flavor.ts';
-import { TextFlag } from '../../http/endpoint/query.schemas.ts';
-import { refusal } from '../../http/endpoint/refusal.ts';
+import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { TextFlag } from '#platform/http/endpoint/query.schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 
 const TAG_LENGTH = 255;
 const MOST_TAGS = 1000;

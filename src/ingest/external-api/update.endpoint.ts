@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { requireAccess } from '../../access/acl/acl.queries.ts';
-import { apiRole } from '../../access/roles/api-roles.ts';
-import type { Config } from '../../config.ts';
-import type { Database } from '../../database/kysely.ts';
-import { eventParams } from '../../events/endpoints/events.endpoints.ts';
+import { requireAccess } from '#access/acl/acl.queries.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { CONFLICT } from '#capture/schedules/answer-conflicts.ts';
+import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { SCHEDULING } from '#capture/schedules/examples.ts';
+import { SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
+import { SCHEDULING_REFUSALS } from '#capture/states/refusals.ts';
+import { findProgress } from '#capture/states/state.ts';
+import { eventParams } from '#catalogue/events/endpoints/events.endpoints.ts';
 import {
   EVENT_MISSING,
   RECORDED_ALREADY,
   RESCHEDULING_REFUSALS,
   UPDATE_REFUSALS,
-} from '../../events/refusals.ts';
-import { refuseSecondRecording } from '../../events/update/decide-update.ts';
-import { EVENT_CHANGES } from '../../events/versions.ts';
-import { defineEndpoint, type EndpointRequest } from '../../http/endpoint/endpoint.ts';
-import { refusal } from '../../http/endpoint/refusal.ts';
-import { jsonText } from '../../http/endpoint/schemas.ts';
-import { isMultipart } from '../../http/form/multipart.ts';
-import { CONFLICT } from '../../recordings/answer-conflicts.ts';
-import { explainingConflicts } from '../../recordings/conflicts.ts';
-import { SCHEDULING_REFUSALS } from '../../recordings/refusals.ts';
-import { SCHEDULING } from '../../recordings/schedules/examples.ts';
-import { SchedulingUpdate } from '../../recordings/schedules/scheduling.schemas.ts';
-import { findProgress } from '../../recordings/state.ts';
+} from '#catalogue/events/refusals.ts';
+import { refuseSecondRecording } from '#catalogue/events/update/decide-update.ts';
+import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
+import type { Config } from '#platform/config/config.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { jsonText } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { isMultipart } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
@@ -35,8 +35,8 @@ import {
 } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
-import { NOT_AWAITED } from '../uploads/take.ts';
-import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../uploads/uploads-part.ts';
+import { NOT_AWAITED } from '../tus/take.ts';
+import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../tus/uploads-part.ts';
 
 const NO_FORM = refusal(400, 'No multipart content');
 /** The event may be read but not changed. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { canonicalAddress } from '../../ip-address.ts';
+import { canonicalAddress } from '#platform/text/ip-address.ts';
 import { type Policy, parsePolicy, policyText } from './policy.ts';
 import { SIGNATURE_PARAMETERS, sameResource, withoutSignature } from './resource.ts';
 

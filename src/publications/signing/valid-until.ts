@@ -1,4 +1,4 @@
-import { parseDate } from '../../metadata/time.ts';
+import { parseDate } from '#metadata/time.ts';
 
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;

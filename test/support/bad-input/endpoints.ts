@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { REFERENCE } from '../../../src/endpoints.ts';
-import type { Description } from '../../../src/http/endpoint/endpoint.ts';
+import { REFERENCE } from '#app/routes.ts';
+import type { Description } from '#platform/http/endpoint/endpoint.ts';
 import type { TestApp } from '../app.ts';
 import { insertPublication } from '../publication.ts';
 import { insertScheduled } from '../scheduled-event.ts';

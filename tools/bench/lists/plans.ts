@@ -1,12 +1,12 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { Principal } from '../../../src/access/principal.ts';
-import { findPart, type Listing } from '../../../src/database/list/index.ts';
-import { createPool } from '../../../src/database/pool.ts';
-import type { DB } from '../../../src/database/schema.ts';
-import { accessibleEvents, EVENT_LIST } from '../../../src/events/list.ts';
-import { listingOf } from '../../../src/http/list/index.ts';
-import { NEWEST_VERSION } from '../../../src/http/version.ts';
-import { accessibleSeries, SERIES_LIST } from '../../../src/series/list.ts';
+import { accessibleEvents, EVENT_LIST } from '../../../src/catalogue/events/list.ts';
+import { accessibleSeries, SERIES_LIST } from '../../../src/catalogue/series/list.ts';
+import { findPart, type Listing } from '../../../src/platform/database/list/index.ts';
+import { createPool } from '../../../src/platform/database/pool.ts';
+import type { DB } from '../../../src/platform/database/schema.ts';
+import { NEWEST_VERSION } from '../../../src/platform/http/answer/version.ts';
+import { listingOf } from '../../../src/platform/http/list/index.ts';
 import { type ListCase, labelOf, PAGE, PEOPLE } from './cases.ts';
 
 /** The plans of the queries that Inlet finds and counts a list with, as text. */

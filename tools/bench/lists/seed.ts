@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../../src/database/kysely.ts';
-import type { DB } from '../../../src/database/schema.ts';
+import type { Database } from '../../../src/platform/database/kysely.ts';
+import type { DB } from '../../../src/platform/database/schema.ts';
 import { withoutIndexesAndTriggers } from '../setup/bulk.ts';
 
 /** The roles of the person who may read one event in a thousand: spread over all years, or nothing but the oldest. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../../../src/database/kysely.ts';
-import type { DB } from '../../../src/database/schema.ts';
+import type { Database } from '../../../src/platform/database/kysely.ts';
+import type { DB } from '../../../src/platform/database/schema.ts';
 import { withoutIndexesAndTriggers } from '../setup/bulk.ts';
 
 export const AGENTS = 100;

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { DB } from '../../../src/database/schema.ts';
+import type { DB } from '../../../src/platform/database/schema.ts';
 import { withoutIndexes } from '../../../test/support/without-indexes.ts';
 
 /** Fills tables without their indexes and triggers: what triggers derive is up to the work. */

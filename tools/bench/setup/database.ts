@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { applyMigrations } from '../../../src/cli/migrations.ts';
-import { startEmbedded } from '../../../src/database/embedded/start.ts';
-import { pendingMigrations } from '../../../src/database/migrate.ts';
+import { startEmbedded } from '../../../src/platform/database/embedded/start.ts';
+import { pendingMigrations } from '../../../src/platform/database/migrate.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 
 /** Says of a database that it is complete. */

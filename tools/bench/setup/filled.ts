@@ -1,5 +1,5 @@
-import { createDatabase, type Database } from '../../../src/database/kysely.ts';
-import { createPool } from '../../../src/database/pool.ts';
+import { createDatabase, type Database } from '../../../src/platform/database/kysely.ts';
+import { createPool } from '../../../src/platform/database/pool.ts';
 import type { Bench } from './bench.ts';
 import { filledDatabase } from './database.ts';
 

@@ -4,9 +4,9 @@
  */
 import { Hono } from 'hono';
 import { sql } from 'kysely';
-import { createDatabase } from '../../../src/database/kysely.ts';
-import { createPool } from '../../../src/database/pool.ts';
-import { serve } from '../../../src/http/server/serve.ts';
+import { createDatabase } from '../../../src/platform/database/kysely.ts';
+import { createPool } from '../../../src/platform/database/pool.ts';
+import { serve } from '../../../src/platform/http/server/serve.ts';
 import { COLUMNS } from '../lists/columns.ts';
 import { serveTasks } from '../support/helper-process.ts';
 

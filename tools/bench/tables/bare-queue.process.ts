@@ -3,10 +3,10 @@
  * them off. A process of its own, answering tasks (see `helper-process.ts`).
  */
 import { randomUUID } from 'node:crypto';
-import { loadConfig } from '../../../src/config.ts';
-import { postgresBackend } from '../../../src/queue/postgres.ts';
-import { redisBackend } from '../../../src/queue/redis.ts';
-import { silentLogger } from '../../../src/telemetry/log.ts';
+import { loadConfig } from '../../../src/platform/config/config.ts';
+import { postgresBackend } from '../../../src/platform/queue/postgres.ts';
+import { redisBackend } from '../../../src/platform/queue/redis.ts';
+import { silentLogger } from '../../../src/platform/telemetry/log.ts';
 import { serveTasks } from '../support/helper-process.ts';
 
 export interface BareJobs {

@@ -4,11 +4,11 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../../../src/database/kysely.ts';
-import type { DB } from '../../../src/database/schema.ts';
-import type { WorkflowDefinition } from '../../../src/workflows/definition.ts';
-import { parseDefinition } from '../../../src/workflows/definitions.ts';
-import { startWorkflow } from '../../../src/workflows/start.ts';
+import type { Database } from '../../../src/platform/database/kysely.ts';
+import type { DB } from '../../../src/platform/database/schema.ts';
+import type { WorkflowDefinition } from '../../../src/processing/definition.ts';
+import { parseDefinition } from '../../../src/processing/definitions.ts';
+import { startWorkflow } from '../../../src/processing/start.ts';
 import { type ApiAddress, postEvent } from '../support/http-client.ts';
 
 const WRITERS = 8;

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database } from '../../../src/database/kysely.ts';
+import type { Database } from '../../../src/platform/database/kysely.ts';
 import { clip } from '../../../test/support/clips.ts';
 import type { Bench } from '../setup/bench.ts';
 import { type InletProcess, startInlet } from '../setup/inlet-process.ts';

@@ -1,9 +1,9 @@
-import { createDatabase, type Database } from '../../../src/database/kysely.ts';
-import { MIGRATION } from '../../../src/database/limits.ts';
-import { createPool } from '../../../src/database/pool.ts';
-import { folderIn } from '../../../src/storage/folder-backend.ts';
-import type { ObjectStorage } from '../../../src/storage/port.ts';
-import { bucketPlace } from '../../../src/storage/s3-backend.ts';
+import { createDatabase, type Database } from '../../../src/platform/database/kysely.ts';
+import { MIGRATION } from '../../../src/platform/database/limits.ts';
+import { createPool } from '../../../src/platform/database/pool.ts';
+import { folderIn } from '../../../src/platform/storage/folder-backend.ts';
+import type { ObjectStorage } from '../../../src/platform/storage/port.ts';
+import { bucketPlace } from '../../../src/platform/storage/s3-backend.ts';
 import type { TestS3 } from '../../../test/support/s3.ts';
 import type { Cleanup } from '../../bench/support/cleanup.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Queryable } from '../../../database/kysely.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
 
 /**
  * A client that streams a recording cannot send it again when it learns in the middle that its nonce is over; some then

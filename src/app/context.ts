@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { sql } from 'kysely';
+import { Directory } from '#access/accounts/directory.ts';
+import { Idempotency } from '#access/idempotency/idempotency.ts';
+import { IdempotencyLedger } from '#access/idempotency/ledger.ts';
+import { Sessions } from '#access/sessions/sessions.ts';
+import { SessionStore } from '#access/sessions/store.ts';
+import { Attempts } from '#access/sign-in/attempts.ts';
+import { Authenticator } from '#access/sign-in/authenticator.ts';
+import { Nonces, nonceKeyOf } from '#access/sign-in/digest/nonces.ts';
+import { DigestVerifier } from '#access/sign-in/digest/verifier.ts';
+import { openKeySet } from '#access/sign-in/key-set.ts';
+import { TokenVerifier } from '#access/sign-in/tokens.ts';
+import { ChangeFeed } from '#changes/feed.ts';
+import { UploadGate } from '#ingest/gate.ts';
+import { Digests } from '#ingest/tus/digests.ts';
+import type { HealthChecks } from '#maintenance/health.endpoints.ts';
+import { type Catalogs, loadCatalogs } from '#metadata/catalogs.ts';
+import { UpdateStreams } from '#notifications/stream/update-streams.ts';
+import { StudioFolder } from '#pages/studio/studio-folder.ts';
+import { type Config, describeConfig } from '#platform/config/config.ts';
+import { createDatabase, type Database } from '#platform/database/kysely.ts';
+import { VITAL } from '#platform/database/limits.ts';
+import { Locks } from '#platform/database/locks.ts';
+import { Notifications } from '#platform/database/notifications.ts';
+import { waitWhileAway } from '#platform/database/patience.ts';
+import { createPool } from '#platform/database/pool.ts';
+import { DatabaseWatch } from '#platform/database/watch.ts';
+import { createQueue } from '#platform/queue/create.ts';
+import type { WorkQueue } from '#platform/queue/port.ts';
+import { ConfigError } from '#platform/setting/config-error.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { StagingLedger } from '#platform/storage/staging.ts';
+import { createLogger, type Logger } from '#platform/telemetry/log.ts';
+import type { ProcessParts } from '#platform/telemetry/process-metrics.ts';
+import { Pulse } from '#platform/telemetry/pulse.ts';
+import { loadDefinitions, type WorkflowDefinitions } from '#processing/definitions.ts';
+import type { PublicationAddresses } from '#publications/index.ts';
+import { UrlSigner } from '#publications/signing/url-signer.ts';
+import { ServiceMetrics } from '#statistics/metrics/service-metrics.ts';
+
+/**
+ * A request waits as long for a database that is started anew: agents do not repeat an upload that fails. Loops of workers
+ * wait by themselves.
+ */
+const RESTART_MS = 15_000;
+/** As many as the renewals of a process and two checks at a time need. */
+const VITAL_CONNECTIONS = 3;
+/** A run of a loop may be long, but not so long. */
+const STUCK_MS = 5 * 60_000;
+
+/** Adapters and services of one process. */
+export interface Services {
+  log: Logger;
+  database: Database;
+  /**
+   * The same database over a few connections that requests cannot use up: for signs of life (heartbeats, leases) and
+   * checks. Statements that take longer than seconds do not belong here.
+   */
+  vital: Database;
+  /** Since when the database has been there, for whoever judges the silence of others. */
+  watch: Pick<DatabaseWatch, 'seen' | 'close'>;
+  storage: ObjectStorage;
+  queue: WorkQueue;
+  staging: StagingLedger;
+  /** Which metadata there is. */
+  catalogs: Catalogs;
+  /** What can be done with recordings. */
+  definitions: WorkflowDefinitions;
+  /** Everybody who can sign in. */
+  directory: Directory;
+  /** Finds out who somebody is by a password. */
+  authenticator: Authenticator;
+  /** The same of machines, by answers to a challenge. */
+  digestVerifier: DigestVerifier;
+  /** The same by a token; absent where no identity provider is configured. */
+  tokens: TokenVerifier | undefined;
+  /** The same by a browser's cookie. */
+  sessions: Sessions;
+  idempotency: Idempotency;
+  /** Who writes to what, among all processes. */
+  locks: Locks;
+  /** What the database tells this process of. */
+  notifications: Notifications;
+  gate: UploadGate;
+  digests: Digests;
+  /** How long an upload of several requests lives without another byte, in milliseconds. */
+  lifetimeMs: number;
+  /** Who follows changes as they come. */
+  streams: UpdateStreams;
+  /** Where publications are, and how their addresses are signed. */
+  addresses: PublicationAddresses;
+  health: HealthChecks;
+  /** Whether the loops of this process get round. */
+  pulse: Pulse;
+  /** Figures of the whole service. */
+  serviceMetrics: ServiceMetrics;
+  /** A recorder for browsers, if there is one to serve. */
+  studio: StudioFolder | undefined;
+}
+
+/** What one process works with. */
+export interface Context extends Services {
+  config: Config;
+  role: 'api' | 'worker' | 'all';
+  databaseUrl: string;
+  /** The connections to the database, by what they are for. */
+  pools: ProcessParts['pools'];
+  /** Unique to this process, also after a restart. */
+  processName: string;
+  /** Releases everything in the reverse order. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds what the roles share. Tests hand in services of their own.
+ *
+ * @throws {ConfigError} when there is no database to connect to, and for files of the configuration that are wrong
+ */
+export async function createContext(
+  config: Config,
+  role: Context['role'],
+  overrides: Partial<Services> = {},
+): Promise<Context> {
+  const { databaseUrl, publicUrl } = config;
+  if (!databaseUrl)
+    throw new ConfigError('DATABASE_URL is not set; start Inlet with npm start, which brings a database.');
+  const processName = `${role}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const log = overrides.log ?? createLogger(config.log);
+  log.debug({ config: describeConfig(config) }, 'configuration');
+  const catalogs = overrides.catalogs ?? (await loadCatalogs(config.metadataDir));
+  const definitions = overrides.definitions ?? (await loadDefinitions(config.workflowsDir));
+  const studio = overrides.studio ?? (await openStudio(config, role));
+  const keys = config.jwt && role !== 'worker' ? await openKeySet(config.jwt.keySet) : undefined;
+  const storage = overrides.storage ?? (await config.storage.open(config.uploadMemoryBytes));
+  // From here on nothing fails: what keeps connections is not left behind by who tries again.
+  const pool = createPool(databaseUrl, {
+    max: 10 + config.workerConcurrency * 2,
+    applicationName: `inlet ${role}`,
+    onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
+  });
+  const vitalPool = createPool(databaseUrl, {
+    max: VITAL_CONNECTIONS,
+    min: VITAL_CONNECTIONS,
+    limits: VITAL,
+    applicationName: `inlet ${role} vital`,
+    onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
+  });
+  const database =
+    overrides.database ?? createDatabase(role === 'worker' ? pool : waitWhileAway(pool, RESTART_MS));
+  const vital = overrides.vital ?? overrides.database ?? createDatabase(vitalPool);
+  const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
+  const staging =
+    overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
+  const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
+  const attempts = new Attempts();
+  const watch = overrides.watch ?? new DatabaseWatch(vital);
+  const ledger = new IdempotencyLedger({ database, vital, watch, log });
+  const locks = overrides.locks ?? new Locks(databaseUrl, log);
+  const notifications = overrides.notifications ?? new Notifications(databaseUrl, log);
+  const pulse = overrides.pulse ?? new Pulse();
+  const streams =
+    overrides.streams ??
+    new UpdateStreams({ feed: new ChangeFeed({ database, notifications, pulse, log }), database });
+  return {
+    config,
+    role,
+    databaseUrl,
+    pools: { usual: pool, vital: vitalPool },
+    watch,
+    processName,
+    log,
+    database,
+    vital,
+    storage,
+    queue,
+    staging,
+    catalogs,
+    definitions,
+    directory,
+    authenticator: overrides.authenticator ?? new Authenticator(directory, undefined, attempts),
+    digestVerifier:
+      overrides.digestVerifier ??
+      new DigestVerifier({ directory, nonces: new Nonces(nonceKeyOf(database)), attempts, publicUrl }),
+    tokens: overrides.tokens ?? tokenVerifier(config, keys, directory),
+    sessions: overrides.sessions ?? new Sessions(new SessionStore({ database, directory }), publicUrl),
+    idempotency: overrides.idempotency ?? new Idempotency(ledger),
+    locks,
+    notifications,
+    gate: overrides.gate ?? new UploadGate(config.maxParallelUploads),
+    digests: overrides.digests ?? new Digests(),
+    streams,
+    lifetimeMs: overrides.lifetimeMs ?? config.uploadExpiryMs,
+    addresses: overrides.addresses ?? {
+      publicUrl,
+      signer: config.urlSigning && new UrlSigner(config.urlSigning),
+    },
+    pulse,
+    serviceMetrics: overrides.serviceMetrics ?? new ServiceMetrics({ database, vital, queue, log }),
+    studio,
+    health: overrides.health ?? {
+      database: async () => void (await sql`SELECT 1`.execute(vital)),
+      queue: () => queue.check(),
+      storage: () => storage.check(),
+      worker: async () => {
+        const stuck = pulse.stuck(STUCK_MS);
+        if (stuck.length > 0) throw new Error(`These loops hang: ${stuck.join(', ')}.`);
+      },
+    },
+    close: async () => {
+      watch.close();
+      await streams.close();
+      ledger.close();
+      staging.close();
+      await locks.close();
+      await notifications.close();
+      await queue.close();
+      await storage.close();
+      await Promise.all([pool.end(), vitalPool.end()]);
+    },
+  };
+}
+
+function openStudio({ studioDir }: Config, role: string): Promise<StudioFolder> | undefined {
+  return studioDir && role !== 'worker' ? StudioFolder.open(studioDir) : undefined;
+}
+
+function tokenVerifier(
+  { jwt }: Config,
+  keys: Awaited<ReturnType<typeof openKeySet>> | undefined,
+  directory: Directory,
+): TokenVerifier | undefined {
+  if (!jwt || !keys) return undefined;
+  return new TokenVerifier({ ...jwt, keys, heldBy: (username) => directory.heldBy(username) });
+}

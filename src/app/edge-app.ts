@@ -1,0 +1,119 @@
+import type { Hono } from 'hono';
+import type { Config } from '#platform/config/config.ts';
+import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { measureProcess } from '#platform/telemetry/process-metrics.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { createApp } from './app.ts';
+import { type Context, createContext } from './context.ts';
+import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
+import { Shutdown } from './shutdown.ts';
+import { startTracing } from './trace-export.ts';
+
+/** A start that has failed is not tried again sooner. */
+const PAUSE_MS = 1_000;
+/** Whatever hangs, the process ends this long after the deadline of its shutdown. */
+const LAST_RESORT_MS = 500;
+const NOT_NOW = {
+  'Content-Type': SENTENCE,
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Retry-After': '5',
+};
+
+interface Started {
+  context: Context;
+  app: Hono;
+  shutdown: Shutdown;
+}
+
+/** The API for a server that is there already: built with the first request, and with a later one when that fails. */
+export class EdgeApp {
+  readonly #underWay = new Set<Promise<unknown>>();
+  #started: Promise<Started | undefined> | undefined;
+  #closing: Promise<void> | undefined;
+  #owned = false;
+  readonly #config: () => Config;
+
+  /** @param config reads the configuration; may throw */
+  constructor(config: () => Config) {
+    this.#config = config;
+  }
+
+  /**
+   * @param peer the other end of the connection
+   * @param completed when the server has sent all of the answer; undefined where it does not say so
+   * @returns 503 while it cannot be built; the reason is in the log
+   */
+  async fetch(
+    request: Request,
+    peer: { remoteAddress: string | undefined },
+    completed?: Promise<unknown>,
+  ): Promise<Response> {
+    const started = this.#closing ? undefined : await this.#start();
+    if (!started)
+      return new Response('The server cannot start at this moment.', { status: 503, headers: NOT_NOW });
+    const answer = Promise.resolve(started.app.fetch(request, peer));
+    this.#wait(answer);
+    if (completed) this.#wait(completed);
+    return answer;
+  }
+
+  /** Answers what is under way and lets go of everything, within `SHUTDOWN_SECONDS`. The server is to be closed before. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  /** Makes it one that owns its process: signals end it, and a promise that nobody waited for does not. */
+  ownProcess(): void {
+    this.#owned = true;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void this.close());
+  }
+
+  #start(): Promise<Started | undefined> {
+    this.#started ??= this.#build().catch((error) => {
+      tellFailure(error);
+      setTimeout(() => {
+        this.#started = undefined;
+      }, PAUSE_MS).unref();
+      return undefined;
+    });
+    return this.#started;
+  }
+
+  async #build(): Promise<Started> {
+    const context = await createContext(this.#config(), 'api');
+    const shutdown = new Shutdown({ log: context.log, deadlineMs: context.config.shutdownMs });
+    if (this.#owned) {
+      logStrayRejections(context.log);
+      logWarnings(context.log);
+      measureProcess({ ...context, version: manifest.version });
+      await startTracing(context, shutdown);
+    }
+    return { context, app: createApp(context), shutdown };
+  }
+
+  async #end(): Promise<void> {
+    const started = await this.#started;
+    if (!started) return;
+    const { shutdown } = started;
+    const { config, locks, streams, close } = started.context;
+    shutdown.finish('answer open requests', async () => {
+      // Uploads that can go on elsewhere need not be waited for.
+      locks.wantAll();
+      await streams.close();
+      while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    });
+    shutdown.release('connections', close);
+    if (this.#owned) setTimeout(() => process.exit(1), config.shutdownMs + LAST_RESORT_MS).unref();
+    await shutdown.run();
+  }
+
+  #wait(work: Promise<unknown>): void {
+    const settled: Promise<unknown> = work.then(
+      () => this.#underWay.delete(settled),
+      () => this.#underWay.delete(settled),
+    );
+    this.#underWay.add(settled);
+  }
+}

@@ -1,0 +1,65 @@
+import { apiRole } from '#access/roles/api-roles.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { versionedJson } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
+import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { answerList, listHeaders, PageQuery } from '#platform/http/list/index.ts';
+import { Agent, AgentList } from './agent.schemas.ts';
+import { findAgent } from './agents.queries.ts';
+import { AGENT, AGENT_ID } from './examples.ts';
+import { AGENT_LIST, agentJson, KNOWN } from './list.ts';
+
+const AGENT_MISSING = refusal(404, (id: string) => `Cannot find an agent with id '${id}'.`, [AGENT_ID]);
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+  database: Database;
+}
+
+/** The capture agents that are known (compatibility 6). */
+export const listAgents = defineEndpoint({
+  method: 'get',
+  path: '/api/agents',
+  since: '1.1.0',
+  access: apiRole('CAPTURE_AGENTS_VIEW'),
+  summary: 'List capture agents',
+  description: 'By identifier. All of them, unless `limit` is given.',
+  query: PageQuery,
+  answers: {
+    200: {
+      description: 'A page of capture agents.',
+      body: AgentList,
+      example: [AGENT],
+      headers: listHeaders('/api/agents'),
+    },
+  },
+  refusals: [NO_WHOLE_NUMBER],
+  handle: ({ c }, { config, database }: Services) =>
+    answerList(c, AGENT_LIST, {
+      database,
+      url: `${config.publicUrl}/api/agents`,
+      access: undefined,
+      criteria: KNOWN,
+      json: async (agents) => agents.map(agentJson),
+    }),
+});
+
+export const readAgent = defineEndpoint({
+  method: 'get',
+  path: '/api/agents/{agent_id}',
+  since: '1.1.0',
+  access: apiRole('CAPTURE_AGENTS_VIEW'),
+  summary: 'Read a capture agent',
+  description: 'Known is an agent that has reported, or for which something has been scheduled.',
+  params: { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) },
+  answers: { 200: { description: 'The capture agent.', body: Agent, example: AGENT } },
+  refusals: [AGENT_MISSING],
+  handle: async ({ c, params }, { database }: Services) => {
+    const agent = await findAgent(database, params.agent_id);
+    if (!agent) throw AGENT_MISSING(params.agent_id);
+    return versionedJson(c, agentJson(agent));
+  },
+});

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { isXmlText } from '#metadata/xml.ts';
+import { checked } from '#platform/http/endpoint/check.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { isTimeZone } from '#platform/text/time-zone.ts';
+import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from './names.ts';
+import { parsePropertiesXml } from './properties-xml.ts';
+
+const MAX_BYTES = 64 * 1024;
+const MAX_PROPERTIES = 1000;
+const MAX_KEY = 255;
+const MAX_VALUE = 10_000;
+const TIME_ZONE = 'capture.device.timezone';
+const DEFAULT_ZONE = 'UTC';
+
+/** A configuration that is neither of the two. */
+export const UNREADABLE = refusal(400, 'The configuration must be a JSON object or properties XML.');
+export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration is longer than ${MAX_BYTES} bytes.`);
+
+/** What a capture agent tells about itself. */
+export interface AgentConfiguration {
+  /** In the order of the keys. */
+  properties: ReadonlyMap<string, string>;
+  /** What it can record. */
+  inputs: string[];
+  /** IANA name of the zone it is in. */
+  timeZone: string;
+  /** What it calls its zone, where no zone is called so; some send rules as of POSIX. */
+  unknownZone: string | undefined;
+}
+
+const Key = z
+  .string()
+  .refine((key) => key !== '' && key.length <= MAX_KEY && isXmlText(key) && !/\p{Cc}/u.test(key), {
+    error: ({ input }) =>
+      `A property of the configuration is called ${quoted(input)}; allowed are 1 to ${MAX_KEY} characters, none of them a control character.`,
+  });
+const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+/**
+ * Reads the configuration of a capture agent: a JSON object, or XML as Java writes properties.
+ *
+ * @throws {HttpError} 400 with a sentence that names the property, 413
+ */
+export function parseConfiguration(text: string): AgentConfiguration {
+  if (Buffer.byteLength(text) > MAX_BYTES) throw CONFIGURATION_TOO_LONG();
+  const properties = new Map<string, string>();
+  for (const [key, value] of entriesOf(text.trim()))
+    properties.set(checked(Key, key), checkedValue(key, value));
+  if (properties.size > MAX_PROPERTIES) {
+    throw badRequest(`The configuration has ${properties.size} properties; allowed are ${MAX_PROPERTIES}.`);
+  }
+  const sorted = new Map([...properties].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { properties: sorted, inputs: inputsOf(sorted), ...zoneOf(sorted) };
+}
+
+function entriesOf(text: string): [string, unknown][] {
+  if (text.startsWith('<')) return parsePropertiesXml(text);
+  if (text.startsWith('{')) return Object.entries(jsonOf(text));
+  throw UNREADABLE();
+}
+
+function jsonOf(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    throw UNREADABLE();
+  }
+}
+
+function checkedValue(key: string, value: unknown): string {
+  const { success, data } = Value.safeParse(value);
+  if (!success) {
+    throw badRequest(
+      `The property ${quoted(key)} of the configuration is neither text nor number nor boolean.`,
+    );
+  }
+  if (data.length > MAX_VALUE) {
+    throw badRequest(
+      `The property ${quoted(key)} of the configuration is longer than ${MAX_VALUE} characters.`,
+    );
+  }
+  if (!isXmlText(data)) {
+    throw badRequest(
+      `The property ${quoted(key)} of the configuration holds a character that XML does not allow.`,
+    );
+  }
+  return data;
+}
+
+function inputsOf(properties: ReadonlyMap<string, string>): string[] {
+  const inputs = inputsIn(properties.get(INPUTS) ?? '');
+  const wrong = inputs.find((name) => !isName(name));
+  if (wrong === undefined) return inputs;
+  throw badRequest(
+    `The property ${INPUTS} holds the name ${quoted(wrong)}; allowed are 1 to ${MAX_NAME} characters, none of them a control character.`,
+  );
+}
+
+function zoneOf(
+  properties: ReadonlyMap<string, string>,
+): Pick<AgentConfiguration, 'timeZone' | 'unknownZone'> {
+  const zone = properties.get(TIME_ZONE)?.trim();
+  if (zone !== undefined && isTimeZone(zone)) return { timeZone: zone, unknownZone: undefined };
+  return { timeZone: DEFAULT_ZONE, unknownZone: zone };
+}

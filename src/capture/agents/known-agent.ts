@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
+import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { AGENT_ID } from './examples.ts';
+import { type AgentFacts, agentFacts } from './facts.queries.ts';
+
+export const UNKNOWN_AGENT = refusal(404, (id: string) => `There is no capture agent '${id}'.`, [AGENT_ID]);
+
+/** Who may look at agents as they look at each other. */
+export const AGENT_READERS = [ROLE_CAPTURE_AGENT, ...apiRole('CAPTURE_AGENTS_VIEW')];
+/** What stands in their paths. */
+export const agentParams = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
+/** An answer of theirs in XML. */
+export const XML_ANSWER = { mediaType: 'text/xml; charset=utf-8', body: z.string() } as const;
+
+/** Properties as JSON has them here. */
+export const Properties = z.object({
+  item: z.array(z.object({ key: z.string(), value: z.string() })),
+});
+
+const CAPABILITY = /^capture\.device\./;
+
+/** @throws {HttpError} 404 */
+export async function knownAgent(db: Queryable, id: string): Promise<AgentFacts> {
+  const agent = await agentFacts(db, id);
+  if (!agent) throw UNKNOWN_AGENT(id);
+  return agent;
+}
+
+/** What of its configuration says what it can record. */
+export function capabilitiesOf({ configuration }: AgentFacts): Record<string, string> {
+  return Object.fromEntries(Object.entries(configuration).filter(([key]) => CAPABILITY.test(key)));
+}
+
+/** A configuration, or a part of one, in that form. */
+export function itemsOf(properties: Record<string, string>): z.infer<typeof Properties> {
+  return { item: Object.entries(properties).map(([key, value]) => ({ key, value })) };
+}

@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import { mayAccess } from '#access/acl/acl.queries.ts';
+import type { Principal } from '#access/principal.ts';
+import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
+import { inTransaction, Outdated } from '#platform/database/retry.ts';
+import type { Period } from '../states/state.ts';
+import { Overlap, type TimeClaim } from './write-schedules.ts';
+
+/** A recording that stands in the way of another. */
+export interface Conflict extends Period {
+  /** Empty when the event is not for the caller to see. */
+  title: string;
+}
+
+/** What a client wants to have recorded conflicts with these: chronological, at least one. */
+export class ScheduleConflict extends Error {
+  override name = 'ScheduleConflict';
+  readonly conflicts: readonly Conflict[];
+  constructor(conflicts: readonly Conflict[]) {
+    super(`There are ${conflicts.length} conflicts with other recordings.`);
+    this.conflicts = conflicts;
+  }
+}
+
+const ATTEMPTS = 10;
+
+/**
+ * Runs a transaction that schedules recordings. Whether they conflict with others is for the database to say; what they
+ * conflict with is looked up then, and when that is gone by then, they are tried again.
+ *
+ * @throws {ScheduleConflict}
+ */
+export async function explainingConflicts<T>(
+  database: Database,
+  principal: Principal,
+  work: (trx: Transaction) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTransaction(database, work);
+    } catch (error) {
+      if (!(error instanceof Overlap)) throw error;
+      const conflicts = await conflictsWith(database, principal, error.claim);
+      if (conflicts.length > 0) throw new ScheduleConflict(conflicts);
+      if (attempt === ATTEMPTS)
+        throw new Outdated('What stands in the way keeps changing.', { cause: error });
+    }
+  }
+}
+
+/** What a claim conflicts with: recordings of others, and those of its own that overlap one another. */
+export async function conflictsWith(
+  db: Queryable,
+  principal: Principal,
+  claim: TimeClaim,
+): Promise<Conflict[]> {
+  const conflicts = [...overlapsWithin(claim), ...(await conflictsWithOthers(db, principal, claim))];
+  return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime() || a.end.getTime() - b.end.getTime());
+}
+
+function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
+  const found = new Set<Conflict>();
+  let latest: Conflict | undefined;
+  for (const { start, end, title } of occurrences) {
+    const conflict = { start, end, title };
+    if (latest && start.getTime() < latest.end.getTime() + gapMs) found.add(latest).add(conflict);
+    if (!latest || end > latest.end) latest = conflict;
+  }
+  return [...found];
+}
+
+async function conflictsWithOthers(
+  db: Queryable,
+  principal: Principal,
+  claim: TimeClaim,
+): Promise<Conflict[]> {
+  const { agentId, gapMs, occurrences } = claim;
+  // All that is wanted as one multirange: joined with many periods, every schedule of the agent would be read.
+  const { rows } = await sql<Conflict>`
+    WITH wanted AS (
+      SELECT range_agg(tstzrange(start_date, end_date + make_interval(secs => ${gapMs / 1000}))) AS occupied
+      FROM unnest(${occurrences.map(({ start }) => start)}::timestamptz[],
+        ${occurrences.map(({ end }) => end)}::timestamptz[]) AS occurrence (start_date, end_date)
+    ), conflicting AS (
+      SELECT event_id FROM schedules WHERE agent_id = ${agentId} AND claimed && (SELECT occupied FROM wanted)
+      UNION
+      SELECT event_id FROM schedules WHERE agent_id = ${agentId}
+        AND claimed <> tstzmultirange(occupied) AND occupied && (SELECT occupied FROM wanted)
+    )
+    SELECT schedules.start_date AS start, schedules.end_date AS "end",
+      CASE WHEN ${mayAccess('events', principal, 'read')} THEN events.title ELSE '' END AS title
+    FROM conflicting JOIN schedules USING (event_id) JOIN events ON events.id = event_id
+    WHERE event_id <> ALL(${occurrences.map(({ eventId }) => eventId)})`.execute(db);
+  return rows;
+}

@@ -1,0 +1,136 @@
+import type { z } from 'zod';
+import { badRequest } from '#platform/http/errors/errors.ts';
+import type { Refusal } from '#platform/http/errors/refusal.ts';
+import { MOMENT, NO_END, RULE_INCOMPLETE, TWO_ENDS, UNPARSABLE_SCHEDULING } from '../states/refusals.ts';
+import type { Period } from '../states/state.ts';
+import { LONGEST_MS, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
+
+/** What a client asks for in the part `scheduling` of a new event. */
+export interface NewScheduling {
+  agentId: string;
+  inputs: string[];
+  /** With a rule, the period in which recordings start. */
+  start: Date;
+  end: Date;
+  /** Of each recording. */
+  durationMs: number;
+  /** As it was sent; to be read by `occurrencesOf`. */
+  rrule: string | undefined;
+}
+
+/** What a client wants to change about a schedule; exactly one of `end` and `durationMs` is there. */
+export interface SchedulingChange {
+  agentId?: string;
+  start?: Date;
+  end?: Date;
+  durationMs?: number;
+  inputs?: string[];
+}
+
+/**
+ * Reads the part `scheduling` of a new event. What is null or empty counts as left out, but for `start` and `end`.
+ * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5)
+ */
+export function parseNewScheduling(text: string): NewScheduling {
+  const sent = filledFields(text, UNPARSABLE_SCHEDULING);
+  const { start, end, duration, inputs = [], rrule } = read(NewTimes, sent);
+  if (rrule !== undefined && !(start && end && duration)) {
+    throw RULE_INCOMPLETE();
+  }
+  if (rrule === undefined) requireOneEnd(end, duration);
+  if (!start) throw badRequest(`'start' must be specified; allowed is ${MOMENT}`);
+  const period = { start, end: end ?? after(start, duration ?? 0) };
+  requireOrder(period);
+  const durationMs = duration ?? lengthOf(period);
+  requireLength(durationMs);
+  return { agentId: read(NewFields.shape.agent_id, sent.agent_id), inputs, ...period, durationMs, rrule };
+}
+
+/**
+ * Reads what to change about a schedule. What is null or empty counts as left out, but for `start` and `end`.
+ *
+ * @param unreadable what to say of a text that is no JSON object
+ * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5 and 3.12)
+ */
+export function parseSchedulingChange(text: string, unreadable: Refusal): SchedulingChange {
+  const sent = filledFields(text, unreadable);
+  const { start, end, duration, inputs } = read(ChangedTimes, sent);
+  if ('rrule' in sent) throw badRequest("'rrule' is allowed for new events only");
+  requireOneEnd(end, duration);
+  const agentId = read(SchedulingUpdate.shape.agent_id, sent.agent_id);
+  return {
+    ...(agentId !== undefined && { agentId }),
+    ...(start && { start }),
+    ...(end ? { end } : { durationMs: duration }),
+    ...(inputs && { inputs }),
+  };
+}
+
+/**
+ * When a changed recording takes place; a duration counts from its start, be that new or not.
+ * @throws {HttpError} 400 when it would end before that, or be too long
+ */
+export function periodOf({ start: from, end, durationMs }: SchedulingChange, current: Period): Period {
+  const start = from ?? current.start;
+  const period = { start, end: end ?? after(start, durationMs ?? lengthOf(current)) };
+  requireOrder(period);
+  requireLength(lengthOf(period));
+  return period;
+}
+
+/** The agent is looked at last. */
+const NewTimes = NewFields.omit({ agent_id: true }).partial({ start: true });
+const ChangedTimes = SchedulingUpdate.omit({ agent_id: true });
+
+/** A client that sends these empty has lost a time; recording at another would be worse than a refusal. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['start', 'end']);
+
+/** The fields that hold anything. @throws {HttpError} 400 */
+function filledFields(text: string, unreadable: Refusal): Record<string, unknown> {
+  const json = jsonOf(text);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unreadable();
+  return Object.fromEntries(
+    Object.entries(json).filter(([name, value]) => value !== null && (value !== '' || NEVER_EMPTY.has(name))),
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw badRequest(parsed.error.issues[0]?.message ?? UNPARSABLE_SCHEDULING.example);
+}
+
+function requireOneEnd(end: Date | undefined, duration: number | undefined): void {
+  if (!end && duration === undefined) throw NO_END();
+  if (end && duration !== undefined) throw TWO_ENDS();
+}
+
+function requireOrder({ start, end }: Period): void {
+  if (end > start) return;
+  throw badRequest(
+    `The value of 'end' is ${end.toISOString()}; allowed is a time after 'start', which is ${start.toISOString()}`,
+  );
+}
+
+function requireLength(durationMs: number): void {
+  if (durationMs <= LONGEST_MS) return;
+  throw badRequest(
+    `Between 'start' and 'end' are ${durationMs} milliseconds; allowed are at most ${LONGEST_MS} for one recording`,
+  );
+}
+
+function after(start: Date, durationMs: number): Date {
+  return new Date(start.getTime() + durationMs);
+}
+
+function lengthOf({ start, end }: Period): number {
+  return end.getTime() - start.getTime();
+}

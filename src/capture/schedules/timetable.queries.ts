@@ -1,0 +1,67 @@
+import { type Expression, sql } from 'kysely';
+import type { Queryable } from '#platform/database/kysely.ts';
+import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '#publications/model.ts';
+import type { Period, RecordingState } from '../states/state.ts';
+
+/** The time of an agent that somebody wants to look at. */
+export interface TimeOfAgent extends Period {
+  agentId: string;
+}
+
+/** What an agent is to record, or has recorded, and what became of it. */
+export interface PlannedRecording extends Period {
+  eventId: string;
+  agentId: string;
+  title: string;
+  /** The technical status of the event without its prefix, such as `SCHEDULED`. */
+  status: string;
+  recordingState: RecordingState;
+  /** Where it is to be seen; null when it is not. */
+  publicationId: string | null;
+}
+
+/**
+ * What agents record within periods: by agent and start, those as well that reach in from outside. An agent's recordings
+ * are looked up by its time, however many it has at other times.
+ *
+ * @param most of each agent; those that begin first
+ */
+export async function timetable(
+  db: Queryable,
+  wanted: readonly TimeOfAgent[],
+  most: number,
+): Promise<PlannedRecording[]> {
+  if (wanted.length === 0) return [];
+  const period = sql`tstzrange(wanted.first, wanted.last)`;
+  const { rows } = await sql<PlannedRecording>`
+    SELECT planned.event_id AS "eventId", planned.agent_id AS "agentId", planned.start_date AS start,
+      planned.end_date AS "end", event.title, event.status, planned.recording_state AS "recordingState",
+      publication.id AS "publicationId"
+    FROM unnest(${wanted.map(({ agentId }) => agentId)}::text[], ${wanted.map(({ start }) => start)}::timestamptz[],
+      ${wanted.map(({ end }) => end)}::timestamptz[]) AS wanted (agent_id, first, last)
+    CROSS JOIN LATERAL (
+      SELECT schedules.* FROM (${recordedWithin(sql.ref('wanted.agent_id'), period)}) AS found
+      JOIN schedules USING (event_id)
+      WHERE start_date < wanted.last AND end_date > wanted.first
+      ORDER BY start_date, event_id LIMIT ${most}
+    ) AS planned
+    CROSS JOIN LATERAL (SELECT title, status FROM events WHERE id = planned.event_id LIMIT 1) AS event
+    LEFT JOIN LATERAL (
+      SELECT id FROM publications WHERE event_id = planned.event_id AND channel <> ${INTERNAL_CHANNEL}
+      ORDER BY channel <> ${DEFAULT_CHANNEL}, channel LIMIT 1
+    ) AS publication ON true
+    ORDER BY planned.agent_id, planned.start_date, planned.event_id`.execute(db);
+  return rows;
+}
+
+/**
+ * A query for the identifiers of events whose claims on the agent touch the period, and a few more whose gap does. Both
+ * of its parts have an index of time: what several share belongs to none of them alone.
+ */
+export function recordedWithin(agentId: Expression<unknown>, period: Expression<unknown>) {
+  return sql<{ event_id: string }>`
+    SELECT event_id FROM schedules WHERE agent_id = ${agentId} AND claimed && ${period}
+    UNION
+    SELECT event_id FROM schedules WHERE agent_id = ${agentId}
+      AND claimed <> tstzmultirange(occupied) AND occupied && ${period}`;
+}

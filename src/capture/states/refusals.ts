@@ -1,0 +1,51 @@
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { MAX_NAME, quoted } from '../agents/names.ts';
+
+const FIRST_YEAR = 1970;
+const LAST_YEAR = 2199;
+/** The form of `start` and `end`, and the years they may be in. */
+export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
+export const YEARS = { first: FIRST_YEAR, last: LAST_YEAR };
+
+export const UNPARSABLE_SCHEDULING = refusal(400, 'Unable to parse scheduling information');
+/** As it is said where the scheduling alone is changed. */
+export const UNPARSABLE_HERE = refusal(400, 'Unparsable scheduling information');
+export const UNPARSABLE_DATE = refusal(
+  400,
+  (field: string, value: unknown) =>
+    `Unparsable date in scheduling information: the value of '${field}' is ${quoted(value)}; allowed is ${MOMENT}`,
+  ['start', '2030-02-30T09:00:00Z'],
+);
+export const UNPARSABLE_AGENT = refusal(
+  400,
+  (name: unknown) =>
+    `Unable to parse device: the value of 'agent_id' is ${quoted(name)}; allowed are 1 to ${MAX_NAME} characters, not all blank and none of them a control character`,
+  [undefined],
+);
+export const NO_END = refusal(400, "Either 'end' or 'duration' must be specified");
+export const TWO_ENDS = refusal(400, "Either 'end' or 'duration' must be specified, not both");
+export const RULE_INCOMPLETE = refusal(
+  400,
+  "'start', 'end' and 'duration' must be specified when 'rrule' is specified",
+);
+export const INVALID_RULE = refusal(
+  400,
+  (rule: string, reason: string) => `Invalid RRule: ${rule}: ${reason}`,
+  ['FREQ=SECONDLY', "FREQ is 'SECONDLY'; allowed is DAILY, WEEKLY, MONTHLY or YEARLY"],
+);
+export const NO_OCCURRENCES = refusal(400, 'The date range provided did not include any events');
+export const PERIODS_OVERLAP = refusal(400, 'RRULE periods overlap');
+
+/** What the part `scheduling` of a new event may meet. */
+export const NEW_SCHEDULING_REFUSALS = [
+  UNPARSABLE_SCHEDULING,
+  UNPARSABLE_DATE,
+  NO_END,
+  RULE_INCOMPLETE,
+  INVALID_RULE,
+  NO_OCCURRENCES,
+  PERIODS_OVERLAP,
+  UNPARSABLE_AGENT,
+];
+/** The same of an event that exists. */
+export const SCHEDULING_REFUSALS = [UNPARSABLE_SCHEDULING, UNPARSABLE_DATE, NO_END];

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { AclEntry } from '#access/acl/acl.ts';
+import { requireSchedulable } from '#capture/agents/require-agent.ts';
+import type { RecordingPlan } from '#capture/schedules/plan.ts';
+import { type Occurrence, stateAfter } from '#capture/states/state.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import type { Processing } from '#processing/processing.ts';
+import type { newEventColumns } from '../columns.ts';
+import { lookUp, type References, type Sender } from '../event-state.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from '../refusals.ts';
+import type { NewTrack } from '../tracks.ts';
+import { type EventWrite, writeEvents } from '../write-events.ts';
+import { occurrencesIn, scheduledColumns } from './occurrences.ts';
+
+/** What is to be known of new events; all of them share it, but for what a recurrence rule gives each. */
+export interface NewEvents {
+  /** The identifier that a client chose, if it did. */
+  id: string | undefined;
+  columns: ReturnType<typeof newEventColumns>;
+  /** Values of the catalogs beside the default one, by flavor. */
+  catalogs: ReadonlyMap<string, CatalogValues>;
+  /** Null for none of their own: that of their series holds then. */
+  acl: readonly AclEntry[] | null;
+  processing: Processing;
+  /** What is to be recorded; undefined for an event that is not scheduled. */
+  recordings: RecordingPlan | undefined;
+}
+
+/** Who creates events, and what has to lie between two recordings of an agent, in milliseconds. */
+export type Creator = Sender & { gapMs: number };
+
+/**
+ * Writes an event or, by a recurrence rule, many of them, with their schedules, catalogs, access control lists and
+ * tracks. Run it in `explainingConflicts`.
+ *
+ * @param tracks of an event that no rule gives; the caller takes their objects off the staging ledger
+ * @returns the events' identifiers, in chronological order, and what is to be done with them now: nothing with what is
+ * scheduled and waits for its recording
+ * @throws {HttpError} 400 for tracks together with a rule, a series that the sender does not see, or an agent that nothing can be scheduled on,
+ * 409 for an identifier that is taken
+ * @throws {Overlap} when something else is to be recorded at that time
+ */
+export async function createEvents(
+  trx: Transaction,
+  events: NewEvents,
+  tracks: readonly NewTrack[],
+  by: Creator,
+): Promise<{ ids: readonly string[]; processing: Processing | undefined }> {
+  const { id, recordings, columns } = events;
+  if (recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
+  const occurrences = recordings && occurrencesIn(recordings, { id, title: columns.title });
+  const referred = {
+    id: recordings?.recurring ? undefined : id,
+    seriesId: columns.series_id ?? undefined,
+    presenters: columns.presenters,
+    agentId: recordings?.agentId,
+  };
+  const references = await lookUp(trx, referred, by);
+  const write = decideCreation(events, { occurrences, tracks, references, by });
+  await writeEvents(trx, write);
+  return { ids: write.ids, processing: !recordings || tracks.length > 0 ? events.processing : undefined };
+}
+
+/**
+ * Decides what new events are.
+ *
+ * @throws {HttpError} 400, 409
+ */
+function decideCreation(
+  { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
+  {
+    occurrences,
+    tracks,
+    references,
+    by: { principal, gapMs },
+  }: {
+    occurrences: readonly Occurrence[] | undefined;
+    tracks: readonly NewTrack[];
+    references: References & { taken: boolean };
+    by: Creator;
+  },
+): EventWrite {
+  const { title, start_date, created, duration, ...columns } = all;
+  if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);
+  if (references.taken) throw IDENTIFIER_TAKEN(id ?? '');
+  if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);
+  const own = occurrences?.map(scheduledColumns) ?? [
+    { id: id ?? randomUUID(), title, start_date, created, duration },
+  ];
+  const shared = {
+    ...columns,
+    presenters: [...references.presenters],
+    location: recordings?.agentId ?? columns.location,
+    creator: principal.displayName,
+    own_acl: acl !== null,
+  };
+  const recordingState = recordings && tracks.length > 0 ? stateAfter('', { kind: 'recorded' }) : undefined;
+  return {
+    ids: own.map(({ id }) => id),
+    actor: principal.username,
+    rows: { kind: 'new', own, shared },
+    schedules:
+      recordings && occurrences
+        ? { ...recordings, occurrences, processing, gapMs, recordingState }
+        : undefined,
+    recording: recordingState ? [recordingState] : [],
+    acl: acl ?? undefined,
+    catalogs,
+    tracks,
+  };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { requireAccess } from '#access/acl/acl.queries.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { answerConflicts, CONFLICT } from '#capture/schedules/answer-conflicts.ts';
+import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { SCHEDULING } from '#capture/schedules/examples.ts';
+import { scheduleJson } from '#capture/schedules/json.ts';
+import { parseSchedulingChange } from '#capture/schedules/parse.ts';
+import { scheduleOf } from '#capture/schedules/schedules.queries.ts';
+import { Scheduling, SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
+import { NO_END, UNPARSABLE_DATE, UNPARSABLE_HERE } from '#capture/states/refusals.ts';
+import type { Config } from '#platform/config/config.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { conditionalJson } from '#platform/http/answer/conditional-json.ts';
+import { atLeast } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { TextFlag } from '#platform/http/endpoint/query.schemas.ts';
+import { jsonText, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
+import { GONE, RECORDING_BEGUN, UNABLE_TO_FIND } from '../refusals.ts';
+import type { SchedulingEdit } from '../update/edits.ts';
+import { updateEvent } from '../update/update-event.ts';
+import { EVENT_CHANGES } from '../versions.ts';
+import { eventParams } from './events.endpoints.ts';
+
+interface Services {
+  config: Pick<Config, 'scheduling'>;
+  database: Database;
+}
+
+export const readScheduling = defineEndpoint({
+  method: 'get',
+  path: '/api/events/{event_id}/scheduling',
+  since: '1.1.0',
+  access: apiRole('EVENTS_SCHEDULING_VIEW'),
+  summary: 'Read the scheduling of an event',
+  description: 'What is answered may be put back.',
+  params: eventParams,
+  answers: {
+    200: {
+      description: 'When it is recorded, and by which agent.',
+      body: Scheduling,
+      example: SCHEDULING,
+      headers: TAGGED_HEADERS,
+    },
+    204: { description: 'The event is not scheduled.' },
+    304: { description: 'It has not changed since the answer with this `ETag`.' },
+  },
+  refusals: [UNABLE_TO_FIND],
+  handle: async ({ c, params }, { database }: Services) => {
+    const id = params.event_id;
+    await requireAccess(database, 'events', c.var.principal, id, 'read', UNABLE_TO_FIND);
+    const schedule = await scheduleOf(database, id);
+    return schedule ? conditionalJson(c, scheduleJson(schedule)) : c.body(null, 204);
+  },
+});
+
+export const putScheduling = defineEndpoint({
+  method: 'put',
+  path: '/api/events/{event_id}/scheduling',
+  since: '1.1.0',
+  access: apiRole('EVENTS_SCHEDULING_EDIT'),
+  summary: 'Change the scheduling of an event',
+  description:
+    'What is left out stays, except that either `end` or `duration` is needed. Until the recording has begun.',
+  params: eventParams,
+  form: {
+    schema: z.object({
+      scheduling: jsonText(SchedulingUpdate, 'The new scheduling information.'),
+      allowConflict: TextFlag.meta({
+        description: `\`true\` lets administrators schedule what conflicts with other recordings. Version ${EVENT_CHANGES.allowConflict} and higher.`,
+      }),
+    }),
+    example: { scheduling: JSON.stringify(SCHEDULING), allowConflict: 'false' },
+  },
+  answers: { 204: { description: 'It has been changed.' }, 409: CONFLICT },
+  refusals: [UNPARSABLE_HERE, UNPARSABLE_DATE, NO_END, RECORDING_BEGUN, UNABLE_TO_FIND, GONE],
+  handle: async ({ c, params, form }, { config, database }: Services) => {
+    const { principal, version } = c.var;
+    const id = params.event_id;
+    try {
+      await requireAccess(database, 'events', principal, id, 'write', UNABLE_TO_FIND);
+      const { scheduling: text, allowConflict } = await form();
+      const scheduling: SchedulingEdit = {
+        change: parseSchedulingChange(text, UNPARSABLE_HERE),
+        gapMs: config.scheduling.minGapMs,
+        allowConflict: allowConflict && principal.isAdmin() && atLeast(version, EVENT_CHANGES.allowConflict),
+      };
+      const refusals = { missing: UNABLE_TO_FIND, unscheduled: () => GONE() };
+      await explainingConflicts(database, principal, (trx) =>
+        updateEvent(trx, id, { scheduling }, { principal, refusals }),
+      );
+      return c.body(null, 204);
+    } catch (error) {
+      return answerConflicts(c, error);
+    }
+  },
+});

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { Acl } from '#access/acl/acl.schemas.ts';
+import { Scheduling } from '#capture/schedules/scheduling.schemas.ts';
+import { inOrder, shapeOf } from '#metadata/core-json.ts';
+import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
+import { CatalogJson } from '#metadata/schemas.ts';
+import { Created, Instant } from '#platform/http/endpoint/schemas.ts';
+import { ProcessingState } from '#processing/workflow.schemas.ts';
+import { Publications } from '#publications/publication.schemas.ts';
+import { FIRST_SHOWN } from './examples.ts';
+import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
+
+/** What becomes of an event, in the usual order, and what may go wrong with it. */
+const STATUSES = [
+  ...['SCHEDULED', 'RECORDING', 'INGESTING', 'PENDING', 'PROCESSING', 'PAUSED', 'PROCESSED'],
+  ...['RECORDING_FAILURE', 'PROCESSING_FAILURE', 'PROCESSING_CANCELLED'],
+];
+
+/** An event, in lists and by itself. */
+export const Event = z
+  .object(
+    inOrder(FIRST_SHOWN, {
+      identifier: z.string(),
+      ...shapeOf(EVENT_CORE_FIELDS),
+      creator: z.string().describe('Name of the account that made the event.'),
+      is_part_of: z.string().describe('Identifier of its series.'),
+      series: z.string().describe('Title of its series.'),
+      created: Instant,
+      start: Instant,
+      duration: z
+        .int()
+        .nullable()
+        .optional()
+        .describe(
+          'In milliseconds. Before 1.4.0 `start` and `duration` are those of the scheduled recording.',
+        ),
+      processing_state: ProcessingState,
+      status: z
+        .string()
+        .describe(`A key for translation. After the prefix it is ${STATUSES.join(', ')}.`)
+        .meta({ pattern: `^EVENTS\\.EVENTS\\.STATUS\\.(${STATUSES.join('|')})$` }),
+      publication_status: z.array(z.string()).describe('Channels on which it is published.'),
+      has_previews: z.boolean().describe('Whether a video editor can open it.'),
+      archive_version: z.int().optional().describe('Grows with every change of what is archived.'),
+      acl: Acl.optional().describe('With `withacl`.'),
+      metadata: z.array(CatalogJson).optional().describe('With `withmetadata`.'),
+      publications: Publications.optional().describe('With `withpublications`.'),
+      scheduling: z
+        .union([Scheduling, z.strictObject({})])
+        .optional()
+        .describe('With `withscheduling`; empty for what is not scheduled.'),
+    }),
+  )
+  .meta({
+    id: 'Event',
+    'x-introduced': EVENT_FIELDS,
+    'x-required-since': { duration: EVENT_CHANGES.bibliographicTimes },
+  });
+export type EventJson = z.infer<typeof Event>;
+
+export const Events = z.array(Event).meta({ id: 'Events' });
+
+/** What creating several events answers, in chronological order. */
+export const CreatedEvents = z.array(Created).meta({ id: 'CreatedEvents' });

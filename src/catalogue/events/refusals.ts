@@ -1,0 +1,125 @@
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { EVENT_MISSING } from '#processing/refusals.ts';
+import { PUBLICATION_ID } from '#publications/examples.ts';
+import { EVENT_ID, SERIES_ID, TRACK_ID } from './examples.ts';
+
+export { EVENT_MISSING };
+/** As endpoints about media and scheduling say it. */
+export const UNABLE_TO_FIND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [
+  EVENT_ID,
+]);
+/** As it is said where an event is deleted. */
+export const NOTHING_TO_DELETE = refusal(404, (id: string) => id, [EVENT_ID]);
+/** Of some part of an event. */
+export const GONE = refusal(404, 'The resource you requested does not exist.');
+export const IDENTIFIER_TAKEN = refusal(
+  409,
+  (id: string) => `An event with the identifier '${id}' exists already.`,
+  [EVENT_ID],
+);
+export const NO_SUCH_SERIES = refusal(
+  400,
+  (id: string) => `Unable to retrieve series dublincore catalog for the series ${id}`,
+  [SERIES_ID],
+);
+
+/** A workflow is active, which the access control list must not change under. */
+export const ACL_LOCKED = refusal(
+  400,
+  'Unable to update the ACL of this event as it is currently processing.',
+);
+/** As the endpoints of the access control list say it. */
+export const ACL_LOCKED_HERE = refusal(403, '');
+export const ACL_FULL = refusal(
+  400,
+  (most: number) => `An access control list has at most ${most} entries.`,
+  [2000],
+);
+export const NO_ACL_ENTRY = refusal(
+  404,
+  (action: string, role: string) =>
+    `Unable to find an access control entry with action '${action}' and role '${role}'`,
+  ['read', 'ROLE_STUDENT'],
+);
+
+export const NO_CATALOG = refusal(
+  404,
+  (type: string, id: string) => `Cannot find a catalog with type '${type}' for event with id '${id}'.`,
+  ['some/flavor', EVENT_ID],
+);
+/** As it is said where a catalog is deleted. */
+export const NO_CATALOG_TO_DELETE = refusal(
+  404,
+  (flavor: string, id: string) => `Cannot find a catalog with flavor '${flavor}' for event with id '${id}'.`,
+  ['license/episode', EVENT_ID],
+);
+export const NO_FLAVOR = refusal(
+  400,
+  (type: string) => `Unable to parse type '${type}' as a flavor so unable to find the matching catalog.`,
+  ['text'],
+);
+export const MANDATORY_CATALOG = refusal(
+  403,
+  (type: string, id: string) =>
+    `Unable to delete mandatory metadata catalog with type '${type}' for event '${id}'`,
+  ['dublincore/episode', EVENT_ID],
+);
+
+export const TRACK_MISSING = refusal(
+  404,
+  (trackId: string, id: string) => `Unable to find track with id '${trackId}' in event with id '${id}'`,
+  [TRACK_ID, EVENT_ID],
+);
+export const PUBLICATION_MISSING = refusal(
+  404,
+  (publicationId: string, id: string) =>
+    `Unable to find publication with id '${publicationId}' in event with id '${id}'`,
+  [PUBLICATION_ID, EVENT_ID],
+);
+/** Tracks cannot change under a workflow. */
+export const TRACKS_LOCKED = refusal(
+  409,
+  (id: string) => `Cannot update while a workflow is running on event '${id}'`,
+  [EVENT_ID],
+);
+
+export const NOT_SCHEDULED = refusal(
+  400,
+  "The part 'scheduling' is for events that are scheduled; this one is not.",
+);
+export const NOT_SCHEDULED_ANY_MORE = refusal(
+  409,
+  (id: string) => `The event '${id}' is not scheduled any more.`,
+  [EVENT_ID],
+);
+export const RECORDED_ALREADY = refusal(
+  409,
+  (id: string) => `The recording of the event '${id}' has come already.`,
+  [EVENT_ID],
+);
+export const RECORDING_BEGUN = refusal(
+  400,
+  "Scheduling can't be changed for events whose recording has begun.",
+);
+export const UPLOADED_ALREADY = refusal(
+  400,
+  "Processing can't be updated for events that are already uploaded.",
+);
+export const SEVERAL_EVENTS = refusal(
+  400,
+  "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
+);
+export const NO_WORKFLOW = refusal(400, 'No workflow template in metadata');
+
+/** What the creation of events may meet. */
+export const CREATION_REFUSALS = [SEVERAL_EVENTS, NO_SUCH_SERIES, IDENTIFIER_TAKEN];
+/** What an update of all that an event has may meet, in the order of its parts. */
+export const UPDATE_REFUSALS = [UPLOADED_ALREADY, ACL_LOCKED, NO_WORKFLOW, NO_SUCH_SERIES];
+/** What another schedule may meet. */
+export const RESCHEDULING_REFUSALS = [NOT_SCHEDULED, RECORDING_BEGUN];
+
+export const UNPARSABLE_FILTER = refusal(
+  400,
+  (filter: string, reason: string) => `Filter '${filter}' could not be parsed: ${reason}`,
+  ['start', 'The date range string is malformed'],
+);

@@ -1,0 +1,288 @@
+import { isDeepStrictEqual } from 'node:util';
+import { MAX_ENTRIES } from '#access/acl/acl.schemas.ts';
+import type { AclEntry } from '#access/acl/acl.ts';
+import { requireSchedulable } from '#capture/agents/require-agent.ts';
+import { periodOf } from '#capture/schedules/parse.ts';
+import {
+  awaitsDelivery,
+  isSamePlace,
+  progressOf,
+  type RecordingProgress,
+  type RecordingState,
+  type Schedule,
+  stateAfter,
+} from '#capture/states/state.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import { withoutUntouched } from '#metadata/columns.ts';
+import { requireValues } from '#metadata/parse.ts';
+import { Outdated } from '#platform/database/retry.ts';
+import type { Processing } from '#processing/processing.ts';
+import { isActive } from '#processing/states.ts';
+import { changedColumns } from '../columns.ts';
+import type { EventState, StoredTrack } from '../event-state.ts';
+import {
+  ACL_FULL,
+  NO_ACL_ENTRY,
+  NO_CATALOG_TO_DELETE,
+  NO_SUCH_SERIES,
+  NO_WORKFLOW,
+  NOT_SCHEDULED_ANY_MORE,
+  RECORDED_ALREADY,
+  RECORDING_BEGUN,
+  UPLOADED_ALREADY,
+} from '../refusals.ts';
+import { isMedia } from '../tracks.ts';
+import type { EventPart, EventWrite } from '../write-events.ts';
+import type { AclEdit, EventEdits, MetadataEdit, SchedulingEdit, TrackEdit } from './edits.ts';
+import type { Refusals } from './refusals.ts';
+
+const EVENT_PARTS: readonly EventPart[] = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'];
+
+/** What an update comes to. */
+export interface Decision {
+  /** Undefined when nothing changes. */
+  write: EventWrite | undefined;
+  /** How many tracks go. */
+  removed: number;
+  /** What is done now that the event has got the recording it awaited; undefined when it has not. */
+  processing: Processing | undefined;
+}
+
+/**
+ * Decides what edits make of an event, in their order (compatibility 3.6), all of them or none. Metadata may change while a
+ * workflow runs, the ACL and the tracks may not; processing and scheduling only until the recording of a scheduled event
+ * begins. Publications stay as they are until a workflow publishes again.
+ *
+ * @param by.actor the user name of who asks
+ * @throws {HttpError} 400 for an edit that cannot be applied, 409 for a recording that nobody awaits
+ * @throws {Outdated} for a recording of an agent whose event has got another one
+ */
+export function decideUpdate(
+  state: EventState,
+  { metadata, acl, scheduling, processing, tracks }: EventEdits,
+  { actor, refusals }: { actor: string; refusals: Refusals },
+): Decision {
+  const { row } = state;
+  if (tracks) requireEditable(state, tracks, refusals);
+  const described = metadata && decideMetadata(state, metadata);
+  const entries = acl && decideAcl(state, acl, refusals);
+  if (processing) requireProcessable(state, processing);
+  const to = scheduling && decideSchedule(state, scheduling, refusals);
+  const planned = isDeepStrictEqual(state.processing, processing) ? undefined : processing;
+  const files = tracks && decideTracks(state, tracks);
+  const changed = {
+    metadata: described !== undefined,
+    acl: entries !== undefined,
+    scheduling: to !== undefined,
+    processing: planned !== undefined,
+    tracks: files !== undefined && files.removed.length + files.added.length > 0,
+  };
+  const parts = EVENT_PARTS.filter((part) => changed[part]);
+  const outcome = {
+    removed: files?.removed.length ?? 0,
+    processing: files?.recorded ? (planned ?? state.processing) : undefined,
+  };
+  if (parts.length === 0) return { write: undefined, ...outcome };
+  const recording = recordingStates(state, to, files?.recorded ?? false);
+  const columns = {
+    ...described?.columns,
+    ...(to && shownColumns(state, to)),
+    ...(entries && { own_acl: true }),
+  };
+  const isPlanned = to !== undefined || planned !== undefined || recording.length > 0;
+  const schedule =
+    state.schedule && isPlanned
+      ? {
+          from: state.schedule,
+          to,
+          processing: planned,
+          recordingState: recording.at(-1),
+          title: row.title,
+          gapMs: scheduling?.gapMs ?? 0,
+          allowConflict: scheduling?.allowConflict ?? false,
+        }
+      : undefined;
+  const write: EventWrite = {
+    ids: [row.id],
+    actor,
+    rows: { kind: 'changed', columns, parts },
+    schedule,
+    recording,
+    acl: entries,
+    catalogs: described?.catalogs,
+    removedCatalog: described?.removed,
+    removedTracks: files?.removed ?? [],
+    tracks: files?.added ?? [],
+  };
+  return { write, ...outcome };
+}
+
+/**
+ * Refuses another recording of an event.
+ *
+ * @throws {HttpError} 409 for a scheduled event whose recording has begun or come: it is never replaced, unless its
+ * processing has failed
+ */
+export function refuseSecondRecording(eventId: string, progress: RecordingProgress): void {
+  if (progress === 'begun') throw RECORDED_ALREADY(eventId);
+}
+
+/** Refuses an edit of tracks that the event cannot take now. */
+function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit, refusals: Refusals): void {
+  if (edit.kind === 'tracks') {
+    if (isActive(row.processing_state)) throw refusals.processing(row.id);
+    return;
+  }
+  if (edit.from === 'agent') {
+    if (
+      awaitsDelivery(
+        row,
+        tracks.some(({ isMedia }) => isMedia),
+      )
+    )
+      return;
+    throw new Outdated('The event has another recording now.');
+  }
+  refuseSecondRecording(row.id, progress);
+  // Deleted while it came in, and created again.
+  if (progress === 'unscheduled') throw NOT_SCHEDULED_ANY_MORE(row.id);
+}
+
+/** @returns undefined when nothing changes */
+function decideMetadata(state: EventState, edit: MetadataEdit) {
+  if (edit.kind === 'remove') {
+    const flavor = edit.catalogs.find(edit.flavor)?.flavor;
+    if (flavor !== undefined && state.catalogs.has(flavor)) return { removed: flavor };
+    throw NO_CATALOG_TO_DELETE(edit.flavor, state.row.id);
+  }
+  const { common } = edit.catalogs;
+  let { given } = edit;
+  if (edit.kind === 'written back') {
+    given = withoutUntouched(given, state.catalogs, common.flavor);
+    requireValues(given, edit.catalogs);
+  }
+  const columns = commonColumns(state, given.get(common.flavor) ?? new Map());
+  const catalogs = new Map(
+    [...given].filter(
+      ([flavor, values]) => flavor !== common.flavor && !holds(state.catalogs.get(flavor), values),
+    ),
+  );
+  return Object.keys(columns).length + catalogs.size > 0 ? { columns, catalogs } : undefined;
+}
+
+function commonColumns({ row, references }: EventState, values: CatalogValues) {
+  const named = Array.isArray(values.get('creator'))
+    ? new Map(values).set('creator', [...references.presenters])
+    : values;
+  const columns = changedColumns(named, row);
+  if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);
+  return columns;
+}
+
+function holds(stored: CatalogValues | undefined, values: CatalogValues): boolean {
+  return [...values].every(([id, value]) => JSON.stringify(value) === JSON.stringify(stored?.get(id)));
+}
+
+/** @returns the entries of the event's own list; undefined when nothing changes */
+function decideAcl(
+  { row, acl }: EventState,
+  edit: AclEdit,
+  refusals: Refusals,
+): readonly AclEntry[] | undefined {
+  const edited = entriesAfter(edit, acl.entries);
+  if (isActive(row.processing_state)) throw refusals.processing(row.id);
+  return acl.own && isDeepStrictEqual(acl.entries.map(plain), edited.map(plain)) ? undefined : edited;
+}
+
+function entriesAfter(edit: AclEdit, current: readonly AclEntry[]): readonly AclEntry[] {
+  if (edit.kind === 'replace') return edit.entries;
+  const { action, role } = edit.kind === 'add' ? edit.entry : edit;
+  const isMeant = (entry: AclEntry) => entry.action === action && entry.role === role;
+  const found = current.some(isMeant);
+  if (edit.kind === 'remove') {
+    if (!found) throw NO_ACL_ENTRY(action, role);
+    return current.filter((entry) => !isMeant(entry));
+  }
+  if (found) return current.map((entry) => (isMeant(entry) ? edit.entry : entry));
+  if (current.length >= MAX_ENTRIES) throw ACL_FULL(MAX_ENTRIES);
+  return [...current, edit.entry];
+}
+
+function plain({ action, role, allow }: AclEntry) {
+  return [action, role, allow];
+}
+
+function requireProcessable({ progress }: EventState, processing: Processing): void {
+  if (progress !== 'awaited') throw UPLOADED_ALREADY();
+  if (!processing.workflow) throw NO_WORKFLOW();
+}
+
+/** @returns undefined when nothing changes */
+function decideSchedule(
+  { row, schedule: from, progress, references }: EventState,
+  { change }: SchedulingEdit,
+  refusals: Refusals,
+): Schedule | undefined {
+  if (!from) throw refusals.unscheduled(row.id);
+  const { agentId = from.agentId, inputs = from.inputs } = change;
+  const to: Schedule = { eventId: row.id, agentId, inputs, ...periodOf(change, from) };
+  if (isSamePlace(from, to) && isDeepStrictEqual(from.inputs, to.inputs)) return undefined;
+  if (progress !== 'awaited') throw RECORDING_BEGUN();
+  if (agentId !== from.agentId) requireSchedulable(agentId, references.agentKnown);
+  return to;
+}
+
+/** With time and agent go the start, the duration and the location that the event shows. */
+function shownColumns({ schedule: from }: EventState, to: Schedule) {
+  const isPostponed = from !== undefined && !isSamePlace(from, { ...to, agentId: from.agentId });
+  return {
+    ...(isPostponed && {
+      start_date: to.start,
+      created: to.start,
+      duration: to.end.getTime() - to.start.getTime(),
+    }),
+    ...(to.agentId !== from?.agentId && { location: to.agentId }),
+  };
+}
+
+/** A scheduled event that awaited its recording has it then if the tracks that come are seen or heard. */
+function decideTracks(state: EventState, edit: TrackEdit) {
+  const { row, tracks, progress } = state;
+  const removed = tracks.filter(removedBy(edit, progress));
+  const kept = tracks.filter((track) => !removed.includes(track)).some(({ isMedia }) => isMedia);
+  const replacesMedia = removed.some(({ isMedia }) => isMedia);
+  const added = edit.tracks;
+  if (added.length > 0 && replacesMedia) refuseSecondRecording(row.id, progressOf(row, kept));
+  const comes = progress === 'awaited' && progressOf(row, kept || added.some(isMedia)) === 'begun';
+  const comesAgain = progress === 'failed' && added.length > 0 && replacesMedia;
+  return { removed, added, recorded: edit.kind === 'recording' || comes || comesAgain };
+}
+
+/** Which tracks an edit takes away: of a recording those of the one that failed. */
+function removedBy(edit: TrackEdit, progress: RecordingProgress): (track: StoredTrack) => boolean {
+  if (edit.kind === 'recording') return ({ isMedia }) => progress === 'failed' && isMedia;
+  const { replaced } = edit;
+  if (!replaced) return () => false;
+  const languages = replaced.tags.filter((tag) => tag.startsWith('lang:'));
+  return ({ flavor, tags }) =>
+    flavor === replaced.flavor &&
+    (languages.length === 0 || languages.some((language) => tags.includes(language)));
+}
+
+/** The states that the recording of a scheduled event comes into, one after the other. */
+function recordingStates(
+  { row, schedule }: EventState,
+  to: Schedule | undefined,
+  recorded: boolean,
+): RecordingState[] {
+  const states: RecordingState[] = [];
+  let state = row.recording_state as RecordingState;
+  const advance = (kind: 'moved' | 'recorded') => {
+    const next = stateAfter(state, { kind });
+    if (next !== state) states.push(next);
+    state = next;
+  };
+  if (schedule && to && !isSamePlace(schedule, to)) advance('moved');
+  if (recorded) advance('recorded');
+  return states;
+}

@@ -1,0 +1,166 @@
+import { type Insertable, sql, type Updateable } from 'kysely';
+import { replaceAcl } from '#access/acl/acl.queries.ts';
+import type { AclEntry } from '#access/acl/acl.ts';
+import {
+  changeSchedule,
+  insertSchedules,
+  type NewSchedules,
+  type ScheduleChange,
+} from '#capture/schedules/write-schedules.ts';
+import type { RecordingState, Schedule } from '#capture/states/state.ts';
+import type { NewChange } from '#changes/change.ts';
+import { recordChanges } from '#changes/record.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import { deleteCatalog, saveCatalogs } from '#metadata/catalogs.queries.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import type { Event } from '#platform/database/schema.ts';
+import { releaseObjects } from '#platform/storage/staging-entries.ts';
+import type { StoredTrack } from './event-state.ts';
+import { type NewTrack, trackRow } from './tracks.ts';
+
+/** What of an event an edit changes. */
+export type EventPart = 'metadata' | 'acl' | 'scheduling' | 'processing' | 'tracks';
+
+/** What sets new events of one request apart. */
+export type OwnColumns = Required<
+  Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>
+>;
+
+/** What is written of events, new ones or such as are locked; of what is not given nothing changes. */
+export interface EventWrite {
+  /** Identifiers. Tracks are those of the first. */
+  ids: readonly string[];
+  /** The user name of who asks; nobody for what the service does by itself. */
+  actor: string | undefined;
+  rows: NewRows | ChangedRows;
+  schedules?: NewSchedules | undefined;
+  schedule?: ScheduleChange | undefined;
+  /** The states that the recordings come into, one after the other. */
+  recording?: readonly RecordingState[];
+  acl?: readonly AclEntry[] | undefined;
+  /** Values of catalogs beside the default one, by flavor. */
+  catalogs?: ReadonlyMap<string, CatalogValues> | undefined;
+  /** The flavor of a catalog that goes. */
+  removedCatalog?: string | undefined;
+  removedTracks?: readonly Pick<StoredTrack, 'id' | 'objectKey'>[];
+  tracks?: readonly NewTrack[];
+  /** What has made the tracks, if no client has sent them. */
+  madeBy?: string | undefined;
+}
+
+interface NewRows {
+  kind: 'new';
+  own: readonly OwnColumns[];
+  shared: Omit<Insertable<Event>, keyof OwnColumns>;
+}
+
+interface ChangedRows {
+  kind: 'changed';
+  columns: Updateable<Event>;
+  /** What the log says has changed. */
+  parts: readonly EventPart[];
+}
+
+/**
+ * The one writer of events. Rows come after what they show of schedules, access control lists and catalogs (triggers derive
+ * it), and count one version; then the log says what has happened. Objects of tracks that go are released; those of new ones
+ * are for the caller to take off the staging ledger.
+ *
+ * @throws {Overlap} when something else is to be recorded at that time
+ */
+export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
+  const { ids, acl, catalogs, removedCatalog, removedTracks = [] } = write;
+  if (write.schedules) await insertSchedules(trx, write.schedules);
+  if (write.schedule) await changeSchedule(trx, write.schedule);
+  if (catalogs) await saveCatalogs(trx, 'events', ids, catalogs);
+  if (removedCatalog !== undefined) await deleteCatalog(trx, 'events', ids, removedCatalog);
+  if (acl) await replaceAcl(trx, 'events', ids, acl);
+  await writeRows(trx, write);
+  await recordChanges(trx, changesOf(write));
+  await releaseObjects(
+    trx,
+    removedTracks.map(({ objectKey }) => objectKey),
+  );
+}
+
+async function writeRows(
+  trx: Transaction,
+  { ids, rows, removedTracks = [], tracks = [], madeBy }: EventWrite,
+): Promise<void> {
+  if (rows.kind === 'new') await insertRows(trx, rows);
+  else {
+    await trx
+      .updateTable('events')
+      .set((eb) => ({ ...rows.columns, archive_version: eb('archive_version', '+', 1) }))
+      .where('id', '=', (eb) => eb.fn.any(eb.val([...ids])))
+      .execute();
+  }
+  if (removedTracks.length > 0) {
+    const removed = removedTracks.map(({ id }) => id);
+    await trx.deleteFrom('tracks').where('id', 'in', removed).execute();
+  }
+  const [eventId = ''] = ids;
+  if (tracks.length > 0) await insertTracks(trx, eventId, tracks, madeBy);
+}
+
+/** However many, in one statement that carries what they share only once. */
+async function insertRows(trx: Transaction, { own, shared }: NewRows): Promise<void> {
+  const columns = Object.keys(shared).map((column) => sql.ref(column));
+  await sql`
+    INSERT INTO events (id, title, start_date, created, duration, ${sql.join(columns)})
+    SELECT id, title, start_date, created, duration, ${sql.join(Object.values(shared))}
+    FROM unnest(${own.map(({ id }) => id)}::text[], ${own.map(({ title }) => title)}::text[],
+      ${own.map(({ start_date }) => start_date)}::timestamptz[],
+      ${own.map(({ created }) => created)}::timestamptz[],
+      ${own.map(({ duration }) => duration)}::bigint[])
+      AS own (id, title, start_date, created, duration)`.execute(trx);
+}
+
+/** After those that the event has. */
+async function insertTracks(
+  trx: Transaction,
+  eventId: string,
+  tracks: readonly NewTrack[],
+  madeBy: string | undefined,
+): Promise<void> {
+  const next = sql<number>`(SELECT coalesce(max(position) + 1, 0) FROM tracks WHERE event_id = ${eventId})`;
+  const rows = tracks.map((track, i) => ({
+    ...trackRow(eventId, track),
+    position: sql<number>`${next} + ${i}::integer`,
+    made_by: madeBy ?? null,
+  }));
+  await trx.insertInto('tracks').values(rows).execute();
+}
+
+function changesOf(write: EventWrite): NewChange[] {
+  const { ids, actor, rows, recording = [] } = write;
+  const kind = rows.kind === 'new' ? 'event.created' : 'event.changed';
+  const data = { ...(rows.kind === 'changed' && { parts: rows.parts }), ...tracksData(write) };
+  const recordings = ids.flatMap((eventId) =>
+    recording.map((state) => ({ kind: 'event.recording', eventId, data: { recording: state } }) as const),
+  );
+  return [
+    ...(rows.kind === 'changed' ? recordings : []),
+    ...ids.map((eventId) => ({ kind, eventId, actor, data }) as const),
+    ...schedulesOf(write).map(({ eventId, agentId: agent, start, end }) => {
+      const data = { agent, start: start.toISOString(), end: end.toISOString() };
+      return { kind: 'event.scheduled', eventId, actor, data } as const;
+    }),
+    ...(rows.kind === 'new' ? recordings : []),
+  ];
+}
+
+/** How many tracks have come and how long they are, or how many were made. */
+function tracksData({ tracks = [], madeBy }: EventWrite) {
+  if (madeBy !== undefined) return { made: tracks.length };
+  const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
+  return tracks.length > 0 ? { tracks: tracks.length, bytes } : {};
+}
+
+function schedulesOf({ schedules, schedule }: EventWrite): Omit<Schedule, 'inputs'>[] {
+  if (schedule?.to) return [schedule.to];
+  return (schedules?.occurrences ?? []).map((occurrence) => ({
+    ...occurrence,
+    agentId: schedules?.agentId ?? '',
+  }));
+}

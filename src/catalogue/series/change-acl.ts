@@ -1,0 +1,48 @@
+import { replaceAcl } from '#access/acl/acl.queries.ts';
+import { type AclEntry, parseStrictAcl } from '#access/acl/acl.ts';
+import type { Principal } from '#access/principal.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { dropAclsOfSeries } from '../events/update/drop-acls.ts';
+import { recordChange } from './changes.ts';
+import { lockSeries } from './queries.ts';
+import { ACL_MISSING, ACL_UNPARSABLE, GONE } from './refusals.ts';
+
+/**
+ * Reads the form field `acl` of `PUT /api/series/{id}/acl` (compatibility 4.8).
+ *
+ * @throws {HttpError} 400 with the sentences clients know
+ */
+export function parseSeriesAcl(text: string): AclEntry[] {
+  if (text.trim() === '') throw ACL_MISSING();
+  if (!isList(text)) throw ACL_UNPARSABLE();
+  return parseStrictAcl(text);
+}
+
+/**
+ * Replaces the access control list of a series. With `override` its events lose theirs, so that they follow the series;
+ * those the principal may not write keep it, since a right to the series is none to take an event over.
+ *
+ * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
+ */
+export async function replaceSeriesAcl(
+  trx: Transaction,
+  {
+    principal,
+    id,
+    entries,
+    override,
+  }: { principal: Principal; id: string; entries: readonly AclEntry[]; override: boolean },
+): Promise<void> {
+  await lockSeries(trx, principal, id, GONE);
+  await replaceAcl(trx, 'series', id, entries);
+  await recordChange(trx, { id, principal, part: 'acl' });
+  if (override) await dropAclsOfSeries(trx, id, principal);
+}
+
+function isList(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

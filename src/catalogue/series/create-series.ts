@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { mayAccess, replaceAcl } from '#access/acl/acl.queries.ts';
+import { type AclEntry, parseStrictAcl } from '#access/acl/acl.ts';
+import type { Principal } from '#access/principal.ts';
+import { UNAUTHORIZED } from '#access/refusals.ts';
+import { recordChanges } from '#changes/record.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import type { CatalogSet } from '#metadata/catalogs.ts';
+import { parseCatalogs, requireValues } from '#metadata/parse.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { checked } from '#platform/http/endpoint/check.ts';
+import { saveSeriesCatalogs } from './catalogs.ts';
+import { chosenIdentifier, seriesColumns } from './columns.ts';
+import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
+import { Theme } from './series.schemas.ts';
+
+/** What a client wants a new series to be. */
+export interface NewSeries {
+  /** By flavor. */
+  metadata: Map<string, CatalogValues>;
+  /** Empty when none was sent. */
+  acl: AclEntry[];
+  /** Digits. */
+  theme: string | undefined;
+}
+
+/**
+ * Reads the form of `POST /api/series` (compatibility 4.4); only `metadata` must be there.
+ *
+ * @throws {HttpError} 400 with the sentences clients know
+ */
+export function parseNewSeries(fields: ReadonlyMap<string, string>, catalogs: CatalogSet): NewSeries {
+  const text = fields.get('metadata') ?? '';
+  if (text.trim() === '') throw METADATA_MISSING();
+  const metadata = parseCatalogs(text, catalogs);
+  const theme = checked(Theme, fields.get('theme') ?? '');
+  const aclText = fields.get('acl') ?? '';
+  const acl = aclText.trim() === '' ? [] : parseStrictAcl(aclText);
+  requireValues(metadata, catalogs);
+  return { metadata, acl, theme };
+}
+
+/**
+ * Writes a series with its access control list and catalogs. Nobody gets rights that the list does not give, not even
+ * the creator. An identifier that is taken is never written to: servers that overwrite the series leave it to a typing
+ * error to destroy one.
+ *
+ * @returns the identifier: the one in the metadata, else a new one
+ * @throws {HttpError} 401 for an identifier of something the principal may not write, 409 for one of its own series
+ */
+export async function createSeries(
+  trx: Transaction,
+  { metadata, acl, theme }: NewSeries,
+  principal: Principal,
+  catalogs: CatalogSet,
+): Promise<string> {
+  const { [catalogs.common.flavor]: values = new Map(), ...further } = Object.fromEntries(metadata);
+  const chosen = chosenIdentifier(values);
+  const id = chosen ?? randomUUID();
+  const inserted = await trx
+    .insertInto('series')
+    .values({
+      ...seriesColumns(values),
+      id,
+      creator: principal.username,
+      properties: JSON.stringify(theme === undefined ? {} : { theme }),
+    })
+    .onConflict((taken) => taken.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (!inserted) throw await refuseTaken(trx, id, principal);
+  if (chosen) await requireEvents(trx, id, principal);
+  await replaceAcl(trx, 'series', id, acl);
+  await saveSeriesCatalogs(trx, id, new Map(Object.entries(further)), catalogs);
+  await recordChanges(trx, [{ kind: 'series.created', seriesId: id, actor: principal.username }]);
+  return id;
+}
+
+async function refuseTaken(trx: Transaction, id: string, principal: Principal) {
+  const own = await trx
+    .selectFrom('series')
+    .select('id')
+    .where('id', '=', id)
+    .where(mayAccess('series', principal, 'write'))
+    .executeTakeFirst();
+  return own ? IDENTIFIER_TAKEN(id) : UNAUTHORIZED();
+}
+
+/** Events of a deleted series come back with its identifier; who may not write them must not get at them by it. */
+async function requireEvents(trx: Transaction, id: string, principal: Principal): Promise<void> {
+  const foreign = await trx
+    .selectFrom('events')
+    .select('id')
+    .where('series_id', '=', id)
+    .where((where) => where.not(mayAccess('events', principal, 'write')))
+    .limit(1)
+    .executeTakeFirst();
+  if (foreign) throw UNAUTHORIZED();
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { aclsOf } from '#access/acl/acl.queries.ts';
+import { StrictAcl } from '#access/acl/acl.schemas.ts';
+import { ACL } from '#access/examples.ts';
+import type { Idempotency } from '#access/idempotency/idempotency.ts';
+import { REPEATABLE } from '#access/idempotency/repeatable.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { recordChanges } from '#changes/record.ts';
+import type { Catalogs } from '#metadata/catalogs.ts';
+import { sentFields } from '#metadata/examples.ts';
+import { FIELD_UNKNOWN, FLAVOR_UNKNOWN } from '#metadata/refusals.ts';
+import { CatalogsRequest } from '#metadata/schemas.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import { conditionalJson } from '#platform/http/answer/conditional-json.ts';
+import { versionedJson } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import {
+  Created,
+  createdHeaders,
+  EXAMPLE_URL,
+  jsonText,
+  pathParameter,
+  TAGGED_HEADERS,
+} from '#platform/http/endpoint/schemas.ts';
+import { createSeries, parseNewSeries } from '../create-series.ts';
+import { SERIES, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
+import { seriesJson } from '../json.ts';
+import { findSeries, lockSeries } from '../queries.ts';
+import { SeriesQuery } from '../query.schemas.ts';
+import {
+  AN_SERIES_MISSING,
+  IDENTIFIER_TAKEN,
+  METADATA_MISSING,
+  NO_THEME,
+  SERIES_MISSING,
+} from '../refusals.ts';
+import { Series, Theme } from '../series.schemas.ts';
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+  database: Database;
+  idempotency: Idempotency;
+  catalogs: Pick<Catalogs, 'series'>;
+}
+
+/** The parameter of the paths below a series. */
+export const seriesParams = { series_id: pathParameter('Identifier of the series.', SERIES_ID) };
+
+/** The form field of a series' metadata, and an example of it. */
+export const seriesMetadata = jsonText(CatalogsRequest, 'Metadata by catalog.');
+export const exampleMetadata = JSON.stringify([
+  { flavor: 'dublincore/series', fields: sentFields(SERIES_FIELDS) },
+]);
+
+export const newSeries = defineEndpoint({
+  method: 'post',
+  path: '/api/series',
+  access: apiRole('SERIES_CREATE'),
+  summary: 'Create a series',
+  description: 'The account becomes its creator.',
+  repeatable: REPEATABLE,
+  form: {
+    schema: z.object({
+      metadata: seriesMetadata,
+      acl: jsonText(StrictAcl, 'Who may do what.').optional(),
+      theme: Theme.optional(),
+    }),
+    example: { metadata: exampleMetadata, acl: JSON.stringify(ACL) },
+  },
+  answers: {
+    201: {
+      description: 'It has been created.',
+      body: Created,
+      example: { identifier: SERIES_ID },
+      headers: createdHeaders(`${EXAMPLE_URL}/api/series/${SERIES_ID}`),
+    },
+  },
+  refusals: [
+    METADATA_MISSING,
+    FLAVOR_UNKNOWN.about('series', 'some/flavor'),
+    FIELD_UNKNOWN.about('colour', 'dublincore/series'),
+    NO_THEME,
+    IDENTIFIER_TAKEN,
+  ],
+  handle: async ({ c, fields }, { config, database, idempotency, catalogs }: Services) => {
+    const { principal, log } = c.var;
+    const given = await fields();
+    return idempotency.answer(c, { fields: given }, async (remember) => {
+      const series = parseNewSeries(given, catalogs.series);
+      const { id, answer } = await inTransaction(database, async (trx) => {
+        const id = await createSeries(trx, series, principal, catalogs.series);
+        const Location = `${config.publicUrl}/api/series/${encodeURIComponent(id)}`;
+        const answer = versionedJson(c, { identifier: id }, 201, { Location });
+        await remember(trx, answer);
+        return { id, answer };
+      });
+      log.info({ seriesId: id }, 'series created');
+      return answer;
+    });
+  },
+});
+
+export const readSeries = defineEndpoint({
+  method: 'get',
+  path: '/api/series/{series_id}',
+  access: apiRole('SERIES_VIEW'),
+  summary: 'Read a series',
+  description: 'Its metadata in short; all fields are below `/metadata`.',
+  params: seriesParams,
+  query: SeriesQuery,
+  answers: {
+    200: {
+      description: 'The series.',
+      body: Series,
+      example: { ...SERIES, organization: 'mh_default_org', opt_out: false },
+      headers: TAGGED_HEADERS,
+    },
+    304: { description: 'It has not changed since the answer with this `ETag`.' },
+  },
+  refusals: [AN_SERIES_MISSING],
+  handle: async ({ c, params, query }, { database }: Services) => {
+    const { principal, version } = c.var;
+    const id = params.series_id;
+    const series = await findSeries(database, id, principal);
+    if (!series) throw AN_SERIES_MISSING(id);
+    const acls = query().withacl ? await aclsOf(database, 'series', [id]) : undefined;
+    return conditionalJson(c, seriesJson(series, version, acls && { acl: acls.get(id) ?? [] }));
+  },
+});
+
+export const deleteSeries = defineEndpoint({
+  method: 'delete',
+  path: '/api/series/{series_id}',
+  access: apiRole('SERIES_DELETE'),
+  summary: 'Delete a series',
+  description: 'Its events stay and keep its identifier.',
+  params: seriesParams,
+  answers: { 204: { description: 'It is gone.' } },
+  refusals: [SERIES_MISSING],
+  handle: async ({ c, params }, { database }: Services) => {
+    const { principal, log } = c.var;
+    const id = params.series_id;
+    // Its events keep the identifier and lose the title and the rights that came from it (sql/0009).
+    await inTransaction(database, async (trx) => {
+      await lockSeries(trx, principal, id);
+      const { title, read_roles: readRoles } = await trx
+        .deleteFrom('series')
+        .where('id', '=', id)
+        .returning(['title', 'read_roles'])
+        .executeTakeFirstOrThrow();
+      const { username: actor } = principal;
+      await recordChanges(trx, [{ kind: 'series.deleted', seriesId: id, actor, readRoles, data: { title } }]);
+    });
+    log.info({ seriesId: id }, 'series deleted');
+    return c.body(null, 204);
+  },
+});

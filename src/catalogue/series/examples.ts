@@ -1,0 +1,39 @@
+import { exampleOf, inOrder } from '#metadata/core-json.ts';
+import { exampleFields } from '#metadata/examples.ts';
+import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
+import { SERIES_ID } from '../events/examples.ts';
+
+export { SERIES_ID };
+
+export const SERIES_FIELDS = exampleFields(SERIES_CORE_FIELDS, ['title', 'subjects', 'creator']);
+
+export const SERIES_CATALOGS = [
+  {
+    flavor: 'dublincore/series',
+    title: 'Opencast Series DublinCore',
+    label: 'Opencast Series DublinCore',
+    fields: SERIES_FIELDS,
+  },
+];
+
+/** What is shown of a series first. */
+export const FIRST_SHOWN = [
+  'identifier',
+  'title',
+  'description',
+  'creator',
+  'created',
+  'subjects',
+  'contributors',
+  'organizers',
+  'publishers',
+  'language',
+  'license',
+] as const;
+
+export const SERIES = inOrder(FIRST_SHOWN, {
+  identifier: SERIES_ID,
+  ...exampleOf(SERIES_CORE_FIELDS),
+  creator: 'video-team',
+  created: '2026-09-01T10:00:00Z',
+});

@@ -1,0 +1,104 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { requireAccess } from '#access/acl/acl.queries.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { EVENT_ID } from '#catalogue/events/examples.ts';
+import { EVENT_MISSING } from '#catalogue/events/refusals.ts';
+import { CHANGE_FILTERS, parseChangeFilter } from '#changes/filter.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { EVENT_STREAM, STREAM_HEADERS } from '#platform/http/answer/event-stream.ts';
+import { type Answer, defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
+import { processingNow } from './processing-now.ts';
+import type { UpdateRequest } from './update-stream.ts';
+import { TOO_MANY_STREAMS, type UpdateStreams } from './update-streams.ts';
+
+const MOST_DIGITS = 15;
+
+const INVALID_CURSOR = refusal(
+  400,
+  (text: string) =>
+    `The header 'Last-Event-ID' is ${JSON.stringify(text)}; allowed is the id of a message, or 0 for the beginning.`,
+  ['yesterday'],
+);
+
+const HEADER =
+  'A client that comes back with `Last-Event-ID`, as browsers do by themselves, is told of all it has missed; `0` is the beginning of the log.';
+
+const stream: Answer = {
+  description: 'Server-Sent Events, until the client ends them.',
+  mediaType: EVENT_STREAM,
+  body: z.string(),
+  example: `id: 4711\nevent: operation.progress\ndata: {"event":"${EVENT_ID}","workflow":42,"state":"RUNNING","operation":"encode","progress":0.45,"at":"2026-11-23T08:15:00.000Z"}\n\n`,
+};
+
+interface Services {
+  database: Database;
+  streams: UpdateStreams;
+}
+
+/** What happens to one event, as it happens. */
+export const eventUpdates = defineEndpoint({
+  method: 'get',
+  path: '/api/events/{event_id}/updates',
+  access: apiRole('EVENTS_VIEW'),
+  produces: 'text/event-stream',
+  summary: 'Follow an event',
+  description: `An addition of Inlet: states, operations and progress as they come. Without \`Last-Event-ID\` the first message says how the processing is. ${HEADER}`,
+  params: { event_id: pathParameter('Identifier of the event.', EVENT_ID) },
+  answers: { 200: stream },
+  refusals: [EVENT_MISSING, INVALID_CURSOR, TOO_MANY_STREAMS],
+  handle: async ({ c, params }, { database, streams }: Services) => {
+    const eventId = params.event_id;
+    const { principal } = c.var;
+    await requireAccess(database, 'events', principal, eventId, 'read', EVENT_MISSING);
+    const known = cursorOf(c);
+    await streams.start();
+    const after = await streams.begin(known);
+    const first = known === undefined ? await processingNow(database, eventId) : undefined;
+    return answer(c, streams, { principal, eventId, after, first, wants: () => true });
+  },
+});
+
+/** What happens to everything that the account may read. */
+export const allUpdates = defineEndpoint({
+  method: 'get',
+  path: '/api/updates',
+  access: apiRole('EVENTS_VIEW'),
+  produces: 'text/event-stream',
+  summary: 'Follow everything',
+  description: `An addition of Inlet: what happens to events, series and capture agents that the account may read, as it happens. ${HEADER}`,
+  query: z.object({
+    filter: z
+      .string()
+      .optional()
+      .meta({
+        description: `\`name:value\` with commas between them, all of which must match; of a name that is given again any value. Names: ${CHANGE_FILTERS.map((name) => `\`${name}\``).join(', ')}. \`kind\` is that of the message, or its first word.`,
+        example: 'kind:workflow.state,state:FAILED',
+      }),
+  }),
+  answers: { 200: stream },
+  refusals: [UNKNOWN_FILTER, INVALID_CURSOR, TOO_MANY_STREAMS],
+  handle: async ({ c, query }, { streams }: Services) => {
+    const wants = parseChangeFilter(query().filter ?? '');
+    const known = cursorOf(c);
+    await streams.start();
+    const after = await streams.begin(known);
+    return answer(c, streams, { principal: c.var.principal, after, wants });
+  },
+});
+
+/** @throws {HttpError} 400 */
+function cursorOf(c: Context): number | undefined {
+  const text = c.req.header('Last-Event-ID')?.trim();
+  if (!text) return undefined;
+  if (/^\d+$/.test(text) && text.length <= MOST_DIGITS) return Number(text);
+  throw INVALID_CURSOR(text.slice(0, 100));
+}
+
+function answer(c: Context, streams: UpdateStreams, request: UpdateRequest): Response {
+  if (c.req.method === 'HEAD') return c.body(null, 200, STREAM_HEADERS);
+  return c.body(streams.open(request), 200, STREAM_HEADERS);
+}

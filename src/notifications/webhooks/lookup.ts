@@ -1,0 +1,20 @@
+import type { Database } from '#platform/database/kysely.ts';
+import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { webhooks } from './queries.ts';
+import { WEBHOOK_MISSING, type WebhookJson } from './webhook.schemas.ts';
+
+export const WEBHOOK_PARAMS = { webhook_id: pathParameter('Number of the webhook.', '7') };
+
+/** @throws {HttpError} 404 */
+export async function foundWebhook(database: Database, id: string): Promise<WebhookJson> {
+  const [webhook] = await webhooks(database, numberIn(id));
+  if (!webhook) throw missingWebhook(id);
+  return webhook;
+}
+
+export const missingWebhook = (id: string) => WEBHOOK_MISSING(id.slice(0, 100));
+
+/** What is no number is that of nothing. */
+export function numberIn(text = ''): number {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,202 @@
+import { sql } from 'kysely';
+import { lastNumber, numberChanges } from '#changes/read.ts';
+import { formatInstant } from '#metadata/time.ts';
+import type { Database, Queryable } from '#platform/database/kysely.ts';
+import { DELIVERIES_CHANNEL, insertMessages } from './fan-out.ts';
+import { testMessage } from './message.ts';
+import {
+  type DELIVERY_STATES,
+  type DeliveryJson,
+  MOST_WEBHOOKS,
+  TOO_MANY_WEBHOOKS,
+  type WebhookJson,
+} from './webhook.schemas.ts';
+
+const COUNTED = 1000;
+const REMOVED_AT_ONCE = 5_000;
+
+interface WebhookRow {
+  id: number;
+  url: string;
+  filter: string;
+  active: boolean;
+  created_at: Date;
+  failures: number;
+  last_success: Date | null;
+  last_error: string | null;
+  pending: number;
+  parked: number;
+}
+
+/** Webhooks by their numbers, all of them or the one of a number. */
+export async function webhooks(db: Queryable, id?: number): Promise<WebhookJson[]> {
+  const count = (state: string) => sql<number>`(SELECT count(*) FROM (SELECT FROM webhook_deliveries d
+    WHERE d.webhook_id = webhooks.id AND d.state = ${state} LIMIT ${COUNTED}) AS counted)`;
+  const { rows } = await sql<WebhookRow>`
+    SELECT id, url, filter, active, created_at, failures, last_success, last_error, ${count('pending')} AS pending,
+      ${count('parked')} AS parked
+    FROM webhooks WHERE ${id ?? null}::bigint IS NULL OR id = ${id ?? null} ORDER BY id LIMIT ${MOST_WEBHOOKS}`.execute(
+    db,
+  );
+  return rows.map(({ id, created_at, last_success, last_error, ...webhook }) => ({
+    identifier: id,
+    ...webhook,
+    created: formatInstant(created_at),
+    ...(last_success !== null && { last_success: formatInstant(last_success) }),
+    ...(last_error !== null && webhook.failures > 0 && { last_error }),
+  }));
+}
+
+/** @returns the number of the new webhook, which is told of what happens from now on */
+export async function createWebhook(
+  database: Database,
+  webhook: { url: string; secret: string; filter: string; by: string },
+): Promise<number> {
+  const { count } = await database
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_WEBHOOKS) throw TOO_MANY_WEBHOOKS();
+  await numberChanges(database);
+  const { by, ...values } = webhook;
+  const since = await lastNumber(database);
+  const { id } = await database
+    .insertInto('webhooks')
+    .values({ ...values, created_by: by, since })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** What is to become of a webhook; of what is undefined nothing changes. */
+export interface WebhookEdit {
+  url?: string | undefined;
+  secret?: string | undefined;
+  filter?: string | undefined;
+  active?: boolean | undefined;
+}
+
+/** @returns false when there is none of this number */
+export async function changeWebhook(database: Database, id: number, edit: WebhookEdit): Promise<boolean> {
+  const given = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+  await numberChanges(database);
+  const last = sql<number>`(SELECT last FROM changes_counter)`;
+  const changed = await database
+    .updateTable('webhooks')
+    // Whoever changes it has mended what was wrong.
+    .set({ ...given, failures: 0, paused_until: sql`'-infinity'::timestamptz` })
+    // What happened while it was not active is not told.
+    .set(edit.active ? { since: sql`CASE WHEN active THEN since ELSE ${last} END` } : {})
+    .where('id', '=', id)
+    .executeTakeFirst();
+  await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
+  return changed.numUpdatedRows > 0n;
+}
+
+/**
+ * Deletes a webhook after its messages, which may be millions: in one statement that takes too long. While they go, nothing
+ * is added to them. @returns false when there is none of this number
+ */
+export async function deleteWebhook(database: Database, id: number): Promise<boolean> {
+  await database.updateTable('webhooks').set({ active: false }).where('id', '=', id).execute();
+  while ((await removeSome(database, id)) === REMOVED_AT_ONCE);
+  const { numDeletedRows } = await database.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+async function removeSome(database: Database, webhookId: number): Promise<number> {
+  return database.transaction().execute(async (trx) => {
+    // In the order in which all others lock: webhook, then message.
+    await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM webhook_deliveries WHERE id IN (
+        SELECT id FROM webhook_deliveries WHERE webhook_id = ${webhookId} LIMIT ${REMOVED_AT_ONCE})`.execute(
+      trx,
+    );
+    return Number(numAffectedRows);
+  });
+}
+
+/** Messages for a webhook, the latest first. */
+export async function deliveriesOf(
+  db: Queryable,
+  webhookId: number,
+  { state, limit, offset }: { state?: (typeof DELIVERY_STATES)[number]; limit: number; offset: number },
+): Promise<DeliveryJson[]> {
+  let query = selectDeliveries(db).where('webhook_id', '=', webhookId);
+  if (state) query = query.where('state', '=', state);
+  const rows = await query.orderBy('id', 'desc').limit(limit).offset(offset).execute();
+  return rows.map(deliveryJson);
+}
+
+function selectDeliveries(db: Queryable) {
+  return db
+    .selectFrom('webhook_deliveries')
+    .select([
+      'id',
+      'message_id',
+      'kind',
+      'state',
+      'attempts',
+      'last_status',
+      'last_error',
+      'created_at',
+      'ended_at',
+    ])
+    .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'));
+}
+
+type DeliveryRow = Awaited<ReturnType<ReturnType<typeof selectDeliveries>['execute']>>[number];
+
+function deliveryJson(row: DeliveryRow): DeliveryJson {
+  return {
+    identifier: row.id,
+    message: row.message_id,
+    kind: row.kind,
+    state: row.state as DeliveryJson['state'],
+    attempts: row.attempts,
+    ...(row.last_status !== null && { status: row.last_status }),
+    ...(row.last_error !== null && { error: row.last_error }),
+    created: formatInstant(row.created_at),
+    ...(row.next !== null && { next: formatInstant(row.next) }),
+    ...(row.ended_at !== null && { ended: formatInstant(row.ended_at) }),
+  };
+}
+
+/** Has a message that was given up tried for three days more. @returns false when there is none */
+export async function retryDelivery(database: Database, webhookId: number, id: number): Promise<boolean> {
+  const retried = await database.transaction().execute(async (trx) => {
+    await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
+    const { numAffectedRows = 0n } = await sql`
+      UPDATE webhook_deliveries d SET state = 'pending', attempts = 0, created_at = now(), ended_at = NULL,
+        next_at = CASE WHEN EXISTS (SELECT FROM webhook_deliveries other WHERE other.webhook_id = d.webhook_id
+          AND other.order_key = d.order_key AND other.state = 'pending') THEN 'infinity'::timestamptz ELSE now() END
+      WHERE id = ${id} AND webhook_id = ${webhookId} AND state = 'parked'`.execute(trx);
+    return numAffectedRows;
+  });
+  await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
+  return retried > 0n;
+}
+
+/** Puts a message in line that says nothing. @returns its identifier; undefined when there is no webhook of this number */
+export async function insertTest(database: Database, webhookId: number): Promise<string | undefined> {
+  const message = testMessage(webhookId);
+  const row = { ...message, webhook_id: webhookId, order_key: message.id };
+  return database.transaction().execute(async (trx) => {
+    const found = await trx
+      .selectFrom('webhooks')
+      .select('id')
+      .where('id', '=', webhookId)
+      .forUpdate()
+      .execute();
+    if (found.length === 0) return undefined;
+    await insertMessages(trx, [row], '-infinity');
+    return message.id;
+  });
+}
+
+/** A message by its identifier. */
+export async function deliveryByMessage(db: Queryable, messageId: string): Promise<DeliveryJson | undefined> {
+  const row = await selectDeliveries(db).where('message_id', '=', messageId).executeTakeFirst();
+  return row && deliveryJson(row);
+}

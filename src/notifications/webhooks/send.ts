@@ -1,0 +1,64 @@
+import { ask } from '#platform/outbound/ask.ts';
+import { connect } from '#platform/outbound/connect.ts';
+import { OutboundFault } from '#platform/outbound/fault.ts';
+import { parseTarget } from '#platform/outbound/target.ts';
+import type { NamedHost } from '#platform/setting/value-kinds.ts';
+import { type Message, signedHeaders } from './message.ts';
+
+/** From the look-up of the name to the end of the answer. */
+const TOTAL_MS = 15_000;
+const ANSWER_BYTES = 16 * 1024;
+
+/** What came of an attempt. */
+export interface Outcome {
+  /** Of the answer; null when there was none. */
+  status: number | null;
+  /** Why it was no success, in a sentence; null when it was one. */
+  error: string | null;
+}
+
+/**
+ * Sends a message to an address once. An answer from 200 to 299 is a success; redirects are not followed. What the
+ * receiver says is read to its end, if that is near, and dropped.
+ *
+ * @param hosts that may have private addresses
+ */
+export async function send(
+  { url, secret }: { url: string; secret: string },
+  message: Omit<Message, 'kind'>,
+  hosts: readonly NamedHost[],
+): Promise<Outcome> {
+  const signal = AbortSignal.timeout(TOTAL_MS);
+  try {
+    const target = parseTarget(url);
+    const options = { hosts, variable: 'WEBHOOK_HOSTS', namedMayBePrivate: true, signal };
+    const socket = await connect(target, options);
+    const answer = await ask(target, socket, {
+      method: 'POST',
+      headers: signedHeaders(message, secret),
+      body: Buffer.from(message.body),
+      idleMs: TOTAL_MS,
+      signal,
+    });
+    // Whoever drops the answer hears of nothing more.
+    answer.on('error', () => undefined);
+    let received = 0;
+    const onAbort = () => answer.destroy();
+    signal.addEventListener('abort', onAbort, { once: true });
+    for await (const chunk of answer) {
+      received += (chunk as Buffer).length;
+      if (received > ANSWER_BYTES) break;
+    }
+    signal.removeEventListener('abort', onAbort);
+    answer.destroy();
+    socket.destroy();
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return { status, error: null };
+    return { status, error: `The receiver answered with the status ${status}.` };
+  } catch (error) {
+    if (signal.aborted)
+      return { status: null, error: `There was no answer within ${TOTAL_MS / 1000} seconds.` };
+    const reason = error instanceof OutboundFault ? error.message : 'the connection broke';
+    return { status: null, error: `The address could not be reached: ${reason}.` };
+  }
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { matchesNone } from '#platform/http/answer/etag.ts';
+import { API_VERSIONS, NEWEST_VERSION } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { EXAMPLE_URL, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
+import { ApiInfo, ApiVersions, DefaultVersion } from './base.schemas.ts';
+
+const DEFAULT = `v${NEWEST_VERSION}` as const;
+const VERSIONS = { versions: API_VERSIONS.map((version) => `v${version}` as const), default: DEFAULT };
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+}
+
+export const apiInfo = defineEndpoint({
+  method: 'get',
+  path: '/api',
+  access: 'public',
+  summary: 'Address and newest version of the API',
+  description: 'A first request to see that the API is there.',
+  answers: {
+    200: {
+      description: 'Address and newest version.',
+      plain: true,
+      body: ApiInfo,
+      example: { url: `${EXAMPLE_URL}/api`, version: DEFAULT },
+    },
+  },
+  handle: ({ c }, { config }: Services) => c.json({ url: `${config.publicUrl}/api`, version: DEFAULT }),
+});
+
+export const apiVersions = defineEndpoint({
+  method: 'get',
+  path: '/api/version',
+  access: 'public',
+  summary: 'All versions of the API',
+  description: 'Which versions can be asked for with the header `Accept`, oldest first.',
+  answers: { 200: { description: 'The versions.', plain: true, body: ApiVersions, example: VERSIONS } },
+  handle: ({ c }) => c.json(VERSIONS),
+});
+
+export const defaultVersion = defineEndpoint({
+  method: 'get',
+  path: '/api/version/default',
+  access: 'public',
+  summary: 'The version answered by default',
+  description: 'What requests get that ask for no version.',
+  answers: {
+    200: { description: 'The version.', plain: true, body: DefaultVersion, example: { default: DEFAULT } },
+  },
+  handle: ({ c }) => c.json({ default: DEFAULT }),
+});
+
+/** The reference document as this server hands it out. */
+export interface ServedDocument {
+  text: string;
+  etag: string;
+}
+
+export const apiDocument = defineEndpoint({
+  method: 'get',
+  path: '/api/openapi.json',
+  access: 'public',
+  summary: 'This document',
+  description: 'The API as an OpenAPI 3.1 document, from which clients can be generated.',
+  answers: {
+    200: {
+      description: 'The document.',
+      plain: true,
+      body: z.looseObject({ openapi: z.string() }).meta({ id: 'OpenApiDocument' }),
+      example: { openapi: '3.1.1', info: { title: 'Inlet', version: NEWEST_VERSION }, paths: {} },
+      headers: TAGGED_HEADERS,
+    },
+    304: { description: 'It has not changed since the answer with this `ETag`.' },
+  },
+  handle: ({ c }, { document }: { document: ServedDocument }) => {
+    const headers = { ETag: document.etag, 'Cache-Control': 'no-cache' };
+    if (matchesNone(c.req.header('If-None-Match'), document.etag)) return c.body(null, 304, headers);
+    return c.body(document.text, 200, { ...headers, 'Content-Type': 'application/json' });
+  },
+});

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import { AGENT_ID } from '#capture/agents/examples.ts';
+import { quoted } from '#capture/agents/names.ts';
+import type { Catalogs } from '#metadata/catalogs.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { agentProperties } from './agent-properties.ts';
+import { CALENDAR_BEGIN, CALENDAR_END, calendarEvent } from './icalendar.ts';
+import { type CalendarWindow, calendarTag, type Planned, plannedRecordings } from './schedule-window.ts';
+import { calendarEventOf, episodeXml } from './shown-recording.ts';
+
+interface Services {
+  database: Database;
+  catalogs: Pick<Catalogs, 'event'>;
+}
+
+/** What a moment in milliseconds may be: as far as dates reach in the database. */
+const LATEST_MS = Date.UTC(9999, 11, 31);
+/** More no display shows. */
+const MOST_JSON = 1000;
+const access = [ROLE_CAPTURE_AGENT];
+const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+
+const WRONG_CUTOFF = refusal(
+  400,
+  (cutoff: unknown) =>
+    `The query parameter 'cutoff' is ${quoted(cutoff)}; allowed are milliseconds since 1970, such as 1790000000000.`,
+  ['tomorrow'],
+);
+
+const Query = z.object({
+  agentid: z.string().optional().meta({ description: 'Name of the capture agent.', example: AGENT_ID }),
+  seriesid: z.string().optional().describe('Identifier of a series.'),
+  cutoff: z
+    .string()
+    .trim()
+    .regex(/^\d{0,15}$/, { error: ({ input }) => WRONG_CUTOFF.sentence(input) })
+    .refine((text) => Number(text) <= LATEST_MS, { error: ({ input }) => WRONG_CUTOFF.sentence(input) })
+    .optional()
+    .meta({ description: 'Only what starts before, in milliseconds since 1970.', example: '1790000000000' }),
+});
+
+/** What capture agents are to record, as they ask for it. */
+export const calendar = defineEndpoint({
+  method: 'get',
+  path: '/recordings/calendars',
+  access,
+  summary: 'The calendar of a capture agent',
+  description:
+    'What it is to record, from an hour after its end on no more, in iCalendar: each with its metadata and a properties file. An agent that nobody knows has nothing to record.',
+  query: Query,
+  answers: {
+    200: {
+      description: 'The calendar.',
+      mediaType: 'text/calendar; charset=UTF-8',
+      body: z.string(),
+      example: `${CALENDAR_BEGIN}${CALENDAR_END}`,
+      headers: TAGGED_HEADERS,
+    },
+    304: { description: 'It shows the same as the answer with this `ETag`.' },
+  },
+  refusals: [WRONG_CUTOFF],
+  handle: async ({ c, query }, { database, catalogs }: Services) => {
+    const window = windowOf(query());
+    const written = (now: Date) => (planned: Planned[]) =>
+      planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
+    // Of all agents together nobody notes the changes.
+    const tag =
+      window.agentId === undefined
+        ? await digestOf(plannedRecordings(database, window), written(new Date(0)))
+        : await calendarTag(database, window);
+    const etag = strongEtag(tag);
+    const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
+    if (isKnown(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
+    return c.body(await streamed(plannedRecordings(database, window), written(new Date())), 200, {
+      ...headers,
+      'Content-Type': 'text/calendar; charset=UTF-8',
+    });
+  },
+});
+
+/** The same for displays and for cameras that follow the schedule. */
+export const calendarJson = defineEndpoint({
+  method: 'get',
+  path: '/recordings/calendar.json',
+  access,
+  summary: 'The calendar of a capture agent as JSON',
+  description: `What it is to record next, ${MOST_JSON} at most.`,
+  query: Query.extend({
+    timestamp: z.string().optional().describe('`true` for moments in milliseconds since 1970.'),
+  }),
+  answers: {
+    200: {
+      description: 'What it is to record, by start.',
+      plain: true,
+      body: z.array(z.object({ data: z.looseObject({}), 'episode-dublincore': z.string() })),
+      example: [
+        {
+          data: {
+            eventId: '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21',
+            agentId: AGENT_ID,
+            startDate: 1_791_792_900_000,
+            endDate: 1_791_798_300_000,
+            agentConfig: { 'event.title': 'Algebra I', 'event.location': AGENT_ID },
+          },
+          'episode-dublincore': '<dublincore/>',
+        },
+      ],
+    },
+  },
+  refusals: [WRONG_CUTOFF],
+  handle: async ({ c, query }, { database, catalogs }: Services) => {
+    const { timestamp, ...wanted } = query();
+    const moment = timestamp?.toLowerCase() === 'true' ? (date: Date) => date.getTime() : inWords;
+    const planned: Planned[] = [];
+    for await (const some of plannedRecordings(database, windowOf(wanted))) {
+      planned.push(...some);
+      if (planned.length >= MOST_JSON) break;
+    }
+    return c.json(
+      planned.slice(0, MOST_JSON).map((each) => ({
+        data: {
+          eventId: each.event_id,
+          agentId: each.agent,
+          startDate: moment(each.start),
+          endDate: moment(each.end),
+          presenters: each.presenters,
+          agentConfig: agentProperties(each),
+        },
+        'episode-dublincore': episodeXml(each, catalogs.event),
+      })),
+    );
+  },
+});
+
+function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>): CalendarWindow {
+  return {
+    agentId: agentid?.trim() || undefined,
+    seriesId: seriesid?.trim() || undefined,
+    cutoff: cutoff ? new Date(Number(cutoff)) : undefined,
+  };
+}
+
+/** Of all that is shown, without keeping it. */
+async function digestOf(
+  batches: AsyncGenerator<Planned[]>,
+  text: (planned: Planned[]) => string,
+): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const planned of batches) hash.update(text(planned));
+  return hash.digest('base64url').slice(0, 27);
+}
+
+/** Agents send the tag back as they got it, without the quotes, or whatever they had before the first one. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  return header !== undefined && (header.trim() === etag.slice(1, -1) || matchesNone(header, etag));
+}
+
+/** As clients read it that know the names of months: in figures, some would take the day for the month. */
+function inWords(date: Date): string {
+  return `${DAY.format(date).replaceAll(/\s/g, ' ')} UTC`;
+}
+
+/** Asks for the first of it at once: what the database refuses is to be an answer, and not one that breaks off. */
+async function streamed(
+  batches: AsyncGenerator<Planned[]>,
+  text: (planned: Planned[]) => string,
+): Promise<ReadableStream> {
+  const encoder = new TextEncoder();
+  let known: IteratorResult<Planned[]> | undefined = await batches.next();
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(CALENDAR_BEGIN)),
+    pull: async (controller) => {
+      const { done, value } = known ?? (await batches.next());
+      known = undefined;
+      controller.enqueue(encoder.encode(done ? CALENDAR_END : text(value)));
+      if (done) controller.close();
+    },
+    cancel: async () => void (await batches.return(undefined)),
+  });
+}

@@ -1,0 +1,73 @@
+import { parseForeignAcl } from '#access/acl/foreign-acl.ts';
+import { quoted } from '#capture/agents/names.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import type { CatalogSet } from '#metadata/catalogs.ts';
+import { readDublinCore } from '#metadata/read-dublincore.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { CUTTING, CuttingFault, parseCutting } from '#platform/media/cutting.ts';
+import { parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
+
+export const EPISODE = 'dublincore/episode';
+/** Who may see and change the event, as recorders send it. */
+export const EPISODE_POLICY = 'security/xacml+episode';
+const POLICY = /^security\/xacml(\+|$)/;
+const NUL = '\0';
+
+export const UNREADABLE_CATALOG = refusal(
+  400,
+  (flavor: string, reason: string) => `The catalog of flavor ${quoted(flavor)} cannot be read: ${reason}.`,
+  [EPISODE, 'it is not well-formed XML'],
+);
+
+/** Whether a part of this flavor is text that says who may do what, however it is sent. */
+export function isPolicy(flavor: string): boolean {
+  return POLICY.test(flavor);
+}
+
+/** Refuses a catalog that could not be used later. @throws {HttpError} 400 */
+export function checkCatalog(flavor: string, content: string, catalogs: CatalogSet): void {
+  if (content.includes(NUL)) throw UNREADABLE_CATALOG(flavor, 'it holds a NUL character');
+  if (isPolicy(flavor)) parseForeignAcl(content);
+  else if (flavor === CUTTING) checkCutting(content);
+  else if (catalogs.find(flavor)) valuesIn(flavor, content, catalogs);
+}
+
+/** Whether a catalog can be used later. */
+export function isReadable(flavor: string, content: string, catalogs: CatalogSet): boolean {
+  try {
+    checkCatalog(flavor, content, catalogs);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
+}
+
+function checkCutting(content: string): void {
+  try {
+    parseCutting(content);
+  } catch (error) {
+    throw error instanceof CuttingFault ? UNREADABLE_CATALOG(CUTTING, error.message) : error;
+  }
+}
+
+/** The metadata in a catalog that this installation knows. @throws {HttpError} 400 */
+export function valuesIn(flavor: string, content: string, catalogs: CatalogSet): CatalogValues {
+  const catalog = catalogs.find(flavor) ?? catalogs.common;
+  const root = rootOf(flavor, content);
+  const values = readDublinCore(root, catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
+  if (root.name !== 'dublincore' && values.size === 0) {
+    throw UNREADABLE_CATALOG(flavor, `it is a <${root.name}> without a term of Dublin Core`);
+  }
+  return values;
+}
+
+/** The root of a catalog. @throws {HttpError} 400 */
+export function rootOf(flavor: string, content: string): XmlElement {
+  try {
+    return parseXml(content);
+  } catch (error) {
+    throw error instanceof XmlFault ? UNREADABLE_CATALOG(flavor, error.message) : error;
+  }
+}

@@ -1,0 +1,115 @@
+import { effectiveAclOf, mayAccess } from '#access/acl/acl.queries.ts';
+import type { AclEntry } from '#access/acl/acl.ts';
+import { parseForeignAcl } from '#access/acl/foreign-acl.ts';
+import type { Principal } from '#access/principal.ts';
+import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
+import { chosenIdentifier, episodeValues, newEventColumns } from '#catalogue/events/columns.ts';
+import type { NewEvents } from '#catalogue/events/create/create-events.ts';
+import type { DraftContents } from '#ingest/draft-contents.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import { storedCatalogs } from '#metadata/catalogs.queries.ts';
+import type { CatalogSet } from '#metadata/catalogs.ts';
+import { textIn } from '#metadata/columns.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import type { Processing } from '#processing/processing.ts';
+import { EPISODE_POLICY, valuesIn } from './catalogs.ts';
+import type { Deliverer, Delivery } from './deliverer.ts';
+import { extendedValues } from './metadata.ts';
+import type { Recipient } from './recipient.ts';
+
+export const NO_TITLE = refusal(
+  400,
+  "The event has no title: the form parameter 'title' or a catalog dublincore/episode with one is needed.",
+);
+
+/** What a media package says of the event that it becomes. */
+export async function newEventOf(
+  trx: Transaction,
+  delivery: Delivery,
+  contents: DraftContents,
+  processing: Processing,
+  { by, catalogs }: { by: Deliverer; catalogs: CatalogSet },
+): Promise<NewEvents> {
+  const episode = contents.catalogs.find(({ flavor }) => flavor === catalogs.common.flavor);
+  const values = episode ? valuesIn(episode.flavor, episode.content, catalogs) : new Map();
+  if (textIn(values, 'title') === '') {
+    if (delivery.needsTitle) throw NO_TITLE();
+    values.set('title', `Recording of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`);
+  }
+  // What is not said is when it was recorded; that is when it was written.
+  if (textIn(values, 'startDate') === '') values.set('startDate', textIn(values, 'created'));
+  await leaveUnknownSeries(trx, values, by);
+  const policy = contents.catalogs.find(({ flavor }) => flavor === EPISODE_POLICY);
+  return {
+    id: await freeIdentifier(trx, delivery.packageId),
+    columns: newEventColumns(values, new Date()),
+    catalogs: extendedValues(contents, catalogs),
+    acl: policy ? parseForeignAcl(policy.content) : usualAcl(values, by.principal),
+    processing,
+    recordings: undefined,
+  };
+}
+
+/** Another part of the recording of an event: all that is known of the event holds for it, but for its title. */
+export async function furtherEventOf(
+  trx: Transaction,
+  { id }: Recipient,
+  part: number,
+  packageId: string,
+  processing: Processing,
+): Promise<NewEvents> {
+  const event = await trx.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const { entries, own } = await effectiveAclOf(trx, event);
+  const values = episodeValues(event);
+  values.set('title', `${event.title} (part ${part})`);
+  values.set('identifier', '');
+  return {
+    id: await freeIdentifier(trx, packageId),
+    columns: newEventColumns(values, new Date()),
+    catalogs: (await storedCatalogs(trx, 'events', [id])).get(id) ?? new Map(),
+    acl: own ? entries : null,
+    processing,
+    recordings: undefined,
+  };
+}
+
+/** The identifier of the package, unless an event has it or could not have it. */
+async function freeIdentifier(trx: Transaction, packageId: string): Promise<string | undefined> {
+  const taken = await trx.selectFrom('events').select('id').where('id', '=', packageId).executeTakeFirst();
+  if (taken) return undefined;
+  try {
+    return chosenIdentifier(new Map([['identifier', packageId]]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A recording is not lost because of a series that is gone, or that is not for its account to see. */
+async function leaveUnknownSeries(
+  trx: Transaction,
+  values: CatalogValues,
+  { principal, log }: Deliverer,
+): Promise<void> {
+  const seriesId = textIn(values, 'isPartOf');
+  if (seriesId === '') return;
+  const agent = principal.hasRole(ROLE_CAPTURE_AGENT);
+  const series = trx.selectFrom('series').select('id').where('id', '=', seriesId);
+  const known = await (agent
+    ? series
+    : series.where(mayAccess('series', principal, 'read'))
+  ).executeTakeFirst();
+  if (known) return;
+  log.warn(
+    { seriesId },
+    'a recording came for a series that its account does not see; it belongs to none now',
+  );
+  values.set('isPartOf', '');
+}
+
+/** Who may do what where the package does not say it: as the series says, else the account alone. */
+function usualAcl(values: CatalogValues, { username }: Principal): AclEntry[] | null {
+  if (textIn(values, 'isPartOf') !== '') return null;
+  const role = userRole(username);
+  return ['read', 'write'].map((action) => ({ allow: true, action, role }));
+}

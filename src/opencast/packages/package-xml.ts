@@ -1,0 +1,74 @@
+import { xmlText } from '#metadata/xml.ts';
+
+const NAMESPACE = 'http://mediapackage.opencastproject.org';
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+
+/** A media package as clients see it. */
+export interface ShownPackage {
+  id: string;
+  start: Date;
+  tracks: readonly ShownElement[];
+  attachments: readonly ShownElement[];
+  catalogs: readonly ShownElement[];
+}
+
+/** A part of a media package. */
+export interface ShownElement {
+  id: string;
+  flavor: string;
+  url: string;
+  mediatype?: string;
+  tags?: readonly string[];
+  /** In bytes. */
+  size?: number;
+}
+
+/**
+ * A media package as XML. Clients take it apart with `awk`: it stands on one line, without prefixes, and identifiers are
+ * first attributes.
+ */
+export function packageXml(shown: ShownPackage): string {
+  return `${DECLARATION}<mediapackage id="${xmlText(shown.id)}" start="${shown.start.toISOString()}" xmlns="${NAMESPACE}">${parts(shown, '')}</mediapackage>`;
+}
+
+/** A workflow that a media package went into. */
+export interface ShownWorkflow {
+  /** Number of the workflow; 0 for one that has not been started. */
+  id: number;
+  state: string;
+  definition: string;
+  title: string;
+}
+
+/** The answer to what has been ingested; its prefixes are literally those that clients look for. */
+export function workflowXml({ id, state, definition, title }: ShownWorkflow, shown: ShownPackage): string {
+  return `${DECLARATION}<wf:workflow id="${id}" state="${xmlText(state)}" xmlns:wf="http://workflow.opencastproject.org" xmlns:mp="${NAMESPACE}"><wf:template>${xmlText(definition)}</wf:template><wf:title>${xmlText(title)}</wf:title><mp:mediapackage id="${xmlText(shown.id)}" start="${shown.start.toISOString()}">${parts(shown, 'mp:')}</mp:mediapackage></wf:workflow>`;
+}
+
+function parts({ tracks, catalogs, attachments }: ShownPackage, prefix: string): string {
+  return [
+    group('media', 'track', tracks, prefix),
+    group('metadata', 'catalog', catalogs, prefix),
+    group('attachments', 'attachment', attachments, prefix),
+  ].join('');
+}
+
+function group(name: string, kind: string, elements: readonly ShownElement[], prefix: string): string {
+  const inner = elements.map((each) => element(kind, each, prefix)).join('');
+  return `<${prefix}${name}>${inner}</${prefix}${name}>`;
+}
+
+function element(
+  kind: string,
+  { id, flavor, mediatype = 'text/xml', tags = [], url, size }: ShownElement,
+  prefix: string,
+): string {
+  const field = (name: string, value: string) => `<${prefix}${name}>${value}</${prefix}${name}>`;
+  const inner = [
+    field('mimetype', xmlText(mediatype)),
+    field('tags', tags.map((tag) => field('tag', xmlText(tag))).join('')),
+    field('url', xmlText(url)),
+    size === undefined ? '' : field('size', String(size)),
+  ];
+  return `<${prefix}${kind} id="${xmlText(id)}" type="${xmlText(flavor)}">${inner.join('')}</${prefix}${kind}>`;
+}

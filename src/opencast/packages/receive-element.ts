@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
+import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
+import { addToDraft, extendDraft, findDraft } from '#ingest/drafts.ts';
+import { receiveForm } from '#ingest/receive-form.ts';
+import { type ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { isMultipart } from '#platform/http/form/multipart.ts';
+import { detectTrackType } from '#platform/media/signature.ts';
+import { checkCatalog, isPolicy } from './catalogs.ts';
+import { answerPackage } from './create.endpoints.ts';
+import { packageIdIn } from './echoed-package.ts';
+import { flavorIn, tagsIn } from './element-fields.ts';
+import { withoutEmptyFiles } from './empty-files.ts';
+import { readFetched, storeFetched } from './fetched-part.ts';
+import { type PackageServices, packageOf, shownPackage, TURN } from './packages.ts';
+
+/** More no recording has; the answer holds all of them. */
+const MOST_ELEMENTS = 500;
+/** Of one request; clients send any field they like beside those that are read. */
+const MOST = { fields: 100, files: 10 };
+/** Fields that some clients send as files. */
+const TEXTS = new Set(['mediaPackage', 'flavor', 'tags', 'dublinCore']);
+
+export const TOO_MANY_ELEMENTS = refusal(400, `A media package may hold ${MOST_ELEMENTS} parts, not more.`);
+/** Characters of all catalogs together: each request reads them. */
+const MOST_TEXT = 8 * 2 ** 20;
+export const TOO_MUCH_TEXT = refusal(
+  413,
+  `The catalogs of a media package may have ${MOST_TEXT} characters together.`,
+);
+export const NO_FILE = refusal(400, 'The form has no part with a file.');
+
+/** What a request adds to a media package. */
+export type ElementKind = 'track' | 'attachment' | 'catalog';
+
+/** A file of the form, with what the fields before it say. */
+interface Described {
+  flavor: string;
+  tags: string[];
+  filename: string;
+  /** The form field it is in. */
+  field: string;
+}
+
+/**
+ * Receives a form that adds to a media package: its flavor stands before the file, which streams into storage as it comes.
+ * Everything else about a file is free: the name of its form field, its own name, its type. A track without content is none.
+ *
+ * @returns the package as it is then
+ * @throws {HttpError} when there is no such package: before the file is read where the form has named it by then
+ */
+export async function receiveElement(
+  request: EndpointRequest,
+  kind: ElementKind,
+  services: PackageServices,
+): Promise<Response> {
+  const { c } = request;
+  const { database } = services;
+  if (!isMultipart(c.req.header('Content-Type') ?? '')) {
+    const all = await request.fields();
+    await using pass = services.gate.open(TURN);
+    return await addFetched(c, kind, { fields: all, enter: pass.enter }, services);
+  }
+  const fields = new Map<string, string>();
+  const stored: Described[] = [];
+  const read: Described[] = [];
+  const empty: string[] = [];
+  const takes = async ({ field, filename }: { field: string; filename: string }) => {
+    if (TEXTS.has(field)) return 'text';
+    const flavor = flavorIn(fields.get('flavor'));
+    const tags = tagsIn(fields.get('tags'));
+    if (fields.has('mediaPackage')) {
+      const { id, accepted } = await findDraft(database, which(c, fields));
+      if (accepted) throw DRAFT_ACCEPTED(id);
+    }
+    const asText = isText(kind, flavor);
+    (asText ? read : stored).push({ flavor, tags, filename, field });
+    return asText ? 'text' : 'store';
+  };
+  const onField = (name: string, value: string) => void fields.set(name, value);
+  const isTrackFile = (field: string) => kind === 'track' && !TEXTS.has(field);
+  const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN } as const;
+  const filled = withoutEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename));
+  await using form = await receiveForm(filled, options, services);
+  const { fields: all, files, texts: sent, enter } = form;
+  if (empty.length > 0) {
+    c.var.log.warn({ package: which(c, all).id, empty }, 'an input of a recording has recorded nothing');
+  }
+  if (stored.length + read.length === 0) {
+    const isNothing = empty.length > 0 && !all.get('url')?.trim();
+    if (isNothing) return await addParts(c, which(c, all), {}, services);
+    return await addFetched(c, kind, { fields: all, enter }, services);
+  }
+  const [only] = stored;
+  // Whatever stands behind it cannot be about another one.
+  if (only && stored.length + read.length === 1) only.tags = tagsIn(all.get('tags'));
+  const contents = sent.filter(({ field }) => !TEXTS.has(field));
+  const texts = read.map(({ flavor, filename }, i) => {
+    const content = contents[i]?.text ?? '';
+    return { flavor, filename, content };
+  });
+  const answer = await addParts(c, which(c, all), contentsOfForm(kind, stored, files, texts), services);
+  form.keep();
+  return answer;
+}
+
+/**
+ * Adds what the form names by its address, in the field `url`.
+ *
+ * @param asked.enter passes the gate before anything is fetched
+ */
+async function addFetched(
+  c: Context,
+  kind: ElementKind,
+  { fields, enter }: { fields: ReadonlyMap<string, string>; enter: () => Promise<void> },
+  services: PackageServices,
+): Promise<Response> {
+  const url = fields.get('url')?.trim();
+  const draft = which(c, fields);
+  if (!url) throw NO_FILE();
+  const [flavor, tags] = [flavorIn(fields.get('flavor')), tagsIn(fields.get('tags'))];
+  await findDraft(services.database, draft);
+  await enter();
+  if (isText(kind, flavor)) {
+    const text = await readFetched(url, services);
+    return addParts(c, draft, { catalogs: [{ ...text, id: randomUUID(), flavor }] }, services);
+  }
+  await using staged = new StagedFiles(services, c.var.principal.username);
+  const file = await storeFetched(url, staged, services);
+  const described = [{ flavor, tags, filename: file.filename, field: 'url' }];
+  const answer = await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
+  staged.keep();
+  return answer;
+}
+
+/** The package that a form is about. @throws {HttpError} 400 */
+export function which(c: Context, fields: ReadonlyMap<string, string>) {
+  return packageOf(packageIdIn(fields.get('mediaPackage')), c.var.principal);
+}
+
+/**
+ * Adds to a media package what has been received, and answers with the package. What it holds already is not added again.
+ *
+ * @throws {HttpError} 400 for a catalog that cannot be read, or too many parts; 404, 409
+ */
+export async function addParts(
+  c: Context,
+  draft: ReturnType<typeof packageOf>,
+  contents: Partial<DraftContents>,
+  { config, database, staging, catalogs }: PackageServices,
+): Promise<Response> {
+  for (const { flavor, content } of contents.catalogs ?? []) checkCatalog(flavor, content, catalogs.event);
+  const { unneeded, xml } = await inTransaction(database, async (trx) => {
+    const unneeded = await addToDraft(trx, draft, contents, staging);
+    const held = await contentsOf(trx, draft.id);
+    const texts = held.catalogs.reduce((sum, { content }) => sum + content.length, 0);
+    if (texts > MOST_TEXT) throw TOO_MUCH_TEXT();
+    if (held.tracks.length + held.attachments.length + held.catalogs.length > MOST_ELEMENTS)
+      throw TOO_MANY_ELEMENTS();
+    const extended = await extendDraft(trx, draft, config.draftExpiryMs);
+    return { unneeded, xml: await shownPackage(trx, extended, config.publicUrl) };
+  });
+  await staging.discard(unneeded);
+  const { tracks = [], attachments = [], catalogs: texts = [] } = contents;
+  const flavors = [...tracks, ...attachments, ...texts].map(({ flavor }) => flavor);
+  if (flavors.length > 0) {
+    const bytes = [...tracks, ...attachments].reduce((sum, { size }) => sum + size, 0);
+    const repeated = unneeded.length;
+    c.var.log.info({ package: draft.id, flavors, bytes, repeated }, 'a media package has grown');
+  }
+  return answerPackage(c, xml);
+}
+
+function contentsOfForm(
+  kind: ElementKind,
+  stored: readonly Described[],
+  files: readonly ReceivedFile[],
+  texts: readonly { flavor: string; filename: string; content: string }[],
+): DraftContents {
+  const elements = files.map(({ field: _, ...file }, i) => {
+    const { flavor = '', tags = [] } = stored[i] ?? {};
+    return { ...file, id: randomUUID(), flavor, tags };
+  });
+  const isTrack = ({ flavor }: { flavor: string }) => kind === 'track' || isCaptions(flavor);
+  return {
+    tracks: elements.filter(isTrack),
+    attachments: elements.filter((element) => !isTrack(element)),
+    catalogs: texts.map((text) => ({ ...text, id: randomUUID() })),
+  };
+}
+
+/** Whether it is kept as text that something is to be read of. */
+function isText(kind: ElementKind, flavor: string): boolean {
+  return isPolicy(flavor) || (kind === 'catalog' && !isCaptions(flavor));
+}
+
+function isCaptions(flavor: string): boolean {
+  return flavor.startsWith('captions/');
+}

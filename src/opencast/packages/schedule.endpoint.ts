@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { OTHER_AGENT, requireOwnAgent } from '#access/own-agent.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from '#capture/agents/names.ts';
+import { explainingConflicts, ScheduleConflict } from '#capture/schedules/conflicts.ts';
+import type { RecordingPlan } from '#capture/schedules/plan.ts';
+import { LONGEST_MS, MOST_INPUTS } from '#capture/schedules/scheduling.schemas.ts';
+import { accept } from '#ingest/accept.ts';
+import { answerFailure } from '#ingest/answer-failure.ts';
+import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
+import { DRAFT_GONE } from '#ingest/draft-refusals.ts';
+import { lockDraft } from '#ingest/drafts.ts';
+import type { Intake } from '#ingest/intake.ts';
+import { periodIn, termTexts } from '#metadata/read-dublincore.ts';
+import { parseDateTime } from '#metadata/time.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { EPISODE, rootOf } from './catalogs.ts';
+import type { Deliverer } from './deliverer.ts';
+import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
+import { ECHO } from './examples.ts';
+import { documentsOf } from './metadata.ts';
+import { newEventOf } from './new-event.ts';
+import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { NO_PROPERTIES, processingFor, propertiesIn } from './processing.ts';
+import { which } from './receive-element.ts';
+import { textFields } from './text-fields.ts';
+import { withWorkflow } from './with-workflow.ts';
+
+/** What the form says beside the values of the workflow's configuration. */
+const OTHERS = new Set([...NO_PROPERTIES, INPUTS]);
+
+export const WRONG_INPUTS = refusal(
+  400,
+  (inputs: string) =>
+    `The form parameter '${INPUTS}' is ${quoted(inputs)}; allowed are up to ${MOST_INPUTS} names of 1 to ${MAX_NAME} characters, none of them a control character, with commas between them.`,
+  ['\u0007'],
+);
+export const NOT_SCHEDULABLE = refusal(
+  400,
+  (reason: string) =>
+    `The media package cannot be scheduled: ${reason}. It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
+  ['it has no such catalog'],
+);
+
+export const RECORDS_OTHERWISE = refusal(
+  409,
+  (conflicts: number) =>
+    `The capture agent is to record something else then: the recording overlaps ${conflicts} that are scheduled already.`,
+  [1],
+);
+
+export const [schedulePackage, schedulePackageWith] = withWorkflow({
+  path: '/ingest/schedule',
+  summary: 'Schedule a media package',
+  access: [ROLE_CAPTURE_AGENT, ...apiRole('EVENTS_CREATE')],
+  description:
+    'It becomes a scheduled event with the identifier of the package, which its agent then finds in its calendar. All other fields are values of the configuration of the workflow.',
+  form: {
+    fieldsAsFiles: true,
+    schema: z.looseObject({
+      mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
+      workflowDefinitionId: z.string().optional(),
+      [INPUTS]: z
+        .string()
+        .optional()
+        .describe('Inputs that the agent is to record, with commas between them; else it decides.'),
+    }),
+    example: ECHO,
+  },
+  answers: { 201: { description: 'It is scheduled.' } },
+  refusals: [
+    NO_PACKAGE,
+    UNREADABLE_PACKAGE,
+    DRAFT_GONE,
+    WRONG_INPUTS,
+    NOT_SCHEDULABLE,
+    OTHER_AGENT,
+    RECORDS_OTHERWISE,
+  ],
+  handle: schedule,
+});
+
+interface Wanted {
+  id: string;
+  workflow: string | undefined;
+  properties: Record<string, string>;
+  inputs: string[];
+}
+
+async function schedule(
+  request: EndpointRequest,
+  workflow: string | undefined,
+  services: PackageServices,
+): Promise<Response> {
+  const { c } = request;
+  const { principal, requestId, log } = c.var;
+  try {
+    const fields = await textFields(request, services);
+    const { id } = which(c, fields);
+    const wanted = {
+      id,
+      workflow: workflow ?? fields.get('workflowDefinitionId'),
+      properties: propertiesIn(fields, OTHERS),
+      inputs: chosenInputs(fields.get(INPUTS)),
+    };
+    const by = { principal, requestId, log };
+    await explainingConflicts(services.database, principal, (trx) => plan(trx, wanted, by, services));
+    return c.body(null, 201);
+  } catch (error) {
+    if (error instanceof ScheduleConflict) throw RECORDS_OTHERWISE(error.conflicts.length);
+    return answerFailure(c, error);
+  }
+}
+
+async function plan(
+  trx: Transaction,
+  { id, inputs, ...wanted }: Wanted,
+  by: Deliverer,
+  services: PackageServices,
+): Promise<void> {
+  const { principal, requestId, log } = by;
+  const { accepted } = await lockDraft(trx, packageOf(id, principal));
+  if (accepted) return;
+  const contents = await contentsOf(trx, id);
+  const recordings = { ...recordingIn(contents), inputs };
+  requireOwnAgent(principal, recordings.agentId);
+  const catalogs = services.catalogs.event;
+  const processing = await processingFor(trx, wanted, undefined, { ...services, log });
+  const delivery = { draftId: id, packageId: id, properties: wanted.properties };
+  const event = await newEventOf(trx, delivery, contents, processing, { by, catalogs });
+  const intake: Intake = {
+    principal,
+    rights: 'delivery',
+    requestId,
+    draft: { id, door: DOOR },
+    tracks: [],
+    documents: documentsOf(contents, catalogs),
+    target: {
+      kind: 'new',
+      events: { ...event, id: event.id ?? id, recordings },
+      gapMs: services.config.scheduling.minGapMs,
+    },
+  };
+  const { ids } = await accept(trx, intake, services);
+  log.info({ eventId: ids[0], agent: recordings.agentId }, 'an agent has scheduled a recording');
+}
+
+/** @throws {HttpError} 400 */
+function chosenInputs(text = ''): string[] {
+  const inputs = inputsIn(text);
+  if (inputs.length > MOST_INPUTS || !inputs.every(isName)) throw WRONG_INPUTS(text);
+  return inputs;
+}
+
+/** Who is to record when, by the one catalog of the episode. @throws {HttpError} 400 */
+function recordingIn({ catalogs, tracks }: DraftContents): Omit<RecordingPlan, 'inputs'> {
+  if (tracks.length > 0) throw NOT_SCHEDULABLE('it holds tracks already');
+  const episode = catalogs.find(({ flavor }) => flavor === EPISODE);
+  if (!episode) throw NOT_SCHEDULABLE('it has no such catalog');
+  const root = rootOf(EPISODE, episode.content);
+  const agents = termTexts(root, 'spatial');
+  const [agentId = ''] = agents;
+  if (agents.length !== 1 || !isName(agentId)) throw NOT_SCHEDULABLE('it does not name one capture agent');
+  const { start, end } = periodIn(root);
+  if (termTexts(root, 'temporal').length !== 1 || !start || !end || end <= start) {
+    throw NOT_SCHEDULABLE('it does not say when the recording starts and ends');
+  }
+  if (end.getTime() - start.getTime() > LONGEST_MS) throw NOT_SCHEDULABLE('the recording would be too long');
+  // Nobody could record it any more, so it comes from a clock that is wrong.
+  const now = new Date();
+  if (end <= now) {
+    throw NOT_SCHEDULABLE(
+      `it ends at ${end.toISOString()}, and it is ${now.toISOString()} here, so the agent's clock may be wrong`,
+    );
+  }
+  const created = parseDateTime(termTexts(root, 'created')[0] ?? '');
+  if (created && created.getTime() !== start.getTime()) {
+    throw NOT_SCHEDULABLE('its <created> is not the start of its <temporal>');
+  }
+  return { agentId, periods: [{ start, end }], recurring: false };
+}

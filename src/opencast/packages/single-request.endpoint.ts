@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { NewTrack } from '#catalogue/events/tracks.ts';
+import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
+import type { DraftCatalog } from '#ingest/draft-contents.ts';
+import { type ReceivedForm, receiveForm } from '#ingest/receive-form.ts';
+import { type ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
+import { termTexts } from '#metadata/read-dublincore.ts';
+import { xmlText } from '#metadata/xml.ts';
+import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
+import { detectTrackType } from '#platform/media/signature.ts';
+import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
+import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
+import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
+import { withoutEmptyFiles } from './empty-files.ts';
+import { URL_REFUSED } from './fetch-url/refusals.ts';
+import { storeFetched } from './fetched-part.ts';
+import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
+import { NO_TITLE } from './new-event.ts';
+import { type PackageServices, TURN } from './packages.ts';
+import { percentDecoded } from './percent.ts';
+import { NO_PROPERTIES, propertiesIn } from './processing.ts';
+import { ingestWhole } from './whole-package.ts';
+import { withWorkflow } from './with-workflow.ts';
+
+const MOST = { fields: 1000, files: 50 };
+/** The terms of Dublin Core that may stand as fields of the form. */
+const TERMS =
+  'abstract accessRights available contributor coverage created creator date description extent format identifier isPartOf isReferencedBy isReplacedBy language license publisher relation replaces rights rightsHolder source spatial subject temporal title type'.split(
+    ' ',
+  );
+/** Where catalogs are, which is not asked for. */
+const CATALOG_ADDRESSES = ['episodeDCCatalogUri', 'seriesDCCatalogUri'];
+/** What the form says beside the values of the workflow's configuration. */
+const OTHERS = new Set([
+  ...[...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES],
+  ...['flavor', 'tags', 'tag', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
+]);
+/** Fields that are no recording, also where clients send them as bytes. */
+const Texts = Object.fromEntries(
+  [...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES, 'seriesDCCatalog'].map((name) => [
+    name,
+    z.string().optional(),
+  ]),
+);
+/** Fields that may come as files. */
+const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
+
+export const NO_CATALOG_URLS = refusal(
+  400,
+  (field: string) =>
+    `The form parameter '${field}' is not taken here; send the catalog itself as 'episodeDCCatalog'.`,
+  ['episodeDCCatalogUri'],
+);
+
+export const TOO_MANY_TRACKS = refusal(
+  400,
+  `A recording may have ${MOST.files} tracks in one request, not more.`,
+);
+
+export const [addPackage, addPackageWith] = withWorkflow({
+  path: '/ingest/addMediaPackage',
+  summary: 'Ingest a recording in one request',
+  description:
+    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. The form is urlencoded where it names all tracks by `mediaUri`. `identifier`, or else that of the catalog, is what the event is called: the same files sent again under it are answered as the first time.',
+  form: {
+    streams: 'any',
+    schema: z.looseObject({
+      ...ElementFields,
+      ...Texts,
+      BODY: z.string().optional().meta({
+        description: 'A track: a part with a file name, of whatever name.',
+        contentMediaType: 'application/octet-stream',
+      }),
+      tag: z.string().optional().describe('As `tags`; may be repeated.'),
+      mediaUri: z
+        .string()
+        .optional()
+        .describe(
+          'Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.',
+        ),
+      acl: z.string().optional().describe('Who may do what: XACML, or JSON such as `{"acl":{"ace":[]}}`.'),
+      episodeDCCatalog: z.string().optional().describe('Dublin Core in place of the terms.'),
+    }),
+    example: { flavor: 'presenter/source', title: 'Algebra I', creator: 'Ada Lovelace' },
+  },
+  answers: { 200: WORKFLOW_ANSWER },
+  refusals: [
+    NO_FLAVOR,
+    WRONG_FLAVOR,
+    WRONG_TAGS,
+    WRONG_IDENTIFIER,
+    NO_TITLE,
+    NO_CATALOG_URLS,
+    TOO_MANY_TRACKS,
+    URL_REFUSED,
+    UNREADABLE_CATALOG,
+    ...DELIVERY_REFUSALS,
+    ...UPLOAD_REFUSALS,
+  ],
+  handle: (request, workflow, services) =>
+    receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
+});
+
+async function receive(
+  request: EndpointRequest,
+  workflow: string | undefined,
+  services: PackageServices,
+): Promise<Response> {
+  const said: [name: string, value: string][] = [];
+  const described: { flavor: string; tags: string[] }[] = [];
+  const addresses: { flavor: string; tags: string[]; url: string }[] = [];
+  const empty: string[] = [];
+  let flavor: string | undefined;
+  let tags: string | undefined;
+  let single: string[] = [];
+  /** The next track has tags of its own. */
+  const takeTags = () => {
+    const all = [tags, ...single].join(',');
+    [tags, single] = [undefined, []];
+    return all;
+  };
+  const describe = () => ({ flavor: flavorIn(flavor), tags: tagsIn(takeTags()) });
+  const takes = async ({ field }: { field: string }) => {
+    if (TEXTS.has(field)) return 'text';
+    described.push(describe());
+    return 'store';
+  };
+  const onField = (name: string, value: string) => {
+    said.push([name, value]);
+    if (name === 'flavor') flavor = value;
+    if (name === 'tags') tags = value;
+    if (name === 'tag') single.push(value);
+    if (name !== 'mediaUri' || value.trim() === '') return;
+    if (addresses.length === MOST.files) throw TOO_MANY_TRACKS();
+    addresses.push({ ...describe(), url: value.trim() });
+  };
+  const onEmpty = ({ filename }: FilePart) => {
+    takeTags();
+    empty.push(filename);
+  };
+  const accept = async (
+    { fields, files }: Pick<ReceivedForm, 'fields' | 'files'>,
+    enter: () => Promise<void>,
+  ) => {
+    if (empty.length > 0) request.c.var.log.warn({ empty }, 'an input of a recording has recorded nothing');
+    const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
+    await using staged = new StagedFiles(services, request.c.var.principal.username);
+    const fetched: NewTrack[] = [];
+    if (addresses.length + sent.length > MOST.files) throw TOO_MANY_TRACKS();
+    if (addresses.length > 0) await enter();
+    for (const { url, ...track } of addresses) {
+      const before = [...sent, ...fetched].reduce((sum, { size }) => sum + size, 0);
+      fetched.push(trackOf(await storeFetched(url, staged, services, before), track));
+    }
+    const catalogs = catalogsOf(fields, said);
+    for (const { flavor, content } of catalogs) checkCatalog(flavor, content, services.catalogs.event);
+    const contents = { tracks: [...sent, ...fetched], attachments: [], catalogs };
+    const identifier = fields.get('identifier')?.trim();
+    const delivery = {
+      packageId: identifier ? identifierIn(identifier) : (identifierOf(catalogs) ?? randomUUID()),
+      instanceId: fields.get('workflowInstanceId')?.trim(),
+      workflow: workflow ?? fields.get('workflowDefinitionId'),
+      properties: propertiesIn(fields, OTHERS),
+      needsTitle: true,
+    };
+    const answer = await ingestWhole(request.c, contents, delivery, services);
+    staged.keep();
+    return answer;
+  };
+  if (isMultipart(request.c.req.header('Content-Type') ?? '')) {
+    const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
+    const tracksOnly = withoutEmptyFiles(request, (field) => !TEXTS.has(field), onEmpty);
+    await using form = await receiveForm(tracksOnly, options, services);
+    const answer = await accept(form, form.enter);
+    form.keep();
+    return answer;
+  }
+  await using pass = services.gate.open(TURN);
+  const list = await request.fieldList();
+  for (const [name, value] of list) onField(name, value);
+  return await accept({ fields: new Map(list), files: [] }, pass.enter);
+}
+
+function trackOf(
+  { field: _, ...file }: ReceivedFile,
+  { flavor, tags }: { flavor: string; tags: string[] },
+): NewTrack {
+  return { ...file, id: randomUUID(), flavor, tags };
+}
+
+/** @throws {HttpError} 400 */
+function catalogsOf(
+  fields: ReadonlyMap<string, string>,
+  said: readonly (readonly [string, string])[],
+): DraftCatalog[] {
+  for (const name of CATALOG_ADDRESSES) {
+    if (fields.get(name)?.trim()) throw NO_CATALOG_URLS(name);
+  }
+  const acl = fields.get('acl')?.trim();
+  const episode = percentDecoded(fields.get('episodeDCCatalog') ?? '').trim() || dublinCoreOf(said);
+  return [
+    { id: randomUUID(), flavor: EPISODE, filename: 'episode.xml', content: episode },
+    ...(acl ? [{ id: randomUUID(), flavor: EPISODE_POLICY, filename: 'acl', content: acl }] : []),
+  ];
+}
+
+/** The identifier in the catalog, which may be one that no event can have, such as a DOI. */
+function identifierOf([episode]: readonly DraftCatalog[]): string | undefined {
+  const [identifier] = episode ? termTexts(rootOf(EPISODE, episode.content), 'identifier') : [];
+  try {
+    return identifier && identifierIn(identifier);
+  } catch {
+    return undefined;
+  }
+}
+
+function dublinCoreOf(said: readonly (readonly [string, string])[]): string {
+  const terms = said
+    .filter(([name]) => TERMS.includes(name))
+    .map(([name, value]) => `<dcterms:${name}>${xmlText(value)}</dcterms:${name}>`);
+  return `<dublincore xmlns:dcterms="http://purl.org/dc/terms/">${terms.join('')}</dublincore>`;
+}

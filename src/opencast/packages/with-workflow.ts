@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+import {
+  type Description,
+  defineEndpoint,
+  type Endpoint,
+  type EndpointRequest,
+} from '#platform/http/endpoint/endpoint.ts';
+import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { DELIVERERS, type PackageServices } from './packages.ts';
+
+export const WORKFLOW = 'schedule-and-upload';
+
+/** An endpoint that may be told the workflow in its path. */
+type Declaration = Omit<Description, 'method' | 'access' | 'params'> & {
+  access?: readonly string[];
+  form: Description['form'] & { schema: z.ZodObject };
+  /** @param workflow of the path; undefined when it is not said there */
+  handle(
+    request: EndpointRequest,
+    workflow: string | undefined,
+    services: PackageServices,
+  ): Promise<Response>;
+};
+
+/** A form that clients post, and the same with the workflow at the end of the path. */
+export function withWorkflow({
+  access = DELIVERERS,
+  path,
+  summary,
+  handle,
+  ...declaration
+}: Declaration): [plain: Endpoint<PackageServices>, named: Endpoint<PackageServices>] {
+  const shared = { ...declaration, method: 'post', access } as const;
+  return [
+    defineEndpoint({
+      ...shared,
+      path,
+      summary: summary ?? '',
+      handle: (request, services: PackageServices) => handle(request, undefined, services),
+    }),
+    defineEndpoint({
+      ...shared,
+      path: `${path}/{workflow}`,
+      summary: `${summary} with a workflow`,
+      params: { workflow: pathParameter('Identifier of the workflow definition.', WORKFLOW) },
+      handle: (request, services: PackageServices) => handle(request, request.params.workflow, services),
+    }),
+  ];
+}

@@ -1,0 +1,159 @@
+import { html } from 'hono/html';
+import type { PlannedRecording } from '#capture/schedules/timetable.queries.ts';
+import type { Html } from '#platform/http/answer/page.ts';
+import { titleOf } from '../frame/parts.ts';
+import { addDays, type Day, dateOf } from './days.ts';
+import { clockOf, dateShort, localTime, timesOf } from './local.ts';
+import { type Block, blocksOf, type Hours, hoursOf } from './place.ts';
+import { addressOf } from './query.ts';
+import { LOOKS, lookOf } from './status.ts';
+
+/** A plan, and the rules by which its parts find their places: a page may give no element a style of its own. */
+export interface Plan {
+  content: Html;
+  style: string;
+}
+
+/** Where a publication is watched, seen from the page. */
+export type WatchAddress = (publicationId: string) => string;
+
+/** With more hours than that, a ruler from left to right has no room for all of their names. */
+const MOST_LABELS = 14;
+
+/** What both plans are made of. */
+export interface Setting {
+  now: Date;
+  watchAddress: WatchAddress;
+}
+
+/** A week of one agent: days across, hours down. @param monday its first day */
+export function weekPlan(
+  {
+    monday,
+    timeZone,
+    recordings,
+  }: { monday: Day; timeZone: string; recordings: readonly PlannedRecording[] },
+  { now, watchAddress }: Setting,
+): Plan {
+  const days = Array.from({ length: 7 }, (_, i) => {
+    const day = addDays(monday, i);
+    return { day, minute: minuteOn(day, timeZone, now), blocks: blocksOf(recordings, day, timeZone) };
+  });
+  const hours = hoursOf(days.flatMap(({ blocks }) => blocks));
+  const content = html`<div class="plan week">
+${ruler(hours)}
+${days.map(
+  ({
+    day,
+    minute,
+    blocks,
+  }) => html`<section${minute === undefined ? '' : html` class="today"`}><h3><time datetime="${dateOf(day)}">${dateShort(day)}</time></h3>
+${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hours)}</section>
+`,
+)}</div>`;
+  return { content, style: placesOf(days, hours) };
+}
+
+/** What one agent records on a day. */
+export interface AgentDay {
+  id: string;
+  timeZone: string;
+  recordings: readonly PlannedRecording[];
+}
+
+/** A day of several agents: agents down, hours across, each by the clock of its zone. */
+export function dayPlan(
+  { day, agents }: { day: Day; agents: readonly AgentDay[] },
+  { now, watchAddress }: Setting,
+): Plan {
+  const rows = agents.map(({ id, timeZone, recordings }) => {
+    const minute = minuteOn(day, timeZone, now);
+    return { id, timeZone, minute, blocks: blocksOf(recordings, day, timeZone) };
+  });
+  const busy = rows.filter(({ blocks }) => blocks.length > 0);
+  const free = rows.filter(({ blocks }) => blocks.length === 0);
+  const hours = hoursOf(busy.flatMap(({ blocks }) => blocks));
+  const link = (id: string) =>
+    html`<a href="${addressOf({ agent: id, week: dateOf(day) })}"><bdi>${id}</bdi></a>`;
+  const content = html`${
+    busy.length === 0
+      ? ''
+      : html`<div class="plan day">
+${ruler(hours)}
+${busy.map(
+  ({ id, timeZone, minute, blocks }) => html`<section><h3>${link(id)}</h3>
+${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hours)}</section>
+`,
+)}</div>`
+  }
+${free.length === 0 ? '' : html`<p class="idle-agents">Nothing to record: ${free.map(({ id }, i) => html`${i === 0 ? '' : ', '}${link(id)}`)}.</p>`}`;
+  return { content, style: placesOf(busy, hours) };
+}
+
+/** What the colours mean. */
+export function legend(): Html {
+  return html`<ul class="legend" aria-hidden="true">${Object.entries(LOOKS).map(([look, words]) => html`<li class="${look}">${words}</li>`)}</ul>`;
+}
+
+function blockList(
+  blocks: readonly Block[],
+  { timeZone, day, now, watchAddress }: Setting & { timeZone: string; day: Day },
+): Html {
+  if (blocks.length === 0) return html`<p class="none">Nothing to record.</p>`;
+  return html`<ol>
+${blocks.map(({ recording, from, length, lane, lanes }) => {
+  const look = lookOf(recording, now);
+  const times = timesOf(recording, timeZone, day);
+  const inner = html`<span class="times">${times}</span> <span class="title">${titleOf(recording)}</span> <span class="look">${LOOKS[look]}</span>`;
+  return html`<li class="block ${look} at-${from} for-${length}${lanes > 1 ? ` lane-${lane} of-${lanes}` : ''}" title="${`${recording.title || 'Untitled'}\n${times}\n${LOOKS[look]}`}">${
+    recording.publicationId === null
+      ? html`<div>${inner}</div>`
+      : html`<a href="${watchAddress(recording.publicationId)}">${inner}</a>`
+  }</li>
+`;
+})}</ol>`;
+}
+
+function ruler({ first, last }: Hours): Html {
+  const hours = Array.from({ length: last - first }, (_, i) => first + i);
+  const dense = hours.length > MOST_LABELS ? ' dense' : '';
+  return html`<div class="ruler${dense}" aria-hidden="true">${hours.map((hour) => html`<span class="at-${hour * 60}">${clockOf(hour * 3_600_000)}</span>`)}</div>`;
+}
+
+/** Where it is now on a day, in minutes after midnight; undefined when it is another day. */
+function minuteOn(day: Day, timeZone: string, now: Date): number | undefined {
+  const minute = Math.floor((localTime(now, timeZone) - day) / 60_000);
+  return minute >= 0 && minute < 1440 ? minute : undefined;
+}
+
+function nowLine(minute: number | undefined, { first, last }: Hours): Html {
+  if (minute === undefined || minute < first * 60 || minute > last * 60) return html``;
+  return html`<span class="now at-${minute}" aria-hidden="true"></span>`;
+}
+
+/** Rules for the classes `at-`, `for-`, `lane-` and `of-` that are used. */
+function placesOf(
+  lines: readonly { blocks: readonly Block[]; minute: number | undefined }[],
+  { first, last }: Hours,
+): string {
+  const blocks = lines.flatMap((line) => line.blocks);
+  const hours = Array.from({ length: last - first }, (_, i) => (first + i) * 60);
+  const minutes = lines.flatMap(({ minute }) => (minute === undefined ? [] : [minute]));
+  const rules = (name: string, values: readonly number[]) =>
+    [...new Set(values)].map((value) => `.${name}-${value} { --${name}: ${value}; }`).join('\n');
+  return `.plan { --first: ${first * 60}; --shown: ${(last - first) * 60}; }
+${rules('at', [...hours, ...minutes, ...blocks.map(({ from }) => from)])}
+${rules(
+  'for',
+  blocks.map(({ length }) => length),
+)}
+${rules(
+  'lane',
+  blocks.map(({ lane }) => lane),
+)}
+${rules(
+  'of',
+  blocks.map(({ lanes }) => lanes),
+)}
+`;
+}

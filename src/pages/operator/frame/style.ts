@@ -1,0 +1,66 @@
+import { BASE_STYLE } from '#platform/http/answer/style.ts';
+
+/** How the pages for operators look: what they have in common. */
+export const FRAME_STYLE = `${BASE_STYLE}
+:root { --good: #1e7d4f; --busy: #0b6bcb; --held: #a15c00; }
+@media (prefers-color-scheme: dark) { :root { --good: #62c796; --busy: #6cb2ff; --held: #f0b35a; } }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { left: 1rem; top: .5rem; padding: .4rem .8rem; background: var(--sheet); z-index: 2; }
+.frame { flex-wrap: wrap; gap: .4rem 1.2rem; padding: .7rem 1.25rem; border-bottom: 1px solid var(--line); background: var(--sheet); }
+.frame img { width: 1.6rem; height: 1.6rem; }
+.brand { display: flex; align-items: center; gap: .5rem; color: var(--text); font-weight: 700; text-decoration: none; }
+.frame nav { display: flex; flex-wrap: wrap; gap: .15rem .3rem; flex: 1; }
+.frame nav a { padding: .3rem .6rem; border-radius: .4rem; color: var(--faint); text-decoration: none; }
+.frame nav a:hover { color: var(--accent); }
+.frame nav a[aria-current] { background: var(--ground); color: var(--text); font-weight: 600; }
+.account { display: flex; align-items: center; gap: .6rem; color: var(--faint); }
+main { max-width: 76rem; padding: 1.6rem 1.25rem 3rem; }
+h1 { font-size: 1.6rem; overflow-wrap: anywhere; }
+h2 { margin: 0 0 .6rem; font-size: 1.2rem; line-height: 1.3; overflow-wrap: anywhere; }
+h3 { margin: 0; font-size: 1rem; line-height: 1.4; overflow-wrap: anywhere; }
+section { margin-top: 1.8rem; }
+section > p, .faint { color: var(--faint); }
+section > p.alarm { color: var(--alarm); }
+section > p { margin: .2rem 0 .8rem; overflow-wrap: anywhere; }
+.notice { padding: .6rem .9rem; border: 1px solid var(--good); border-radius: .6rem; color: var(--good); }
+.alarm { color: var(--alarm); }
+.sheet { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); padding: .8rem 1rem; }
+.table { overflow-x: auto; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
+table { width: 100%; border-collapse: collapse; }
+th, td { padding: .5rem .8rem; text-align: left; vertical-align: top; }
+th { color: var(--faint); font-size: .85rem; font-weight: 600; white-space: nowrap; }
+tr + tr td, tbody tr:first-child td { border-top: 1px solid var(--line); }
+td { overflow-wrap: anywhere; }
+time { white-space: nowrap; font-variant-numeric: tabular-nums; }
+progress { display: block; width: 100%; height: .5rem; margin: .25rem 0; accent-color: var(--busy); }
+.actions { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }
+.actions form { display: inline; margin: 0; }
+.actions button, .tools button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+button { white-space: nowrap; }
+.confirm { display: inline-block; }
+.confirm form { margin-top: .3rem; }
+details summary { cursor: pointer; color: var(--faint); font-size: .92rem; }
+button.quiet { margin: 0; padding: .35rem .8rem; border: 1px solid var(--line); background: var(--sheet); color: var(--text); font-weight: 500; font-size: .92rem; }
+button.quiet:hover { border-color: var(--accent); }
+button.danger { border: 1px solid var(--alarm); background: var(--sheet); color: var(--alarm); }
+.tools { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 1rem 0; }
+.tools input:not([type=hidden]), .tools select { margin: 0; padding: .3rem .75rem; width: auto; min-width: 0; }
+pre { margin: .5rem 0 0; padding: .6rem .8rem; overflow: auto; max-height: 16rem; border-radius: .4rem; background: var(--ground); font-size: .82rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.state { font-weight: 600; white-space: nowrap; }
+.state::before { content: ""; display: inline-block; width: .62rem; height: .62rem; margin-right: .4rem; border-radius: 50%; background: var(--tone, var(--faint)); }
+.state.running, .state.instantiated { --tone: var(--busy); }
+.state.succeeded { --tone: var(--good); }
+.state.paused { --tone: var(--held); }
+.state.failed, .state.failing { --tone: var(--alarm); color: var(--alarm); }
+@media (max-width: 40rem) { .frame nav { flex-basis: 100%; order: 3; } main { padding-inline: .8rem; } .account { margin-left: auto; } }
+`;
+
+/** Things in a line each, with what can be done with them; below each other in a narrow window. */
+export const ROWS_STYLE = `
+.rows, .recordings { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
+.rows li, .recordings li { margin: 0; padding: .55rem .9rem; }
+.rows li + li, .recordings li + li { border-top: 1px solid var(--line); }
+.rows li { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 1.6fr) minmax(0, 1.4fr) auto; gap: .2rem 1.2rem; align-items: center; }
+.rows li > * { min-width: 0; overflow-wrap: anywhere; }
+@media (max-width: 46rem) { .rows li { grid-template-columns: minmax(0, 1fr); } }
+`;

@@ -1,0 +1,168 @@
+import { html } from 'hono/html';
+import type { AgentsAtWork } from '#capture/reports/at-work.queries.ts';
+import type { IncomingUpload } from '#ingest/incoming.queries.ts';
+import type { WaitingUpload, WaitingUploads } from '#ingest/tus/waiting.ts';
+import type { Html } from '#platform/http/answer/page.ts';
+import type { Lane } from '#platform/queue/port.ts';
+import type { LaneSetting } from '#processing/lane-settings.ts';
+import type { WorkerProcess } from '#processing/worker-processes.ts';
+import type { WantedState } from '#processing/workflow.schemas.ts';
+import type { Answer } from '../frame/answer-of.ts';
+import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
+import { wishForm } from '../frame/recording-forms.ts';
+import { sizeOf } from '../frame/words.ts';
+import { heldQueuesAlarm } from './held-queues.ts';
+import { MOST_COUNTED, type RunningOperation, type WaitingRecording } from './running.queries.ts';
+
+interface Setting {
+  now: Date;
+  /** Where the server's paths begin. */
+  root: string;
+}
+
+/** What workers do at this moment. */
+export function runningSection(
+  { count, operations }: { count: number; operations: RunningOperation[] },
+  setting: Setting,
+): Html {
+  return html`<section id="running" data-live aria-labelledby="running-heading">
+<h2 id="running-heading">Running (${count})</h2>
+${
+  count === 0
+    ? html`<p>Nothing is being processed.</p>`
+    : html`<ul class="rows">
+${operations.map((operation) => runningRow(operation, setting))}
+</ul>`
+}
+</section>`;
+}
+
+function runningRow(running: RunningOperation, { now, root }: Setting): Html {
+  const { workflowId, operation, progress, worker, since, attempt, state } = running;
+  const percent = Math.round(progress * 100);
+  const facts = [state === 'PAUSED' ? 'ends, then paused' : '', attempt > 1 ? `attempt ${attempt}` : ''];
+  const wish = (wanted: WantedState, name: string, kind: 'quiet' | 'danger') =>
+    wishForm(running, { wanted, name, kind }, { root, back: 'now' });
+  return html`<li id="run-${workflowId}"><div>${recordingLink(running, root)} <span class="faint">${facts.filter(Boolean).join(', ')}</span></div>
+<div><span>${operation} <span class="faint">for ${age(since, now)}</span></span><progress data-workflow="${workflowId}" value="${progress}" max="1" aria-label="${operation}: ${percent} percent"></progress></div>
+<div class="faint worker"><bdi>${worker}</bdi></div>
+<div class="actions">${state === 'PAUSED' ? wish('running', 'Resume', 'quiet') : wish('paused', 'Pause', 'quiet')}${wish('stopped', 'Stop', 'danger')}</div></li>
+`;
+}
+
+/** What may keep operations from being begun. */
+interface WhatHolds {
+  workers: readonly WorkerProcess[];
+  lanes: readonly LaneSetting[];
+  /** Lanes whose queue is paused itself. */
+  held: Answer<readonly Lane[]>;
+}
+
+/** What waits, since when, and what keeps it from being begun. */
+export function waitingSection(
+  waiting: { count: number; recordings: WaitingRecording[] },
+  paused: { count: number; recordings: WaitingRecording[] },
+  { workers, lanes, held }: WhatHolds,
+  setting: Setting,
+): Html {
+  const { root } = setting;
+  const parts = html`<a href="${root}admin/parts">Parts</a>`;
+  const working = workers.some(({ gone, draining }) => !gone && !draining);
+  return html`<section id="waiting" data-live aria-labelledby="waiting-heading">
+<h2 id="waiting-heading">Waiting (${countOf(waiting.count)})</h2>
+${working ? '' : html`<p class="alarm">No worker takes anything: none has given a sign of life, or all are drained. See ${parts}.</p>`}
+${lanes.filter(({ paused }) => paused).map(({ lane, changedBy }) => html`<p class="alarm">The lane ${lane} is paused by <bdi>${changedBy}</bdi>: what belongs to it waits. See ${parts}.</p>`)}
+${'value' in held ? heldQueuesAlarm(held.value, root) : html`<p class="alarm">${held.fault} What becomes ready waits until it does.</p>`}
+${waiting.count === 0 ? html`<p>Nothing waits for a worker.</p>` : rows(waiting.recordings, setting)}
+${more(waiting)}
+${
+  paused.count === 0
+    ? ''
+    : html`<h3 id="paused">Waiting for somebody (${countOf(paused.count)})</h3>
+${rows(paused.recordings, setting, true)}
+${more(paused)}`
+}
+</section>`;
+}
+
+function rows(recordings: readonly WaitingRecording[], { now, root }: Setting, paused = false): Html {
+  return html`<ul class="rows">
+${recordings.map(
+  (each) => html`<li><div>${recordingLink(each, root)}</div>
+<div>${each.operation} <span class="faint">for ${age(each.since, now)}</span></div>
+<div class="faint">${each.notBefore === null ? '' : html`tried again at ${moment(each.notBefore)} UTC: `}${each.reason ?? ''}</div>
+${
+  paused
+    ? html`<div class="actions">${wishForm(each, { wanted: 'running', name: 'Resume', kind: 'quiet' }, { root, back: 'now' })}</div>`
+    : html`<div></div>`
+}</li>
+`,
+)}
+</ul>`;
+}
+
+function more({ count, recordings }: { count: number; recordings: readonly unknown[] }): Html | '' {
+  return count > recordings.length
+    ? html`<p class="faint">These are the ${recordings.length} that wait for longest.</p>`
+    : '';
+}
+
+function countOf(count: number): string {
+  return count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count);
+}
+
+/** Uploads that come in, and those that wait to be finished. */
+export function uploadsSection(
+  incoming: { count: number; bytes: number; latest: IncomingUpload[] },
+  resumable: WaitingUploads,
+  { now, root }: Setting,
+): Html {
+  const count = incoming.count + resumable.count;
+  return html`<section id="uploads" data-live aria-labelledby="uploads-heading">
+<h2 id="uploads-heading">Uploads on their way (${count})</h2>
+${
+  count === 0
+    ? html`<p>No upload is under way.</p>`
+    : html`<ul class="rows">
+${incoming.latest.map((upload) => uploadRow(upload, html`begun ${age(upload.createdAt, now)} ago`, 'at most '))}
+${resumable.latest.map((upload) => uploadRow(upload, html`resumable, last heard of ${age(upload.changedAt, now)} ago`))}
+</ul>
+<p class="faint">${sizeOf(incoming.bytes + resumable.bytes)} of them have come. <a href="${root}admin/uploads">All uploads</a></p>`
+}
+</section>`;
+}
+
+function uploadRow(
+  { filename, owner, received, length }: Pick<WaitingUpload, 'filename' | 'owner' | 'received' | 'length'>,
+  since: Html,
+  most = '',
+): Html {
+  const share = length === undefined ? undefined : Math.floor((received / Math.max(length, 1)) * 100);
+  return html`<li><div><bdi>${filename}</bdi></div><div>${sizeOf(received)}${length === undefined ? '' : ` of ${most}${sizeOf(length)}`}${share === undefined ? '' : html`<progress value="${received}" max="${Math.max(length ?? 1, 1)}" aria-label="${share} percent"></progress>`}</div><div class="faint"><bdi>${owner}</bdi></div><div class="faint">${since}</div></li>
+`;
+}
+
+/** The lecture halls in a line each, those that need somebody first. */
+export function hallsSection({ count, inTrouble, agents }: AgentsAtWork, { now, root }: Setting): Html | '' {
+  if (count === 0) return '';
+  return html`<section id="halls" data-live aria-labelledby="halls-heading">
+<h2 id="halls-heading">Halls (${count}${inTrouble > 0 ? html`, <span class="alarm">${inTrouble === 1 ? '1 needs somebody' : `${inTrouble} need somebody`}</span>` : ''})</h2>
+<ul class="rows halls">
+${agents.map(
+  ({
+    id,
+    state,
+    since,
+    current,
+    next,
+    isInTrouble,
+  }) => html`<li><div><a href="${root}admin/agents?agent=${encodeURIComponent(id)}"><bdi>${id}</bdi></a></div>
+<div class="${isInTrouble ? 'alarm' : ''}">${state} <span class="faint">for ${age(since, now)}</span></div>
+<div>${current ? html`${titleOf(current)}${current.trouble === null ? '' : html` <span class="alarm">${current.trouble === 'lost' ? 'silent since it began' : 'has not begun'}</span>`}` : html`<span class="faint">free</span>`}</div>
+<div class="faint">${next ? html`next: ${moment(next.start)} UTC ${titleOf(next)}` : ''}</div></li>
+`,
+)}
+</ul>
+${count > agents.length ? html`<p class="faint"><a href="${root}admin/agents">All ${count} capture agents</a></p>` : ''}
+</section>`;
+}

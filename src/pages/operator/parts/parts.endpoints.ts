@@ -1,0 +1,158 @@
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import { rootFrom } from '#access/sessions/addresses.ts';
+import type { UpdateStreams } from '#notifications/stream/update-streams.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { notFound } from '#platform/http/errors/errors.ts';
+import { LANES, type WorkQueue } from '#platform/queue/port.ts';
+import type { StoragePlace } from '#platform/storage/backend.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { laneSettings, setLane } from '#processing/lane-settings.ts';
+import { drain, workerProcesses } from '#processing/worker-processes.ts';
+import { answerOf } from '../frame/answer-of.ts';
+import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { ROWS_STYLE } from '../frame/style.ts';
+import { heldQueues } from '../now/held-queues.ts';
+import { runningOperations } from '../now/running.queries.ts';
+import { databaseFacts, laneLoads } from './parts.queries.ts';
+import { lanesSection, otherSections, workersSection } from './parts-page.ts';
+
+const PATH = 'admin/parts';
+const MOST_RUNNING = 200;
+
+const STYLE = `${ROWS_STYLE}
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .6rem 1.4rem; margin: 0; }
+.facts dt { color: var(--faint); font-size: .85rem; }
+.facts dd { margin: 0; }
+.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
+.sheet + .sheet { margin-top: .8rem; }
+.sheet > p { margin: .3rem 0 .6rem; }
+.plain li { margin: .3rem 0; }
+.plain a { display: inline; padding: 0; border: 0; background: none; }
+.inline { display: flex; flex-wrap: wrap; gap: .4rem; align-items: end; margin: 0; }
+.inline label { margin: 0; color: var(--faint); font-size: .85rem; font-weight: 400; }
+.inline input:not([type=hidden]) { width: 8rem; margin: 0; padding: .3rem .5rem; }
+.rows button, .sheet form button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+`;
+
+interface Services {
+  database: Database;
+  vital: Database;
+  queue: WorkQueue;
+  storage: ObjectStorage;
+  streams: UpdateStreams;
+  config: { storage: Pick<StoragePlace, 'name'> };
+}
+
+/** Where operators see the parts of the service and set what workers do. */
+export const operatorParts = defineEndpoint({
+  method: 'get',
+  path: '/admin/parts',
+  access: ADMINISTRATORS,
+  handle: async ({ c }, { database, queue, storage, streams, config }: Services) => {
+    const setting = { now: new Date(), root: rootFrom(c) };
+    const [workers, running, lanes, facts, jobs, stored] = await Promise.all([
+      answerOf('The database', workerProcesses(database)),
+      answerOf('The database', runningOperations(database, MOST_RUNNING)),
+      answerOf('The database', lanesOf(database)),
+      answerOf('The database', databaseFacts(database)),
+      answerOf('The queue', queueFacts(queue)),
+      answerOf('The object storage', storage.check()),
+    ]);
+    const process_ = process.versions.deno
+      ? `Deno ${process.versions.deno}`
+      : `Node ${process.versions.node}`;
+    const content = html`${workersSection(workers, 'value' in running ? running.value.operations : [], setting)}
+${lanesSection(lanes, setting)}
+${otherSections(
+  {
+    database: facts,
+    queue: jobs,
+    storage: 'value' in stored ? { value: config.storage.name } : stored,
+    process: {
+      runtime: process_,
+      rss: process.memoryUsage().rss,
+      upSeconds: process.uptime(),
+      streams: streams.count,
+    },
+  },
+  setting.root,
+)}`;
+    return operatorPage(c, {
+      title: 'Parts',
+      content,
+      style: STYLE,
+      current: PATH,
+      notice: noticeOf(c),
+      follows: 'kind:operation',
+    });
+  },
+});
+
+export const operatorLanes = defineEndpoint({
+  method: 'post',
+  path: '/admin/parts/lanes',
+  access: ADMINISTRATORS,
+  form: {
+    schema: z.object({
+      lane: z.enum(LANES),
+      paused: z.enum(['true', 'false']).optional(),
+      concurrency: z
+        .string()
+        .regex(/^(|[1-9]\d?|1\d\d|2[0-4]\d|25[0-6])$/, {
+          error:
+            "The form parameter 'concurrency' is no number that is allowed; allowed is a whole number from 1 to 256, or nothing.",
+        })
+        .optional(),
+    }),
+    example: { lane: 'heavy', paused: 'true' },
+  },
+  handle: async ({ c, form }, { database }: Services) => {
+    const { lane, paused, concurrency } = await form();
+    await setLane(database, lane, {
+      ...(paused !== undefined && { paused: paused === 'true' }),
+      ...(concurrency !== undefined && { concurrency: concurrency === '' ? null : Number(concurrency) }),
+      by: c.var.principal.username,
+    });
+    const notices = [
+      paused === 'true' ? 'is paused' : '',
+      paused === 'false' ? 'goes on' : '',
+      concurrency === '' ? 'does as many at once as each worker was started with' : '',
+      concurrency ? `does ${concurrency} at once in each worker` : '',
+    ].filter(Boolean);
+    return doneAt(c, PATH, `The lane ${lane} ${notices.join(', and ') || 'stays as it is'}.`);
+  },
+});
+
+export const operatorWorkers = defineEndpoint({
+  method: 'post',
+  path: '/admin/parts/workers',
+  access: ADMINISTRATORS,
+  form: {
+    schema: z.object({ worker: z.string(), draining: z.enum(['true', 'false']) }),
+    example: { worker: 'worker-host-42-a1b2c3d4', draining: 'true' },
+  },
+  handle: async ({ c, form }, { database }: Services) => {
+    const { worker, draining } = await form();
+    if (!(await drain(database, worker, draining === 'true'))) throw notFound();
+    const what = draining === 'true' ? 'takes nothing more, and ends what it is at' : 'works again';
+    return doneAt(c, PATH, `${worker} ${what}.`);
+  },
+});
+
+async function lanesOf(database: Database) {
+  const [loads, settings] = await Promise.all([laneLoads(database, LANES), laneSettings(database)]);
+  return { loads, settings };
+}
+
+/** What waits in the queue of each lane, and which of them do not go on. */
+async function queueFacts(queue: WorkQueue) {
+  const [held, counts] = await Promise.all([
+    heldQueues(queue),
+    Promise.all(queue.queues().map((each) => each.getWaitingCount())),
+  ]);
+  const jobs = Object.fromEntries(LANES.map((lane, i) => [lane, counts[i] ?? 0]));
+  return { kind: queue.kind, jobs, held };
+}

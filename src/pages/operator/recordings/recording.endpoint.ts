@@ -1,0 +1,60 @@
+import type { Context } from 'hono';
+import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import { rootFrom } from '#access/sessions/addresses.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { notFound } from '#platform/http/errors/errors.ts';
+import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import { elementUrl, watchUrl } from '#publications/model.ts';
+import type { PublicationAddresses } from '#publications/presentation.ts';
+import { noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { recordingContent } from './recording-page.ts';
+import { recordingStory } from './story.queries.ts';
+import { RECORDING_STYLE } from './style.ts';
+
+interface Services {
+  database: Database;
+  definitions: WorkflowDefinitions;
+  addresses: PublicationAddresses;
+}
+
+/** Where operators see all that is known of a recording, also of one that has been deleted. */
+export const operatorRecording = defineEndpoint({
+  method: 'get',
+  path: '/admin/recordings/{event_id}',
+  access: ADMINISTRATORS,
+  handle: async ({ c, params }, { database, definitions, addresses }: Services) => {
+    const id = params.event_id;
+    const story = await recordingStory(database, id);
+    if (!story.event && story.changes.length === 0) throw notFound();
+    const deleted = story.changes.findLast(({ kind }) => kind === 'event.deleted');
+    const title = story.event?.title || String(deleted?.data.title ?? '') || 'Untitled';
+    return operatorPage(c, {
+      title,
+      content: recordingContent(story, {
+        id,
+        root: rootFrom(c),
+        definitions: definitions.all(),
+        addresses: addressesFrom(c, addresses),
+      }),
+      style: RECORDING_STYLE,
+      current: undefined,
+      notice: noticeOf(c),
+      follows: `event:${encodeURIComponent(id)}`,
+    });
+  },
+});
+
+/** Relative, so that they work under whatever name and path a proxy shows the page; signed where Inlet signs. */
+function addressesFrom(c: Context, { publicUrl, signer }: PublicationAddresses) {
+  const root = rootFrom(c);
+  const validUntil = signer?.defaultEnd() ?? 0;
+  const shown = (address: string) => {
+    const signed = signer ? signer.sign(address, { validUntil }) : address;
+    return root + signed.slice(publicUrl.length + 1);
+  };
+  return {
+    element: (element: Parameters<typeof elementUrl>[1]) => shown(elementUrl(publicUrl, element)),
+    watch: (publicationId: string) => shown(watchUrl(publicUrl, publicationId)),
+  };
+}

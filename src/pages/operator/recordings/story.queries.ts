@@ -1,0 +1,150 @@
+import { sql } from 'kysely';
+import type { Change } from '#changes/change.ts';
+import { lastChangesOf } from '#changes/read.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
+import type { Publication, PublicationElement } from '#publications/model.ts';
+import { publicationsOfEvents } from '#publications/queries.ts';
+
+/** More changes of one recording nobody reads. */
+const MOST_CHANGES = 300;
+/** Of a recording that was tried again and again. */
+const MOST_WORKFLOWS = 20;
+
+/** An attempt of an operation: one that ended without success, or the present or last one. */
+export interface Attempt {
+  outcome: string;
+  /** How often it ended so, one after the other. */
+  times: number;
+  worker: string | null;
+  reason: string | null;
+  start: Date;
+  end: Date;
+}
+
+/** An operation with its attempts in order. */
+export interface OperationStory {
+  id: number;
+  operation: string;
+  description: string;
+  state: string;
+  progress: number;
+  reason: string | null;
+  log: string | null;
+  onFailure: boolean;
+  attempts: Attempt[];
+}
+
+/** A workflow with what came of it. */
+export interface WorkflowStory {
+  id: number;
+  title: string;
+  definition: string;
+  state: string;
+  creator: string;
+  requestId: string;
+  start: Date;
+  end: Date | null;
+  reason: string | null;
+  operations: OperationStory[];
+}
+
+/** Everything about a recording; `event` is undefined for one that has been deleted. */
+export interface RecordingStory {
+  event: Awaited<ReturnType<typeof eventFacts>>;
+  tracks: Awaited<ReturnType<typeof tracksOf>>;
+  workflows: WorkflowStory[];
+  publications: Publication[];
+  /** In order. */
+  changes: Change[];
+}
+
+/** What is known of a recording. */
+export async function recordingStory(db: Queryable, id: string): Promise<RecordingStory> {
+  const [event, tracks, workflows, publications, changes] = await Promise.all([
+    eventFacts(db, id),
+    tracksOf(db, id),
+    workflowsOf(db, id),
+    publicationsOfEvents(db, [id]),
+    lastChangesOf(db, id, MOST_CHANGES),
+  ]);
+  return { event, tracks, workflows, publications: publications.get(id) ?? [], changes };
+}
+
+function eventFacts(db: Queryable, id: string) {
+  return db
+    .selectFrom('events')
+    .select(['id', 'title', 'series_id', 'series_title', 'presenters', 'location', 'creator', 'start_date'])
+    .select(['duration', 'processing_state', 'status', 'agent_id', 'recording_state', 'inserted_at'])
+    .select(['technical_start', 'technical_end'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+function tracksOf(db: Queryable, id: string) {
+  return db
+    .selectFrom('tracks')
+    .select(['id', 'flavor', 'filename', 'mediatype', 'size', 'duration'])
+    .select(['streams', 'warnings', 'tags', 'is_media'])
+    .where('event_id', '=', id)
+    .orderBy('position')
+    .execute();
+}
+
+async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> {
+  const { rows } = await sql<WorkflowRow>`
+    SELECT w.id, w.title, w.definition, w.state, w.creator, w.request_id AS "requestId", w.created_at AS start,
+      w.finished_at AS "end", w.reason,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'operation', o.operation, 'description', o.description,
+          'state', o.state, 'progress', o.progress, 'reason', o.reason, 'log', o.log, 'onFailure', o.on_failure,
+          'worker', o.worker, 'start', o.claimed_at, 'end', o.finished_at,
+          'ended', (SELECT coalesce(jsonb_agg(jsonb_build_object('outcome', a.outcome, 'times', a.times,
+              'worker', a.worker, 'reason', a.reason, 'start', a.started_at, 'end', a.ended_at) ORDER BY a.id), '[]')
+            FROM workflow_attempts a WHERE a.operation_id = o.id)) ORDER BY o.position), '[]')
+        FROM workflow_operations o WHERE o.workflow_id = w.id) AS operations
+    FROM workflows w WHERE w.event_id = ${id} ORDER BY w.id DESC LIMIT ${MOST_WORKFLOWS}`.execute(db);
+  return rows.map(({ operations, ...workflow }) => ({
+    ...workflow,
+    operations: operations.map(operationOf),
+  }));
+}
+
+/** Times in JSON are texts. */
+interface AttemptRow extends Omit<Attempt, 'start' | 'end'> {
+  start: string;
+  end: string;
+}
+
+interface OperationRow extends Omit<OperationStory, 'attempts'> {
+  worker: string | null;
+  start: string | null;
+  end: string | null;
+  ended: AttemptRow[];
+}
+
+interface WorkflowRow extends Omit<WorkflowStory, 'operations'> {
+  operations: OperationRow[];
+}
+
+function operationOf({ ended, worker, start, end, ...operation }: OperationRow): OperationStory {
+  const attempts = ended.map((each) => ({ ...each, start: new Date(each.start), end: new Date(each.end) }));
+  const isAtWork = operation.state === 'running' && start !== null;
+  const hasSucceeded = operation.state === 'succeeded' && start !== null && end !== null;
+  if (isAtWork || hasSucceeded) {
+    attempts.push({
+      outcome: operation.state,
+      times: 1,
+      worker,
+      reason: null,
+      start: new Date(start ?? 0),
+      end: end === null ? new Date() : new Date(end),
+    });
+  }
+  return { ...operation, attempts };
+}
+
+/** The pictures that are public of a recording. */
+export function picturesOf(publications: readonly Publication[]): PublicationElement[] {
+  return publications.flatMap(({ elements }) =>
+    elements.filter(({ kind, mediatype }) => kind === 'attachment' && mediatype.startsWith('image/')),
+  );
+}

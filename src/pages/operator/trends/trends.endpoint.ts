@@ -1,0 +1,73 @@
+import { html, raw } from 'hono/html';
+import { z } from 'zod';
+import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Html } from '#platform/http/answer/page.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { countsOf, type Span, storageOf } from '#statistics/trends.queries.ts';
+import { bytesOf, trendsOf } from '#statistics/trends.ts';
+import { operatorPage } from '../frame/operator-page.ts';
+import { minuteOf } from '../frame/words.ts';
+import { failuresFigure } from './failures.ts';
+import { figureHtml } from './figure.ts';
+import { bytesFigure, storageFigure, uploadsFigure } from './figures.ts';
+import { publishingFigure, waitingFigure } from './lengths.ts';
+import { TRENDS_STYLE } from './style.ts';
+
+const SPANS: readonly (readonly [Span, string])[] = [
+  ['day', 'Last day'],
+  ['month', 'Last month'],
+];
+
+const TrendsQuery = z.object({
+  period: z
+    .enum(['day', 'month'], {
+      error: ({ input }) =>
+        `The parameter 'period' is ${JSON.stringify(String(input).slice(0, 100))}; allowed are day, month.`,
+    })
+    .default('day'),
+});
+
+/** Where operators see how it went in the last day or month. */
+export const operatorTrends = defineEndpoint({
+  method: 'get',
+  path: '/admin/trends',
+  access: ADMINISTRATORS,
+  query: TrendsQuery,
+  handle: async ({ c, query }, { database }: { database: Database }) => {
+    const { period: span } = query();
+    const now = new Date();
+    const [counts, sizes] = await Promise.all([countsOf(database, span, now), storageOf(database, now)]);
+    const trends = trendsOf(span, { counts, sizes, now });
+    const isEmpty = counts.length === 0 && sizes.every((size) => bytesOf(size) === 0);
+    const figures = [
+      uploadsFigure(trends),
+      bytesFigure(trends),
+      waitingFigure(trends),
+      publishingFigure(trends),
+      failuresFigure(trends),
+      storageFigure(trends),
+    ];
+    const content = html`${lead(span, now)}
+${
+  isEmpty
+    ? html`<p>Nothing has been counted yet in this time. Workers count what happens a few seconds after it, and measure what is stored once in an hour.</p>`
+    : html`<div class="figures">
+${figures.map(figureHtml)}</div>`
+}`;
+    return operatorPage(c, {
+      title: 'How it goes',
+      content,
+      style: TRENDS_STYLE,
+      current: 'admin/trends',
+    });
+  },
+});
+
+function lead(span: Span, now: Date): Html {
+  return html`<div class="lead"><p>Until ${minuteOf(now)}. All times are UTC.</p>
+<nav class="spans" aria-label="Time shown">${SPANS.map(
+    ([name, text]) =>
+      html`<a href="?period=${name}"${name === span ? raw(' aria-current="page"') : ''}>${text}</a>`,
+  )}</nav></div>`;
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
+import { notFound } from '#platform/http/errors/errors.ts';
+import type { StudioFile, StudioFolder } from './studio-folder.ts';
+
+const SETTINGS = 'settings.toml';
+/** The recorder speaks to the server it comes from, as whoever is signed in there. */
+const OUR_SETTINGS = `[opencast]
+serverUrl = "/"
+loginProvided = true
+`;
+const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/gi;
+/** It shows what it records before it is stored, and computes styles as it runs. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' data: blob:",
+  "connect-src 'self' data: blob:",
+  "worker-src 'self' blob:",
+  "font-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+];
+const DEVICES = 'camera=(self), microphone=(self), display-capture=(self), fullscreen=(self)';
+
+/** The pages of a recorder for browsers, below `/studio/`. Without a folder there are none. */
+export function studioPages(folder: StudioFolder | undefined): Hono {
+  const app = new Hono();
+  if (!folder) return app;
+  app.get('/studio/*', async (c) => {
+    // Relative addresses in the page need the slash, which the router's path is without.
+    if (new URL(c.req.url).pathname.endsWith('/studio')) return c.redirect('studio/', 301);
+    const path = pathOf(c);
+    const file = path === undefined ? undefined : await folder.find(path);
+    // A page in place of the settings would be taken for none.
+    if (path === SETTINGS && !file) return c.body(OUR_SETTINGS, 200, { 'Content-Type': 'application/toml' });
+    if (!file) throw notFound();
+    return answer(c, file);
+  });
+  return app;
+}
+
+function answer(c: Context, { content, type }: StudioFile): Response {
+  const digest = createHash('sha256').update(content).digest('base64url');
+  const headers = {
+    ETag: strongEtag(digest),
+    'Cache-Control': 'no-cache',
+    'Content-Type': type,
+    ...(type.startsWith('text/html') && {
+      'Content-Security-Policy': policyOf(new TextDecoder().decode(content)),
+      'Permissions-Policy': DEVICES,
+    }),
+  };
+  if (matchesNone(c.req.header('If-None-Match'), headers.ETag)) return c.body(null, 304, headers);
+  return c.body(content, 200, headers);
+}
+
+/** The scripts within the page are the operator's own; what comes into it otherwise is not run. */
+function policyOf(page: string): string {
+  const scripts = [...page.matchAll(INLINE_SCRIPT)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  return [`script-src 'self' 'wasm-unsafe-eval' ${scripts.join(' ')}`.trim(), ...POLICY].join('; ');
+}
+
+function pathOf(c: Context): string | undefined {
+  try {
+    return decodeURIComponent(new URL(c.req.url).pathname).replace(/^.*?\/studio\//, '');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+import { html, raw } from 'hono/html';
+import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
+import { STYLE } from './style.ts';
+
+/** Scripts and answers from this server alone; nothing may frame it. */
+export const CONTENT_SECURITY_POLICY = pagePolicy(
+  { style: STYLE },
+  "script-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+);
+
+/** Whose page it is, and what differs from server to server. */
+export interface UploadPage {
+  username: string;
+  /** The role that stands for the account alone. */
+  role: string;
+  /** Whether one signs out of it; programs that bring a password do not. */
+  inSession: boolean;
+  /** Whether addresses of recordings are signed, so that knowing one is not enough. */
+  signed: boolean;
+  /** Where the server's paths begin, with a slash at its end. */
+  root: string;
+}
+
+/** The page on which people upload recordings. */
+export function uploadPage({ username, role, inSession, signed, root }: UploadPage): Html {
+  return page(
+    'Upload recordings - Inlet',
+    html`<main data-account="${username}" data-role="${role}">
+<header><div class="brand"><img src="${raw(ICON)}" alt=""><h1>Upload recordings</h1></div>
+${inSession ? signOut(username, root) : ''}</header>
+<noscript><p role="alert">This page needs JavaScript.</p></noscript>
+${formHtml(signed)}
+<section class="list" data-part="recordings" aria-labelledby="recordings-heading" hidden>
+<h2 id="recordings-heading" data-part="recordings-heading" tabindex="-1">Your recordings</h2>
+<ol data-part="cards"></ol>
+</section>
+<div class="unseen" role="log" data-part="announcer"></div>
+</main>
+${signInDialog(username)}
+${templates()}
+<script src="${root}upload/tus.min.js"></script>
+<script src="${root}upload/page.js"></script>`,
+    { style: STYLE },
+  );
+}
+
+function signOut(username: string, root: string): Html {
+  return html`<form class="who" method="post" action="${root}sign-out"><p>Signed in as <strong>${username}</strong></p>
+<button class="quiet">Sign out</button></form>`;
+}
+
+function formHtml(signed: boolean): Html {
+  return html`<form class="sheet" data-part="form" novalidate aria-labelledby="form-heading">
+<h2 id="form-heading" data-part="heading">A new recording</h2>
+<div class="drop" data-part="drop">
+<p>Drop one or two files here: the presenter, the presentation, or both.</p>
+<label class="button">Choose files<input class="unseen" type="file" multiple data-part="choose" accept="video/*,audio/*,.mkv,.mov,.mxf,.ts,.m2ts,.mts,.flv,.avi,.wmv,.mpg"></label>
+<ul data-part="chosen" hidden></ul>
+</div>
+<div class="fields">
+<label class="wide">Title
+<input data-part="title" name="title" autocomplete="off" maxlength="500"></label>
+<div class="combobox"><label for="series">Series</label>
+<input id="series" data-part="series" role="combobox" autocomplete="off" spellcheck="false" aria-expanded="false" aria-controls="series-list" aria-autocomplete="list" aria-describedby="series-said" placeholder="None; type to search">
+<button type="button" class="quiet" data-part="series-clear" aria-label="No series" hidden>×</button>
+<ul id="series-list" data-part="series-list" role="listbox" aria-label="Series" hidden></ul>
+<span class="unseen" id="series-said" role="status" data-part="series-said"></span></div>
+<label>Start
+<input data-part="start" name="start" type="datetime-local"></label>
+<label>Presenters
+<textarea data-part="presenters" name="presenters" rows="1" aria-describedby="presenters-hint"></textarea>
+<span class="hint" id="presenters-hint">One name a line</span></label>
+<div><label for="audience">Who may see it</label>
+<select id="audience" data-part="audience" name="audience" aria-describedby="audience-hint">
+<option value="series" hidden disabled>Whoever may see the series</option>
+<option value="users" selected>Everybody who signs in</option>
+<option value="everybody">Everybody</option>
+<option value="account">Only my account</option>
+</select>
+<p class="hint" id="audience-hint">${audienceHint(signed)}</p></div>
+</div>
+<p role="alert" data-part="fault" hidden></p>
+<div class="acts"><button data-part="submit">Upload</button>
+<button type="button" class="quiet" data-part="discard" hidden>Leave them as they were</button></div>
+</form>`;
+}
+
+function audienceHint(signed: boolean): string {
+  return signed
+    ? 'Whoever may see a recording finds it, and gets links with which it can be watched for a while.'
+    : 'Whoever may see a recording finds it. The link to watch it works for everybody who is given it.';
+}
+
+function signInDialog(username: string): Html {
+  return html`<dialog aria-labelledby="sign-in-heading"><form data-part="sign-in-form">
+<h2 id="sign-in-heading">Sign in again</h2>
+<p>You are no longer signed in. What has arrived stays, and goes on from there.</p>
+<p role="alert" data-part="sign-in-fault" hidden></p>
+<label>User name
+<input name="username" value="${username}" readonly autocomplete="username"></label>
+<label>Password
+<input name="password" type="password" required autocomplete="current-password" data-part="password"></label>
+<div class="acts"><button data-part="sign-in-submit">Sign in</button>
+<button type="button" class="quiet" data-part="later">Later</button></div>
+</form></dialog>`;
+}
+
+function templates(): Html {
+  return html`<template id="chosen-file"><li><span><span data-part="name"></span> <small data-part="size"></small></span>
+<select data-part="field"><option value="presenter">Presenter</option><option value="presentation">Presentation</option></select>
+<button type="button" class="quiet" data-part="remove">Leave out</button></li></template>
+<template id="card"><li class="card sheet"><h3 data-part="title" tabindex="-1"></h3>
+<p class="facts faint" data-part="facts"></p>
+<progress max="1" data-part="bar"></progress>
+<p class="state" data-part="state"></p>
+<p class="figures faint" data-part="figures"></p>
+<p class="hint" role="alert" data-part="hint" hidden></p>
+<div class="acts"><a class="button" data-part="watch" target="_blank" rel="noopener" hidden>Watch</a>
+<label class="button" data-part="again-label" hidden>Choose again<input class="unseen" type="file" data-part="again"></label>
+<button type="button" data-part="sign-in" hidden>Sign in</button>
+<button type="button" data-part="resume" hidden>Go on</button>
+<button type="button" class="quiet" data-part="edit" hidden>Change the details</button>
+<button type="button" class="quiet" data-part="pause" hidden>Pause</button>
+<button type="button" class="quiet" data-part="remove">Cancel</button></div></li></template>`;
+}

@@ -1,0 +1,93 @@
+import { html } from 'hono/html';
+import { type Html, page } from '#platform/http/answer/page.ts';
+import { elementsOf, type PublicationElement } from '#publications/model.ts';
+import { clock } from './clock.ts';
+import { PARTS } from './page.ts';
+import { labelOf, playerHtml } from './player.ts';
+import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/** The page on which a person watches a recording. */
+export function recordingPage(recording: PublishedRecording, addressOf: FileAddress): Html {
+  const player = playerOf(recording, addressOf);
+  const title = recording.title || 'Untitled recording';
+  const facts = [
+    recording.presenters.join(', '),
+    html`<time datetime="${recording.start_date.toISOString()}">${DATE.format(recording.start_date)} UTC</time>`,
+    player ? clock(player.duration / 1000) : '',
+  ];
+  return page(
+    title,
+    html`${player ? playerHtml(player, addressOf) : ''}
+<main>
+${recording.series_title ? html`<p class="series">${recording.series_title}</p>` : ''}
+<h1>${title}</h1>
+<p class="facts">${facts.filter((fact) => fact !== '').map((fact) => html`<span>${fact}</span>`)}</p>
+${player ? '' : html`<p>This publication has nothing to play.</p>`}
+${recording.description ? html`<p class="description">${recording.description}</p>` : ''}
+${rightsHtml(recording)}
+${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
+</main>`,
+    PARTS,
+  );
+}
+
+/** The page for an address under which nothing is published. */
+export function missingPage(): Html {
+  return page(
+    'No recording here',
+    html`<main>
+<h1>There is no recording at this address</h1>
+<p>The link may be incomplete, or the recording is no longer published. Ask whoever gave you the link for a new one.</p>
+</main>`,
+    PARTS,
+  );
+}
+
+/** The page for an address whose signature allows nothing. @param reason a sentence */
+export function refusedPage(reason: string): Html {
+  return page(
+    'This link does not work',
+    html`<main>
+<h1>This link does not work</h1>
+<p>${reason} Ask whoever gave you the link for a new one.</p>
+</main>`,
+    PARTS,
+  );
+}
+
+function rightsHtml({ rights_holder, license }: PublishedRecording): Html | '' {
+  const terms = license === 'ALLRIGHTS' ? 'All rights reserved' : license.replace(/^CC-/, 'CC ');
+  const rights = [rights_holder && `© ${rights_holder}`, terms].filter((text) => text !== '');
+  return rights.length > 0
+    ? html`<p class="facts">${rights.map((text) => html`<span>${text}</span>`)}</p>`
+    : '';
+}
+
+function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddress): Html | '' {
+  if (media.length === 0) return '';
+  return html`<h2>Download</h2>
+<ul>
+${media.map(
+  (element) =>
+    html`<li><a href="${addressOf(element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${sizeOf(element.size)}</small></a></li>`,
+)}
+</ul>`;
+}
+
+function formatOf({ has_video, mediatype }: PublicationElement): string {
+  const format = mediatype.split('/')[1]?.toUpperCase() ?? '';
+  return `${has_video ? 'video' : 'audio'} ${format}`.trim();
+}
+
+function sizeOf(bytes: number): string {
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  let size = bytes / 1000;
+  let unit = 0;
+  while (size >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
+}

@@ -1,0 +1,245 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { z } from 'zod';
+import { ConfigError } from '../setting/config-error.ts';
+import { allowed, type NamedHost } from '../setting/value-kinds.ts';
+import type { StoragePlace } from '../storage/backend.ts';
+import { storagePlace } from '../storage/backends.ts';
+import { Environment, type Variables } from './environment.ts';
+import type { Network } from './networks.ts';
+import { redact } from './redact.ts';
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
+const DEFAULT_ADMIN_PASSWORD = 'opencast';
+
+/** A collector of OpenTelemetry. */
+export interface TracesConfig {
+  origin: string;
+  format: 'json' | 'protobuf';
+}
+
+/** How tokens of an identity provider are verified and read. */
+export interface JwtConfig {
+  /** Where the key set is: an http or https URL, or the absolute path of a file. */
+  keySet: string;
+  issuer: string;
+  audience: string;
+  /** Names of claims, or paths of names with dots between them. */
+  claims: { roles: string; username: string };
+}
+
+/** What may be scheduled, and for how long a recording is awaited. */
+export interface SchedulingConfig {
+  /** What has to lie between two recordings of one agent. */
+  minGapMs: number;
+  /** Events that one recurrence rule may create. */
+  maxOccurrences: number;
+  /** After its end a recording that has not come by then is taken for missed. */
+  recordingGraceMs: number;
+}
+
+/** What is set of operations; each operation is handed all of it. */
+export interface OperationSettings {
+  /** Folder with the site's own programs, which workflows may run. */
+  commandsDir: string | undefined;
+  /** The most that a program of the site may write for a track: no more than a file that clients send. */
+  maxFileBytes: number;
+}
+
+/** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Base of every URL handed out, without a slash at its end. */
+  publicUrl: string;
+  /** Other sites whose pages may use the API. */
+  corsOrigins: readonly string[];
+  dataDir: string;
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  /** Where objects are kept. */
+  storage: StoragePlace;
+  admin: { username: string; password: string };
+  ffmpegPath: string | undefined;
+  ffprobePath: string | undefined;
+  /** Whether the ffmpeg from npm may be given files that come from other machines. */
+  allowBundledFfmpeg: boolean;
+  workerConcurrency: number;
+  /** Bytes of all tracks of one request together. */
+  maxUploadBytes: number;
+  uploadIdleMs: number;
+  /** How long an upload of several requests lives without another byte. */
+  uploadExpiryMs: number;
+  /** How long a media package lives that nobody has ingested. */
+  draftExpiryMs: number;
+  /** Uploads that a process receives at once; all that come when undefined. */
+  maxParallelUploads: number | undefined;
+  /** What all uploads of a process together may hold of what is not stored yet, in bytes; the storage's default when undefined. */
+  uploadMemoryBytes: number | undefined;
+  /** Hosts that files may be fetched from when a client gives their address; none when undefined. */
+  ingestUrlHosts: readonly NamedHost[] | undefined;
+  /** How long a process may take to stop after the first signal. */
+  shutdownMs: number;
+  scheduling: SchedulingConfig;
+  /** `ttlSeconds`: how long a signed address is good unless the client says otherwise. */
+  urlSigning: { keyId: string; secret: string; ttlSeconds: number } | undefined;
+  /** Bearer tokens of an identity provider; none are taken when undefined. */
+  jwt: JwtConfig | undefined;
+  /** How long what has happened is kept in the log of changes. */
+  changesDays: number;
+  /** Hosts that webhooks may have although their addresses are private. */
+  webhookHosts: readonly NamedHost[];
+  workflowsDir: string | undefined;
+  /** Folder with catalogs and lists of the site's own. */
+  metadataDir: string | undefined;
+  operations: OperationSettings;
+  /** Folder with a built recorder for browsers. */
+  studioDir: string | undefined;
+  /** Proxies that are believed who asked them. */
+  trustedProxies: readonly Network[];
+  /** Where metrics are served without an account; nowhere when undefined. */
+  metricsPort: number | undefined;
+  /** Where traces are sent; nowhere when undefined. */
+  traces: TracesConfig | undefined;
+  log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
+}
+
+/** Whether only this machine can ask: also behind a proxy, to which a loopback address is near enough. */
+export function isOnlyLocal(config: Pick<Config, 'host' | 'publicUrl'>): boolean {
+  return reachedBy(config) === undefined;
+}
+
+/** @returns what says that other machines can ask; undefined when nothing does */
+function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): string | undefined {
+  if (!LOOPBACK.test(host)) return `HOST is ${JSON.stringify(host)}, which is not a loopback address`;
+  const hostname = URL.parse(publicUrl)?.hostname ?? publicUrl;
+  if (!LOOPBACK.test(hostname)) return `PUBLIC_URL leads to ${hostname}, which is not a loopback address`;
+  return undefined;
+}
+
+/**
+ * Reads the configuration from environment variables; an empty variable counts as unset.
+ *
+ * @param isGuest whether another server listens for Inlet, at an address that it does not know
+ * @throws {ConfigError} naming the first wrong variable, its value and what is allowed
+ */
+export function loadConfig(
+  environment: Record<string, string | undefined>,
+  { isGuest = false } = {},
+): Config {
+  const given = Object.fromEntries(
+    Object.keys(Environment.shape).map((name) => [name, environment[name] || undefined]),
+  );
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) throw wrongValue(given, String(parsed.error.issues[0]?.path[0]));
+  const v = parsed.data;
+  const place = {
+    host: v.HOST,
+    port: v.PORT,
+    publicUrl: (
+      v.PUBLIC_URL ?? `http://${/^[^[].*:/.test(v.HOST) ? `[${v.HOST}]` : v.HOST}:${v.PORT}`
+    ).replace(/\/+$/, ''),
+    trustedProxies: v.TRUSTED_PROXIES ?? [],
+  };
+  const reached = isGuest ? 'another server listens for Inlet' : reachedBy(place);
+  return {
+    ...place,
+    corsOrigins: v.CORS_ORIGINS ?? [],
+    dataDir: resolve(v.DATA_DIR),
+    databaseUrl: v.DATABASE_URL,
+    redisUrl: v.REDIS_URL,
+    storage: storagePlace(v, resolve(v.DATA_DIR)),
+    admin: { username: v.ADMIN_USERNAME, password: adminPassword(v, reached) },
+    ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
+    ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
+    allowBundledFfmpeg: v.ALLOW_BUNDLED_FFMPEG,
+    workerConcurrency: v.WORKER_CONCURRENCY,
+    maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
+    uploadExpiryMs: v.UPLOAD_EXPIRY_HOURS * 3_600_000,
+    draftExpiryMs: v.DRAFT_EXPIRY_DAYS * 86_400_000,
+    maxParallelUploads: v.MAX_PARALLEL_UPLOADS,
+    uploadMemoryBytes: v.UPLOAD_MEMORY_BYTES,
+    ingestUrlHosts: v.INGEST_URL_HOSTS,
+    shutdownMs: v.SHUTDOWN_SECONDS * 1000,
+    scheduling: {
+      minGapMs: v.SCHEDULE_MIN_GAP_SECONDS * 1000,
+      maxOccurrences: v.SCHEDULE_MAX_OCCURRENCES,
+      recordingGraceMs: v.RECORDING_GRACE_SECONDS * 1000,
+    },
+    urlSigning: v.URL_SIGNING_SECRET
+      ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
+      : undefined,
+    jwt: jwtConfig(v),
+    metricsPort: metricsPort(v),
+    traces: tracesConfig(v),
+    changesDays: v.CHANGES_DAYS,
+    webhookHosts: v.WEBHOOK_HOSTS ?? [],
+    workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
+    metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
+    operations: { commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR), maxFileBytes: v.MAX_UPLOAD_BYTES },
+    studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
+    log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
+  };
+}
+
+function wrongValue(given: Record<string, string | undefined>, name: string): ConfigError {
+  const field: z.ZodType = Environment.shape[name as keyof Variables];
+  const text = given[name] ?? '';
+  const open = !/PASSWORD|SECRET|_URL$/.test(name) && !text.includes('@') && !URL.canParse(text);
+  const value = open ? text : redact(text);
+  return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
+}
+
+function adminPassword({ ADMIN_PASSWORD }: Variables, reached: string | undefined): string {
+  if (ADMIN_PASSWORD) return ADMIN_PASSWORD;
+  if (reached === undefined) return DEFAULT_ADMIN_PASSWORD;
+  throw new ConfigError(`ADMIN_PASSWORD is not set; it must be while ${reached}.`);
+}
+
+function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {
+  if (METRICS_PORT !== PORT) return METRICS_PORT;
+  throw new ConfigError(`METRICS_PORT is ${METRICS_PORT}, which is PORT; allowed is another one.`);
+}
+
+/** Unlike what the specification says, nothing is sent to this machine while nobody has named a collector. */
+function tracesConfig(v: Variables): TracesConfig | undefined {
+  const endpoint = v.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? v.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!endpoint || v.OTEL_SDK_DISABLED || v.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  const { host, protocol } = new URL(endpoint);
+  const protocolOf = v.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? v.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return { origin: `${protocol}//${host}`, format: protocolOf === 'http/json' ? 'json' : 'protobuf' };
+}
+
+function jwtConfig(v: Variables): JwtConfig | undefined {
+  if (!v.JWT_JWKS) return undefined;
+  return {
+    keySet: v.JWT_JWKS,
+    issuer: needed('JWT_ISSUER', v.JWT_ISSUER),
+    audience: needed('JWT_AUDIENCE', v.JWT_AUDIENCE),
+    claims: { roles: v.JWT_ROLES_CLAIM, username: v.JWT_USERNAME_CLAIM },
+  };
+}
+
+function needed(name: string, value: string | undefined): string {
+  if (!value) throw new ConfigError(`${name} is not set; it must be while JWT_JWKS is.`);
+  return value;
+}
+
+function absolute(name: string, path: string | undefined): string | undefined {
+  if (path && !isAbsolute(path)) {
+    throw new ConfigError(`${name} is ${JSON.stringify(path)}; allowed is an absolute path.`);
+  }
+  return path;
+}
+
+/** The configuration for a log line: no password, no secret. */
+export function describeConfig(config: Config): Record<string, unknown> {
+  return {
+    ...config,
+    databaseUrl: config.databaseUrl && redact(config.databaseUrl),
+    redisUrl: config.redisUrl && redact(config.redisUrl),
+    storage: config.storage.name,
+    admin: { ...config.admin, password: '[redacted]' },
+    urlSigning: config.urlSigning && { ...config.urlSigning, secret: '[redacted]' },
+  };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { choice, flag, integer, namedHosts, origins, text, url, urlOrFile } from '../setting/value-kinds.ts';
+import { STORAGE_VARIABLES } from '../storage/backends.ts';
+import { networks } from './networks.ts';
+
+/** Every variable: its kind, and its default where that does not depend on others. */
+export const Environment = z.object({
+  HOST: text.default('127.0.0.1'),
+  PORT: integer(1, 65535).default(8080),
+  PUBLIC_URL: url('http', 'https').optional(),
+  CORS_ORIGINS: origins.optional(),
+  DATA_DIR: text.default('./data'),
+  DATABASE_URL: url('postgres', 'postgresql').optional(),
+  REDIS_URL: url('redis', 'rediss').optional(),
+  ...STORAGE_VARIABLES,
+  ADMIN_USERNAME: z
+    .string()
+    .regex(/^[^:]+$/)
+    .meta({ allowed: 'a name without a colon' })
+    .default('admin'),
+  ADMIN_PASSWORD: text.optional(),
+  FFMPEG_PATH: text.optional(),
+  FFPROBE_PATH: text.optional(),
+  ALLOW_BUNDLED_FFMPEG: flag.default(false),
+  WORKER_CONCURRENCY: integer(1, 256).default(2),
+  MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),
+  UPLOAD_IDLE_SECONDS: integer(1, 3600).default(60),
+  UPLOAD_EXPIRY_HOURS: integer(1, 8760).default(48),
+  DRAFT_EXPIRY_DAYS: integer(1, 365).default(14),
+  MAX_PARALLEL_UPLOADS: integer(1, 100_000).optional(),
+  UPLOAD_MEMORY_BYTES: integer(16 * 2 ** 20, Number.MAX_SAFE_INTEGER).optional(),
+  INGEST_URL_HOSTS: namedHosts.optional(),
+  SHUTDOWN_SECONDS: integer(1, 3600).default(30),
+  SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
+  SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
+  RECORDING_GRACE_SECONDS: integer(0, 31_536_000).default(86_400),
+  URL_SIGNING_SECRET: text.optional(),
+  URL_SIGNING_KEY_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,64}$/)
+    .meta({ allowed: '1 to 64 letters, digits and . _ -' })
+    .default('inlet'),
+  URL_SIGNING_TTL: integer(1, 31_536_000).default(7200),
+  JWT_JWKS: urlOrFile.optional(),
+  JWT_ISSUER: text.optional(),
+  JWT_AUDIENCE: text.optional(),
+  JWT_ROLES_CLAIM: text.default('roles'),
+  JWT_USERNAME_CLAIM: text.default('sub'),
+  WORKFLOWS_DIR: text.optional(),
+  METADATA_DIR: text.optional(),
+  COMMANDS_DIR: text.optional(),
+  STUDIO_DIR: text.optional(),
+  TRUSTED_PROXIES: networks.optional(),
+  METRICS_PORT: integer(1, 65535).optional(),
+  // Those of OpenTelemetry that decide whether and where traces go; its library reads the others by itself.
+  OTEL_SDK_DISABLED: text.transform((value) => value.toLowerCase() === 'true').default(false),
+  OTEL_TRACES_EXPORTER: choice('otlp', 'none').default('otlp'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https').optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http', 'https').optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', 'http/json').default('http/protobuf'),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: choice('http/protobuf', 'http/json').optional(),
+  CHANGES_DAYS: integer(1, 3650).default(14),
+  WEBHOOK_HOSTS: namedHosts.optional(),
+  LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
+  LOG_FORMAT: choice('json', 'pretty').default('json'),
+});
+
+/** The names of all variables. */
+export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
+
+/** The values of all variables, each by itself in order. */
+export type Variables = z.infer<typeof Environment>;

@@ -1,0 +1,135 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import { createClient, MIGRATION, USUAL } from './limits.ts';
+
+/** Any number that no other user of the same database takes; it serialises concurrent migrations. */
+const LOCK = 7_219_104_601;
+/** For so long a migration keeps those waiting who come after it, in a queue for a table that somebody else has. */
+const LOCK_MS = 2_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** A lock that is not to be had for so long is given up; a backup takes less. */
+const PATIENCE_MS = 3_600_000;
+/** SQLSTATE of what is tried again: a lock that others hold, a deadlock. */
+const HELD_UP = new Set(['55P03', '40P01']);
+const FOLDER = fileURLToPath(new URL('../../../sql/', import.meta.url));
+const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+
+/**
+ * Applies the files of `sql/` that the database has not seen, in order, each in a transaction of its own. Several
+ * processes may call it at once: an advisory lock lets one work while the others wait.
+ *
+ * @param only the files to be applied, for tables of an earlier version
+ * @param onWait is told what a migration waits for
+ * @returns the names of the files applied by this call
+ */
+export async function migrate(
+  databaseUrl: string,
+  folder = FOLDER,
+  only?: readonly string[],
+  onWait: (reason: string) => void = () => undefined,
+): Promise<string[]> {
+  const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+    );
+    const pending = (await notApplied(client, folder, true)).filter((name) => only?.includes(name) ?? true);
+    for (const name of pending) await applyWhenFree(client, folder, name, onWait);
+    return pending;
+  } finally {
+    // Ending the session releases the lock.
+    await client.end();
+  }
+}
+
+/** The names of the files of `sql/` that the database has not seen, in order. Changes nothing. */
+export async function pendingMigrations(databaseUrl: string, folder = FOLDER): Promise<string[]> {
+  const client = createClient(databaseUrl, USUAL, 'inlet migrate');
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ found: boolean }>(
+      "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
+    );
+    return await notApplied(client, folder, rows[0]?.found ?? false);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The names of the files that the database has seen, in order. */
+export async function appliedMigrations(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
+  );
+  if (!rows[0]?.found) return [];
+  const applied = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
+  return applied.rows.map(({ name }) => name);
+}
+
+/** The names of the files there are, in order. */
+export async function allMigrations(folder = FOLDER): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+}
+
+async function notApplied(client: pg.Client, folder: string, remembered: boolean): Promise<string[]> {
+  const { rows } = remembered
+    ? await client.query<{ name: string }>('SELECT name FROM schema_migrations')
+    : { rows: [] };
+  const applied = new Set(rows.map((row) => row.name));
+  return (await allMigrations(folder)).filter((name) => !applied.has(name));
+}
+
+/** Applies a file, and again with growing pauses while others hold what it has to lock: they go on meanwhile. */
+async function applyWhenFree(
+  client: pg.Client,
+  folder: string,
+  name: string,
+  onWait: (reason: string) => void,
+): Promise<void> {
+  const begun = performance.now();
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      await applyFile(client, folder, name);
+      return;
+    } catch (error) {
+      const isHeldUp = error instanceof Error && 'code' in error && HELD_UP.has(String(error.code));
+      if (!isHeldUp || performance.now() - begun > PATIENCE_MS) {
+        throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : error}`, {
+          cause: error,
+        });
+      }
+      const again = `Trying again in ${pause / 1000} s.`;
+      onWait(`Migration ${name} waits for a lock${await oldestTransaction(client)}. ${again}`);
+      await delay(pause);
+    }
+  }
+}
+
+async function applyFile(client: pg.Client, folder: string, name: string): Promise<void> {
+  try {
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}`);
+    await client.query(await readFile(`${folder}/${name}`, 'utf8'));
+    await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Who most likely holds it; nothing when this account may not see that. */
+async function oldestTransaction(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ name: string; seconds: number }>(`
+    SELECT application_name AS name, floor(extract(epoch FROM now() - xact_start))::float8 AS seconds
+    FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+      AND backend_type = 'client backend' AND xact_start IS NOT NULL
+    ORDER BY xact_start LIMIT 1`);
+  const [oldest] = rows;
+  if (!oldest) return '';
+  return `; the oldest transaction is of "${oldest.name}", open for ${oldest.seconds} seconds`;
+}

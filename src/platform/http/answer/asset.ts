@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Context } from 'hono';
+import { notFound } from '../errors/errors.ts';
+import { matchesNone, strongEtag } from './etag.ts';
+
+/** A file that a page needs. */
+export interface Asset {
+  content: Uint8Array<ArrayBuffer>;
+  type: string;
+  etag: string;
+}
+
+/** The media type of scripts. */
+export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+
+/** What makes the content of a file, and its media type. */
+export interface AssetSource {
+  type: string;
+  load(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** The files of a page by their names; each is made once, when it is first asked for. */
+export class Assets {
+  readonly #sources: Readonly<Record<string, AssetSource>>;
+  readonly #loaded = new Map<string, Promise<Asset>>();
+
+  constructor(sources: Readonly<Record<string, AssetSource>>) {
+    this.#sources = sources;
+  }
+
+  /** Answers with the file of a name, or 304 when the client has it. @throws {HttpError} 404 */
+  async answer(c: Context, name: string): Promise<Response> {
+    const asset = await this.#find(name);
+    if (!asset) throw notFound();
+    const headers = { ETag: asset.etag, 'Cache-Control': 'no-cache' };
+    if (matchesNone(c.req.header('If-None-Match'), asset.etag)) return c.body(null, 304, headers);
+    return c.body(asset.content, 200, { ...headers, 'Content-Type': asset.type });
+  }
+
+  #find(name: string): Promise<Asset> | undefined {
+    const known = this.#loaded.get(name);
+    if (known) return known;
+    const source = Object.hasOwn(this.#sources, name) ? this.#sources[name] : undefined;
+    if (!source) return undefined;
+    const loading = loadAsset(source);
+    this.#loaded.set(name, loading);
+    loading.catch(() => this.#loaded.delete(name));
+    return loading;
+  }
+}
+
+/** A file of a package, as `package/path`. */
+export function packaged(file: string, type: string): AssetSource {
+  const path = () => createRequire(import.meta.url).resolve(file);
+  return { type, load: async () => new Uint8Array(await readFile(path())) };
+}
+
+/** A text of our own making as a script. */
+export function scriptSource(text: string): AssetSource {
+  return { type: SCRIPT_TYPE, load: async () => new TextEncoder().encode(text) };
+}
+
+async function loadAsset({ type, load }: AssetSource): Promise<Asset> {
+  const content = await load();
+  return { content, type, etag: strongEtag(createHash('sha256').update(content).digest('base64url')) };
+}

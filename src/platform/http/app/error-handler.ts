@@ -1,0 +1,84 @@
+import type { Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { methodNotAllowed as refuseMethods } from 'hono/method-not-allowed';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { isDatabaseOutage } from '../../database/outage.ts';
+import { mayPass } from '../../database/retry.ts';
+import { HttpError, methodNotAllowed, notFound, SENTENCE } from '../errors/errors.ts';
+import { refusal } from '../errors/refusal.ts';
+import { bodyIsWhole, ClientGone } from '../form/body.ts';
+
+/** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
+const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
+/** SQLSTATE of a statement that has waited too long for what others have locked. */
+const LOCKED = '55P03';
+const RETRY = { 'Retry-After': '5' };
+/** A body longer than this is not received only to be thrown away. */
+const WORTH_READING_BYTES = 64 * 1024;
+
+export const UNSTORABLE = refusal(400, 'The request holds a character that cannot be stored.');
+export const DATABASE_AWAY = refusal(503, 'The database does not answer.', [], RETRY);
+export const OTHERS_CHANGE_IT = refusal(503, 'Others are changing the same at this moment.', [], RETRY);
+export const FAULT = refusal(
+  500,
+  (requestId: string) => `Internal server error; the log has the details under request id ${requestId}.`,
+  ['6f1f1d0e-4a5f-4c0b-9a43-0f3f8b2b8a17'],
+);
+
+/**
+ * Makes every failure of the application a bare sentence: thrown errors, unknown paths (404) and methods a known path
+ * has no handler for (405 with `Allow`). Call it before any route is added.
+ */
+export function handleErrors(app: Hono): void {
+  app.onError(errorResponse);
+  app.notFound((c) => sentence(c, notFound()));
+  app.use(
+    refuseMethods({
+      app,
+      onMethodNotAllowed: (c, methods) => sentence(c, methodNotAllowed(methods)),
+    }),
+  );
+}
+
+/** The answer to an error: what it says when it is meant for the client, and no detail of anything else. */
+export function errorResponse(error: Error, c: Context): Response {
+  const answer = translate(error, c.get('requestId'));
+  if (answer.status >= 500 && !(error instanceof HttpError)) {
+    c.get('log').error({ err: error, method: c.req.method, path: c.get('shownPath') }, 'request failed');
+  }
+  return sentence(c, answer);
+}
+
+/** What the client is told of an error. */
+export function translate(error: Error, requestId: string): HttpError {
+  if (error instanceof HttpError) return error;
+  // Nobody will read it; the status is for the log.
+  if (error instanceof ClientGone) return new HttpError(400, '', { Connection: 'close' });
+  if (error instanceof HTTPException) {
+    return new HttpError(
+      error.status as ContentfulStatusCode,
+      error.message || 'The request is not acceptable.',
+    );
+  }
+  const code = 'code' in error ? String(error.code) : '';
+  if (mayPass(error) || code === LOCKED) return OTHERS_CHANGE_IT();
+  if (isDatabaseOutage(error)) return DATABASE_AWAY();
+  if (UNSTORABLE_TEXT.has(code)) return UNSTORABLE();
+  return FAULT(requestId);
+}
+
+function sentence(c: Context, { status, message, headers }: HttpError): Response {
+  return c.body(message, status, {
+    'Content-Type': SENTENCE,
+    ...(leavesBody(c.req.raw) && { Connection: 'close' }),
+    ...headers,
+  });
+}
+
+/** Whether much of the request may still be to come that nobody will read. Behind a server that is not ours nobody else looks. */
+function leavesBody(request: Request): boolean {
+  const length = request.headers.get('Content-Length');
+  const long =
+    length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;
+  return long && !bodyIsWhole(request);
+}

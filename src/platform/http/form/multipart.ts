@@ -1,0 +1,236 @@
+import { Readable } from 'node:stream';
+import { badRequest, HttpError } from '../errors/errors.ts';
+import { refusal } from '../errors/refusal.ts';
+import { BodyReader, hasBody } from './body.ts';
+import { Collected } from './collected.ts';
+import { safeFilename } from './filename.ts';
+import { parseParameters } from './parameters.ts';
+import { decode, type PartHead } from './part-head.ts';
+import { broken, Parts } from './parts.ts';
+
+/** What a multipart request may hold at most. Sizes in bytes, times in milliseconds. */
+export interface FormLimits {
+  fieldBytes: number;
+  fields: number;
+  /** Those that are wanted, and hold something or have a name. */
+  files: number;
+  /** All files of the request together. */
+  fileBytes: number;
+  idleMs: number;
+}
+
+export const NOT_MULTIPART = refusal(415, 'The content type must be multipart/form-data.', [], {
+  Connection: 'close',
+});
+export const FILES_TOO_LARGE = refusal(
+  413,
+  (bytes: number) => `The files of one request may have ${bytes} bytes together; this one has more.`,
+  [100 * 2 ** 30],
+  { Connection: 'close' },
+);
+
+export const FIELDS_TOO_LONG = refusal(
+  413,
+  (bytes: number) => `The fields of the form are longer than ${bytes} bytes together.`,
+  [16 * 2 ** 20],
+  { Connection: 'close' },
+);
+
+/** A form has more fields than it may have, however it is encoded. */
+export const tooManyFields = (most: number): HttpError =>
+  badRequest(`The form has more than ${most} fields.`);
+
+/** A file part as it arrives. The stream must be consumed, or fails when the form does. */
+export interface FilePart {
+  /** The name of the form field. */
+  field: string;
+  /** For people: what the client calls it, made safe to show; where it has no name, that of the field. */
+  filename: string;
+  /** Whether nothing is in it. */
+  isEmpty: boolean;
+  stream: Readable;
+}
+
+/** What else is to be known of a form while it is read. */
+export interface FormReading {
+  /** Told of each field before the parts after it are read; when it throws, the form fails as well. */
+  onField?: ((name: string, value: string) => void) | undefined;
+  /** Whether the files in a form field are wanted, as all are unless given. Others are read and dropped. */
+  wants?: (field: string) => boolean;
+  /** Whether a form field is one for a file, as none is unless given: bytes in it are one without a file name, too. */
+  isForFile?: (field: string) => boolean;
+}
+
+/** Of parts that are passed over. */
+const MOST_LEFT_OUT = 1000;
+/** Of all fields together: they are kept in memory, and a form may have a thousand of them. */
+const ALL_FIELDS_BYTES = 16 * 2 ** 20;
+/** Room for boundaries, part headers and fields beside the files. */
+const OVERHEAD_BYTES = 32 * 2 ** 20;
+const CHUNKS_AHEAD = 4;
+const MAX_BOUNDARY = 256;
+
+/**
+ * Streams a `multipart/form-data` request: file parts go to `onFile` as they arrive, with back-pressure down to the
+ * client's socket; form fields are collected. A part is a file when it has a file name, even an empty one, or claims to
+ * be sound or picture; one that claims to be mere bytes in a field for files alone, since some clients send every field as
+ * bytes. A part with neither a name of its file nor content is what web pages send where no file was chosen; that and files
+ * nobody wants are left out, and nothing else.
+ *
+ * With the first fault, of whichever side, everything stops: the request is no longer read, the open file stream is
+ * destroyed, and that fault is reported after every `onFile` has settled.
+ *
+ * @param onFile must consume or destroy the stream; when it rejects, the whole form fails with its error
+ * @returns the last value of each form field, by name
+ * @throws {HttpError} 400 broken form or too many parts, 408 idle client, 413 too large, 415 not multipart
+ * @throws {ClientGone} when the client went away
+ */
+export async function readForm(
+  request: Request,
+  limits: FormLimits,
+  onFile: (part: FilePart) => Promise<void>,
+  { onField, wants = () => true, isForFile = () => false }: FormReading = {},
+): Promise<Map<string, string>> {
+  const boundary = checkHead(request, limits);
+  if (!hasBody(request)) throw badRequest('The request has no body.');
+  const body = new BodyReader(request, limits.idleMs);
+  const parts = new Parts(boundary, limited(body, limits));
+  const fields = new Map<string, string>();
+  const handlers: Promise<void>[] = [];
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
+  let open: Readable | undefined;
+  let texts = 0;
+  let textBytes = 0;
+  let fileParts = 0;
+  let leftOut = 0;
+  try {
+    for (let head = await parts.next(); head; head = await Promise.race([parts.next(), failed.promise])) {
+      if (!isFile(head, isForFile)) {
+        if (++texts > limits.fields) throw tooManyFields(limits.fields);
+        const text = await readText(parts, head, limits.fieldBytes);
+        textBytes += text.length;
+        if (textBytes > ALL_FIELDS_BYTES) throw FIELDS_TOO_LONG(ALL_FIELDS_BYTES);
+        onField?.(head.name, text);
+        fields.set(head.name, text);
+        continue;
+      }
+      const first = wants(head.name) ? await parts.content() : undefined;
+      if (!wants(head.name) || (!first && !head.filename?.trim())) {
+        if (++leftOut <= MOST_LEFT_OUT) continue;
+        throw badRequest(
+          `The form has more than ${MOST_LEFT_OUT} files that are empty or that nobody asked for.`,
+        );
+      }
+      if (++fileParts > limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
+      const { stream, ended } = openFile(parts, first, limits.fileBytes);
+      open = stream;
+      const handled = onFile({
+        field: head.name,
+        filename: safeFilename(head.filename ?? '', head.name),
+        isEmpty: !first,
+        stream,
+      });
+      handlers.push(handled.catch(failed.reject));
+      await Promise.race([ended(handled), failed.promise]);
+    }
+    await Promise.race([Promise.all(handlers), failed.promise]);
+    return fields;
+  } catch (error) {
+    open?.destroy(error instanceof Error ? error : new Error(String(error)));
+    await body.cancel();
+    await Promise.all(handlers);
+    throw error instanceof HttpError ? closing(error) : error;
+  }
+}
+
+/** Whether a content type is that of a multipart form. */
+export function isMultipart(contentType: string): boolean {
+  return /^multipart\/form-data\s*(;|$)/i.test(contentType);
+}
+
+/** @returns the boundary */
+function checkHead({ headers }: Request, limits: FormLimits): string {
+  const type = headers.get('content-type') ?? '';
+  if (!isMultipart(type)) throw NOT_MULTIPART();
+  if (Number(headers.get('content-length')) > limits.fileBytes + OVERHEAD_BYTES) {
+    throw FILES_TOO_LARGE(limits.fileBytes);
+  }
+  const boundary = parseParameters(type)?.parameters.boundary ?? '';
+  if (boundary === '' || boundary.length > MAX_BOUNDARY) {
+    throw closing(broken(`its boundary must have 1 to ${MAX_BOUNDARY} characters`));
+  }
+  return boundary;
+}
+
+/** Reads a body that must not be longer than its files may be. */
+function limited(body: BodyReader, { fileBytes }: FormLimits): () => Promise<Uint8Array | undefined> {
+  let received = 0;
+  return async () => {
+    const chunk = await body.read();
+    received += chunk?.length ?? 0;
+    if (received > fileBytes + OVERHEAD_BYTES) throw FILES_TOO_LARGE(fileBytes);
+    return chunk;
+  };
+}
+
+function isFile({ name, filename, type }: PartHead, isForFile: (field: string) => boolean): boolean {
+  if (filename !== undefined || /^(?:audio|image|video)\//.test(type)) return true;
+  return type === 'application/octet-stream' && isForFile(name);
+}
+
+async function readText(
+  parts: Parts,
+  { name, charset = 'utf-8' }: PartHead,
+  maxBytes: number,
+): Promise<string> {
+  const collected = new Collected(maxBytes);
+  for (let chunk = await parts.content(); chunk; chunk = await parts.content()) {
+    if (!collected.add(chunk)) {
+      throw new HttpError(413, `The form field '${name}' is longer than ${maxBytes} bytes.`);
+    }
+  }
+  return decode(collected.bytes, charset) ?? decode(collected.bytes, 'utf-8') ?? '';
+}
+
+/** The content of a part as a stream; `ended` waits until the form may go on, with what `handled` left unread dropped. */
+function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => undefined);
+  let size = 0;
+  let chunk: Promise<Buffer | undefined> = Promise.resolve(first);
+  const stream = new Readable({
+    // Each chunk by itself: to join them would copy them.
+    objectMode: true,
+    // Room for the client to send on while the storage writes.
+    highWaterMark: CHUNKS_AHEAD,
+    read() {
+      chunk
+        .then((bytes) => {
+          size += bytes?.length ?? 0;
+          if (size > maxBytes) throw FILES_TOO_LARGE(maxBytes);
+          if (bytes) {
+            chunk = parts.content();
+            // Read ahead: nobody may ask for it any more when it fails.
+            chunk.catch(() => undefined);
+          } else resolve();
+          stream.push(bytes ?? null);
+        })
+        .catch((error) => {
+          reject(error);
+          stream.destroy(error);
+        });
+    },
+  });
+  stream.on('error', () => undefined);
+  const ended = async (handled: Promise<void>) => {
+    await Promise.race([promise, handled.then(() => void stream.destroy())]);
+    await chunk;
+  };
+  return { stream, ended };
+}
+
+/** The rest of the body is not worth reading: the answer ends the connection. */
+function closing(error: HttpError): HttpError {
+  return error.with({ Connection: 'close' });
+}

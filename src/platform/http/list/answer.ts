@@ -1,0 +1,111 @@
+import type { Context } from 'hono';
+import type { Queryable } from '../../database/kysely.ts';
+import {
+  type Entry,
+  findPart,
+  type Key,
+  type Part,
+  type Slice,
+  type Total,
+} from '../../database/list/index.ts';
+import { mediaType, versionedJson } from '../answer/version.ts';
+import { streamedArray } from './json-stream.ts';
+import { pageHeaders, parsePage } from './page.ts';
+import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
+
+/** Rows that are loaded at once, and so the most that is ever held in memory. */
+const BATCH = 500;
+
+/** A request for a list, and what to answer it with. */
+export interface ListAnswer<Row> extends ListRequest {
+  database: Queryable;
+  /** Address of the list, as clients know it, without its query. */
+  url: string;
+  /** Where `limit`, `offset` and `cursor` stand; the query of the request unless given. */
+  page?: Record<string, string>;
+  /** The limit of a request with none or 0; no limit unless given. */
+  defaultLimit?: number;
+  /** The JSON of rows. */
+  json(rows: Row[]): Promise<unknown[]>;
+}
+
+/**
+ * Answers with a page of a list: in one piece, or streamed in batches when it is long. A long one is found batch by
+ * batch as the client takes it, so that it costs no more memory than a short one.
+ *
+ * @throws {HttpError} 400 for a sort, a filter or a page that cannot be read
+ */
+export async function answerList<Row>(
+  c: Context,
+  resource: ListedResource<Row>,
+  { database, url, page: query = c.req.query(), defaultLimit, json, ...request }: ListAnswer<Row>,
+): Promise<Response> {
+  const listing = listingOf(resource, request, c.get('version'));
+  const page = parsePage(query, listing.order, defaultLimit);
+  const source: Source<Row> = {
+    find: (slice) => findPart(database, listing, slice),
+    json: (entries) => json(entries.map(({ shown }) => shown)),
+  };
+  const { offset, position } = page;
+  const backwards = position?.side === 'before';
+  const limit = Math.min(
+    page.limit ?? Number.POSITIVE_INFINITY,
+    backwards ? BATCH : Number.POSITIVE_INFINITY,
+  );
+  const size = Math.min(limit, BATCH);
+  const [part, end] = await Promise.all([
+    source.find({ position, skip: offset, take: size + 1 }),
+    // The headers of a streamed page are sent before its last row is known.
+    limit > BATCH && limit < Number.POSITIVE_INFINITY
+      ? source.find({ position, skip: offset + limit - 1, take: 2 })
+      : undefined,
+  ]);
+  const more = part.entries.length > size;
+  const entries = backwards ? part.entries.slice(-size) : part.entries.slice(0, size);
+  const streamed = more && limit > BATCH;
+  const rows = await source.json(entries);
+  const headers = pageHeaders(url, new URL(c.req.url).searchParams, {
+    page,
+    order: listing.order,
+    first: entries[0]?.key,
+    last: (end?.entries[0] ?? entries.at(-1))?.key,
+    more: {
+      before: backwards ? more : position !== undefined || offset > 0,
+      after: backwards || (streamed ? (end?.entries.length ?? 0) > 1 : more),
+    },
+    total: part.entries.length > 0 ? atLeast(part.total, offset + part.entries.length) : part.total,
+  });
+  if (!streamed) return versionedJson(c, rows, 200, headers);
+  const batches = restOf(source, { rows, last: entries.at(-1)?.key, left: limit - entries.length });
+  return c.body(
+    streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list broke off')),
+    200,
+    { 'Content-Type': mediaType(c.get('version')), Vary: 'Accept', ...headers },
+  );
+}
+
+/** Where the rows of a list come from, and their JSON. */
+interface Source<Row> {
+  find(slice: Slice): Promise<Part<Row>>;
+  json(entries: readonly Entry<Row>[]): Promise<unknown[]>;
+}
+
+async function* restOf<Row>(
+  source: Source<Row>,
+  start: { rows: unknown[]; last: Key | undefined; left: number },
+): AsyncGenerator<unknown[]> {
+  yield start.rows;
+  let { last, left } = start;
+  while (last && left > 0) {
+    const take = Math.min(left, BATCH);
+    const { entries } = await source.find({ position: { side: 'after', key: last }, skip: 0, take });
+    yield await source.json(entries);
+    left -= entries.length;
+    last = entries.length < take ? undefined : entries.at(-1)?.key;
+  }
+}
+
+/** What has been counted is no less than what has been seen. */
+function atLeast(total: Total, seen: number): Total {
+  return total.count < seen ? { count: seen, exact: false } : total;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { PacketProgress } from './packet-progress.ts';
+import { PacketTimeline } from './packet-scan.ts';
+import { placesToLook } from './stills.ts';
+import { timelineLayout } from './timeline.ts';
+import { Lines } from './tools/lines.ts';
+import { Peaks } from './waveform.ts';
+
+describe('Lines', () => {
+  const ENDLESS = Array<string>(1000).fill('x'.repeat(1000));
+  const BROKEN = ['a\n', ...ENDLESS, '\nb\n', 'y'.repeat(5000), '\nc'];
+  it.each([
+    ['puts lines together from pieces of any size', ['a', 'b\nc', '\n\nd', 'e'], ['ab', 'c', '', 'de']],
+    ['keeps nothing of what never breaks, and continues with the next line', BROKEN, ['a', 'b', 'c']],
+  ])('%s', (_, chunks, expected) => {
+    const found: string[] = [];
+    const lines = new Lines((line) => found.push(line));
+    for (const chunk of chunks) lines.add(chunk);
+    lines.end();
+    expect(found).toEqual(expected);
+  });
+});
+
+describe('PacketProgress', () => {
+  const packet = (ticks: number) => `0,  ${ticks},  ${ticks},  40, 1, 0x1\n`;
+  const MS = '#tb 0: 1/1000\n';
+  const HOURS = [0, 36_000_000, 36_000_040, 36_000_080].map(packet);
+  const DECLARED = [
+    '#software: Lavf\n#tb 0: 1/90000\n#media_type 0: video\n0,     12',
+    '6000,     133200,     3600,     1297, 0x8f738da1\n',
+    '0,     576000,     583200,     3600,     1027, 0x52eaffa3, F=0x0\n',
+  ];
+  it.each<[string, number, number | null, string[], number[]]>([
+    ['counts from the first packet in the time base that is declared', 10_000, null, DECLARED, [0, 0.5]],
+    ['counts packets where their number is known', 36_000_120, 4, [MS, ...HOURS], [0.25, 0.5, 0.75, 0.99]],
+    ['is not done when the last packet has been read', 1000, null, [MS, ...HOURS.slice(0, 2)], [0, 0.99]],
+    ['is not done when more packets come than expected', 1000, 1, [packet(0), packet(1)], [0.99, 0.99]],
+    ['is silent while neither is known', 0, null, [MS, packet(10)], []],
+  ])('%s', (_, duration, packets, output, fractions) => {
+    const seen: number[] = [];
+    const progress = new PacketProgress({ duration, packets }, (fraction) => seen.push(fraction));
+    for (const text of output) progress.add(text);
+    expect(seen).toEqual(fractions);
+  });
+});
+
+describe('PacketTimeline', () => {
+  it('measures from the first packet to the end of the last, over the given streams', () => {
+    const timeline = new PacketTimeline([0, 1]);
+    timeline.add('stream_index=0|pts_time=1.400000|dts_time=1.320000|duration_time=0.040000\n');
+    timeline.add('stream_index=1|pts_time=1.378000|dts_time=1.378000|duration_time=0.021000\n');
+    timeline.add('stream_index=0|pts_time=3.360000|dts_time=3.320000|duration_time=0.040000\n');
+    timeline.add('stream_index=2|pts_time=99.000000|dts_time=99.000000|duration_time=1.000000\n');
+    const { duration, packets } = timeline.end();
+    expect(duration).toBe(2022);
+    expect(Object.fromEntries(packets)).toEqual({ 0: 2, 1: 1 });
+  });
+
+  it('lets the last packet last as long as the others where none says how long', () => {
+    const timeline = new PacketTimeline([0]);
+    for (let i = 0; i < 10; i++)
+      timeline.add(`stream_index=0|pts_time=${i / 10}|dts_time=N/A|duration_time=N/A\n`);
+    expect(timeline.end().duration).toBe(1000);
+  });
+
+  it('reads lines that arrive in pieces, the last one without an end', () => {
+    const timeline = new PacketTimeline([0]);
+    const output = 'stream_index=0|pts_time=0.5|duration_time=0.5\nstream_index=0|pts_time=N/A|dts_time=1.5';
+    for (const letter of output) timeline.add(letter);
+    expect(timeline.end()).toEqual({ duration: 2000, packets: new Map([[0, 2]]) });
+    expect(new PacketTimeline([0]).end().duration).toBeNull();
+  });
+});
+
+it.each([
+  ['an instant', 40, { imageCount: 1, columns: 1, rows: 1, intervalMs: 1000 }],
+  ['half a second', 500, { imageCount: 1, columns: 1, rows: 1, intervalMs: 1000 }],
+  ['twelve seconds', 12_000, { imageCount: 12, columns: 10, rows: 2, intervalMs: 1000 }],
+  ['a bit more than fits evenly', 100_001, { imageCount: 100, columns: 10, rows: 10, intervalMs: 1001 }],
+  ['ten hours', 36_000_000, { imageCount: 100, columns: 10, rows: 10, intervalMs: 360_000 }],
+])('a timeline has a picture for every moment of %s', (_what, duration, expected) => {
+  const layout = timelineLayout(duration, { width: 160, height: 90 });
+  expect(layout).toMatchObject(expected);
+  expect(Math.floor((duration - 1) / layout.intervalMs)).toBeLessThan(layout.imageCount);
+});
+
+it('stills are looked for within the recording, near its start, and last at the very start', () => {
+  expect(placesToLook(500)).toEqual([0]);
+  const places = placesToLook(36_000_000);
+  expect(places.at(-1)).toBe(0);
+  expect(Math.max(...places)).toBeLessThan(1800);
+  expect(Math.max(...placesToLook(10_000))).toBeLessThan(10);
+});
+
+describe('Peaks', () => {
+  const samples = (...values: number[]) => Buffer.from(Int16Array.from(values).buffer);
+  const columnsOf = (count: number, expected: number, ...chunks: Uint8Array[]) => {
+    const peaks = new Peaks(count, expected);
+    for (const chunk of chunks) peaks.add(chunk);
+    const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+    expect(peaks.done).toBe(bytes / 2 / expected);
+    return [...peaks.columns()];
+  };
+
+  it('are the loudest samples of each part, up or down, the last of all that come later', () => {
+    expect(columnsOf(2, 6, samples(100, -16_384, 5, 0, 8192, -32_768))).toEqual([0.5, 1]);
+    expect(columnsOf(2, 2, samples(0, 0, 0, 16_384))).toEqual([0, 0.5]);
+  });
+
+  it('are read from samples that are cut between their bytes', () => {
+    const sound = samples(1000, -2000, 3000);
+    const cut = columnsOf(3, 3, ...[...sound].map((byte) => Uint8Array.of(byte)));
+    expect(cut).toEqual(columnsOf(3, 3, sound));
+    expect(cut[1]).toBeCloseTo(2000 / 32_768);
+  });
+});

@@ -1,0 +1,137 @@
+import { safeguards } from './command.ts';
+import { planDelivery } from './delivery-plan.ts';
+import { type Scan, scanPackets } from './packet-scan.ts';
+import { type Recording, recognize } from './recording.ts';
+import {
+  type AudioStream,
+  isEncrypted,
+  type MediaStream,
+  mediaStreams,
+  playedStreams,
+  Report,
+  type VideoStream,
+} from './streams.ts';
+import { ENCRYPTED, NOTHING_FOLLOWS } from './tools/explain.ts';
+import { MediaFailure } from './tools/failure.ts';
+import { type RunLimits, runTool } from './tools/process.ts';
+import type { MediaTools } from './tools/tools.ts';
+
+const HEADER_TIME_LIMIT_MS = 60_000;
+/** What ffprobe says of a hundred streams with long titles. */
+const HEADER_BYTES = 4 * 2 ** 20;
+const SCAN_TIME_LIMIT_MS = 3_600_000;
+
+/** Formats whose header does not say how long the recording is; what ffprobe says of them is a guess. */
+const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
+
+/** What a recording consists of. */
+export interface MediaInfo {
+  recording: Recording;
+  /** Milliseconds. */
+  duration: number;
+  /** Bytes. */
+  size: number;
+  hasAudio: boolean;
+  hasVideo: boolean;
+  streams: MediaStream[];
+  /** The streams a player would choose. */
+  video: VideoStream | undefined;
+  audio: AudioStream | undefined;
+  /** Whether the file says where things are in it, so that seeking costs little. */
+  indexed: boolean;
+}
+
+/** `timeLimitMs` is for each run of a tool; without it, generous ones apply. */
+export type ProbeOptions = Partial<RunLimits>;
+
+/**
+ * Finds out what a file holds. A duration the header does not give exactly is measured by reading all packets.
+ *
+ * @throws {MediaFailure} permanent when the file is no recording, damaged, incomplete or without sound and picture
+ */
+export async function probe(tools: MediaTools, path: string, options: ProbeOptions = {}): Promise<MediaInfo> {
+  const { signal, timeLimitMs } = options;
+  const recording = await recognize(path);
+  const args = [...safeguards(recording), '-show_format', '-show_streams', '-print_format', 'json'];
+  const { output, log } = await runTool(
+    tools.ffprobe,
+    ['-hide_banner', '-v', 'warning', ...args, '-i', path],
+    { signal, timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS, maxOutputBytes: HEADER_BYTES },
+  );
+  const report = reportOf(output);
+  if (isEncrypted(report)) throw new MediaFailure(ENCRYPTED, { permanent: true, log });
+  const streams = mediaStreams(report);
+  if (streams.length === 0) {
+    throw new MediaFailure('The file holds neither sound nor moving pictures.', { permanent: true, log });
+  }
+  const declared = Number(report.format?.duration ?? 0) * 1000;
+  const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
+  const scan = indexed
+    ? undefined
+    : await scanPackets(
+        tools,
+        recording,
+        streams.map(({ index }) => index),
+        { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS },
+      );
+  if (scan && scan.duration === null) {
+    throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
+  }
+  return {
+    recording,
+    duration: scan?.duration ?? Math.round(declared),
+    size: recording.size,
+    ...summary(scan ? streams.map((stream) => counted(stream, scan)) : streams),
+    indexed,
+  };
+}
+
+/**
+ * Counts the frames of a recording that is to be encoded, by reading all of it: what its header says of them nobody has
+ * to believe, and how long everything takes depends on it.
+ *
+ * @throws {MediaFailure} when it could not be read now; one that cannot be read to its end keeps what its header says
+ */
+export async function countFrames(
+  tools: MediaTools,
+  info: MediaInfo,
+  { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
+): Promise<MediaInfo> {
+  if (!info.indexed || !info.video || planDelivery(info).video?.copy) return info;
+  const { index } = info.video;
+  const scan = await scanPackets(tools, info.recording, [index], { signal, timeLimitMs }).catch((error) => {
+    if (error instanceof MediaFailure && error.permanent) return undefined;
+    throw error;
+  });
+  if (!scan?.packets.get(index)) return info;
+  const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
+  return { ...info, ...summary(streams) };
+}
+
+function reportOf(output: Buffer): Report {
+  try {
+    return Report.parse(JSON.parse(output.toString('utf8')));
+  } catch (cause) {
+    throw new MediaFailure('The file is damaged: what it says of itself makes no sense.', {
+      permanent: true,
+      log: output.toString('utf8', 0, 4096),
+      cause,
+    });
+  }
+}
+
+function summary(streams: MediaStream[]) {
+  const { video, audio } = playedStreams(streams);
+  return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
+}
+
+/** Counts what was read, and corrects a declared frame rate that is far from it. One packet is one frame in what cameras and recorders write. */
+function counted(stream: MediaStream, scan: Scan): MediaStream {
+  const frameCount = scan.packets.get(stream.index) || null;
+  if (stream.type === 'audio') return { ...stream, frameCount };
+  const seconds = (scan.duration ?? 0) / 1000;
+  const counted = frameCount && frameCount > 1 && seconds > 0 ? frameCount / seconds : null;
+  const agrees = counted && stream.frameRate && Math.abs(stream.frameRate / counted - 1) < 0.05;
+  const frameRate = agrees ? stream.frameRate : (counted ?? stream.frameRate);
+  return { ...stream, frameCount, frameRate };
+}

@@ -1,0 +1,45 @@
+import { open } from 'node:fs/promises';
+import { checkComplete } from './completeness/check.ts';
+import { demuxerFor } from './demuxer.ts';
+import { detectMediaType, HEAD_BYTES } from './signature.ts';
+import { MediaFailure } from './tools/failure.ts';
+
+/** A file whose bytes are those of a known media format. */
+export interface Recording {
+  path: string;
+  /** Bytes. */
+  size: number;
+  mediatype: string;
+  /** The only demuxer the tools may use on it. */
+  demuxer: string;
+  /** Sentences for people about what may be wrong with it; it is processed all the same. */
+  warnings: string[];
+}
+
+/**
+ * Decides by a file's own bytes how it is to be read.
+ *
+ * @throws {MediaFailure} permanent when it is no recording or not all of one
+ */
+export async function recognize(path: string): Promise<Recording> {
+  const file = await open(path, 'r').catch((cause: unknown) => {
+    throw new MediaFailure('The file cannot be opened.', { permanent: false, cause });
+  });
+  try {
+    const { size } = await file.stat();
+    if (size === 0) throw new MediaFailure('The file is empty.', { permanent: true });
+    const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    const mediatype = detectMediaType(head.subarray(0, bytesRead));
+    const demuxer = demuxerFor(mediatype);
+    if (!demuxer) {
+      throw new MediaFailure('The file is not a recording: its bytes match no known media format.', {
+        permanent: true,
+      });
+    }
+    const warning = await checkComplete(file, size, demuxer);
+    return { path, size, mediatype, demuxer, warnings: warning ? [warning] : [] };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,185 @@
+import type { Job, Queue, QueueOptions, WorkerOptions } from 'bullmq';
+import { withTimeout } from '../process/timeout.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { SteadyConsumer } from './consumer.ts';
+import {
+  type Consumer,
+  type JobData,
+  LANES,
+  type Lane,
+  type NewJob,
+  type Processor,
+  type WorkQueue,
+} from './port.ts';
+import type { WatchedWorker } from './worker.ts';
+
+const HOUR_SECONDS = 3600;
+/** A job of a killed worker is given to another after at most the sum of these two. */
+const LOCK_MS = 15_000;
+const STALLED_CHECK_MS = 10_000;
+/** How soon a worker tries again to tell a backend that was away what has become of a job. */
+const RETRY_MS = 1_000;
+/** What is closed waits for a backend that may be away. */
+const CLOSE_MS = 3_000;
+
+/** How BullMQ reaches its backend; everything else is the same for all of them. */
+export interface BullBackend {
+  readonly kind: WorkQueue['kind'];
+  queue(name: string, options: Omit<QueueOptions, 'connection'>): Queue;
+  worker(
+    name: string,
+    process: (job: Job<JobData>) => Promise<void>,
+    options: Omit<WorkerOptions, 'connection'>,
+  ): WatchedWorker;
+  check(): Promise<void>;
+  forgetFuture(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The work queue over BullMQ. */
+export class BullQueue implements WorkQueue {
+  readonly kind: WorkQueue['kind'];
+  readonly #backend: BullBackend;
+  readonly #log: Logger;
+  readonly #queues = new Map<Lane, Queue>();
+  readonly #consumers = new Set<SteadyConsumer>();
+  readonly #consumerSilenceMs: number | undefined;
+
+  /** @param options.consumerSilenceMs after which silence a consumer's worker is replaced; see `SteadyConsumer` */
+  constructor(backend: BullBackend, log: Logger, options: { consumerSilenceMs?: number } = {}) {
+    this.kind = backend.kind;
+    this.#backend = backend;
+    this.#log = log;
+    this.#consumerSilenceMs = options.consumerSilenceMs;
+  }
+
+  async deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void> {
+    // BullMQ would hold the jobs back until the backend answers; the caller wants to know that it does not.
+    await this.check();
+    await this.#queue(lane).addBulk(
+      jobs.map(({ id, name, data }) => ({
+        name,
+        data,
+        opts: {
+          jobId: id,
+          // The database decides about further attempts.
+          attempts: 1,
+          // By age: removal by count deadlocks on the PostgreSQL backend.
+          removeOnComplete: { age: HOUR_SECONDS },
+          removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
+        },
+      })),
+    );
+  }
+
+  async lost(lane: Lane, jobIds: readonly string[], beginMs: number): Promise<Set<string>> {
+    await this.check();
+    const queue = this.#queue(lane);
+    const lost = await Promise.all(jobIds.map((id) => isLost(queue, id, beginMs)));
+    return new Set(jobIds.filter((_, i) => lost[i]));
+  }
+
+  forgetFuture(): Promise<void> {
+    return this.#backend.forgetFuture();
+  }
+
+  consume(lane: Lane, concurrency: number, process: Processor): Consumer {
+    const complain = this.#complain(lane);
+    const consumer = new SteadyConsumer({
+      concurrency,
+      process,
+      check: () => this.check(),
+      start: (take, places) => this.#startWorker(lane, take, places).on('error', complain),
+      log: this.#log.child({ lane }),
+      silenceMs: this.#consumerSilenceMs,
+    });
+    this.#consumers.add(consumer);
+    return {
+      setConcurrency: (wanted) => consumer.setConcurrency(wanted),
+      hold: () => consumer.hold(),
+      release: () => consumer.release(),
+      close: async () => {
+        await consumer.close();
+        this.#consumers.delete(consumer);
+      },
+    };
+  }
+
+  #startWorker(lane: Lane, process: Processor, concurrency: number): WatchedWorker {
+    const worker = this.#backend.worker(
+      lane,
+      (job) =>
+        process(job.data, (percent) => {
+          job
+            .updateProgress(percent)
+            .catch((error: Error) => this.#log.debug({ err: error }, 'job progress was not stored'));
+        }),
+      {
+        concurrency,
+        lockDuration: LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+        runRetryDelay: RETRY_MS,
+        // A dead worker is no fault of the job; the database counts them.
+        maxStalledCount: 1_000,
+        removeOnComplete: { age: HOUR_SECONDS },
+        removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
+      },
+    );
+    return worker.watchStart();
+  }
+
+  queues(): Queue[] {
+    return LANES.map((lane) => this.#queue(lane));
+  }
+
+  check(): Promise<void> {
+    return this.#backend.check();
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#consumers].map((consumer) => consumer.abandon()));
+    await Promise.allSettled([...this.#queues.values()].map((queue) => within(queue.close())));
+    await within(this.#backend.close());
+  }
+
+  #queue(lane: Lane): Queue {
+    const known = this.#queues.get(lane);
+    if (known) return known;
+    const queue = this.#backend.queue(lane, {});
+    queue.on('error', this.#complain(lane));
+    this.#queues.set(lane, queue);
+    // BullMQ remembers for ever that it did not get through at first; another one may.
+    queue.waitUntilReady().catch(() => {
+      if (this.#queues.get(lane) === queue) this.#queues.delete(lane);
+      queue.close().catch(() => undefined);
+    });
+    return queue;
+  }
+
+  /** While a backend is away every command fails the same way: one line says it, not thousands. */
+  #complain(lane: Lane): (error: Error) => void {
+    let last = 0;
+    return (error) => {
+      if (Date.now() - last < 10_000) return;
+      last = Date.now();
+      this.#log.warn(
+        { lane, backend: this.kind, reason: error.message },
+        'the queue backend does not answer',
+      );
+    };
+  }
+}
+
+function within(closing: Promise<void>): Promise<void> {
+  return withTimeout(closing, CLOSE_MS, 'The queue backend does not close.');
+}
+
+const ENDED: readonly string[] = ['unknown', 'completed', 'failed'];
+
+async function isLost(queue: Queue, jobId: string, beginMs: number): Promise<boolean> {
+  const state = await queue.getJobState(jobId);
+  if (state !== 'active') return ENDED.includes(state);
+  const { processedOn = Date.now() } = (await queue.getJob(jobId)) ?? {};
+  // It may lie in the future: the clock of the worker that took the job may have been set since, or that of this machine.
+  return Math.abs(Date.now() - processedOn) > beginMs;
+}

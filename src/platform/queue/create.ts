@@ -1,0 +1,14 @@
+import type { Config } from '../config/config.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { BullQueue } from './bull.ts';
+import type { WorkQueue } from './port.ts';
+import { postgresBackend } from './postgres.ts';
+import { redisBackend } from './redis.ts';
+
+/** The one place that chooses the queue's backend: Redis when REDIS_URL is set, else the database. */
+export function createQueue(config: Pick<Config, 'redisUrl'>, databaseUrl: string, log: Logger): WorkQueue {
+  return new BullQueue(
+    config.redisUrl ? redisBackend(config.redisUrl) : postgresBackend(databaseUrl, log),
+    log,
+  );
+}

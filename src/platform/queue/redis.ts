@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { Queue } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { withTimeout } from '../process/timeout.ts';
+import type { BullBackend } from './bull.ts';
+import { WatchedWorker } from './worker.ts';
+
+const CHECK_MS = 2_000;
+/** Whoever has asked and hears nothing for so long connects again. */
+const SILENCE_MS = 5_000;
+/** The same for a worker's connections, which wait five seconds for a job. */
+const WORKER_SILENCE_MS = 10_000;
+
+/** BullMQ over Redis. */
+export function redisBackend(url: string, { silenceMs = SILENCE_MS } = {}): BullBackend {
+  // Fails at once while Redis is away, where BullMQ's default would wait for it for ever.
+  const commands = connect(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    socketTimeout: silenceMs,
+  });
+  const ready = readiness(commands);
+  const consumers = new Set<Redis>();
+  return {
+    kind: 'redis',
+    queue: (name, options) => new Queue(name, { ...options, connection: commands, prefix: 'inlet' }),
+    worker: (name, process, options) => {
+      // A blocking command waits as long as it takes.
+      const connection = connect(url, { maxRetriesPerRequest: null, socketTimeout: WORKER_SILENCE_MS });
+      consumers.add(connection);
+      const worker = new WatchedWorker(name, process, { ...options, connection, prefix: 'inlet' });
+      worker.release = () => {
+        connection.disconnect();
+        consumers.delete(connection);
+      };
+      return worker;
+    },
+    check: async () => {
+      await withTimeout(
+        ready().then(() => commands.ping()),
+        CHECK_MS,
+        'Redis does not answer.',
+      );
+    },
+    // Redis counts by its own clock how long jobs are locked.
+    forgetFuture: async () => undefined,
+    close: async () => {
+      for (const connection of [commands, ...consumers]) connection.disconnect();
+    },
+  };
+}
+
+function connect(
+  url: string,
+  options: Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'socketTimeout'>,
+): Redis {
+  const connection = new Redis(url, {
+    ...options,
+    connectTimeout: 5_000,
+    keepAlive: 10_000,
+    retryStrategy: (attempt) => Math.min(attempt * 200, 2_000),
+  });
+  // BullMQ reports what matters; without a listener ioredis prints to the console.
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+/** Waits until the connection can be used, with one listener for all who wait. Rejects when it does not come about. */
+function readiness(connection: Redis): () => Promise<void> {
+  let coming: Promise<void> | undefined;
+  return async () => {
+    if (connection.status === 'ready') return;
+    coming ??= once(connection, 'ready', { signal: AbortSignal.timeout(CHECK_MS) })
+      .then(
+        () => undefined,
+        // The error itself quotes what was sent, and be it the password.
+        ({ message }: Error) => {
+          throw new Error(`Redis does not answer: ${message}`);
+        },
+      )
+      .finally(() => {
+        coming = undefined;
+      });
+    await coming;
+  };
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { patientTimer } from '../process/timeout.ts';
+
+/** When to give up on a stream that is being read. */
+export interface StreamLimits {
+  /** Longest wait in milliseconds for the next bytes; a reader that pauses does not count. */
+  idleMs?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * A web stream over a Node stream, read on demand. Ending, failing, cancelling and aborting all close what is
+ * beneath it, on both runtimes.
+ */
+export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {}): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  const onAbort = () => {
+    const reason: unknown = signal?.reason;
+    body.destroy(reason instanceof Error ? reason : new Error('Reading was given up.', { cause: reason }));
+  };
+  const release = () => signal?.removeEventListener('abort', onAbort);
+  // A fault between two reads would end the process; the next read reports it.
+  body.on('error', release);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const cancel =
+        idleMs &&
+        patientTimer(idleMs, () => body.destroy(new Error('The storage stopped sending an object.')));
+      try {
+        const next = await chunks.next();
+        if (!next.done) return controller.enqueue(next.value);
+        release();
+        controller.close();
+      } finally {
+        if (cancel) cancel();
+      }
+    },
+    async cancel() {
+      release();
+      if (body.closed) return;
+      const closed = once(body, 'close');
+      body.destroy();
+      await closed;
+    },
+  });
+}

@@ -1,0 +1,224 @@
+import { sql } from 'kysely';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { recordAttempts } from './attempts.ts';
+import { decide } from './configure.ts';
+import { PAUSE } from './definition.ts';
+import { ClaimLost, LockedWorkflow, type Step, tellTaken, type WorkflowRef } from './locked-workflow.ts';
+import { prepareRetry } from './retry.ts';
+import { IllegalMove, isActive } from './states.ts';
+import { hasAnotherSuspect, isSuspect } from './suspects.ts';
+
+/** What a worker says of an operation that it holds. */
+interface Held {
+  operationId: number;
+  token: number;
+}
+
+/** What happened to a workflow. Every change of a state goes through `advance()` with one of these. */
+export type Change =
+  | { kind: 'started'; by: string }
+  /** A worker took the operation. */
+  | { kind: 'claimed'; operationId: number; worker: string }
+  | ({ kind: 'succeeded' } & Held)
+  | ({ kind: 'failed'; reason: string; log: string } & Held)
+  /** The operation is to be tried again after a pause. */
+  | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & Held)
+  /** A part of the service does not work: the operation is to be tried again, and has lost no attempt. */
+  | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & Held)
+  /** The worker stops and gives its operation to another. */
+  | ({ kind: 'handed back' } & Held)
+  /** The worker has been silent for too long. */
+  | ({ kind: 'lost' } & Held)
+  | Control;
+
+/** What ends a claim. */
+export type Ending = Extract<Change, { token: number }>;
+
+/** What somebody asks of a workflow. */
+export type Control =
+  /** Goes on after a pause. */
+  | { kind: 'resumed'; by: string }
+  /** Nothing further is begun. What is under way is finished first, and its result kept. */
+  | { kind: 'paused'; by: string }
+  /** Ends at once, with what is under way. */
+  | { kind: 'stopped'; by: string }
+  /** What failed or was stopped goes on where it ended. */
+  | { kind: 'tried again'; by: string; configuration?: Readonly<Record<string, string>> | undefined }
+  /** Its configuration is another one: operations that have not begun take part, or not, by that. */
+  | { kind: 'configured'; by: string; configuration: Readonly<Record<string, string>> };
+
+/**
+ * The only writer of the states of workflows and operations and of an event's `processing_state`. Locks the workflow,
+ * so that changes to one workflow happen one after the other, and writes down what has changed.
+ *
+ * @param options.notifies whether the commit notifies those who wait for what has changed; else the caller does, afterwards
+ * @returns the workflow as it is then
+ * @throws {ClaimLost} when the operation is not held under the change's fencing token
+ * @throws {IllegalMove} when the state does not allow the change
+ * @throws {Superseded} when something is to be tried again and another workflow of the event came later
+ */
+export async function advance(
+  trx: Transaction,
+  ref: WorkflowRef,
+  change: Change,
+  { notifies = true } = {},
+): Promise<LockedWorkflow> {
+  const workflow = await LockedWorkflow.lock(trx, ref);
+  await carryOut(workflow, change);
+  const actor = 'by' in change ? change.by : undefined;
+  await workflow.save({ actor, channels: notifies ? workflow.channels : [] });
+  return workflow;
+}
+
+async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void> {
+  switch (change.kind) {
+    case 'started':
+      workflow.start();
+      return goOn(workflow);
+    case 'claimed':
+      return claim(workflow, workflow.claimable(change.operationId), change.worker);
+    case 'resumed':
+      return resume(workflow);
+    case 'paused':
+      return pause(workflow);
+    case 'stopped':
+      return stop(workflow);
+    case 'tried again':
+      if (change.configuration) workflow.configure(change.configuration);
+      return tryAgain(workflow);
+    case 'configured':
+      workflow.configure(change.configuration);
+      // Of one that has ended it counts when it is tried again.
+      if (!isActive(workflow.state)) return;
+      decide(workflow);
+      return holdAgain(workflow);
+    default: {
+      const step = workflow.held(change);
+      if (change.kind !== 'succeeded') {
+        const reason = 'reason' in change ? change.reason : null;
+        await recordAttempts(workflow.trx, [step.id], { outcome: change.kind, reason });
+      }
+      endClaim(workflow, step, change);
+    }
+  }
+}
+
+async function claim(workflow: LockedWorkflow, step: Step, worker: string): Promise<void> {
+  if (isSuspect(step) && (await hasAnotherSuspect(workflow.trx, step.id, worker)))
+    throw new ClaimLost('The worker has another operation that may kill it.');
+  workflow.claim(step, worker);
+  if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
+  workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
+}
+
+function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
+  const values = valuesOf(change);
+  const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
+  const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
+  workflow.leave(step, isFinal ? change.kind : again, values);
+  const reason = 'reason' in change && { reason: change.reason };
+  workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
+  if (change.kind === 'succeeded') goOn(workflow);
+  if (change.kind === 'failed') fail(workflow, change.reason);
+}
+
+/** What is known of an operation whose claim ends so. */
+function valuesOf(change: Ending) {
+  switch (change.kind) {
+    case 'succeeded':
+      return { progress: 1, reason: null, finished_at: sql`now()` };
+    case 'failed':
+      return { reason: change.reason, log: change.log, finished_at: sql`now()` };
+    case 'retried':
+      return { ...whyAndWhen(change), attempts: sql`attempts + 1`, worker: null };
+    case 'deferred':
+      return { ...whyAndWhen(change), deferrals: sql`deferrals + 1`, worker: null };
+    case 'lost':
+      return { losses: sql`losses + 1`, worker: null };
+    case 'handed back':
+      return { worker: null };
+  }
+}
+
+function whyAndWhen({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
+  return { reason, log, not_before: sql`now() + make_interval(secs => ${delayMs / 1000})` };
+}
+
+/** Makes the next operation ready, holds it, or finishes the workflow. */
+function goOn(workflow: LockedWorkflow): void {
+  const onFailure = workflow.state === 'FAILING';
+  const step = workflow.nextStep({ onFailure });
+  // Without a further operation it is done as soon as somebody lets it go on.
+  if (workflow.state === 'PAUSED') holdBack(workflow, step);
+  else if (!step) finish(workflow);
+  else if (step.operation !== PAUSE) workflow.makeReady(step);
+  else {
+    workflow.hold(step);
+    workflow.move('PAUSED');
+  }
+}
+
+function finish(workflow: LockedWorkflow): void {
+  if (workflow.state === 'FAILING') {
+    workflow.move('FAILED');
+    return;
+  }
+  workflow.settle(['waiting'], 'skipped', { onFailure: true, values: { finished_at: null } });
+  workflow.become('RUNNING');
+  workflow.move('SUCCEEDED');
+}
+
+/** What is to be done then follows; when that fails as well, the rest of it is left. */
+function fail(workflow: LockedWorkflow, reason: string): void {
+  workflow.settle(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
+  if (workflow.state !== 'FAILING') workflow.move('FAILING', reason);
+  goOn(workflow);
+}
+
+function pause(workflow: LockedWorkflow): void {
+  workflow.move('PAUSED');
+  const held = workflow.settle(['ready'], 'paused', { values: { finished_at: null } });
+  for (const step of held) workflow.recordStep(step);
+}
+
+function resume(workflow: LockedWorkflow): void {
+  if (workflow.state !== 'PAUSED') throw new IllegalMove(workflow.state, 'RUNNING');
+  workflow.move('RUNNING');
+  const [current] = workflow.stepsIn(['running', 'paused']);
+  if (current?.state === 'running') return;
+  if (current && current.operation !== PAUSE) {
+    workflow.makeReady(current);
+    return;
+  }
+  workflow.settle(['paused'], 'succeeded');
+  goOn(workflow);
+}
+
+async function stop(workflow: LockedWorkflow): Promise<void> {
+  const running = workflow.stepsIn(['running']);
+  const ids = running.map(({ id }) => id);
+  await recordAttempts(workflow.trx, ids, { outcome: 'stopped', reason: null });
+  workflow.settle(['waiting', 'ready', 'running', 'paused'], 'stopped');
+  workflow.move('STOPPED');
+  for (const step of running) workflow.recordStep(step);
+  await tellTaken(workflow.trx, ids);
+}
+
+async function tryAgain(workflow: LockedWorkflow): Promise<void> {
+  await prepareRetry(workflow);
+  decide(workflow);
+  workflow.move('RUNNING');
+  goOn(workflow);
+}
+
+/** What was held may have been left out since. */
+function holdAgain(workflow: LockedWorkflow): void {
+  if (workflow.state !== 'PAUSED') return;
+  const [current] = workflow.stepsIn(['running', 'paused']);
+  if (!current) holdBack(workflow, workflow.nextStep({ onFailure: false }));
+}
+
+/** Holds what comes next. That somebody lets the workflow go on is no answer to a step that is to wait for a person. */
+function holdBack(workflow: LockedWorkflow, step: Step | undefined): void {
+  if (step && step.operation !== PAUSE) workflow.hold(step);
+}

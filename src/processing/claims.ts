@@ -1,0 +1,185 @@
+import { sql } from 'kysely';
+import { CHANGES_CHANNEL } from '#changes/record.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { inPatientTransaction, inTransaction, type Patience } from '#platform/database/retry.ts';
+import { wakeListeners } from '#platform/database/wake.ts';
+import { couldSpeakFor, isFarFromNow, type Watched } from '#platform/database/watch.ts';
+import type { TraceParent } from '#platform/telemetry/tracing.ts';
+import { advance, type Change, type Ending } from './advance.ts';
+import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
+import type { OperationState } from './states.ts';
+
+/** How long a worker may be silent before its operation is given to another. */
+const SILENCE_SECONDS = 12;
+/** How often a running operation says that it lives; several times within the silence allowed. */
+export const HEARTBEAT_MS = 3_000;
+/**
+ * After so many dead workers the file, not the worker, is taken to be the reason. Each takes what else it was doing with it,
+ * and a quarter of a minute: what kills them is to be found out within three.
+ */
+const MAX_LOSSES = 10;
+
+/** Workers change states all the time; their commits are not to wait for one another. */
+const QUIETLY = { notifies: false };
+
+/** An operation that this worker holds; `token` fences every later write. */
+export interface Claim {
+  operationId: number;
+  workflowId: number;
+  eventId: string;
+  token: number;
+  operation: string;
+  configuration: Readonly<Record<string, string>>;
+  attempt: number;
+  /** How often a part of the service did not work. */
+  deferrals: number;
+  maxAttempts: number;
+  timeLimitMs: number;
+  requestId: string;
+  /** Where its workflow was started; null when that was not traced. */
+  traceparent: TraceParent | null;
+  /** When the processing was begun. */
+  begun: Date;
+}
+
+/**
+ * Takes an operation that is ready. One that was taken by a commit whose answer was lost is left to be recovered, as from a
+ * worker that fell silent.
+ *
+ * @returns undefined when it is not ready (done, gone, or held by another worker), or not for this worker now: it is
+ * delivered again
+ */
+export async function claimOperation(
+  database: Database,
+  operationId: number,
+  worker: string,
+  patience: Patience,
+): Promise<Claim | undefined> {
+  const change = { kind: 'claimed', operationId, worker } as const;
+  try {
+    const workflow = await inPatientTransaction(database, patience, (trx) =>
+      advance(trx, { readyOperation: operationId }, change, QUIETLY),
+    );
+    wakeListeners(database, workflow.channels);
+    const step = workflow.steps.find(({ id }) => id === operationId);
+    return step && { ...step, operationId, attempt: step.attempts + 1 };
+  } catch (error) {
+    if (error instanceof ClaimLost) return undefined;
+    throw error;
+  }
+}
+
+/** Of so many parts of an operation each one that is done is told to those who watch. */
+const TOLD_PARTS = 20;
+
+/** Says that the worker lives, and how far it is. @returns false when the claim is lost */
+export async function heartbeat(database: Database, claim: Claim, progress: number): Promise<boolean> {
+  const { rows } = await sql<{ held: number }>`
+    WITH before AS (
+      SELECT id, floor(progress * ${TOLD_PARTS}) AS parts FROM workflow_operations WHERE id = ${claim.operationId}
+    ), held AS (
+      UPDATE workflow_operations o SET heartbeat_at = now(), progress = ${progress} FROM before
+      WHERE o.id = before.id AND o.state = 'running' AND o.fencing_token = ${claim.token}
+      RETURNING before.parts
+    ), told AS (
+      INSERT INTO changes (kind, event_id, series_id, data)
+      SELECT 'operation.progress', w.event_id, (SELECT series_id FROM events WHERE id = w.event_id),
+        jsonb_build_object('workflow', w.id, 'state', w.state, 'operation', ${claim.operation}::text, 'progress', ${progress}::float8)
+      FROM held, workflows w WHERE w.id = ${claim.workflowId} AND floor(${progress}::real * ${TOLD_PARTS}) > held.parts
+      RETURNING id
+    )
+    SELECT (SELECT count(*) FROM held) AS held,
+      (SELECT count(pg_notify(${CHANGES_CHANNEL}, '')) FROM told) AS told`.execute(database);
+  return (rows[0]?.held ?? 0) > 0;
+}
+
+/** What becomes of an operation whose claim ends so; `ready` unless named. */
+const ENDS: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
+
+/**
+ * Ends a claim and writes its result in the same transaction. Deadlocks do not matter, and an outage of the database is
+ * waited for: a result that has taken hours to make is not thrown away for it.
+ *
+ * @param commit must touch nothing but the database; may run several times
+ * @throws {ClaimLost}
+ */
+export async function endClaim(
+  database: Database,
+  claim: Claim,
+  change: Ending,
+  patience: Patience,
+  commit: (trx: Transaction) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const workflow = await inPatientTransaction(database, patience, async (trx, doubtful) => {
+    if (doubtful && (await hasEnded(trx, claim, change))) return undefined;
+    const advanced = await advance(trx, claim.workflowId, change, QUIETLY);
+    await commit(trx);
+    return advanced;
+  });
+  wakeListeners(database, workflow?.channels ?? [CHANGES_CHANNEL, READY_CHANNEL]);
+}
+
+/** Whether a commit whose answer was lost has succeeded after all. */
+async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Claim, change: Ending) {
+  // As `advance` does it, and waits for a commit that is still under way.
+  await trx.selectFrom('workflows').select('id').where('id', '=', workflowId).forUpdate().execute();
+  const ended = await trx
+    .selectFrom('workflow_operations')
+    .select('id')
+    .where('id', '=', operationId)
+    .where('fencing_token', '=', token)
+    .where('state', '=', ENDS[change.kind] ?? 'ready')
+    .executeTakeFirst();
+  return ended !== undefined;
+}
+
+/**
+ * Gives operations of workers that fell silent to others, and fails those that keep losing their workers.
+ *
+ * @param seen of the database: an outage of it is no silence of the workers
+ * @returns the operations taken from their workers
+ */
+export async function recoverLostOperations(
+  database: Database,
+  seen: Watched | undefined,
+): Promise<number[]> {
+  const silent = sql<boolean>`(${isFarFromNow(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
+    AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;
+  const lost = await database
+    .selectFrom('workflow_operations')
+    .select(['id', 'workflow_id', 'fencing_token', 'losses'])
+    .where('state', '=', 'running')
+    .where(silent)
+    .execute();
+  const recovered: number[] = [];
+  for (const { id, workflow_id, fencing_token: token, losses } of lost) {
+    const change: Change =
+      losses + 1 < MAX_LOSSES
+        ? { kind: 'lost', operationId: id, token }
+        : {
+            kind: 'failed',
+            operationId: id,
+            token,
+            reason: `The worker died ${MAX_LOSSES} times while it worked on this recording.`,
+            log: '',
+          };
+    try {
+      const taken = await inTransaction(database, async (trx) => {
+        // The worker may have spoken since the rows were read.
+        const still = await trx
+          .selectFrom('workflow_operations')
+          .select('id')
+          .where('id', '=', id)
+          .where(silent)
+          .executeTakeFirst();
+        if (!still) return false;
+        await advance(trx, workflow_id, change);
+        return true;
+      });
+      if (taken) recovered.push(id);
+    } catch (error) {
+      if (!(error instanceof ClaimLost)) throw error;
+    }
+  }
+  return recovered;
+}

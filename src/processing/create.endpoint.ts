@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { apiRole } from '#access/roles/api-roles.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { versionedJson } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
+import { parseConfiguration } from './configuration.ts';
+import type { WorkflowDefinitions } from './definitions.ts';
+import { EVENT_ID, WORKFLOW } from './examples.ts';
+import { workflowJson } from './json.ts';
+import { findWorkflow } from './queries.ts';
+import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './refusals.ts';
+import { BUSY, NotNow, startOnRequest } from './start-on-request.ts';
+import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
+
+interface Services {
+  /** Base of the URLs handed out, without a slash at its end. */
+  config: { publicUrl: string };
+  database: Database;
+  definitions: WorkflowDefinitions;
+}
+
+/** Has an event processed again, or in another way: `publish` and `retract` among them. */
+export const createWorkflow = defineEndpoint({
+  method: 'post',
+  path: '/api/workflows',
+  since: '1.1.0',
+  access: apiRole('WORKFLOW_INSTANCE_CREATE'),
+  summary: 'Start a workflow',
+  description:
+    'For whoever may change the event, when no other workflow of it is active. `publish` publishes it anew, `republish-metadata` renews the metadata of what is published, `retract` takes back what is published.',
+  query: WorkflowQuery,
+  form: {
+    schema: z.object({
+      event_identifier: z.string().optional().describe('Identifier of the event. Needed.'),
+      workflow_definition_identifier: z
+        .string()
+        .optional()
+        .describe('Identifier of the workflow definition, or one of its other names. Needed.'),
+      configuration: z
+        .string()
+        .optional()
+        .meta({ description: 'Values of its configuration keys.', contentMediaType: 'application/json' }),
+    }),
+    example: {
+      event_identifier: EVENT_ID,
+      workflow_definition_identifier: 'publish',
+      configuration: '{"publishToEngage":"true"}',
+    },
+  },
+  answers: {
+    201: {
+      description: 'The workflow has been started.',
+      body: Workflow,
+      example: { ...WORKFLOW, state: 'instantiated' },
+      headers: createdHeaders(`${EXAMPLE_URL}/api/workflows/42`),
+    },
+    409: {
+      description: 'The event is being processed, or awaits its recording.',
+      body: z.object({ message: z.string() }),
+      example: { message: BUSY },
+    },
+  },
+  refusals: [MISSING_PARAMETER, INVALID_CONFIGURATION, EVENT_MISSING, DEFINITION_MISSING],
+  handle: async ({ c, query, fields }, { config, database, definitions }: Services) => {
+    const form = await fields();
+    const needed = (name: string) => {
+      const value = form.get(name)?.trim();
+      if (!value) throw MISSING_PARAMETER(name);
+      return value;
+    };
+    const eventId = needed('event_identifier');
+    const definition = needed('workflow_definition_identifier');
+    const configuration = parseConfiguration(form.get('configuration')) ?? {};
+    const wish = { eventId, definition, configuration };
+    try {
+      const id = await startOnRequest(wish, c.var, { database, definitions });
+      const workflow = await findWorkflow(database, id);
+      if (!workflow) throw EVENT_MISSING(eventId);
+      const Location = `${config.publicUrl}/api/workflows/${id}`;
+      return versionedJson(c, workflowJson(workflow, query()), 201, { Location });
+    } catch (error) {
+      // The one refusal here that is not a sentence (compatibility 6).
+      if (error instanceof NotNow) return versionedJson(c, { message: error.message }, 409);
+      throw error;
+    }
+  },
+});

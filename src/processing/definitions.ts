@@ -1,0 +1,92 @@
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '#platform/setting/config-error.ts';
+import { parseYaml, readYamlFolder } from '#platform/text/yaml.ts';
+import { DefinitionSchema, type OperationDefinition, PAUSE, type WorkflowDefinition } from './definition.ts';
+
+const BUILT_IN = fileURLToPath(new URL('./definitions/', import.meta.url));
+/** What runs when a client names a workflow that does not exist (compatibility 3.5). */
+export const USUAL = 'schedule-and-upload';
+
+/** What is wrong with the configuration of an operation, at which of its keys; undefined when nothing is. */
+export type FaultOf = (operation: OperationDefinition) => { key: string; message: string } | undefined;
+
+/** The workflow definitions of this installation. */
+export interface WorkflowDefinitions {
+  all(): WorkflowDefinition[];
+  /** Whether one has this identifier or alias. */
+  knows(name: string): boolean;
+  /** By identifier or alias; the usual workflow for a name nobody knows. */
+  resolve(name: string): WorkflowDefinition;
+}
+
+/**
+ * Reads the built-in definitions and those of the site's own folder, which replace built-in ones of the same id.
+ *
+ * @param operations names of the operations that workers know, where this process knows them
+ * @param faultOf what else would hinder these
+ * @throws {ConfigError} naming file, line and what is wrong with it
+ */
+export async function loadDefinitions(
+  workflowsDir: string | undefined,
+  operations?: ReadonlySet<string>,
+  faultOf?: FaultOf,
+): Promise<WorkflowDefinitions> {
+  const definitions = new Map<string, WorkflowDefinition>();
+  const names = new Map<string, WorkflowDefinition>();
+  for (const folder of workflowsDir ? [BUILT_IN, workflowsDir] : [BUILT_IN]) {
+    const own = await readFolder(folder, operations, faultOf);
+    for (const definition of own) {
+      const replaced = definitions.get(definition.id);
+      for (const alias of replaced?.aliases ?? []) names.delete(alias);
+      definitions.set(definition.id, definition);
+      for (const name of [definition.id, ...definition.aliases]) names.set(name, definition);
+    }
+  }
+  const usual = names.get(USUAL);
+  if (!usual) throw new ConfigError(`No workflow definition has the id "${USUAL}".`);
+  return {
+    all: () => [...definitions.values()],
+    knows: (name) => names.has(name),
+    resolve: (name) => names.get(name) ?? usual,
+  };
+}
+
+async function readFolder(
+  folder: string,
+  operations?: ReadonlySet<string>,
+  faultOf?: FaultOf,
+): Promise<WorkflowDefinition[]> {
+  const seen = new Map<string, string>();
+  const definitions: WorkflowDefinition[] = [];
+  for (const { file, source } of await readYamlFolder('WORKFLOWS_DIR', folder)) {
+    const definition = parseDefinition(file, source, operations, faultOf);
+    for (const id of [definition.id, ...definition.aliases]) {
+      const other = seen.get(id);
+      if (other) throw new ConfigError(`${file}: the id "${id}" is taken by ${other}.`);
+      seen.set(id, file);
+    }
+    definitions.push(definition);
+  }
+  return definitions;
+}
+
+/** @throws {ConfigError} `FILE:LINE: what is wrong` */
+export function parseDefinition(
+  file: string,
+  source: string,
+  operations?: ReadonlySet<string>,
+  faultOf?: FaultOf,
+): WorkflowDefinition {
+  const { data, fail } = parseYaml(file, source, DefinitionSchema);
+  for (const list of ['operations', 'on_failure'] as const) {
+    data[list].forEach((each, index) => {
+      const { operation } = each;
+      const fault = faultOf?.(each);
+      if (fault) fail([list, index, 'configuration', fault.key], fault.message);
+      if (!operations || operation === PAUSE || operations.has(operation)) return;
+      const known = [PAUSE, ...operations].sort().join(', ');
+      fail([list, index, 'operation'], `no operation is called "${operation}"; there are ${known}`);
+    });
+  }
+  return data;
+}

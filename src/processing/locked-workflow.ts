@@ -1,0 +1,327 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { NewChange } from '#changes/change.ts';
+import { CHANGES_CHANNEL, insertChanges } from '#changes/record.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { isPaused } from './lane-settings.ts';
+import {
+  assertMove,
+  isActive,
+  OPERATION_MOVES,
+  type OperationState,
+  WORKFLOW_MOVES,
+  type WorkflowState,
+} from './states.ts';
+
+/** The channel on which the relay hears that an operation became ready. */
+export const READY_CHANNEL = 'inlet_operation_ready';
+/** The channel on which workers hear that operations were taken from them; its payload is the operation's number. */
+export const TAKEN_CHANNEL = 'inlet_operation_taken';
+
+/** How long it could have been taken already, if that is known; it may have become ready after the transaction began. */
+const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
+  greatest(0, round(1000 * extract(epoch FROM now() - greatest(ready_at, not_before))))::bigint END`;
+
+/** An operation in one of these is where its workflow has come to: the database holds that there is but one. */
+const CURRENT: readonly OperationState[] = ['ready', 'running', 'paused'];
+
+/** The change comes from a worker that no longer holds the operation; the transaction must roll back. */
+export class ClaimLost extends Error {
+  override name = 'ClaimLost';
+}
+
+/** A workflow by its number, or that of an operation which is ready. */
+export type WorkflowRef = number | { readyOperation: number };
+
+/** Columns and what to write into them. */
+type Values = Readonly<Record<string, unknown>>;
+
+/** An operation of a locked workflow, with what is known of that, in the state that it is to have. */
+export type Step = Readonly<Awaited<ReturnType<typeof lockSteps>>[number]>;
+
+/**
+ * A workflow that is locked with its operations until the transaction ends, and the only writer of its state, of theirs,
+ * and of the `processing_state` of its event. One statement loads it, it is changed in memory, and `save` writes what has
+ * changed in another, with the changes for the log.
+ */
+export class LockedWorkflow {
+  readonly trx: Transaction;
+  /** All operations, in order. */
+  readonly steps: readonly Step[];
+  readonly id: number;
+  readonly eventId: string;
+  readonly #definition: string;
+  readonly #changes: Pick<NewChange, 'kind' | 'data'>[] = [];
+  /** What is to be written of operations beside their states. Those that share it are written together. */
+  readonly #stepValues = new Map<Step, Values>();
+  #values: Values = {};
+  #state: WorkflowState;
+  #configuration: Readonly<Record<string, string>>;
+  #reason: string | null;
+  #isStateNew = false;
+  #isStepReady = false;
+
+  /** @throws {ClaimLost} when it is gone, or the operation not ready by which it is named */
+  static async lock(trx: Transaction, ref: WorkflowRef): Promise<LockedWorkflow> {
+    const steps = await lockSteps(trx, ref);
+    const [first] = steps;
+    if (!first) throw new ClaimLost('The workflow is gone, or its operation is not ready.');
+    return new LockedWorkflow(trx, first, steps);
+  }
+
+  private constructor(trx: Transaction, first: Step, steps: readonly Step[]) {
+    this.trx = trx;
+    this.steps = steps;
+    this.id = first.workflowId;
+    this.eventId = first.eventId;
+    this.#definition = first.definition;
+    this.#state = first.workflowState;
+    this.#configuration = first.workflowConfiguration;
+    this.#reason = first.workflowReason;
+  }
+
+  get state(): WorkflowState {
+    return this.#state;
+  }
+
+  get configuration(): Readonly<Record<string, string>> {
+    return this.#configuration;
+  }
+
+  /** The channels on which others wait for what is saved. */
+  get channels(): string[] {
+    return [
+      ...(this.#changes.length > 0 ? [CHANGES_CHANNEL] : []),
+      ...(this.#isStepReady ? [READY_CHANNEL] : []),
+    ];
+  }
+
+  /** Gives it other values of its configuration; keys that are not named stay as they are. */
+  configure(values: Readonly<Record<string, string>>): void {
+    this.#configuration = { ...this.#configuration, ...values };
+    this.#values = { ...this.#values, configuration: JSON.stringify(this.#configuration) };
+  }
+
+  /** Records that it begins as it is. */
+  start(): void {
+    this.#isStateNew = true;
+    this.#record('workflow.state', { definition: this.#definition });
+  }
+
+  /** @throws {IllegalMove} */
+  move(to: WorkflowState, reason: string | null = null): void {
+    assertMove(WORKFLOW_MOVES, this.#state, to);
+    if (reason !== null || to === 'RUNNING') this.#reason = reason;
+    const finished_at = isActive(to) ? null : sql`now()`;
+    this.#values = { ...this.#values, state: to, finished_at, reason: this.#reason };
+    this.#state = to;
+    this.#isStateNew = true;
+    // Nobody sees it fail that has nothing to do then.
+    if (to === 'FAILED' && this.#changes.at(-1)?.data?.state === 'FAILING') this.#changes.pop();
+    const why = (to === 'FAILING' || to === 'FAILED') && this.#reason !== null && { reason: this.#reason };
+    this.#record('workflow.state', { definition: this.#definition, ...why });
+  }
+
+  /** Moves it to a state unless it is in it. @throws {IllegalMove} */
+  become(to: WorkflowState): void {
+    if (this.#state !== to) this.move(to);
+  }
+
+  /** The first operation that waits for its turn. */
+  nextStep({ onFailure }: { onFailure: boolean }): Step | undefined {
+    return this.steps.find((step) => step.state === 'waiting' && step.onFailure === onFailure);
+  }
+
+  /** The operations in one of some states, in order. */
+  stepsIn(states: readonly OperationState[]): Step[] {
+    return this.steps.filter(({ state }) => states.includes(state));
+  }
+
+  /** Gives an operation to whichever worker comes first. */
+  makeReady(step: Step): void {
+    this.moveStep(step, 'ready', { ready_at: sql`now()` });
+  }
+
+  /** Holds an operation that waits for its turn until somebody lets the workflow go on. */
+  hold(step: Step): void {
+    this.moveStep(step, 'paused');
+    this.recordStep(step);
+  }
+
+  /** @returns the operation, if it may be claimed now @throws {ClaimLost} */
+  claimable(operationId: number): Step {
+    const step = this.steps.find(({ id }) => id === operationId);
+    if (step?.state === 'ready' && step.isDue && !step.isLanePaused) return step;
+    throw new ClaimLost('The operation is not ready.');
+  }
+
+  /** Gives an operation to a worker, under the next fencing token. */
+  claim(step: Step, worker: string): void {
+    const token = step.token + 1;
+    this.moveStep(step, 'running', {
+      worker,
+      fencing_token: token,
+      heartbeat_at: sql`now()`,
+      started_at: sql`coalesce(started_at, now())`,
+      claimed_at: sql`now()`,
+      progress: 0,
+    });
+    Object.assign(step, { token });
+  }
+
+  /** @returns the operation that a worker holds @throws {ClaimLost} when the fencing token is not that of the claim */
+  held({ operationId, token }: { operationId: number; token: number }): Step {
+    const step = this.steps.find(({ id }) => id === operationId);
+    if (step?.state === 'running' && step.token === token) return step;
+    throw new ClaimLost('The operation is held by another worker.');
+  }
+
+  /** Ends a claim. */
+  leave(step: Step, to: OperationState, values: Values): void {
+    const again = to === 'ready' && { ready_at: sql`now()` };
+    this.moveStep(step, to, { ...values, ...again, heartbeat_at: null, delivered_at: null });
+  }
+
+  /** Moves all operations that are in one of some states. @returns them */
+  settle(
+    from: readonly OperationState[],
+    to: OperationState,
+    { onFailure, values = {} }: { onFailure?: boolean; values?: Values } = {},
+  ): Step[] {
+    const finished_at = to === 'waiting' ? null : sql`now()`;
+    const settled = this.stepsIn(from).filter(
+      (step) => onFailure === undefined || step.onFailure === onFailure,
+    );
+    const written = { heartbeat_at: null, delivered_at: null, finished_at, ...values };
+    for (const step of settled) this.moveStep(step, to, written);
+    return settled;
+  }
+
+  /** @throws {IllegalMove} */
+  moveStep(step: Step, to: OperationState, values: Values = {}): void {
+    assertMove(OPERATION_MOVES, step.state, to);
+    const before = this.#stepValues.get(step);
+    this.#stepValues.set(step, before ? { ...before, ...values } : values);
+    Object.assign(step, { state: to });
+    if (to === 'ready') this.#isStepReady = true;
+  }
+
+  /** Records the state of an operation for the log. @param more facts */
+  recordStep(step: Step, more: Values = {}): void {
+    this.#record('operation.state', { operation: step.operation, operation_state: step.state, ...more });
+  }
+
+  #record(kind: NewChange['kind'], facts: Values): void {
+    const data = { workflow: this.id, state: this.#state, ...facts };
+    this.#changes.push({ kind, data });
+  }
+
+  /**
+   * Writes what has changed, in one statement.
+   *
+   * @param options.actor the account that asked for it
+   * @param options.channels those that are notified with the commit
+   */
+  async save({ actor, channels }: { actor: string | undefined; channels: readonly string[] }): Promise<void> {
+    const writes = this.#writes(actor);
+    if (writes.length === 0) return;
+    const named = writes.map((write, i) => sql`${nameOf(i)} AS (${write})`);
+    await sql`WITH ${sql.join(named)}
+      SELECT pg_notify(channel, '') FROM unnest(${channels}::text[]) AS channel`.execute(this.trx);
+  }
+
+  #writes(actor: string | undefined): RawBuilder<unknown>[] {
+    const changed = [...this.#stepValues.keys()];
+    const isCurrent = ({ state }: Step) => CURRENT.includes(state);
+    const writes = this.#stepWrites(changed.filter((step) => !isCurrent(step)));
+    // What the workflow comes to follows what it leaves: there is but one current operation at any time.
+    writes.push(...this.#stepWrites(changed.filter(isCurrent), writes.length));
+    const { trx, id, eventId } = this;
+    if (Object.keys(this.#values).length > 0)
+      writes.push(sql`${trx.updateTable('workflows').set(this.#values).where('id', '=', id)}`);
+    const processing_state = this.#state;
+    if (this.#isStateNew)
+      writes.push(sql`${trx.updateTable('events').set({ processing_state }).where('id', '=', eventId)}`);
+    const changes = this.#changes.map((change) => ({ ...change, eventId, actor }));
+    if (changes.length > 0) writes.push(insertChanges(changes));
+    return writes;
+  }
+
+  /** @param after the number of writes that have to be done first */
+  #stepWrites(steps: readonly Step[], after = 0): RawBuilder<unknown>[] {
+    const together = Map.groupBy(steps, (step) => this.#stepValues.get(step));
+    const done = Array.from(
+      { length: after },
+      (_, i) => sql<boolean>`(SELECT count(*) FROM ${nameOf(i)}) >= 0`,
+    );
+    return [...together].map(([values, group]) => {
+      const state = group[0]?.state;
+      const ids = group.map(({ id }) => id);
+      const update = this.trx.updateTable('workflow_operations').set({ ...values, state });
+      return sql`${update
+        .where('id', 'in', ids)
+        .where((is) => is.and(done))
+        .returning('id')}`;
+    });
+  }
+}
+
+function nameOf(write: number): RawBuilder<unknown> {
+  return sql.raw(`write_${write}`);
+}
+
+/** Locks a workflow and its operations and reads them as they are then, also where the lock had to be waited for. */
+async function lockSteps(trx: Transaction, ref: WorkflowRef) {
+  const rows = await trx
+    .selectFrom('workflows as w')
+    .innerJoin('workflow_operations as o', 'o.workflow_id', 'w.id')
+    .select([
+      'w.id as workflowId',
+      'w.event_id as eventId',
+      'w.definition',
+      'w.state as workflowState',
+      'w.reason as workflowReason',
+      'w.configuration as workflowConfiguration',
+      'w.request_id as requestId',
+      'w.traceparent',
+      'w.created_at as begun',
+      'o.id',
+      'o.position',
+      'o.operation',
+      'o.state',
+      'o.on_failure as onFailure',
+      'o.condition',
+      'o.configuration',
+      'o.fencing_token as token',
+      'o.attempts',
+      'o.losses',
+      'o.deferrals',
+      'o.max_attempts as maxAttempts',
+      'o.time_limit_ms as timeLimitMs',
+      WAITED_MS.as('waitedMs'),
+      sql<boolean>`o.not_before <= now()`.as('isDue'),
+      isPaused(sql.ref('o.lane')).as('isLanePaused'),
+    ])
+    .where((is) => is('w.id', '=', typeof ref === 'number' ? ref : workflowOfReady(ref.readyOperation)))
+    .orderBy('o.position')
+    .forUpdate(['w', 'o'])
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    state: row.state as OperationState,
+    configuration: row.configuration as Readonly<Record<string, string>>,
+    workflowState: row.workflowState as WorkflowState,
+    workflowConfiguration: row.workflowConfiguration as Readonly<Record<string, string>>,
+  }));
+}
+
+function workflowOfReady(operationId: number) {
+  return sql<number>`(SELECT workflow_id FROM workflow_operations WHERE id = ${operationId} AND state = 'ready')`;
+}
+
+/** Tells the workers of these operations that they are theirs no more, so that they end at once what they do. */
+export async function tellTaken(trx: Transaction, operationIds: readonly number[]): Promise<void> {
+  if (operationIds.length === 0) return;
+  await sql`SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM unnest(${operationIds}::bigint[]) AS id`.execute(
+    trx,
+  );
+}

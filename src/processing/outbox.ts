@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import type { Database } from '#platform/database/kysely.ts';
+import { isFarFromNow } from '#platform/database/watch.ts';
+import type { TraceParent } from '#platform/telemetry/tracing.ts';
+import { isPaused } from './lane-settings.ts';
+
+/**
+ * How many deliveries of each lane wait in the queue, about: more than the workers of a large service take at a time.
+ * The others wait in order in the table, where they cost nothing.
+ */
+const WINDOW = 200;
+/**
+ * A window is filled again when this part of it is empty: a queue takes several jobs for little more than one. Not a
+ * larger part: what several processes hand over at once has no order.
+ */
+const REFILLED = 8;
+/** A lane with room has this much at least: fewer deliveries than this are all that were due. */
+export const LEAST_ROOM = Math.floor(WINDOW / REFILLED);
+const ASSIGNED_AT_ONCE = 1000;
+
+/** An operation that is ready to run. */
+export interface Ready {
+  operationId: number;
+  operation: string;
+}
+
+/** An operation for the relay to hand to the queue, or that it has handed to it. */
+export interface Delivery extends Ready {
+  lane: string;
+  /** Counts the deliveries of this operation; makes the job's identifier unique. */
+  delivery: number;
+  /** Where its workflow was started; null when that was not traced. */
+  traceparent: TraceParent | null;
+}
+
+/** Whether any operation may have to be looked after: assigned to a lane, delivered, or looked into after so long. */
+export async function isAnythingDue(database: Database, overdueMs: number): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    SELECT EXISTS (SELECT FROM workflow_operations WHERE state = 'ready' AND (lane IS NULL
+      OR (delivered_at IS NULL AND not_before <= now())
+      OR ${isOverdue(overdueMs)})) AS due`.execute(database);
+  return rows[0]?.due ?? true;
+}
+
+/** Says once for each operation that has become ready in which lane of the queue it is to wait. */
+export async function assignLanes(
+  database: Database,
+  choose: (operations: readonly Ready[]) => Promise<ReadonlyMap<number, string>>,
+): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<Ready>`
+      SELECT id AS "operationId", operation FROM workflow_operations
+      WHERE state = 'ready' AND lane IS NULL LIMIT ${ASSIGNED_AT_ONCE}`.execute(database);
+    if (rows.length === 0) return;
+    const lanes = await choose(rows);
+    await sql`
+      UPDATE workflow_operations o SET lane = given.lane
+      FROM unnest(${[...lanes.keys()]}::bigint[], ${[...lanes.values()]}::text[]) AS given (id, lane)
+      WHERE o.id = given.id AND o.lane IS NULL`.execute(database);
+    if (rows.length < ASSIGNED_AT_ONCE) return;
+  }
+}
+
+/**
+ * Takes operations that are ready and not on their way to a worker, the longest waiting first, as far as there is room
+ * in the window of their lane. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
+ */
+export async function takeDeliveries(
+  database: Database,
+  lanes: readonly string[],
+  window = WINDOW,
+): Promise<Delivery[]> {
+  await returnToPlaces(database, lanes);
+  const { rows } = await sql<Delivery & { place: number }>`
+    WITH filled AS (
+      SELECT lane, (SELECT count(*) FROM workflow_operations o
+        WHERE o.state = 'ready' AND o.delivered_at IS NOT NULL AND o.lane = given.lane) AS jobs
+      FROM unnest(${lanes}::text[]) AS given (lane) WHERE NOT ${isPaused(sql.ref('given.lane'))}
+    ), rooms AS (
+      SELECT lane, ${window} - jobs AS room FROM filled WHERE jobs <= ${window - Math.floor(window / REFILLED)}
+    ), due AS (
+      SELECT next.id, row_number() OVER (ORDER BY next.not_before, next.id) AS place
+      FROM rooms CROSS JOIN LATERAL (
+        SELECT id, not_before FROM workflow_operations o
+        WHERE state = 'ready' AND delivered_at IS NULL AND o.lane = rooms.lane AND not_before <= now()
+        ORDER BY not_before, id LIMIT rooms.room
+        FOR UPDATE SKIP LOCKED
+      ) next
+    )
+    UPDATE workflow_operations o SET delivered_at = now(), deliveries = o.deliveries + 1
+    FROM due, workflows w WHERE o.id = due.id AND w.id = o.workflow_id
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, w.traceparent, due.place`.execute(
+    database,
+  );
+  return rows.sort((a, b) => a.place - b.place).map(({ place: _, ...delivery }) => delivery);
+}
+
+/**
+ * Gives operations that were put off, and whose time has come, the places again that they had: behind all that has come
+ * since they would wait for as long as more comes. To read them in order from among millions of rows, each place is in the
+ * index.
+ */
+async function returnToPlaces(database: Database, lanes: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE workflow_operations o SET ready_at = greatest(o.ready_at, o.not_before), not_before = '-infinity'
+    FROM (
+      SELECT id FROM workflow_operations
+      WHERE state = 'ready' AND delivered_at IS NULL AND lane = ANY(${lanes}::text[])
+        AND not_before > '-infinity' AND not_before <= now()
+      FOR UPDATE SKIP LOCKED
+    ) due
+    WHERE o.id = due.id`.execute(database);
+}
+
+/**
+ * Takes deliveries that no worker has claimed for so long: their job may be waiting still, or be lost. Nobody else looks
+ * into them for as long again, unless `stillOverdue` says so.
+ */
+export async function takeOverdue(database: Database, afterMs: number): Promise<Delivery[]> {
+  const { rows } = await sql<Delivery>`
+    UPDATE workflow_operations o SET delivered_at = now()
+    FROM (
+      SELECT id FROM workflow_operations
+      WHERE state = 'ready' AND ${isOverdue(afterMs)}
+      FOR UPDATE SKIP LOCKED
+    ) overdue, workflows w
+    WHERE o.id = overdue.id AND w.id = o.workflow_id
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, w.traceparent`.execute(
+    database,
+  );
+  return rows;
+}
+
+function isOverdue(afterMs: number) {
+  return isFarFromNow(sql.ref('delivered_at'), afterMs / 1000);
+}
+
+/** What became of these deliveries could not be found out: they are overdue as before. */
+export async function stillOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
+  await mark(database, deliveries, sql`'-infinity'`);
+}
+
+/** The queue did not take these operations, or lost them: they are due again at once. */
+export async function undeliver(database: Database, deliveries: readonly Delivery[]): Promise<void> {
+  await mark(database, deliveries, sql`NULL`);
+}
+
+/** Only what nobody has claimed or delivered anew since. */
+async function mark(
+  database: Database,
+  deliveries: readonly Delivery[],
+  deliveredAt: ReturnType<typeof sql>,
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  await sql`
+    UPDATE workflow_operations o SET delivered_at = ${deliveredAt}
+    FROM unnest(${deliveries.map(({ operationId }) => operationId)}::bigint[],
+      ${deliveries.map(({ delivery }) => delivery)}::integer[]) AS given (id, delivery)
+    WHERE o.id = given.id AND o.deliveries = given.delivery AND o.state = 'ready' AND o.delivered_at IS NOT NULL`.execute(
+    database,
+  );
+}

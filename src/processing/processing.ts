@@ -1,0 +1,30 @@
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { Processing as ProcessingRequest } from './processing.schemas.ts';
+
+export const UNPARSABLE_PROCESSING = refusal(400, 'Unable to parse processing configuration');
+
+/** Which workflow to run, and with which values. */
+export interface Processing {
+  /** Empty when none was named. */
+  workflow: string;
+  configuration: Record<string, string>;
+}
+
+/** A missing workflow is refused later, in a sentence of its own. */
+const Schema = ProcessingRequest.extend({ workflow: ProcessingRequest.shape.workflow.catch('') });
+
+/** Reads the `processing` part: `{"workflow": id, "configuration": {key: value}}`. @throws {HttpError} 400 */
+export function parseProcessing(text: string): Processing {
+  const parsed = Schema.safeParse(jsonOf(text));
+  if (!parsed.success) throw UNPARSABLE_PROCESSING();
+  const { workflow, configuration } = parsed.data;
+  return { workflow, configuration: configuration ?? {} };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { Queryable } from '#platform/database/kysely.ts';
+
+/** What people want to know of an operation; times as the database gives them. */
+export interface OperationProgress {
+  operation: string;
+  description: string;
+  state: string;
+  on_failure: boolean;
+  /** From 0 to 1. */
+  progress: number;
+  /** Attempts that ended with a fault. */
+  attempts: number;
+  reason: string | null;
+  log: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+/** A workflow instance with its operations in order. */
+export type WorkflowRow = Awaited<ReturnType<typeof workflowsOfEvent>>[number];
+
+/** The workflows of an event, the latest first. */
+export function workflowsOfEvent(database: Queryable, eventId: string) {
+  return workflowRows(database).where('event_id', '=', eventId).orderBy('id', 'desc').execute();
+}
+
+export function findWorkflow(database: Queryable, id: number) {
+  return workflowRows(database).where('id', '=', id).executeTakeFirst();
+}
+
+/** The operations of an event that workers hold. @returns their numbers */
+export async function operationsUnderWay(db: Queryable, eventId: string): Promise<number[]> {
+  const rows = await db
+    .selectFrom('workflow_operations as o')
+    .innerJoin('workflows as w', 'w.id', 'o.workflow_id')
+    .select('o.id')
+    .where('w.event_id', '=', eventId)
+    .where('o.state', '=', 'running')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Selects workflows as the API shows them. */
+export function workflowRows(database: Queryable) {
+  return database
+    .selectFrom('workflows')
+    .select([
+      'id',
+      'event_id',
+      'definition',
+      'title',
+      'configuration',
+      'state',
+      'creator',
+      'reason',
+      'created_at',
+      'finished_at',
+    ])
+    .select(
+      sql<OperationProgress[]>`(SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'operation', operation, 'description', description, 'state', state,
+        'on_failure', on_failure, 'progress', progress, 'attempts', attempts, 'reason', reason, 'log', log,
+        'started_at', started_at, 'finished_at', finished_at) ORDER BY position), '[]')
+        FROM workflow_operations WHERE workflow_id = workflows.id)`.as('operations'),
+    )
+    .select(
+      sql<string[]>`(SELECT coalesce(jsonb_agg(flavor || ': ' || warning ORDER BY position), '[]')
+        FROM tracks, unnest(warnings) AS warning WHERE event_id = workflows.event_id)`.as('warnings'),
+    );
+}

@@ -1,0 +1,91 @@
+import { requireAccess } from '#access/acl/acl.queries.ts';
+import type { Principal } from '#access/principal.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import type { WorkflowDefinitions } from './definitions.ts';
+import { DEFINITION_MISSING, EVENT_MISSING } from './refusals.ts';
+import { startWorkflow } from './start.ts';
+import { isActive } from './states.ts';
+
+export const BUSY = 'There is an active workflow for this event; it has to end first.';
+const AWAITED = 'The event awaits its recording; it is processed when that has come.';
+/** Identifiers are no longer. */
+const MAX_SHOWN = 255;
+
+/** The event cannot be processed now. The message says why. */
+export class NotNow extends Error {
+  override name = 'NotNow';
+}
+
+/** Which workflow somebody wants for which event. */
+export interface WorkflowWish {
+  eventId: string;
+  /** Identifier or alias of the definition. */
+  definition: string;
+  configuration: Readonly<Record<string, string>>;
+}
+
+/**
+ * Has an event processed because somebody asks for it.
+ *
+ * @returns the number of the workflow
+ * @throws {HttpError} 404 for an event that the principal may not read, and for an unknown definition; 401 for an event
+ * that it may not write
+ * @throws {NotNow}
+ */
+export async function startOnRequest(
+  { eventId, definition: name, configuration }: WorkflowWish,
+  { principal, requestId }: { principal: Principal; requestId: string },
+  { database, definitions }: { database: Database; definitions: WorkflowDefinitions },
+): Promise<number> {
+  const missing = () => EVENT_MISSING(eventId.slice(0, MAX_SHOWN));
+  await requireAccess(database, 'events', principal, eventId, 'write', missing);
+  if (!definitions.knows(name)) throw DEFINITION_MISSING(name.slice(0, MAX_SHOWN));
+  const definition = definitions.resolve(name);
+  const start = { eventId, definition, configuration, creator: principal.username, requestId };
+  return inTransaction(database, async (trx) => {
+    await requireIdle(trx, eventId);
+    await requireAccess(trx, 'events', principal, eventId, 'write', missing);
+    return startWorkflow(trx, start);
+  });
+}
+
+/**
+ * Locks the event.
+ *
+ * @returns whether it is there
+ * @throws {NotNow} while it is processed, or awaits a recording
+ */
+export async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> {
+  const event = await trx
+    .selectFrom('events')
+    .select(['processing_state', 'agent_id'])
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('tracks')
+            .select('id')
+            .whereRef('tracks.event_id', '=', 'events.id')
+            .where('is_media', '=', true),
+        )
+        .as('recorded'),
+    )
+    .where('id', '=', eventId)
+    .forUpdate()
+    .executeTakeFirst();
+  const reason = event && whyNotNow(event);
+  if (reason !== undefined) throw new NotNow(reason);
+  return event !== undefined;
+}
+
+/** Why an event cannot be processed now, in a sentence; undefined if it can. @param event.recorded whether it has media */
+export function whyNotNow(event: {
+  processing_state: string;
+  agent_id: string;
+  recorded: unknown;
+}): string | undefined {
+  if (isActive(event.processing_state)) return BUSY;
+  const awaited = event.agent_id !== '' && event.processing_state === '' && !event.recorded;
+  return awaited ? AWAITED : undefined;
+}

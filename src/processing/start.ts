@@ -1,0 +1,83 @@
+import type { Principal } from '#access/principal.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { currentTrace } from '#platform/telemetry/tracing.ts';
+import { advance } from './advance.ts';
+import type { WorkflowDefinition } from './definition.ts';
+import type { WorkflowDefinitions } from './definitions.ts';
+import type { Processing } from './processing.ts';
+
+/** What a new workflow instance is about. */
+export interface WorkflowStart {
+  eventId: string;
+  definition: WorkflowDefinition;
+  /** Values a client gave; they win over the definition's defaults. */
+  configuration: Readonly<Record<string, string>>;
+  creator: string;
+  requestId: string;
+}
+
+/** Who asks for the processing of an event, with which request, and which workflows there are. */
+export interface ProcessingSource {
+  principal: Principal;
+  requestId: string;
+  definitions: WorkflowDefinitions;
+}
+
+/**
+ * Starts the processing of an event that has its tracks. A workflow nobody knows stands for the usual one.
+ *
+ * @returns the number of the workflow
+ */
+export async function startProcessing(
+  trx: Transaction,
+  eventId: string,
+  { workflow, configuration }: Processing,
+  { principal, requestId, definitions }: ProcessingSource,
+): Promise<number> {
+  const definition = definitions.resolve(workflow);
+  return startWorkflow(trx, { eventId, definition, configuration, creator: principal.username, requestId });
+}
+
+/**
+ * Writes a workflow instance with its operations and makes the first one ready. Conditions read nothing but the
+ * configuration; they are decided here, and anew when somebody changes it.
+ *
+ * @returns the number of the workflow
+ */
+export async function startWorkflow(trx: Transaction, start: WorkflowStart): Promise<number> {
+  const configuration = { ...start.definition.configuration, ...start.configuration };
+  const { id } = await trx
+    .insertInto('workflows')
+    .values({
+      event_id: start.eventId,
+      definition: start.definition.id,
+      title: start.definition.title,
+      configuration: JSON.stringify(configuration),
+      state: 'INSTANTIATED',
+      creator: start.creator,
+      request_id: start.requestId,
+      traceparent: currentTrace(),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const { operations, on_failure } = start.definition;
+  await trx
+    .insertInto('workflow_operations')
+    .values(
+      [...operations, ...on_failure].map((operation, position) => ({
+        workflow_id: id,
+        position,
+        operation: operation.operation,
+        description: operation.description,
+        configuration: JSON.stringify(operation.configuration),
+        state: !operation.if || operation.if.test(configuration) ? 'waiting' : 'skipped',
+        condition: operation.if?.source ?? null,
+        on_failure: position >= operations.length,
+        max_attempts: operation.retries + 1,
+        time_limit_ms: operation.time_limit,
+      })),
+    )
+    .execute();
+  await advance(trx, id, { kind: 'started', by: start.creator });
+  return id;
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Database } from '#platform/database/kysely.ts';
+import { SETTINGS_CHANNEL } from './lane-settings.ts';
+
+/** Whoever is silent for so long has died, or lost its way to the database. */
+const GONE_SECONDS = 30;
+/** So long it is remembered. */
+const KEPT_SECONDS = 3_600;
+
+/** What a process with workers says of itself. */
+export interface WorkerFacts {
+  name: string;
+  host: string;
+  pid: number;
+  /** Such as `Deno 2.9.6`. */
+  runtime: string;
+  version: string;
+  /** Operations of a lane at once, unless the lane has a setting. */
+  concurrency: number;
+}
+
+/** What such a process is to do. */
+export interface Orders {
+  draining: boolean;
+  /** What was set of lanes, by their names. */
+  concurrency: Readonly<Record<string, number>>;
+}
+
+/** Says that a process lives. @returns what it is to do */
+export async function signOfLife(database: Database, facts: WorkerFacts): Promise<Orders> {
+  const { name, host, pid, runtime, version, concurrency } = facts;
+  const { rows } = await sql<Orders>`
+    INSERT INTO worker_processes (name, host, pid, runtime, version, concurrency)
+    VALUES (${name}, ${host}, ${pid}, ${runtime}, ${version}, ${concurrency})
+    ON CONFLICT (name) DO UPDATE SET seen_at = now()
+    RETURNING draining, (SELECT coalesce(jsonb_object_agg(lane, concurrency), '{}') FROM lane_settings
+      WHERE lane_settings.concurrency IS NOT NULL) AS concurrency`.execute(database);
+  return rows[0] ?? { draining: false, concurrency: {} };
+}
+
+/** Forgets a process that ends in order, and those that have been gone for long. */
+export async function forgetProcess(database: Database, name: string): Promise<void> {
+  await sql`DELETE FROM worker_processes
+    WHERE name = ${name} OR seen_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(database);
+}
+
+/** A process with workers, and what it is at. */
+export interface WorkerProcess extends WorkerFacts {
+  startedAt: Date;
+  seenAt: Date;
+  draining: boolean;
+  /** Whether it has fallen silent. */
+  gone: boolean;
+  /** How many operations it is at. */
+  busy: number;
+}
+
+/** Processes with workers, the eldest first. */
+export async function workerProcesses(database: Database): Promise<WorkerProcess[]> {
+  const { rows } = await sql<WorkerProcess>`
+    SELECT p.name, host, pid, runtime, version, concurrency, started_at AS "startedAt", seen_at AS "seenAt", draining,
+      seen_at < now() - make_interval(secs => ${GONE_SECONDS}) AS gone,
+      (SELECT count(*) FROM workflow_operations o WHERE o.state = 'running' AND o.worker = p.name) AS busy
+    FROM worker_processes p WHERE seen_at > now() - make_interval(secs => ${KEPT_SECONDS})
+    ORDER BY started_at, p.name LIMIT 200`.execute(database);
+  return rows;
+}
+
+/** Lets a process take no further operation, or take some again. @returns false when there is none of this name */
+export async function drain(database: Database, name: string, draining: boolean): Promise<boolean> {
+  const changed = await database
+    .updateTable('worker_processes')
+    .set({ draining })
+    .where('name', '=', name)
+    .executeTakeFirst();
+  await sql`SELECT pg_notify(${SETTINGS_CHANNEL}, '')`.execute(database);
+  return changed.numUpdatedRows > 0n;
+}

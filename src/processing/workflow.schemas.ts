@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { flag } from '#platform/http/endpoint/query.schemas.ts';
+import { TextByName } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './states.ts';
+
+const states = Object.keys(WORKFLOW_MOVES) as WorkflowState[];
+
+/** The state an event's workflow is in, as events tell it; empty for an event that has none. */
+export const ProcessingState = z.enum(['', ...states]).meta({ id: 'ProcessingState' });
+export type ProcessingState = z.infer<typeof ProcessingState>;
+
+/** What else to answer of a workflow. */
+export const WorkflowQuery = z.object({
+  withconfiguration: flag('Also answer its configuration.'),
+  withoperations: flag('Also answer its operations.'),
+});
+export type WorkflowQuery = z.infer<typeof WorkflowQuery>;
+
+export const INVALID_STATE = refusal(400, (state: string) => `Invalid workflow state '${state}'`, ['flying']);
+
+/** The state a client wants a workflow to go to; `retry` is running again after it failed or was stopped. */
+export const WantedState = z.enum(['running', 'paused', 'stopped', 'retry'], {
+  error: ({ input }) => INVALID_STATE.sentence(String(input).slice(0, 100)),
+});
+export type WantedState = z.infer<typeof WantedState>;
+
+/** A workflow instance. */
+export const Workflow = z
+  .object({
+    identifier: z.int(),
+    title: z.string(),
+    description: z.string(),
+    workflow_definition_identifier: z.string(),
+    event_identifier: z.string(),
+    creator: z.string(),
+    state: z.enum(states.map((state) => state.toLowerCase())),
+    reason: z.string().optional().describe('An addition of Inlet: why it failed.'),
+    configuration: TextByName.optional().describe('With `withconfiguration`.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'An addition of Inlet: what may be wrong with the tracks of the event, each with its flavor. Missing where nothing is.',
+      ),
+    operations: z
+      .array(
+        z.object({
+          operation: z.string(),
+          description: z.string(),
+          state: z.enum(Object.keys(OPERATION_MOVES)),
+          progress: z.number().min(0).max(1).describe('An addition of Inlet: how much of it is done.'),
+          on_failure: z
+            .boolean()
+            .describe('An addition of Inlet: whether it is part of what is done when the workflow fails.'),
+          reason: z.string().optional().describe('An addition of Inlet: why it failed, or is tried again.'),
+        }),
+      )
+      .optional()
+      .describe('With `withoperations`.'),
+  })
+  .meta({ id: 'Workflow' });
+export type WorkflowJson = z.infer<typeof Workflow>;
