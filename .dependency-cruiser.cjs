@@ -29,13 +29,13 @@ module.exports = {
       from: { path: part(feature), pathNot: TESTS },
       to: { path: ['^src/(app|cli)/', '^workers/', ENTRIES, ...(i + 1 < FEATURES.length ? [part(...FEATURES.slice(i + 1))] : [])] },
     })),
-    {
-      name: 'wings-are-entered-by-the-composition',
-      comment: 'Foreign protocols and pages can be removed together with their lines in the routes.',
+    // Foreign protocols and pages can be taken away together with their lines in the routes.
+    ...['opencast', 'pages'].map((wing) => ({
+      name: `${wing}-is-entered-by-the-routes`,
       severity: 'error',
-      from: { pathNot: ['^src/(app|opencast|pages|openapi)/', TESTS] },
-      to: { path: part('opencast', 'pages') },
-    },
+      from: { pathNot: [`^src/(app/routes\\.ts$|${wing}/)`, TESTS] },
+      to: { path: part(wing) },
+    })),
     {
       name: 'the-document-knows-no-feature-but-who-may-ask',
       severity: 'error',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { PAGES, REFERENCE } from '#app/routes.ts';
+import { REFERENCE, UNLISTED, WINGS } from '#app/routes.ts';
 import { VARIABLES } from '#platform/config/environment.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
@@ -42,7 +42,11 @@ test('SECURITY.md names every route that needs no account, and no other', () => 
     method: method?.toLowerCase(),
     path: new RegExp(`^${path.replace('/*', '/.+')}$`),
   }));
-  const endpoints = [...REFERENCE.flatMap((group) => group.endpoints), ...PAGES].map((endpoint) => {
+  const endpoints = [
+    ...REFERENCE.flatMap((group) => group.endpoints),
+    ...WINGS.flatMap((wing) => wing.endpoints),
+    ...UNLISTED,
+  ].map((endpoint) => {
     const { method, path, access } = endpoint;
     const by = routes.filter((route) => route.path.test(path) && (route.method ?? method) === method);
     return { name: `${method} ${path}`, isOpen: access === 'public', by };

@@ -7,48 +7,42 @@ import { EVENT_HEADER } from '#ingest/direct/address-uploads.ts';
 import { ADDRESSES } from '#ingest/direct/direct-uploads.ts';
 import { speakTus, TUS_EXPOSED } from '#ingest/tus/tus-headers.ts';
 import { servedDocument } from '#openapi/served.ts';
-import { dashboardRoutes } from '#pages/operator/dashboard.ts';
-import { askToSignIn, forPeople } from '#pages/sign-in/page-layers.ts';
-import { studioPages } from '#pages/studio/studio-pages.ts';
 import { negotiateVersion } from '#platform/http/answer/version.ts';
-import { assembleApp } from '#platform/http/app/app.ts';
+import { assembleApp, NOTHING } from '#platform/http/app/app.ts';
 import { shareWith } from '#platform/http/app/cross-site.ts';
 import { Rules, requireVersion } from '#platform/http/endpoint/rules.ts';
 import { clientsBehind } from '#platform/http/server/client-address.ts';
 import { forPlayersElsewhere } from '#publications/files.endpoints.ts';
 import type { Context } from './context.ts';
-import { PAGES, REFERENCE } from './routes.ts';
-
-const NOTHING = "default-src 'none'; frame-ancestors 'none'";
-const DASHBOARD =
-  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
-
-const AGENTS = [
-  ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/lti', '/series'],
-  ...['/studio-api', '/admin-ng', '/workflow', '/search'],
-];
+import { REFERENCE, UNLISTED, WINGS } from './routes.ts';
 
 /** The HTTP application over the services of a process: a plain fetch handler. */
 export function createApp(context: Context): Hono {
   const { authenticator, digestVerifier: digest, tokens, sessions, directory } = context;
-  const endpoints = [...REFERENCE.flatMap((group) => group.endpoints), ...PAGES];
+  const endpoints = [
+    ...REFERENCE.flatMap((group) => group.endpoints),
+    ...WINGS.flatMap((wing) => wing.endpoints),
+    ...UNLISTED,
+  ];
   const rules = new Rules([...endpoints, ...UNSERVED]);
   const byProgram = authenticate({ authenticator, digest, tokens });
-  const byAnybody = authenticate({ authenticator, digest, tokens, sessions });
+  const byAnyone = authenticate({ authenticator, digest, tokens, sessions });
   const onPages = authenticate({ authenticator, digest, tokens, sessions, pages: true });
   const ask = requireRole(rules, new Rules(endpoints));
+  const actFor = runAs(directory);
   const { publicUrl, corsOrigins: trusted } = context.config;
-  const share = shareWith(trusted);
+  const guards = { trusted, byProgram, byAnyone, onPages, ask, runAs: actFor };
+  const services = { ...context, document: servedDocument(publicUrl) };
   return assembleApp({
     log: context.log,
     areas: [
       {
         path: '/api',
-        layers: [share],
+        layers: [shareWith(trusted)],
         guards: [
-          byAnybody,
+          byAnyone,
           ask,
-          runAs(directory),
+          actFor,
           negotiateVersion((method, path) => rules.find(method, path)?.produces),
           requireVersion(rules),
         ],
@@ -57,7 +51,7 @@ export function createApp(context: Context): Hono {
       {
         path: '/uploads',
         layers: [shareWith(trusted, TUS_EXPOSED), speakTus()],
-        guards: [byAnybody, ask, runAs(directory)],
+        guards: [byAnyone, ask, actFor],
         contentPolicy: NOTHING,
       },
       // Whoever has an address may use it, and needs no account.
@@ -67,43 +61,15 @@ export function createApp(context: Context): Hono {
         secret: true,
         contentPolicy: NOTHING,
       },
-      {
-        path: '/capture-admin',
-        layers: [share],
-        guards: [byProgram, ask, runAs(directory)],
-        contentPolicy: NOTHING,
-      },
-      // What agents and recorders speak, at the root of the server as they know it.
-      ...AGENTS.map((path) => ({
-        path,
-        // Some recorders in pages of trusted sites count on the session that a person has here.
-        layers: [shareWith(trusted, [], { credentials: true })],
-        guards: [byAnybody, ask, runAs(directory)],
-        contentPolicy: NOTHING,
-      })),
-      {
-        path: '/admin',
-        layers: [forPeople()],
-        guards: [onPages, askToSignIn(), ask],
-        contentPolicy: DASHBOARD,
-      },
-      {
-        path: '/upload',
-        layers: [forPeople()],
-        guards: [onPages, askToSignIn(), ask],
-        contentPolicy: NOTHING,
-      },
-      { path: '/studio', layers: [forPeople()], guards: [onPages, askToSignIn()] },
       { path: '/metrics', guards: [byProgram, ask], contentPolicy: NOTHING },
-      { path: '/sign-in', layers: [forPeople()], contentPolicy: NOTHING },
-      { path: '/sign-out', layers: [forPeople()], contentPolicy: NOTHING },
       { path: '/publications', layers: [forPlayersElsewhere()] },
+      ...WINGS.flatMap((wing) => wing.areas(guards)),
     ],
     sites: { publicUrl, trusted },
     untraced: ['/health/live', '/health/ready', '/metrics'],
     clientAddress: clientsBehind(context.config.trustedProxies),
     endpoints,
-    services: { ...context, document: servedDocument(publicUrl) },
-    mounted: [dashboardRoutes(context.queue), studioPages(context.studio)],
+    services,
+    mounted: WINGS.flatMap((wing) => wing.mounted(services)),
   });
 }

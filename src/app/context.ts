@@ -18,7 +18,6 @@ import { Digests } from '#ingest/tus/digests.ts';
 import type { HealthChecks } from '#maintenance/health.endpoints.ts';
 import { type Catalogs, loadCatalogs } from '#metadata/catalogs.ts';
 import { UpdateStreams } from '#notifications/stream/update-streams.ts';
-import { StudioFolder } from '#pages/studio/studio-folder.ts';
 import { type Config, describeConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { VITAL } from '#platform/database/limits.ts';
@@ -27,6 +26,7 @@ import { Notifications } from '#platform/database/notifications.ts';
 import { waitWhileAway } from '#platform/database/patience.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { DatabaseWatch } from '#platform/database/watch.ts';
+import { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { createQueue } from '#platform/queue/create.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
 import { ConfigError } from '#platform/setting/config-error.ts';
@@ -97,7 +97,7 @@ export interface Services {
   /** Figures of the whole service. */
   serviceMetrics: ServiceMetrics;
   /** A recorder for browsers, if there is one to serve. */
-  studio: StudioFolder | undefined;
+  studio: WebAppFolder | undefined;
 }
 
 /** What one process works with. */
@@ -222,8 +222,8 @@ export async function createContext(
   };
 }
 
-function openStudio({ studioDir }: Config, role: string): Promise<StudioFolder> | undefined {
-  return studioDir && role !== 'worker' ? StudioFolder.open(studioDir) : undefined;
+function openStudio({ studioDir }: Config, role: string): Promise<WebAppFolder> | undefined {
+  return studioDir && role !== 'worker' ? WebAppFolder.open(studioDir, 'STUDIO_DIR') : undefined;
 }
 
 function tokenVerifier(

@@ -65,30 +65,9 @@ import {
   type ServedDocument,
 } from '#openapi/base.endpoints.ts';
 import type { Group } from '#openapi/document.ts';
-import { RECORDERS } from '#opencast/endpoints.ts';
-import { operatorAgents } from '#pages/operator/agents/agents.endpoint.ts';
-import {
-  operatorControl,
-  operatorDelete,
-  operatorRetryAll,
-  operatorStart,
-} from '#pages/operator/control.endpoints.ts';
-import { operatorHome } from '#pages/operator/now/now.endpoint.ts';
-import { operatorLanes, operatorParts, operatorWorkers } from '#pages/operator/parts/parts.endpoints.ts';
-import { operatorRecording } from '#pages/operator/recordings/recording.endpoint.ts';
-import { operatorSearch } from '#pages/operator/recordings/search.endpoint.ts';
-import { operatorTrends } from '#pages/operator/trends/trends.endpoint.ts';
-import { operatorUploads } from '#pages/operator/uploads.endpoint.ts';
-import {
-  operatorAddWebhook,
-  operatorChangeWebhook,
-  operatorWebhooks,
-} from '#pages/operator/webhooks/webhooks.endpoints.ts';
-import { signIn, signInForm, signOut } from '#pages/sign-in/sign-in.endpoints.ts';
-import { docsAsset, docsPage } from '#pages/site/docs.endpoints.ts';
-import { home } from '#pages/site/home.endpoint.ts';
-import { uploadAsset, uploadingPage } from '#pages/upload/upload-page.endpoints.ts';
-import { watchPage } from '#pages/watch/watch.endpoints.ts';
+import * as opencast from '#opencast/wing.ts';
+import * as pages from '#pages/wing.ts';
+import type { Wing } from '#platform/http/app/wing.ts';
 import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { createWorkflow } from '#processing/create.endpoint.ts';
 import { listDefinitions, readDefinition } from '#processing/definitions.endpoints.ts';
@@ -112,7 +91,14 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Base',
     description: 'What the API is, and which versions it speaks.',
-    endpoints: [home, apiInfo, apiVersions, defaultVersion, apiDocument],
+    endpoints: [
+      // Browsers get a page.
+      pages.home,
+      apiInfo,
+      apiVersions,
+      defaultVersion,
+      apiDocument,
+    ],
   },
   {
     name: 'Info',
@@ -193,7 +179,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     description: 'What records in the rooms, and how it reports itself.',
     endpoints: [listAgents, readAgent],
   },
-  RECORDERS,
+  opencast.RECORDERS,
   {
     name: 'Workflows',
     description: 'How the processing of an event goes on.',
@@ -232,33 +218,13 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   { name: 'Health', description: 'For those who operate Inlet.', endpoints: [liveness, readiness] },
 ];
 
-/** What people see; none of it is in the reference. */
-export const PAGES: readonly Endpoint<AppServices>[] = [
-  docsPage,
-  docsAsset,
-  watchPage,
-  publishedFile,
-  signInForm,
-  signIn,
-  signOut,
-  operatorHome,
-  operatorSearch,
-  operatorRecording,
-  operatorControl,
-  operatorStart,
-  operatorDelete,
-  operatorRetryAll,
-  operatorParts,
-  operatorLanes,
-  operatorWorkers,
-  operatorWebhooks,
-  operatorAddWebhook,
-  operatorChangeWebhook,
-  operatorTrends,
-  operatorUploads,
-  operatorAgents,
-  readMetrics,
-  workflowsForOperators,
-  uploadingPage,
-  uploadAsset,
+/** Endpoints for players and operators, which the reference does not list. */
+export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics, workflowsForOperators];
+
+/** What can be taken away: the folder of a wing, its import and its lines here. */
+export const WINGS: readonly Wing<AppServices>[] = [
+  // Foreign protocols.
+  opencast.wing,
+  // All that people see.
+  pages.wing,
 ];

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 
+/** The door of drafts that capture agents put together as media packages. */
+export const PACKAGE_DOOR = 'packages';
+
 /** A draft that is no event yet. */
 export interface BegunDraft {
   id: string;

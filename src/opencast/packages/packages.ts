@@ -1,5 +1,6 @@
 import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import { PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
 import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
 import type { Draft, DraftOf } from '#ingest/drafts.ts';
 import type { UploadGate, WhenFull } from '#ingest/gate.ts';
@@ -16,7 +17,7 @@ import { packageXml, type ShownElement } from './package-xml.ts';
  * The door of capture agents and recorders: they put a media package together over several requests, and then have it
  * ingested. A package is a draft until then; what a client sends back of it is trusted for its identifier alone.
  */
-export const DOOR = 'packages';
+export const DOOR = PACKAGE_DOOR;
 
 /** Who may bring media packages. */
 export const DELIVERERS = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', 'ROLE_API_EVENTS_CREATE'];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
+import type { WebAppFile, WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
-import type { StudioFile, StudioFolder } from './studio-folder.ts';
 
 const SETTINGS = 'settings.toml';
 /** The recorder speaks to the server it comes from, as whoever is signed in there. */
@@ -28,7 +28,7 @@ const POLICY = [
 const DEVICES = 'camera=(self), microphone=(self), display-capture=(self), fullscreen=(self)';
 
 /** The pages of a recorder for browsers, below `/studio/`. Without a folder there are none. */
-export function studioPages(folder: StudioFolder | undefined): Hono {
+export function studioPages(folder: WebAppFolder | undefined): Hono {
   const app = new Hono();
   if (!folder) return app;
   app.get('/studio/*', async (c) => {
@@ -44,7 +44,7 @@ export function studioPages(folder: StudioFolder | undefined): Hono {
   return app;
 }
 
-function answer(c: Context, { content, type }: StudioFile): Response {
+function answer(c: Context, { content, type }: WebAppFile): Response {
   const digest = createHash('sha256').update(content).digest('base64url');
   const headers = {
     ETag: strongEtag(digest),

@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import { type AgentsAtWork, agentsAtWork } from '#capture/reports/at-work.queries.ts';
 import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.queries.ts';
 import { timetable } from '#capture/schedules/timetable.queries.ts';
-import { begunDrafts } from '#ingest/begun-drafts.ts';
-import { DOOR } from '#opencast/packages/packages.ts';
+import { begunDrafts, PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { addDays, type Day, dateOf } from './days.ts';
 import { agentList } from './list.ts';
@@ -31,7 +30,7 @@ export async function allPage(
     agentsAtWork(database, { search }, MOST_AGENTS),
     failedRecordings(database, { graceMs, most: MOST_ROWS }),
     uploadingRecordings(database, { most: MOST_ROWS }),
-    begunDrafts(database, { door: DOOR, most: MOST_ROWS }),
+    begunDrafts(database, { door: PACKAGE_DOOR, most: MOST_ROWS }),
   ]);
   const zones = all.agents.map(({ timeZone }) => knownZone(timeZone));
   const day = asked ?? todayIn(mostFrequent(zones) ?? 'UTC', now);

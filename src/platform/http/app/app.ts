@@ -9,6 +9,9 @@ import { refuseOtherSites, type Sites } from './cross-site.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 
+/** The content policy of answers that are no pages. */
+export const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+
 /** The paths below one folder, whether there is an endpoint or not. */
 export interface Area {
   /** Without a slash at its end. */

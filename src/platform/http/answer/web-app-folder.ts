@@ -3,7 +3,7 @@ import { extname, join, sep } from 'node:path';
 import { ConfigError } from '#platform/setting/config-error.ts';
 
 /** A file of it, as it is served. */
-export interface StudioFile {
+export interface WebAppFile {
   content: Uint8Array<ArrayBuffer>;
   type: string;
 }
@@ -39,21 +39,24 @@ const TYPES: Readonly<Record<string, string>> = {
 /** What a file or a folder may be called: nothing hidden, and no way out. */
 const SEGMENT = /^[^./\\\0][^/\\\0]*$/;
 
-/** A folder with a built recorder for browsers. */
-export class StudioFolder {
+/** A folder with a built application for browsers. */
+export class WebAppFolder {
   readonly #root: string;
 
   private constructor(root: string) {
     this.#root = root;
   }
 
-  /** @param path of STUDIO_DIR @throws {ConfigError} for what is no such folder */
-  static async open(path: string): Promise<StudioFolder> {
+  /**
+   * @param variable that names the folder, such as STUDIO_DIR
+   * @throws {ConfigError} when the folder holds no application
+   */
+  static async open(path: string, variable: string): Promise<WebAppFolder> {
     const root = await realpath(path).catch(() => undefined);
     const index = await stat(join(root ?? path, INDEX)).catch(() => undefined);
-    if (root !== undefined && index?.isFile()) return new StudioFolder(root);
+    if (root !== undefined && index?.isFile()) return new WebAppFolder(root);
     throw new ConfigError(
-      `STUDIO_DIR is ${JSON.stringify(path)}; allowed is a folder that holds a built Studio, with an ${INDEX}.`,
+      `${variable} is ${JSON.stringify(path)}; allowed is a folder that holds a built application, with an ${INDEX}.`,
     );
   }
 
@@ -63,14 +66,14 @@ export class StudioFolder {
    * @param path decoded, without a slash at its beginning
    * @returns undefined when there is none
    */
-  async find(path: string): Promise<StudioFile | undefined> {
+  async find(path: string): Promise<WebAppFile | undefined> {
     const segments = path.split('/').filter((segment) => segment !== '');
     if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;
     const isPage = segments.length === 0 || extname(path) === '';
     return (await this.#read(segments)) ?? (isPage ? this.#read([INDEX]) : undefined);
   }
 
-  async #read(segments: readonly string[]): Promise<StudioFile | undefined> {
+  async #read(segments: readonly string[]): Promise<WebAppFile | undefined> {
     const path = await realpath(join(this.#root, ...segments)).catch(() => undefined);
     // A link may lead anywhere.
     if (!path?.startsWith(this.#root + sep)) return undefined;

@@ -1,3 +1,6 @@
+import { type Area, NOTHING } from '#platform/http/app/app.ts';
+import { shareWith } from '#platform/http/app/cross-site.ts';
+import type { Guards } from '#platform/http/app/wing.ts';
 import { definitionsForAgents } from '#processing/definitions.endpoints.ts';
 import { calendar, calendarJson } from './calendar/calendar.endpoints.ts';
 import {
@@ -48,6 +51,12 @@ import { addZippedPackage, addZippedPackageWith } from './packages/zip.endpoint.
 import { publishedEpisode } from './search/episode.endpoint.ts';
 import { countSeries, seriesForAgents, studioSeries } from './series/agents.endpoints.ts';
 import { postSeries } from './series/dublincore.endpoint.ts';
+
+/** Paths at the root of the server, as agents and recorders know them. */
+const AGENTS = [
+  ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/lti', '/series'],
+  ...['/studio-api', '/admin-ng', '/workflow', '/search'],
+];
 
 /** The endpoints of machines and recorders, in the order of the reference. */
 export const RECORDERS = {
@@ -107,4 +116,25 @@ export const RECORDERS = {
     definitionsForAgents,
     publishedEpisode,
   ],
+};
+
+/** The protocol of capture agents and recorders. It translates, and owns no rule. */
+export const wing = {
+  endpoints: [],
+  areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
+    {
+      path: '/capture-admin',
+      layers: [shareWith(trusted)],
+      guards: [byProgram, ask, runAs],
+      contentPolicy: NOTHING,
+    },
+    ...AGENTS.map((path) => ({
+      path,
+      // Some recorders in pages of trusted sites count on the session that a person has here.
+      layers: [shareWith(trusted, [], { credentials: true })],
+      guards: [byAnyone, ask, runAs],
+      contentPolicy: NOTHING,
+    })),
+  ],
+  mounted: () => [],
 };

@@ -1,0 +1,78 @@
+import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
+import { type Area, NOTHING } from '#platform/http/app/app.ts';
+import type { Guards } from '#platform/http/app/wing.ts';
+import type { WorkQueue } from '#platform/queue/port.ts';
+import { operatorAgents } from './operator/agents/agents.endpoint.ts';
+import {
+  operatorControl,
+  operatorDelete,
+  operatorRetryAll,
+  operatorStart,
+} from './operator/control.endpoints.ts';
+import { dashboardRoutes } from './operator/dashboard.ts';
+import { operatorHome } from './operator/now/now.endpoint.ts';
+import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
+import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
+import { operatorSearch } from './operator/recordings/search.endpoint.ts';
+import { operatorTrends } from './operator/trends/trends.endpoint.ts';
+import { operatorUploads } from './operator/uploads.endpoint.ts';
+import {
+  operatorAddWebhook,
+  operatorChangeWebhook,
+  operatorWebhooks,
+} from './operator/webhooks/webhooks.endpoints.ts';
+import { askToSignIn, forPeople } from './sign-in/page-layers.ts';
+import { signIn, signInForm, signOut } from './sign-in/sign-in.endpoints.ts';
+import { docsAsset, docsPage } from './site/docs.endpoints.ts';
+import { studioPages } from './studio/studio-pages.ts';
+import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
+import { watchPage } from './watch/watch.endpoints.ts';
+
+export { home } from './site/home.endpoint.ts';
+
+const DASHBOARD =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
+
+/** All pages, and the files and forms that belong to them. */
+export const wing = {
+  endpoints: [
+    docsPage,
+    docsAsset,
+    watchPage,
+    signInForm,
+    signIn,
+    signOut,
+    operatorHome,
+    operatorSearch,
+    operatorRecording,
+    operatorControl,
+    operatorStart,
+    operatorDelete,
+    operatorRetryAll,
+    operatorParts,
+    operatorLanes,
+    operatorWorkers,
+    operatorWebhooks,
+    operatorAddWebhook,
+    operatorChangeWebhook,
+    operatorTrends,
+    operatorUploads,
+    operatorAgents,
+    uploadingPage,
+    uploadAsset,
+  ],
+  areas: ({ onPages, ask }: Guards): Area[] => {
+    const layers = [forPeople()];
+    return [
+      { path: '/admin', layers, guards: [onPages, askToSignIn(), ask], contentPolicy: DASHBOARD },
+      { path: '/upload', layers, guards: [onPages, askToSignIn(), ask], contentPolicy: NOTHING },
+      { path: '/studio', layers, guards: [onPages, askToSignIn()] },
+      { path: '/sign-in', layers, contentPolicy: NOTHING },
+      { path: '/sign-out', layers, contentPolicy: NOTHING },
+    ];
+  },
+  mounted: ({ queue, studio }: { queue: WorkQueue; studio: WebAppFolder | undefined }) => [
+    dashboardRoutes(queue),
+    studioPages(studio),
+  ],
+};
