@@ -24,9 +24,9 @@ import {
   putSeriesFields,
   readSeriesMetadata,
 } from '#catalogue/series/endpoints/metadata.endpoints.ts';
-import { putProperties, readProperties } from '#catalogue/series/endpoints/properties.endpoints.ts';
 import { searchSeries } from '#catalogue/series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from '#catalogue/series/endpoints/series.endpoints.ts';
+import { putProperties, readProperties } from '#catalogue/series/properties.endpoints.ts';
 import {
   addressOptions,
   addressState,
@@ -71,7 +71,7 @@ import type { Wing } from '#platform/http/app/wing.ts';
 import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { createWorkflow } from '#processing/create.endpoint.ts';
 import { listDefinitions, readDefinition } from '#processing/definitions.endpoints.ts';
-import { listWorkflows } from '#processing/list.endpoint.ts';
+import { listWorkflows } from '#processing/workflow-list.endpoint.ts';
 import {
   changeWorkflow,
   deleteWorkflow,

@@ -1,5 +1,5 @@
 import { insertAttachments } from '#catalogue/events/attachments.ts';
-import { createEvents } from '#catalogue/events/create/create-events.ts';
+import { createEvents } from '#catalogue/events/create-events.ts';
 import { insertDocuments } from '#catalogue/events/documents.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import { updateEvent } from '#catalogue/events/update/update-event.ts';

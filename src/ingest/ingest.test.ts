@@ -7,7 +7,7 @@ import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
 import { answerFailure } from './answer-failure.ts';
-import { parseTrackRequest } from './external-api/track-form.ts';
+import { parseTrackRequest } from './external-api/track.endpoint.ts';
 import { type GatePass, UploadGate, type WhenFull } from './gate.ts';
 
 describe('the answer to an upload that failed', () => {

@@ -1,5 +1,5 @@
 import type { Principal } from '#access/principal.ts';
-import type { NewEvents } from '#catalogue/events/create/create-events.ts';
+import type { NewEvents } from '#catalogue/events/create-events.ts';
 import type { NewDocument } from '#catalogue/events/documents.ts';
 import type { Sender } from '#catalogue/events/event-state.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';

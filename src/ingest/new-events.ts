@@ -1,7 +1,7 @@
 import type { AclEntry } from '#access/acl/acl.ts';
 import { planRecordings, type RecordingPlan } from '#capture/schedules/plan.ts';
 import { chosenIdentifier, newEventColumns } from '#catalogue/events/columns.ts';
-import type { NewEvents } from '#catalogue/events/create/create-events.ts';
+import type { NewEvents } from '#catalogue/events/create-events.ts';
 import { NO_WORKFLOW } from '#catalogue/events/refusals.ts';
 import { requireValues } from '#metadata/parse.ts';
 import type { Queryable } from '#platform/database/kysely.ts';

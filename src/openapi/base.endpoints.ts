@@ -3,7 +3,19 @@ import { matchesNone } from '#platform/http/answer/etag.ts';
 import { API_VERSIONS, NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { EXAMPLE_URL, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
-import { ApiInfo, ApiVersions, DefaultVersion } from './base.schemas.ts';
+
+const Version = z.enum(API_VERSIONS.map((version) => `v${version}` as const));
+
+/** Where the API is and its newest version. */
+const ApiInfo = z
+  .object({ url: z.url().describe('Address of the API.'), version: Version.describe('The newest version.') })
+  .meta({ id: 'ApiInfo' });
+
+/** Every version the API speaks, oldest first. */
+const ApiVersions = z.object({ versions: z.array(Version), default: Version }).meta({ id: 'ApiVersions' });
+
+/** The version of answers to requests that ask for none. */
+const DefaultVersion = z.object({ default: Version }).meta({ id: 'DefaultVersion' });
 
 const DEFAULT = `v${NEWEST_VERSION}` as const;
 const VERSIONS = { versions: API_VERSIONS.map((version) => `v${version}` as const), default: DEFAULT };

@@ -1,12 +1,68 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { recordAttempts } from './attempts.ts';
-import { decide } from './configure.ts';
+import { compileCondition } from './condition.ts';
 import { PAUSE } from './definition.ts';
 import { ClaimLost, LockedWorkflow, type Step, tellTaken, type WorkflowRef } from './locked-workflow.ts';
 import { prepareRetry } from './retry.ts';
 import { IllegalMove, isActive } from './states.ts';
 import { hasAnotherSuspect, isSuspect } from './suspects.ts';
+
+/** How an attempt of an operation ended that did not succeed. */
+type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
+
+/**
+ * Writes down the end of an attempt at operations that are being worked on. What a part of the service is to blame for
+ * comes again and again for as long as it lasts; it is counted.
+ *
+ * @param operationIds those that are running; others are left out
+ */
+async function recordAttempts(
+  trx: Transaction,
+  operationIds: readonly number[],
+  { outcome, reason }: { outcome: Outcome; reason: string | null },
+): Promise<void> {
+  if (operationIds.length === 0) return;
+  await sql`
+    WITH ended AS (
+      SELECT id, worker, coalesce(claimed_at, now()) AS claimed_at FROM workflow_operations
+      WHERE id = ANY(${operationIds}) AND state = 'running'
+    ), repeated AS (
+      UPDATE workflow_attempts SET times = times + 1, ended_at = now(), worker = ended.worker
+      FROM ended WHERE ${outcome} = 'deferred' AND workflow_attempts.id = (
+        SELECT last.id FROM workflow_attempts last
+        WHERE last.operation_id = ended.id ORDER BY last.id DESC LIMIT 1)
+        AND workflow_attempts.outcome = ${outcome} AND workflow_attempts.reason IS NOT DISTINCT FROM ${reason}
+      RETURNING operation_id
+    )
+    INSERT INTO workflow_attempts (operation_id, outcome, worker, reason, started_at)
+    SELECT id, ${outcome}, worker, ${reason}, claimed_at FROM ended
+    WHERE NOT EXISTS (SELECT FROM repeated WHERE repeated.operation_id = ended.id)`.execute(trx);
+}
+
+/**
+ * Decides anew by the configuration which operations take part that have not begun and whose turn has not passed. What
+ * was held goes back to its place; those that wait for a person go on doing so.
+ */
+function decide(workflow: LockedWorkflow): void {
+  for (const step of workflow.stepsIn(['paused']))
+    if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
+  for (const step of workflow.stepsIn(['waiting', 'skipped'])) {
+    if (step.condition === null || hasTurnPassed(workflow, step)) continue;
+    const takesPart = compileCondition(step.condition).test(workflow.configuration);
+    const to = takesPart ? 'waiting' : 'skipped';
+    if (to !== step.state) workflow.moveStep(step, to);
+  }
+}
+
+function hasTurnPassed({ steps }: LockedWorkflow, { position, onFailure }: Step): boolean {
+  return steps.some(
+    (step) =>
+      step.onFailure === onFailure &&
+      step.position > position &&
+      step.state !== 'waiting' &&
+      step.state !== 'skipped',
+  );
+}
 
 /** What a worker says of an operation that it holds. */
 interface Held {

@@ -4,19 +4,103 @@ import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { listHeaders, UNKNOWN_FILTER, wholeListHeaders } from '#platform/http/list/index.ts';
 import {
+  listHeaders,
+  parseFilters,
+  parseSort,
+  UNKNOWN_FILTER,
+  wholeListHeaders,
+} from '#platform/http/list/index.ts';
+import {
+  type DefinitionJson,
   DefinitionListQuery,
   DefinitionQuery,
   DefinitionShape,
   UNKNOWN_CRITERION,
 } from './definition.schemas.ts';
 import type { WorkflowDefinition } from './definition.ts';
-import { definitionJson } from './definition-json.ts';
-import { listedDefinitions } from './definition-list.ts';
 import type { WorkflowDefinitions } from './definitions.ts';
 import { DEFINITION } from './examples.ts';
 import { DEFINITION_MISSING } from './refusals.ts';
+
+/** A workflow definition as the API shows it; what Inlet knows nothing of is as in a definition that says nothing of it. */
+function definitionJson(definition: WorkflowDefinition, query: DefinitionQuery): DefinitionJson {
+  const { id, title, description, tags, configuration_panel, configuration_panel_json } = definition;
+  return {
+    identifier: id,
+    title,
+    description,
+    tags,
+    ...(query.withconfigurationpanel && { configuration_panel }),
+    ...(query.withconfigurationpaneljson && { configuration_panel_json }),
+    ...(query.withoperations && { operations: operationsOf(definition) }),
+  };
+}
+
+function operationsOf({ operations, on_failure }: WorkflowDefinition): DefinitionJson['operations'] {
+  return [...operations, ...on_failure].map((operation) => ({
+    operation: operation.operation,
+    description: operation.description,
+    configuration: operation.configuration,
+    if: operation.if?.source ?? '',
+    unless: '',
+    fail_workflow_on_error: true,
+    error_handler_workflow: '',
+    retry_strategy: operation.retries > 0 ? 'retry' : 'none',
+    max_attempts: operation.retries + 1,
+  }));
+}
+
+const MAX_SHOWN = 200;
+
+const COMPARE: Readonly<Record<string, (a: WorkflowDefinition, b: WorkflowDefinition) => number>> = {
+  identifier: (a, b) => compare(a.id, b.id),
+  title: (a, b) => a.title.localeCompare(b.title, 'en'),
+  displayorder: (a, b) => a.display_order - b.display_order,
+};
+
+/** What a request wants of the definitions. */
+interface DefinitionListRequest {
+  filter?: string | undefined;
+  sort?: string | undefined;
+}
+
+/**
+ * Definitions as a request wants them: with one of the tags, in its order, or else by their identifiers.
+ *
+ * @throws {HttpError} 400 for a filter or a sort that cannot be read
+ */
+function listedDefinitions(
+  all: readonly WorkflowDefinition[],
+  { filter = '', sort }: DefinitionListRequest,
+): WorkflowDefinition[] {
+  const tags = tagsOf(filter);
+  const comparisons = [...parseSort(sort), { name: 'identifier', descending: false }].map(
+    ({ name, descending }) => {
+      const comparison = Object.hasOwn(COMPARE, name) ? COMPARE[name] : undefined;
+      if (!comparison) throw UNKNOWN_CRITERION(name.slice(0, MAX_SHOWN));
+      return (a: WorkflowDefinition, b: WorkflowDefinition) =>
+        descending ? comparison(b, a) : comparison(a, b);
+    },
+  );
+  return all
+    .filter((definition) => tags.length === 0 || tags.some((tag) => definition.tags.includes(tag)))
+    .sort((a, b) => comparisons.map((comparison) => comparison(a, b)).find((order) => order !== 0) ?? 0);
+}
+
+function tagsOf(filter: string): string[] {
+  return parseFilters([filter], { colons: true })
+    .flat()
+    .map(({ name, value }) => {
+      if (name !== 'tag') throw UNKNOWN_FILTER(name.slice(0, MAX_SHOWN));
+      return value;
+    });
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
 
 const PATH = '/api/workflow-definitions';
 

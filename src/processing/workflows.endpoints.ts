@@ -1,20 +1,73 @@
+import type { Context } from 'hono';
 import { z } from 'zod';
+import { type Action, requireAccess } from '#access/acl/acl.queries.ts';
 import { ADMINISTRATORS, apiRole } from '#access/roles/api-roles.ts';
-import type { Database } from '#platform/database/kysely.ts';
+import { recordChanges } from '#changes/record.ts';
+import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { checked } from '#platform/http/endpoint/check.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { accessibleWorkflow } from './access.ts';
 import { parseConfiguration } from './configuration.ts';
 import { controlWorkflow } from './control.ts';
 import { WORKFLOW } from './examples.ts';
 import { workflowJson } from './json.ts';
-import { findWorkflow, workflowsOfEvent } from './queries.ts';
+import { findWorkflow, type WorkflowRow, workflowsOfEvent } from './queries.ts';
 import { INVALID_CONFIGURATION, NO_MOVE, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
-import { removeWorkflow } from './remove.ts';
+import { isActive } from './states.ts';
 import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
+
+/**
+ * The workflow that a client names, if it may do that with its event.
+ *
+ * @throws {HttpError} 404 when it may not even read the event, 401 when it may read but not write it
+ */
+async function accessibleWorkflow(
+  db: Queryable,
+  c: Context,
+  id: string,
+  action: Action,
+): Promise<WorkflowRow> {
+  const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(db, Number(id)) : undefined;
+  const missing = () => WORKFLOW_MISSING(id);
+  if (!workflow) throw missing();
+  await requireAccess(db, 'events', c.var.principal, workflow.event_id, action, missing);
+  return workflow;
+}
+
+/**
+ * Forgets a workflow that has ended. Its event is in the state of the workflow before it, or in none.
+ *
+ * @param by the account that asks for it
+ * @returns false when it is gone
+ * @throws {HttpError} 409 for one that goes on
+ */
+async function removeWorkflow(trx: Transaction, id: number, by: string): Promise<boolean> {
+  const workflow = await trx
+    .selectFrom('workflows')
+    .select(['event_id', 'definition', 'state'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!workflow) return false;
+  if (isActive(workflow.state)) throw NOT_DELETABLE();
+  const { event_id: eventId, definition } = workflow;
+  await trx.selectFrom('events').select('id').where('id', '=', eventId).forUpdate().execute();
+  await trx.deleteFrom('workflows').where('id', '=', id).execute();
+  const before = await trx
+    .selectFrom('workflows')
+    .select('state')
+    .where('event_id', '=', eventId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const state = before?.state ?? '';
+  await trx.updateTable('events').set({ processing_state: state }).where('id', '=', eventId).execute();
+  const data = { workflow: id, definition, state };
+  await recordChanges(trx, [{ kind: 'workflow.deleted', eventId, actor: by, data }]);
+  return true;
+}
 
 const params = {
   workflow_id: pathParameter('Number of the workflow.', '42').meta({ override: { type: 'integer' } }),

@@ -1,14 +1,75 @@
+import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { formatInstant } from '#metadata/time.ts';
+import { formatInstant, parseDate } from '#metadata/time.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { Instant } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { canonicalAddress } from '#platform/text/ip-address.ts';
 import { PUBLICATION } from './examples.ts';
 import { publishedAddress } from './model.ts';
 import type { PublicationAddresses } from './presentation.ts';
 import { mayReadPublished } from './queries.ts';
-import { NO_ADDRESS, NO_DATE, NO_URL, SignedUrl, SignForm } from './sign.schemas.ts';
+
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/** Until when an address may be used: an ISO 8601 date, with or without a time and an offset (UTC without one); undefined for others. */
+export function parseValidUntil(text: string): Date | undefined {
+  const [, day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', offset = 'Z'] =
+    INSTANT.exec(text.trim()) ?? [];
+  const midnight = parseDate(day);
+  if (!midnight || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined;
+  const ahead = minutesAhead(offset);
+  if (ahead === undefined) return undefined;
+  const time = ((Number(hours) * 60 + Number(minutes) - ahead) * 60 + Number(seconds)) * 1000;
+  return new Date(midnight.getTime() + time + Number(fraction.slice(0, 3).padEnd(3, '0')));
+}
+
+/** By how many minutes a clock of the offset (`Z`, `+02`, `-0330`) is ahead of UTC. */
+function minutesAhead(offset: string): number | undefined {
+  if (offset.toUpperCase() === 'Z') return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(3).replace(':', '') || 0);
+  if (hours > 18 || minutes > 59) return undefined;
+  return (hours * 60 + minutes) * (offset.startsWith('-') ? -1 : 1);
+}
+
+const NO_URL = refusal(400, "Query parameter 'url' is mandatory");
+const NO_DATE = refusal(400, "Query parameter 'valid-until' is not a valid ISO-8601 date string");
+const NO_ADDRESS = refusal(400, "Query parameter 'valid-source' is not a valid IP address");
+
+/** What to sign, and how. */
+const SignForm = z.object({
+  url: z.string({ error: NO_URL.example }).trim().min(1, { error: NO_URL.example }).describe('The address.'),
+  'valid-until': read(parseValidUntil, NO_DATE.example).describe('Until when it may be used; ISO 8601.'),
+  'valid-source': read(canonicalAddress, NO_ADDRESS.example).describe(
+    'The only IP address from which it may be used.',
+  ),
+});
+
+/** A signed address, or why there is none. */
+const SignedUrl = z
+  .union([
+    z.object({ url: z.url(), 'valid-until': Instant }),
+    z.object({ error: z.string().describe('Why the address was not signed.') }),
+  ])
+  .meta({ id: 'SignedUrl' });
+
+/** A field that may be blank or missing. */
+function read<T>(parse: (text: string) => T | undefined, error: string) {
+  return z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (!text?.trim()) return undefined;
+      const value = parse(text);
+      if (value === undefined) context.addIssue(error);
+      return value;
+    });
+}
 
 interface Services {
   database: Database;

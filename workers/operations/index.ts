@@ -6,9 +6,7 @@ import { inspect } from './inspect.ts';
 import { noop } from './noop.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
-import { publish } from './publish.ts';
-import { republish } from './republish.ts';
-import { retract } from './retract.ts';
+import { publish, republish, retract } from './publishing.ts';
 
 /** Every operation a workflow definition may name, by name. A new one is a file here and a line below. */
 export const operations: ReadonlyMap<string, Operation> = new Map(

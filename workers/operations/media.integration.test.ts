@@ -13,7 +13,7 @@ import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
-import { publish } from './publish.ts';
+import { publish } from './publishing.ts';
 
 const bench = await createOperationBench();
 const { database, tracksOf } = bench;

@@ -4,9 +4,7 @@ import { sha256 } from '#test/support/bytes.ts';
 import { createOperationBench } from '#test/support/operation-context.ts';
 import { insertElement, insertEvent } from '#test/support/publication.ts';
 import type { Operation } from './operation.ts';
-import { publish } from './publish.ts';
-import { republish } from './republish.ts';
-import { retract } from './retract.ts';
+import { publish, republish, retract } from './publishing.ts';
 
 const bench = await createOperationBench();
 const { database, storage } = bench;

@@ -1,15 +1,35 @@
+import { sql } from 'kysely';
 import { apiRole } from '#access/roles/api-roles.ts';
+import { formatInstant } from '#metadata/time.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { answerList, listHeaders, PageQuery } from '#platform/http/list/index.ts';
-import { Agent, AgentList } from './agent.schemas.ts';
-import { findAgent } from './agents.queries.ts';
+import { answerList, type ListedResource, listHeaders, PageQuery } from '#platform/http/list/index.ts';
+import { Agent, type AgentJson, AgentList } from './agent.schemas.ts';
+import { type AgentRow, findAgent, shownAgent } from './agents.queries.ts';
 import { AGENT, AGENT_ID } from './examples.ts';
-import { AGENT_LIST, agentJson, KNOWN } from './list.ts';
+
+/** What stands for all that are known; clients cannot ask for others. */
+const KNOWN = { known: 'true' };
+
+/** The list of capture agents, by identifier: it can neither be filtered nor sorted, and everybody may see all. */
+const AGENT_LIST: ListedResource<AgentRow> = {
+  table: 'capture_agents',
+  shown: shownAgent,
+  sorts: {
+    criteria: {},
+    identifier: { name: 'agent_id', expression: sql.ref('capture_agents.id'), kind: 'text' },
+  },
+  filters: { known: { condition: () => ({ test: sql`NOT capture_agents.forgotten` }) } },
+};
+
+/** A capture agent as the API shows it. */
+function agentJson({ id, status, inputs, updated, url }: AgentRow): AgentJson {
+  return { agent_id: id, status, inputs, update: formatInstant(updated), url };
+}
 
 const AGENT_MISSING = refusal(404, (id: string) => `Cannot find an agent with id '${id}'.`, [AGENT_ID]);
 

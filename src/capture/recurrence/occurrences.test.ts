@@ -3,10 +3,8 @@ import rrule from 'rrule';
 import { describe, expect, test, vi } from 'vitest';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { offsetAt } from '#platform/text/time-zone.ts';
-import { daysInYear, yearRule } from './days-in-year.ts';
-import { occurrencesOf } from './occurrences.ts';
-import { readRule } from './rule.ts';
-import { RuleText } from './rule-text.ts';
+import { daysInYear, occurrencesOf, yearRule } from './occurrences.ts';
+import { RuleText, readRule } from './recurrence-rule.ts';
 
 const DAY = 86_400_000;
 const JANUARY = '2030-01-01T00:00:00Z 2030-01-31T23:59:59Z';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sentenceOf } from '#test/support/refusal.ts';
-import { readRule } from './rule.ts';
-import { RuleText } from './rule-text.ts';
+import { RuleText, readRule } from './recurrence-rule.ts';
 
 const read = (text: string) => readRule(new RuleText(text));
 

@@ -11,9 +11,38 @@ import { type Answer, defineEndpoint } from '#platform/http/endpoint/endpoint.ts
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
-import { processingNow } from './processing-now.ts';
 import type { UpdateRequest } from './update-stream.ts';
 import { TOO_MANY_STREAMS, type UpdateStreams } from './update-streams.ts';
+
+/** How the processing of an event is at this moment, as a message of a stream; undefined for one without a workflow. */
+async function processingNow(
+  database: Database,
+  eventId: string,
+): Promise<{ kind: 'workflow.state'; data: object } | undefined> {
+  const workflow = await database
+    .selectFrom('workflows as w')
+    .leftJoin('workflow_operations as o', (join) =>
+      join.onRef('o.workflow_id', '=', 'w.id').on('o.state', 'in', ['ready', 'running', 'paused', 'failed']),
+    )
+    .select(['w.id', 'w.definition', 'w.state', 'w.reason', 'o.operation', 'o.progress'])
+    .where('w.event_id', '=', eventId)
+    .orderBy('w.id', 'desc')
+    .orderBy('o.position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!workflow) return undefined;
+  const { id, definition, state, reason, operation, progress } = workflow;
+  const data = {
+    event: eventId,
+    workflow: id,
+    state,
+    definition,
+    ...(operation !== null && { operation, progress }),
+    ...(reason !== null && { reason }),
+    at: new Date().toISOString(),
+  };
+  return { kind: 'workflow.state', data };
+}
 
 const MOST_DIGITS = 15;
 

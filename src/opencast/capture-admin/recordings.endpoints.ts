@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OTHER_AGENT } from '#access/own-agent.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import { quoted } from '#capture/agents/names.ts';
 import {
   findRecording,
   type ReportedRecording,
@@ -11,8 +12,40 @@ import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { element, xmlAnswer } from './legacy-xml.ts';
-import { RecordingReport, UNKNOWN_RECORDING_STATE } from './recording-states.ts';
+
+/** What an agent can say of a recording. */
+const STATES = [
+  'unknown',
+  'capturing',
+  'capture_finished',
+  'capture_error',
+  'manifest',
+  'manifest_error',
+  'manifest_finished',
+  'compressing',
+  'compressing_error',
+  'uploading',
+  'upload_finished',
+  'upload_error',
+] as const;
+
+const UNKNOWN_RECORDING_STATE = refusal(
+  400,
+  (state: unknown) => `The form parameter 'state' is ${quoted(state)}; allowed are ${STATES.join(', ')}.`,
+  ['flying'],
+);
+
+/** The form in which an agent reports a recording. */
+const RecordingReport = z.object({
+  state: z.enum(STATES, {
+    error: ({ input }) =>
+      input === undefined
+        ? `Missing form parameter 'state'; allowed are ${STATES.join(', ')}.`
+        : UNKNOWN_RECORDING_STATE.sentence(input),
+  }),
+});
 
 interface Services {
   database: Database;

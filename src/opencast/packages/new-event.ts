@@ -4,7 +4,7 @@ import { parseForeignAcl } from '#access/acl/foreign-acl.ts';
 import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
 import { chosenIdentifier, episodeValues, newEventColumns } from '#catalogue/events/columns.ts';
-import type { NewEvents } from '#catalogue/events/create/create-events.ts';
+import type { NewEvents } from '#catalogue/events/create-events.ts';
 import type { DraftContents } from '#ingest/draft-contents.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import { storedCatalogs } from '#metadata/catalogs.queries.ts';

@@ -4,7 +4,7 @@ import { parseForeignAcl, UNREADABLE_POLICY } from '#access/acl/foreign-acl.ts';
 import type { Principal } from '#access/principal.ts';
 import { NEEDS_ROLE } from '#access/refusals.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { replaceSeriesAcl } from '#catalogue/series/change-acl.ts';
+import { replaceSeriesAcl } from '#catalogue/series/change-series-acl.ts';
 import { createSeries } from '#catalogue/series/create-series.ts';
 import { SERIES_ID } from '#catalogue/series/examples.ts';
 import { updateMetadata } from '#catalogue/series/update-metadata.ts';

@@ -6,7 +6,16 @@ import type { StoragePlace } from '../storage/backend.ts';
 import { storagePlace } from '../storage/backends.ts';
 import { Environment, type Variables } from './environment.ts';
 import type { Network } from './networks.ts';
-import { redact } from './redact.ts';
+
+/** A URL without its password, wherever clients of databases take one from; nothing of what is no such URL. */
+function redact(value: string): string {
+  if (!URL.canParse(value)) return '[redacted]';
+  const parsed = new URL(value);
+  if (parsed.pathname.includes('@')) return '[redacted]';
+  if (parsed.password) parsed.password = 'redacted';
+  if (parsed.searchParams.has('password')) parsed.searchParams.set('password', 'redacted');
+  return parsed.toString();
+}
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
@@ -18,7 +27,7 @@ export interface TracesConfig {
 }
 
 /** How tokens of an identity provider are verified and read. */
-export interface JwtConfig {
+interface JwtConfig {
   /** Where the key set is: an http or https URL, or the absolute path of a file. */
   keySet: string;
   issuer: string;
@@ -28,7 +37,7 @@ export interface JwtConfig {
 }
 
 /** What may be scheduled, and for how long a recording is awaited. */
-export interface SchedulingConfig {
+interface SchedulingConfig {
   /** What has to lie between two recordings of one agent. */
   minGapMs: number;
   /** Events that one recurrence rule may create. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { piecewise } from './cut-expression.ts';
-import { PictureCut } from './cut-pictures.ts';
-import { cutSound } from './cut-sound.ts';
+import { PictureCut, piecewise } from './cut-pictures.ts';
 import { CuttingFault, parseCutting } from './cutting.ts';
+import { cutSound } from './delivery-plan.ts';
 import { partsWithin, readFor } from './kept.ts';
 
 const smil = (body: string) => `<smil xmlns="http://www.w3.org/ns/SMIL"><body>${body}</body></smil>`;

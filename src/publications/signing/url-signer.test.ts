@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { parseValidUntil } from '../sign.endpoints.ts';
 import { isRefusal, type SigningTerms, UrlSigner } from './url-signer.ts';
-import { parseValidUntil } from './valid-until.ts';
 
 const KEY = { keyId: 'demoKeyOne', secret: '6EDB5EDDCF994B7432C371D7C274F', ttlSeconds: 7200 };
 const FILE = 'https://inlet.example/publications/p/e/presenter.mp4';

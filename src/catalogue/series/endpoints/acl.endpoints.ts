@@ -8,7 +8,7 @@ import { inTransaction } from '#platform/database/retry.ts';
 import { atLeast, mediaType, versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { jsonText } from '#platform/http/endpoint/schemas.ts';
-import { parseSeriesAcl, replaceSeriesAcl } from '../change-acl.ts';
+import { parseSeriesAcl, replaceSeriesAcl } from '../change-series-acl.ts';
 import { ACL_MISSING, ACL_UNPARSABLE, GONE, SERIES_MISSING } from '../refusals.ts';
 import { AclEcho, Override } from '../series.schemas.ts';
 import { SERIES_PARAMETERS } from '../versions.ts';

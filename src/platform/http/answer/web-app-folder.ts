@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
-import { ConfigError } from '#platform/setting/config-error.ts';
+import { ConfigError } from '../../setting/config-error.ts';
 
 /** A file of it, as it is served. */
 export interface WebAppFile {

@@ -5,7 +5,7 @@ import { HttpError } from '../errors/errors.ts';
 import { BodyReader, ClientGone } from './body.ts';
 import { readFields } from './form.ts';
 import { type FilePart, type FormLimits, type FormReading, readForm } from './multipart.ts';
-import { Search } from './search.ts';
+import { Search } from './parts.ts';
 
 const BOUNDARY = 'boundary';
 const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;

@@ -4,7 +4,7 @@ import type { Order } from '../../database/list/index.ts';
 import type { ApiVersion } from '../answer/version.ts';
 import { parseFilters } from './filter-grammar.ts';
 import { endOf, parseWords, utcInstant } from './filters.ts';
-import { streamedArray } from './json-stream.ts';
+import { streamedArray } from './list-answer.ts';
 import { decodeCursor, encodeCursor, type PageFacts, pageHeaders } from './page.ts';
 import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
 import { orderOf, parseSort, type Sorts } from './sorts.ts';

@@ -4,14 +4,54 @@ import { requireSchedulable } from '#capture/agents/require-agent.ts';
 import type { RecordingPlan } from '#capture/schedules/plan.ts';
 import { type Occurrence, stateAfter } from '#capture/states/state.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
+import { TEXT_BYTES } from '#metadata/values.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
 import type { Processing } from '#processing/processing.ts';
-import type { newEventColumns } from '../columns.ts';
-import { lookUp, type References, type Sender } from '../event-state.ts';
-import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from '../refusals.ts';
-import type { NewTrack } from '../tracks.ts';
-import { type EventWrite, writeEvents } from '../write-events.ts';
-import { occurrencesIn, scheduledColumns } from './occurrences.ts';
+import type { newEventColumns } from './columns.ts';
+import { lookUp, type References, type Sender } from './event-state.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from './refusals.ts';
+import type { NewTrack } from './tracks.ts';
+import { type EventWrite, type OwnColumns, writeEvents } from './write-events.ts';
+
+/**
+ * The recordings of a plan with their events' identifiers and titles. Those that a rule gave are numbered from 1, with
+ * as many digits as the last one has, and their identifiers are not for the client to choose.
+ *
+ * @throws {HttpError} 400 for a title that has no room for a number
+ */
+function occurrencesIn(
+  { periods, recurring }: RecordingPlan,
+  { id, title }: { id: string | undefined; title: string },
+): Occurrence[] {
+  const digits = String(periods.length).length;
+  if (recurring) requireRoom(title, digits);
+  return periods.map((period, i) => {
+    if (!recurring) return { ...period, eventId: id ?? randomUUID(), title };
+    const number = String(i + 1).padStart(digits, '0');
+    return { ...period, eventId: randomUUID(), title: title === '' ? number : `${title} ${number}` };
+  });
+}
+
+/** What a scheduled event has of its own: it is created when it starts, whatever its metadata say. */
+function scheduledColumns({ eventId, title, start, end }: Occurrence): OwnColumns {
+  return {
+    id: eventId,
+    title,
+    start_date: start,
+    created: start,
+    duration: end.getTime() - start.getTime(),
+  };
+}
+
+function requireRoom(title: string, digits: number): void {
+  const allowed = TEXT_BYTES - digits - 1;
+  const bytes = Buffer.byteLength(title);
+  if (bytes <= allowed) return;
+  throw badRequest(
+    `The value of 'title' has ${bytes} bytes of UTF-8; allowed are ${allowed}, because numbers are added to it.`,
+  );
+}
 
 /** What is to be known of new events; all of them share it, but for what a recurrence rule gives each. */
 export interface NewEvents {
@@ -28,7 +68,7 @@ export interface NewEvents {
 }
 
 /** Who creates events, and what has to lie between two recordings of an agent, in milliseconds. */
-export type Creator = Sender & { gapMs: number };
+type Creator = Sender & { gapMs: number };
 
 /**
  * Writes an event or, by a recurrence rule, many of them, with their schedules, catalogs, access control lists and

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { Principal } from '#access/principal.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import { mediaType, versionedJson } from '#platform/http/answer/version.ts';
+import { checked } from '#platform/http/endpoint/check.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { jsonText, TextByName } from '#platform/http/endpoint/schemas.ts';
+import { recordChange } from './changes.ts';
+import { seriesParams } from './endpoints/series.endpoints.ts';
+import { findProperties, lockSeries } from './queries.ts';
+import {
+  ACL_MISSING,
+  AN_SERIES_MISSING,
+  GONE,
+  PROPERTIES_TOO_LONG,
+  PROPERTIES_UNPARSABLE,
+  TOO_MANY_PROPERTIES,
+} from './refusals.ts';
+
+const NAME_BYTES = 255;
+const VALUE_BYTES = 100_000;
+const UNPARSABLE = PROPERTIES_UNPARSABLE.example;
+
+/** The name of a property. */
+const PropertyName = fitting(NAME_BYTES);
+
+/** The value of a property: anything but null; what is no text is taken as its JSON. */
+const PropertyValue = z
+  .unknown()
+  .transform((value, context) => {
+    try {
+      if (value !== null) return typeof value === 'string' ? value : JSON.stringify(value);
+    } catch {
+      // JSON.parse reads more levels than JSON.stringify can write.
+    }
+    context.addIssue(UNPARSABLE);
+    return z.NEVER;
+  })
+  .pipe(fitting(VALUE_BYTES));
+
+/** The form field `properties`. */
+const PropertiesRequest = z.record(PropertyName, PropertyValue).meta({
+  id: 'SeriesPropertiesRequest',
+  description: 'Text by name. Any other value but null is kept as its JSON text.',
+});
+
+/** Properties of a series. */
+const SeriesProperties = TextByName.meta({ id: 'SeriesProperties' });
+
+/** Properties as they were sent: values that are no text are kept as text, but answered as they came. */
+const PropertiesEcho = z.record(z.string(), z.unknown());
+
+/** PostgreSQL's JSON holds neither NUL nor half a surrogate pair. */
+function fitting(bytes: number) {
+  return z
+    .string()
+    .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: UNPARSABLE, abort: true })
+    .refine((text) => Buffer.byteLength(text) <= bytes, {
+      error: ({ input }) =>
+        `'${String(input).slice(0, 50).toWellFormed()}...' is longer than ${bytes} bytes of UTF-8.`,
+    });
+}
+
+const MAX_PROPERTIES = 1000;
+/** All names and values of a series together. */
+const TOTAL_BYTES = 2 ** 20;
+
+/** Free pairs of strings, by name. */
+type Properties = Map<string, string>;
+
+/**
+ * Reads the form field `properties` (compatibility 4.9). A value that is no string is taken as its JSON text.
+ *
+ * @throws {HttpError} 400
+ */
+function parseProperties(text: string): Properties {
+  if (text.trim() === '') throw ACL_MISSING();
+  const json = jsonOf(text);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw PROPERTIES_UNPARSABLE();
+  const properties: Properties = new Map();
+  for (const [name, value] of Object.entries(json)) {
+    properties.set(checked(PropertyName, name), checked(PropertyValue, value));
+  }
+  return properties;
+}
+
+/**
+ * Adds properties to a series, or gives them other values; the others stay.
+ *
+ * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read, 400 for more than a
+ *   series can have
+ */
+async function mergeProperties(
+  trx: Transaction,
+  { principal, id, changes }: { principal: Principal; id: string; changes: Properties },
+): Promise<void> {
+  await lockSeries(trx, principal, id, GONE);
+  const present = await findProperties(trx, id, principal);
+  const merged = new Map([...Object.entries(present ?? {}), ...changes]);
+  if (merged.size > MAX_PROPERTIES) throw TOO_MANY_PROPERTIES(MAX_PROPERTIES);
+  const properties = JSON.stringify(Object.fromEntries(merged));
+  if (Buffer.byteLength(properties) > TOTAL_BYTES) throw PROPERTIES_TOO_LONG(TOTAL_BYTES);
+  await trx.updateTable('series').set({ properties }).where('id', '=', id).execute();
+  await recordChange(trx, { id, principal, part: 'properties' });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw PROPERTIES_UNPARSABLE();
+  }
+}
+
+const PROPERTIES = { theme: '3', live: 'false' };
+
+interface Services {
+  database: Database;
+}
+
+export const readProperties = defineEndpoint({
+  method: 'get',
+  path: '/api/series/{series_id}/properties',
+  access: apiRole('SERIES_PROPERTIES_VIEW'),
+  summary: 'Read the properties of a series',
+  description: 'Whatever clients have noted of it.',
+  params: seriesParams,
+  answers: { 200: { description: 'The properties.', body: SeriesProperties, example: PROPERTIES } },
+  refusals: [AN_SERIES_MISSING],
+  handle: async ({ c, params }, { database }: Services) => {
+    const properties = await findProperties(database, params.series_id, c.var.principal);
+    if (!properties) throw AN_SERIES_MISSING(params.series_id);
+    return versionedJson(c, properties);
+  },
+});
+
+export const putProperties = defineEndpoint({
+  method: 'put',
+  path: '/api/series/{series_id}/properties',
+  access: apiRole('SERIES_PROPERTIES_EDIT'),
+  summary: 'Set properties of a series',
+  description: 'Others stay.',
+  params: seriesParams,
+  form: {
+    schema: z.object({ properties: jsonText(PropertiesRequest, 'Text by name.') }),
+    example: { properties: JSON.stringify(PROPERTIES) },
+  },
+  answers: {
+    200: { description: 'The properties as they were sent.', body: PropertiesEcho, example: PROPERTIES },
+  },
+  refusals: [ACL_MISSING, PROPERTIES_UNPARSABLE, GONE],
+  handle: async ({ c, params, fields }, { database }: Services) => {
+    const { principal } = c.var;
+    const text = (await fields()).get('properties') ?? '';
+    const changes = parseProperties(text);
+    await inTransaction(database, (trx) =>
+      mergeProperties(trx, { principal, id: params.series_id, changes }),
+    );
+    // As it was sent: a value that is no string stays what it is, although it is stored as one.
+    return c.body(text, 200, { 'Content-Type': mediaType(c.var.version), Vary: 'Accept' });
+  },
+});

@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { episodeValues } from '#catalogue/events/columns.ts';
+import { dublinCore } from '#metadata/dublincore.ts';
+import { EPISODE } from '#metadata/episode.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { DEFAULT_CHANNEL } from '#publications/model.ts';
+import {
+  channelsOf,
+  hasMediaFor,
+  publishElements,
+  republishCatalog,
+  retractPublications,
+} from '#publications/publishing.ts';
+import type { Operation, StoredFile } from './operation.ts';
+
+/** What the catalog of an event is called where it is published. */
+const FILENAME = 'dublincore.xml';
+
+/** Writes the event's catalog as it is now. @returns the path of the file */
+async function writeCatalog(database: Database, eventId: string, folder: string): Promise<string> {
+  const event = await database
+    .selectFrom('events')
+    .selectAll()
+    .where('id', '=', eventId)
+    .executeTakeFirstOrThrow();
+  const path = join(folder, FILENAME);
+  await writeFile(path, dublinCore(EPISODE, episodeValues(event)));
+  return path;
+}
+
+/**
+ * Makes what earlier operations prepared public on `channel`, with the event's catalog as it is now. Run again with
+ * nothing newly prepared, it brings the catalog of an existing publication up to date; an event without media gets no
+ * publication.
+ */
+export const publish: Operation = {
+  name: 'publish',
+  publishes: true,
+  lane: 'light',
+  async run({ eventId, configuration, database, folder, log, store }) {
+    const channel = configuration.channel || DEFAULT_CHANNEL;
+    if (!(await hasMediaFor(database, eventId, channel))) {
+      log.info({ channel }, 'the event has no media; nothing to publish');
+      return async () => undefined;
+    }
+    const catalog = await store(await writeCatalog(database, eventId, folder), 'text/xml');
+    return (trx) => publishElements(trx, { eventId, channel, catalog: { ...catalog, filename: FILENAME } });
+  },
+};
+
+/**
+ * Replaces the event's catalog in every publication, the internal one as well, by the event's metadata as they are now.
+ * What was prepared since stays unpublished, and an event that is published nowhere stays so.
+ */
+export const republish: Operation = {
+  name: 'republish',
+  lane: 'light',
+  async run({ eventId, database, folder, log, store }) {
+    const channels = await channelsOf(database, eventId);
+    log.info({ channels }, 'publications whose catalogs are renewed');
+    if (channels.length === 0) return async () => undefined;
+    const path = await writeCatalog(database, eventId, folder);
+    const stored: [channel: string, file: StoredFile][] = [];
+    for (const channel of channels) stored.push([channel, await store(path, 'text/xml')]);
+    return async (trx) => {
+      for (const [channel, file] of stored) {
+        await republishCatalog(trx, { eventId, channel, catalog: { ...file, filename: FILENAME } });
+      }
+    };
+  },
+};
+
+/** Removes the publication on `channel` with its objects, or every publication of the event without that setting. */
+export const retract: Operation = {
+  name: 'retract',
+  lane: 'light',
+  async run({ eventId, configuration, log }) {
+    const channel = configuration.channel || undefined;
+    return async (trx) => {
+      const removed = await retractPublications(trx, { eventId, channel });
+      log.info({ channel, publications: removed }, 'publications removed');
+    };
+  },
+};
