@@ -1,26 +1,19 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserServer, chromium } from 'playwright-core';
 import { inject } from 'vitest';
-
-const PATH = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+import { BROWSER_OPTIONS, CHROMIUM } from './launch-browser.ts';
 
 /** Whether tests in a browser can run here. Where they must (in CI), its absence is a failure. */
 export function browserAvailable(): boolean {
-  if (existsSync(PATH)) return true;
-  if (process.env.CI) throw new Error(`Tests in a browser need Chromium at ${PATH}; set CHROMIUM_PATH.`);
-  console.warn(`Tests in a browser are skipped: there is no Chromium at ${PATH}; set CHROMIUM_PATH.`);
+  if (existsSync(CHROMIUM)) return true;
+  if (process.env.CI) throw new Error(`Tests in a browser need Chromium at ${CHROMIUM}; set CHROMIUM_PATH.`);
+  console.warn(`Tests in a browser are skipped: there is no Chromium at ${CHROMIUM}; set CHROMIUM_PATH.`);
   return false;
 }
 
-/** Starts the one browser of all page tests: without a window, and it talks to nobody by itself. */
+/** Starts the one browser of all page tests. */
 export function serveBrowser(): Promise<BrowserServer> {
-  return chromium.launchServer({
-    executablePath: PATH,
-    args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-      ...['--disable-background-networking', '--disable-component-update'],
-    ],
-  });
+  return chromium.launchServer(BROWSER_OPTIONS);
 }
 
 /** Connects to the browser of all page tests. Closing the connection closes its contexts and leaves the browser running. */

@@ -1,0 +1,16 @@
+import { chromium } from 'playwright-core';
+
+/** The path of Chromium. */
+export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+/** The options of the browser of all page tests: without a window, and with no requests but those of its pages. */
+export const BROWSER_OPTIONS = {
+  executablePath: CHROMIUM,
+  args: [
+    ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+    ...['--disable-background-networking', '--disable-component-update'],
+  ],
+};
+
+/** Starts a browser for a program outside of the tests. */
+export const launchBrowser = () => chromium.launch(BROWSER_OPTIONS);
