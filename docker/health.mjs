@@ -1,4 +1,4 @@
-// Whether the container's role works: a worker answers on METRICS_PORT alone.
+// Checks the role of the container. A worker answers on METRICS_PORT only.
 const { PORT = '8080', METRICS_PORT } = process.env;
 const url = METRICS_PORT
   ? `http://127.0.0.1:${METRICS_PORT}/health/live`
