@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 const matches = (path: string, pattern: RegExp) =>
   [...read(path).matchAll(pattern)].map(([, found = '']) => found);
 const documents = [
-  ...['README.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
   ...readdirSync(join(PROJECT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -30,13 +30,27 @@ test('every alert leads to a heading that says what to do', () => {
   expect(runbooks.filter((name) => !headings.includes(name))).toEqual([]);
 });
 
-test.each(documents)('what %s links to is there', (path) => {
-  const targets = matches(path, /\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g);
-  expect(targets.filter((target) => !existsSync(join(PROJECT, dirname(path), target)))).toEqual([]);
+/** Returns the anchors of a document's headings, as GitHub names them. */
+const anchorsOf = (path: string) =>
+  matches(path, /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+test.each(documents)('the links of %s lead to files and headings that exist', (path) => {
+  const links = matches(path, /\]\((?!https?:)([^)]+)\)/g).map((link) => link.split('#'));
+  expect(links.filter(([target = '']) => !existsSync(join(PROJECT, dirname(path), target)))).toEqual([]);
+  const lost = links.filter(
+    ([target, anchor]) => anchor && !anchorsOf(target ? join(dirname(path), target) : path).includes(anchor),
+  );
+  expect(lost).toEqual([]);
 });
 
 test('SECURITY.md names every route that needs no account, and no other', () => {
-  const [, named = ''] = /^- HTTP Basic for every route but (.*?)\. /ms.exec(read('SECURITY.md')) ?? [];
+  const [, named = ''] =
+    /^Every route requires an account, except these:\n(.*?)\.$/ms.exec(read('SECURITY.md')) ?? [];
   const routes = [...named.matchAll(/`(?:([A-Z]+) )?(\/[^`]*)`/g)].map(([text, method, path = '']) => ({
     text,
     method: method?.toLowerCase(),
@@ -58,12 +72,12 @@ test('SECURITY.md names every route that needs no account, and no other', () => 
   expect(routes.filter((route) => !used.has(route)).map(({ text }) => text)).toEqual(['`/studio/*`']);
 });
 
-test('what bounds connections is said as it is', () => {
+test('SECURITY.md states the limit on connections', () => {
   const [, limit = ''] = /\bconnections: ([\d_]+)/.exec(read('src/platform/http/server/serve.ts')) ?? [];
-  expect(read('SECURITY.md')).toContain(`Of more than ${limit.replace('_', ',')} connections`);
+  expect(read('SECURITY.md')).toContain(`| connections | ${limit.replace('_', ',')} |`);
 });
 
-test('what the commands of docs/operating.md take from the project is there', () => {
+test('the files that commands of docs/operating.md use exist', () => {
   const commands = matches('docs/operating.md', /```sh\n(.*?)```/gs);
   const files = [...commands.join('\n').matchAll(/\/opt\/inlet\/(\S+)/g)].map(([, path = '']) => path);
   const units = readdirSync(join(PROJECT, 'docker/systemd'))

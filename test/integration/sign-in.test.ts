@@ -199,7 +199,7 @@ describe('a session', () => {
 
   test('is good where SECURITY.md says, and nowhere else', async () => {
     const text = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
-    const [, named = ''] = /It is good for\s(.*?)\. /s.exec(text) ?? [];
+    const [, named = ''] = /A session is valid for these paths:\s(.*?)\.$/ms.exec(text) ?? [];
     const { cookie } = await signIn(asAdmin);
     const folders = new Set(
       app.routes.map(({ path }) => `/${path.split('/')[1]}`).filter((path) => !/[*:]/.test(path)),

@@ -78,7 +78,7 @@ export async function measureUpload(bench: Bench, onRound: (round: number) => vo
       { ...many, of: raw.label, aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 }, peak: 350e6 },
     ],
   );
-  const former = libStoragePeer(bench, 'as Inlet was: lib-storage, 2 x 5 MiB', buckets.far.env, FORMER);
+  const former = libStoragePeer(bench, 'baseline: lib-storage, 2 x 5 MiB', buckets.far.env, FORMER);
   await measure(
     `S3, ${ROUND_TRIP_MS} ms`,
     buckets.far,
@@ -107,7 +107,7 @@ const notes = (sender: Sender, server: string) => [
   'Inlet is the API alone, by POST /api/events. multer: fsync before the answer. tus: one PATCH, fsync before its answer.',
   'Inlet computes the SHA-256 of every file; on S3 it signs each part as well, as lib-storage and the tus server do.',
   'lib-storage reads the file itself, nothing is received; it has its own defaults (4 parts of 5 MiB at once, for each upload).',
-  `"${ROUND_TRIP_MS} ms": a proxy adds them to each round trip; as Inlet was: what its storage did, without receiving or the SHA-256 of the file.`,
+  `"${ROUND_TRIP_MS} ms": a proxy adds them to each round trip; baseline: stores parts without receiving the file or computing its SHA-256.`,
   "CPU: seconds of the server (of lib-storage: the client) per GiB, its own and the system's for it.",
   'Peak: resident memory so far, from the start of the process; by tus and by forms it is the same process.',
 ];
