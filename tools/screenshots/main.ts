@@ -66,16 +66,20 @@ async function withDemo(
 async function fillServer(serving: string, [presenter = '', slides = '']: string[]): Promise<void> {
   const hour = 3_600_000;
   for (const [agent, state, title, from, to] of [
-    ['hall-1', 'capturing', 'Linear algebra', 0.1, 1.6],
+    ['hall-1', 'capturing', 'Linear algebra', -0.2, 1.3],
     ['hall-2', 'idle', 'Organic chemistry', 2, 3.5],
     ['seminar-room', 'idle', 'Microeconomics', 4, 5.5],
   ] as const) {
     const time = (hours: number) => new Date(Date.now() + hours * hour).toISOString().replace(/\.\d+/, '');
-    await post(serving, '/api/events', {
+    const event = await post(serving, '/api/events', {
       ...eventFields(title),
       scheduling: JSON.stringify({ agent_id: agent, start: time(from), end: time(to), inputs: ['default'] }),
     });
     await post(serving, `/capture-admin/agents/${agent}`, { state, address: `http://${agent}.example.org` });
+    if (state === 'capturing') {
+      const { identifier } = JSON.parse(event) as { identifier: string };
+      await post(serving, `/capture-admin/recordings/${identifier}`, { state });
+    }
   }
   const damaged = join(folder, 'damaged.mp4');
   const whole = await readFile(presenter);
@@ -104,12 +108,15 @@ function eventFields(title: string): Record<string, string> {
   };
 }
 
+/** Posts a form as the administrator and returns the body of the response. */
 async function post(serving: string, path: string, fields: Record<string, string>, file?: string) {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.set(name, value);
   if (file) body.set('presenter', new File([await readFile(file)], basename(file)));
   const response = await fetch(`${serving}${path}`, { method: 'POST', headers: { Authorization }, body });
-  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  const answer = await response.text();
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${answer}`);
+  return answer;
 }
 
 async function photographDashboard(browser: Browser, serving: string): Promise<void> {

@@ -5,10 +5,10 @@ const HEAD = [
   'world',
   'minutes',
   'accepted',
-  'became',
+  'result',
   'faults',
-  'of them kills',
-  'killed by a recording',
+  'kills among them',
+  'kills by a recording',
   'to publication: median, longest',
   'clean',
 ];
