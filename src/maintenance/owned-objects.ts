@@ -96,27 +96,6 @@ export async function ownersOf(client: pg.Client, keys: readonly string[]): Prom
   return rows.map(withNumbers);
 }
 
-/**
- * Rows whose objects have one of these digests, by what they say of them, and not one of the keys.
- *
- * @param sums SHA-256 in hexadecimal
- * @param most how many of each digest
- */
-export async function ownersOfSums(
-  client: pg.Client,
-  sums: readonly string[],
-  { besides, most }: { besides: readonly string[]; most: number },
-): Promise<OwnedObject[]> {
-  const { rows } = await client.query<OwnedObject>(
-    `SELECT key, size, sha256, mediatype, "table", id, "eventId", label, derived, "lostSum", staged FROM (
-       SELECT *, row_number() OVER (PARTITION BY sha256 ORDER BY key) AS nth FROM (${SELECTED}) AS named
-       WHERE sha256 = ANY ($1) AND key <> ALL ($2)) AS numbered
-     WHERE nth <= $3`,
-    [sums, besides, most],
-  );
-  return rows.map(withNumbers);
-}
-
 /** Which of the keys the staging ledger has: their objects are being stored, or wait to be removed. */
 async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ object_key: string }>(

@@ -56,7 +56,7 @@ export async function startOnRequest(
  * @returns whether it is there
  * @throws {NotNow} while it is processed, or awaits a recording
  */
-export async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> {
+async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> {
   const event = await trx
     .selectFrom('events')
     .select(['processing_state', 'agent_id'])

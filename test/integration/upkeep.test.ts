@@ -1,25 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { backupCommand } from '#cli/inlet/backup.ts';
 import { doctorCommand } from '#cli/inlet/doctor.ts';
 import { restoreCommand } from '#cli/inlet/restore.ts';
-import { verifyCommand } from '#cli/inlet/verify.ts';
 import { objectKey } from '#platform/storage/keys.ts';
-import { bytes, sha256 } from '../support/bytes.ts';
+import { bytes } from '../support/bytes.ts';
 import { temporaryFolder } from '../support/folders.ts';
-import { siteFolders } from '../support/site-folders.ts';
 import { emptySystem, openUpkeep, SOUND, say, type Upkeep } from '../support/upkeep.ts';
 
 let up: Upkeep;
 beforeEach(async () => {
   up = await openUpkeep();
 });
-const workflows = async () => {
-  const all = await up.app.database.selectFrom('workflows').select('definition').orderBy('id').execute();
-  return all.map(({ definition }) => definition);
-};
 
 describe('a backup', () => {
   test('restores every event and object', async () => {
@@ -45,7 +38,7 @@ describe('a backup', () => {
 });
 
 describe('verification and repair', () => {
-  test('report what is missing, damaged or orphaned, mend what they can, and the rest from a backup', async () => {
+  test('report what is missing, damaged or orphaned, and repair it from a backup', async () => {
     const events: string[] = [];
     for (let i = 1; i < 6; i += 1) events.push(await up.upload(bytes(1000, i)));
     const keys = await Promise.all(events.map((event) => up.trackOf(event)));
@@ -75,9 +68,10 @@ describe('verification and repair', () => {
     );
     const repaired = await up.verify('--digests', '--repair');
     const left = repaired.lines.filter((line) => line.includes('\n  left: '));
-    expect(left.map((line) => line.split(' ')[1]).sort()).toEqual([lost, cut, flipped].sort());
-    expect(await up.trackOf(events[3] ?? '')).toBe(renamed);
-    expect((await up.ledger()).filter((entry) => entry.startsWith('repair'))).toEqual([`repair ${orphan}`]);
+    expect(left.map((line) => line.split(' ')[1]).sort()).toEqual([lost, cut, flipped, invented].sort());
+    expect((await up.ledger()).filter((entry) => entry.startsWith('repair')).sort()).toEqual(
+      [`repair ${orphan}`, `repair ${renamed}`].sort(),
+    );
     expect((await up.verify('--digests', '--repair', '--from', backup)).code).toBe(0);
     expect(await up.verify('--digests')).toEqual(SOUND);
     for (const [i, event] of events.entries())
@@ -99,83 +93,8 @@ describe('verification and repair', () => {
     expect(await kinds()).toEqual([...damage, `staged ${sound}`]);
     expect(await kinds('--repair')).toEqual([...damage, `staged ${sound}`]);
     expect(await up.ledger()).toEqual([]);
-    expect(await kinds()).toEqual([`missing ${lost}`]);
+    expect(await kinds()).toEqual(damage);
   });
-});
-
-describe('a missing track that a program of the site made', () => {
-  const SUBTITLES = { program: 'subtitles.sh', output_flavor: 'captions/source', output_tags: 'lang:en' };
-  const BEGUN = expect.stringMatching(/^missing track.*\n {2}begun: workflow /);
-
-  async function repairNow() {
-    const site = await siteFolders();
-    onTestFinished(site.remove);
-    return say(verifyCommand, { ...up.system, env: { WORKFLOWS_DIR: site.workflows } }, ['--repair']);
-  }
-
-  const addOperations = (workflow_id: number, operations: readonly string[], more = {}) =>
-    up.app.database
-      .insertInto('workflow_operations')
-      .values(
-        operations.map((operation, position) => ({
-          ...{ workflow_id, position, operation, state: 'succeeded', max_attempts: 1, time_limit_ms: 1000 },
-          configuration: JSON.stringify(operation === 'command' ? { ...SUBTITLES, ...more } : {}),
-        })),
-      )
-      .execute();
-
-  /** An event whose workflow has ended, and whose made track has lost its object. */
-  async function lackingTrack(definition: string, operations: readonly string[], published = true) {
-    const { database } = up.app;
-    const event_id = await up.upload();
-    await database.updateTable('events').set({ processing_state: 'SUCCEEDED' }).execute();
-    const ended = database.updateTable('workflows').set({ definition, state: 'SUCCEEDED' }).returning('id');
-    const { id } = await ended.executeTakeFirstOrThrow();
-    await database.deleteFrom('workflow_operations').execute();
-    await addOperations(id, operations);
-    await database
-      .insertInto('tracks')
-      .values({
-        ...{ id: randomUUID(), event_id, position: 1, flavor: 'captions/source', filename: 'en.vtt' },
-        ...{ mediatype: 'text/vtt', object_key: objectKey('track'), size: 9, sha256: sha256(bytes(9)) },
-        made_by: 'command subtitles.sh  captions/source lang:en',
-      })
-      .execute();
-    const publication = { id: randomUUID(), event_id, channel: 'engage-player', mediatype: 'text/html' };
-    if (published) await database.insertInto('publications').values(publication).execute();
-    return event_id;
-  }
-
-  test('is made by the workflow that ran it, not by a later one that ran the program on other tracks', async () => {
-    const event_id = await lackingTrack('subtitled', ['inspect', 'command']);
-    const { id } = await up.app.database
-      .insertInto('workflows')
-      .values({
-        ...{ event_id, definition: 'other', title: '', configuration: '{}', state: 'SUCCEEDED' },
-        ...{ creator: '', request_id: '' },
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    await addOperations(id, ['command'], { tracks: 'presentation/*' });
-    expect((await repairNow()).lines).toEqual([BEGUN]);
-    expect(await workflows()).toEqual(['subtitled', 'other', 'subtitled']);
-  });
-
-  test.each<[string, string, string[], boolean, RegExp]>([
-    ['is not among the site’s any more', 'removed', ['command'], true, /a program of the site made it/],
-    ['is not known any more', 'subtitled', ['inspect', 'encode'], true, /a program of the site made it/],
-    ['would publish what was retracted', 'subtitled', ['command', 'publish'], false, /"engage-player"/],
-  ])(
-    'is reported, and nothing is begun, where its workflow %s',
-    async (_, definition, run, published, reason) => {
-      await lackingTrack(definition, run, published);
-      const { code, lines } = await repairNow();
-      expect(lines).toEqual([expect.stringMatching(/^missing track.*\n {2}left: /)]);
-      expect(lines[0]).toMatch(reason);
-      expect(code).toBe(1);
-      expect(await workflows()).toHaveLength(1);
-    },
-  );
 });
 
 test('the doctor does not take a folder of objects that has gone or is empty for that with the objects', async () => {

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { ownedTotals } from '#maintenance/owned-objects.ts';
 import { repair } from '#maintenance/repair/repair.ts';
-import { beAlone } from '#maintenance/verify/alone.ts';
 import { inWords } from '#maintenance/verify/finding.ts';
-import { Notes } from '#maintenance/verify/notes.ts';
+import { lockNotes, Notes } from '#maintenance/verify/notes.ts';
 import { verify } from '#maintenance/verify/verify.ts';
 import { formatBytes } from '#platform/text/units.ts';
-import { loadDefinitions } from '#processing/definitions.ts';
 import { CommandError } from '../failure.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { backupIn } from './backup-folder.ts';
@@ -20,9 +18,9 @@ missing (a row names an object that is not there), orphaned (an object that nobo
 those that were stored), staged (an object in use that would be removed). Exits with 0 only when nothing is wrong.
 
   --digests   reads every object and compares its SHA-256
-  --repair    mends what can be mended: rows get back objects that stand elsewhere, what workflows made is made anew, what
-              nobody owns is removed after seven days. Exits with 0 only when all of it is mended.
-  --from DIR  takes what is missing or damaged from a backup, where that has it as it should be
+  --repair    removes objects that nobody owns after seven days, and says what to do about everything else. Exits with 0 only
+              when everything has been repaired.
+  --from DIR  with --repair: takes objects that are missing or damaged from this backup
   --resume    goes on where a run was interrupted`;
 
 const OPTIONS = {
@@ -45,7 +43,7 @@ export const verifyCommand: Command = {
     return withConnections(environment, 'verify', async (connections) => {
       const { config, storage, client } = connections;
       const [rows, look] = [await client(), await client()];
-      if (!(await beAlone(look))) throw new CommandError('Another verification is under way.');
+      if (!(await lockNotes(look))) throw new CommandError('Another verification is under way.');
       const notes = new Notes(join(config.dataDir, 'verify.jsonl'));
       const from = values.resume ? await notes.resume({ digests }) : undefined;
       if (!from) await notes.begin({ digests });
@@ -81,31 +79,26 @@ export const verifyCommand: Command = {
         screen.write('Interrupted; --resume goes on where this run was.\n');
         return 130;
       }
-      const left = values.repair ? await mend(connections, notes, backup, print) : await count(notes);
+      const left = values.repair
+        ? await repairFindings(connections, notes, backup, print)
+        : await count(notes);
       await notes.end();
       return left === 0 ? 0 : 1;
     });
   },
 };
 
-/** @returns how many findings are not mended yet */
-async function mend(
-  { config, database, storage, client }: Connections,
+/** @returns the number of findings that are left */
+async function repairFindings(
+  { database, storage, client }: Connections,
   notes: Notes,
   backup: string | undefined,
   print: (line: string) => void,
 ): Promise<number> {
-  const parts = {
-    database,
-    look: await client(),
-    storage,
-    definitions: await loadDefinitions(config.workflowsDir),
-    creator: config.admin.username,
-    backup,
-  };
   let left = 0;
-  for await (const { finding, state, note } of repair(notes, parts)) {
-    if (state !== 'mended') left += 1;
+  for await (const result of repair(notes.findings(), { database, look: await client(), storage, backup })) {
+    const { finding, state, note } = result;
+    if (state === 'left') left += 1;
     print(`${inWords(finding)}\n  ${state}: ${note}`);
   }
   return left;

@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import type { BackedUpObject } from './backed-up.ts';
 import { unreadable } from './damaged.ts';
 import { OBJECTS } from './dump.ts';
+import { readManifest } from './manifest.ts';
 
 /** Reads the list of the objects of a dump, one after the other. */
 export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObject> {
@@ -25,4 +26,29 @@ export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObj
   } catch (error) {
     throw unreadable(path, fault ?? error);
   }
+}
+
+/**
+ * Finds objects in the list of a backup: under the same key, and with the same content under any key.
+ *
+ * @returns the objects that the backup lists, by key and by `contentOf`
+ * @throws when the backup is damaged
+ */
+export async function findInBackup(
+  folder: string,
+  wanted: readonly Pick<BackedUpObject, 'key' | 'size' | 'sha256'>[],
+): Promise<Map<string, BackedUpObject>> {
+  const found = new Map<string, BackedUpObject>();
+  const database = (await readManifest(folder))?.database;
+  if (database === undefined) return found;
+  const names = new Set(wanted.flatMap((object) => [object.key, contentOf(object)]));
+  for await (const object of listedObjects(join(folder, database))) {
+    for (const name of [object.key, contentOf(object)]) if (names.has(name)) found.set(name, object);
+  }
+  return found;
+}
+
+/** The name of a content: two objects of the same name have the same bytes, unless their SHA-256 is unknown. */
+export function contentOf({ size, sha256 }: Pick<BackedUpObject, 'size' | 'sha256'>): string {
+  return `${size} ${sha256}`;
 }

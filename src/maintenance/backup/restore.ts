@@ -13,7 +13,7 @@ import { listedObjects } from './objects-list.ts';
 
 const AT_ONCE = 4;
 const LACKING = 'the backup does not have it as it should be';
-const BROUGHT = `${LACKING}; what it has was brought back, and verify --repair tells what can be done`;
+const BROUGHT = `${LACKING}; what it has was brought back, and verify reports it`;
 
 /** What a backup is restored with. */
 export interface RestoreParts {

@@ -23,7 +23,7 @@ export interface Finding {
 }
 
 /** What a finding is about: a row, else an object. */
-export function subjectOf({ key, owner }: Finding): string {
+export function subjectOf({ key, owner }: Pick<Finding, 'key' | 'owner'>): string {
   return owner ? `${owner.table} ${owner.id}` : key;
 }
 

@@ -1,7 +1,20 @@
 import { appendFile, type FileHandle, mkdir, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type pg from 'pg';
 import { jsonLine } from '../json-lines.ts';
 import type { Finding } from './finding.ts';
+
+/** The name of the lock on the notes: only one verification at a time writes them. */
+const LOCK = 'inlet notes of a verification';
+
+/** Locks the notes for as long as the connection lives. @returns false when another verification has them */
+export async function lockNotes(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked',
+    [LOCK],
+  );
+  return rows[0]?.locked ?? false;
+}
 
 /** How far a verification is. */
 export interface Position {

@@ -4,10 +4,9 @@ import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
 import { forEachOf } from '../for-each.ts';
 import { type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { type BatchSize, objectBatches } from './batches.ts';
-import { examine, isEndangered } from './examine.ts';
+import { examine, isEndangered, orphanedUploads } from './examine.ts';
 import type { Finding } from './finding.ts';
 import type { Notes, Position } from './notes.ts';
-import { orphanedUploads } from './unfinished.ts';
 
 const READ_AT_ONCE = 4;
 const TOLD_AT_ONCE = 1_000;
