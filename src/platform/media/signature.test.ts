@@ -67,6 +67,8 @@ describe('detectMediaType', () => {
     ['packets of 188 bytes', packets(188, 6), 'video/mp2t'],
     ['packets of 192 bytes', packets(192, 6, 4), 'video/mp2t'],
     ['packets of 204 bytes', packets(204, 6), 'video/mp2t'],
+    ['packets that begin in the middle of one', packets(188, 7).subarray(100), 'video/mp2t'],
+    ['a WAV file of over 4 GB', text('RF64____WAVEds64'), 'audio/wav'],
     ['an MP3', mp3Frames(3), 'audio/mpeg'],
     ['an MP3 with a tag', concat(id3(300), mp3Frames(3)), 'audio/mpeg'],
     ['a tag longer than what is seen', id3(10_000).subarray(0, 4096), 'audio/mpeg'],
@@ -93,6 +95,11 @@ describe('detectMediaType', () => {
     const line = `G${'file:///etc/passwd?'.padEnd(186, '0')}\n`;
     expect(line.length).toBe(188);
     expect(detectMediaType(text(line.repeat(20)))).toBe(NOTHING);
+  });
+
+  it('has no media type for a playlist behind the header of an MP3 frame', () => {
+    const playlist = text('#EXTM3U\n#EXTINF:10,\nfile:///etc/passwd\n'.repeat(50));
+    expect(detectMediaType(concat(bytes(0xff, 0xfb, 0x90, 0x00), playlist))).toBe(NOTHING);
   });
 
   it('has no media type for noise', () => {
