@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { checkComplete } from './completeness/check.ts';
+import { checkComplete } from './completeness/completeness.ts';
 import { demuxerFor } from './demuxer.ts';
 import { detectMediaType, HEAD_BYTES } from './signature.ts';
 import { MediaFailure } from './tools/failure.ts';

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail } from './finding.ts';
+import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail } from './truncation-finding.ts';
 
 /** Where frames are looked for, when the header says nothing of their size, and at most. */
 const TAIL_BYTES = { usual: 65_536, most: 2 ** 20 };

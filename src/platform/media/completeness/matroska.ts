@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail } from './finding.ts';
+import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail } from './truncation-finding.ts';
 
 const SEGMENT_ID = 0x18538067;
 const CLUSTER_ID = Buffer.from([0x1f, 0x43, 0xb6, 0x75]);

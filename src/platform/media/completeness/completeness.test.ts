@@ -2,7 +2,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderForThisFile } from '#test/support/folders.ts';
-import { checkComplete } from './check.ts';
+import { checkComplete } from './completeness.ts';
 
 const folder = await folderForThisFile();
 const WHOLE = /^whole$/;

@@ -1,5 +1,29 @@
 import type { FileHandle } from 'node:fs/promises';
-import { CUT_SHORT, type Finding, read } from './finding.ts';
+import { CUT_SHORT, type Finding, NO_INDEX, read } from './truncation-finding.ts';
+
+const MAX_BOXES = 2_000_000;
+
+/** MP4 and QuickTime: boxes with lengths, one of them the index. */
+export async function checkIso(file: FileHandle, size: number): Promise<Finding | undefined> {
+  let at = 0;
+  let index = false;
+  for (let boxes = 0; boxes < MAX_BOXES && size - at >= 8; boxes++) {
+    const header = await read(file, at, 16);
+    const type = header.toString('latin1', 4, 8);
+    const short = header.readUInt32BE(0);
+    const length = short === 0 ? size - at : short === 1 ? longBoxLength(header) : short;
+    // Padding or rubbish behind the last box does no harm.
+    if (length < 8) break;
+    if (type === 'moov') index = true;
+    if (at + length > size && (type === 'moov' || type === 'moof' || type === 'mdat')) return CUT_SHORT;
+    at += length;
+  }
+  return index ? undefined : NO_INDEX;
+}
+
+function longBoxLength(header: Buffer): number {
+  return header.length < 16 ? 0 : Number(header.readBigUInt64BE(8));
+}
 
 /** Sizes from here on are what recorders write while they do not know the size yet. */
 const PLACEHOLDER = 0x7fff_0000;
@@ -14,7 +38,7 @@ export async function checkRiff(file: FileHandle, size: number): Promise<Finding
     const head = await read(file, at, 36);
     const form = head.toString('latin1', 0, 4);
     if (head.length < 8 || (form !== 'RIFF' && form !== 'RF64')) return undefined;
-    const length = form === 'RF64' ? longLength(head) : head.readUInt32LE(4);
+    const length = form === 'RF64' ? rf64Length(head) : head.readUInt32LE(4);
     if (form === 'RIFF' && length >= PLACEHOLDER) return undefined;
     // Sizes are even, but not every recorder writes the byte that fills up.
     if (at + length + 8 > size + 1) return CUT_SHORT;
@@ -24,7 +48,7 @@ export async function checkRiff(file: FileHandle, size: number): Promise<Finding
 }
 
 /** The first chunk of a file over 4 GB has its length; 0 when it is not there. */
-function longLength(head: Buffer): number {
+function rf64Length(head: Buffer): number {
   return head.length >= 28 && head.toString('latin1', 12, 16) === 'ds64'
     ? Number(head.readBigUInt64LE(20))
     : 0;

@@ -1,20 +1,14 @@
 import type { FileHandle } from 'node:fs/promises';
 import { MediaFailure } from '../tools/failure.ts';
-import { checkAsf } from './asf.ts';
-import { checkAiff, checkCaf, checkRiff } from './chunks.ts';
-import type { Check } from './finding.ts';
+import { checkDv, checkFrames, checkMp3 } from './audio-frames.ts';
+import { checkAsf, checkFlv, checkMxf } from './broadcast-formats.ts';
+import { checkAiff, checkCaf, checkIso, checkRiff } from './chunked-formats.ts';
 import { checkFlac } from './flac.ts';
-import { checkFlv } from './flv.ts';
-import { checkDv, checkFrames } from './frames.ts';
-import { checkIso } from './iso.ts';
 import { checkMatroska } from './matroska.ts';
-import { checkMp3 } from './mp3.ts';
-import { checkMxf } from './mxf.ts';
-import { checkOgg } from './ogg.ts';
-import { checkProgramStream } from './program-stream.ts';
-import { checkTransportStream } from './transport-stream.ts';
+import { checkOgg, checkProgramStream, checkTransportStream } from './packet-streams.ts';
+import type { Check } from './truncation-finding.ts';
 
-/** How to see the end of what a demuxer reads. AMR has nothing that could be told from the end. */
+/** The check of each demuxer's format. AMR has none: nothing marks its end. */
 const CHECKS: Readonly<Record<string, Check>> = {
   mov: checkIso,
   matroska: checkMatroska,
