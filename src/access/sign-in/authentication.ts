@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { HttpError } from '#platform/http/errors/errors.ts';
-import { remoteAddress } from '#platform/http/server/remote-address.ts';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { anonymous, type Principal } from '../principal.ts';
 import {
   BASIC,

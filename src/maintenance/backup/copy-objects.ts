@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isObjectKey } from '#platform/storage/keys.ts';
 import { beginSha256 } from '#platform/storage/thread/sha256.ts';
+import { forEachOf, oneByKey } from '../concurrency.ts';
 import { type Reading, readObject, UNREADABLE } from '../digests.ts';
-import { forEachOf } from '../for-each.ts';
-import { oneByKey } from '../one-by-key.ts';
 import { type BackedUpObject, backupPath, damagedPath, digestOfFile } from './backed-up.ts';
 
 const AT_ONCE = 4;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { isObjectKey } from '#platform/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
-import { forEachOf } from '../for-each.ts';
+import { forEachOf } from '../concurrency.ts';
 import { namedAndStaged, type OwnedObject, ownersOf } from '../owned-objects.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ObjectStorage } from '#platform/storage/port.ts';
+import { forEachOf } from '../concurrency.ts';
 import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
-import { forEachOf } from '../for-each.ts';
 import { type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { type BatchSize, objectBatches } from './batches.ts';
 import { examine, isEndangered, orphanedUploads } from './examine.ts';

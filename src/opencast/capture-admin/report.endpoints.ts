@@ -15,7 +15,7 @@ import { pathParameter, TextByName } from '#platform/http/endpoint/schemas.ts';
 import { badRequest, SENTENCE } from '#platform/http/errors/errors.ts';
 import { fieldsOf, isUrlencoded, readBody } from '#platform/http/form/form.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
-import { remoteAddress } from '#platform/http/server/remote-address.ts';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
 
 /**
  * The configuration that a request brings: its whole body, whatever type it claims to have (curl calls everything a

@@ -5,7 +5,7 @@ import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Authenticator } from '#access/sign-in/authenticator.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
-import { remoteAddress } from '#platform/http/server/remote-address.ts';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { PAGE_HEADERS, signInPage } from './sign-in-page.ts';
 
 interface Services {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { remoteAddress } from '#platform/http/server/remote-address.ts';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
 import type { Policy } from './policy.ts';
 import { isRefusal, type Refusal, type UrlSigner } from './url-signer.ts';
 

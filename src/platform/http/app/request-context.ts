@@ -3,8 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from '../../telemetry/log.ts';
 import { requestSeconds } from '../../telemetry/metrics.ts';
 import { type Traced, type TraceHeaders, traced } from '../../telemetry/tracing.ts';
-import { type ClientAddress, clientsBehind } from '../server/client-address.ts';
-import { peerAddress } from '../server/remote-address.ts';
+import { type ClientAddress, clientsBehind, peerAddress } from '../server/client-address.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,9 +1,9 @@
 import { BlockList } from 'node:net';
+import type { Context } from 'hono';
 import type { Network } from '../../config/networks.ts';
 import { canonicalAddress } from '../../text/ip-address.ts';
-import { byForwarded, byForwardedFor } from './forwarded.ts';
 
-/** Who asks, by the address of the other end of the connection and the headers of the request. */
+/** Returns the address of the client, by that of the other end of the connection and the headers of the request. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
 
 /** More proxies than any request passes. */
@@ -54,4 +54,68 @@ export function clientsBehind(proxies: readonly Network[]): ClientAddress {
 /** What is no address of IP, such as that of a socket in a file, stays what it is. */
 function plain(address: string): string {
   return canonicalAddress(address) ?? address;
+}
+
+/** More than any chain of proxies writes. */
+const FORWARDED_MAX_LENGTH = 8192;
+/** A name and a value, bare or in quotes, and what ends it. Proxies leave out quotes where RFC 7239 wants them. */
+const FORWARDED_PAIR = /[ \t]*([!#$%&'*+\-.^_`|~\w]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]+))[ \t]*(;|,|$)/y;
+/** An address, in brackets or not, and a port that nobody needs, which may be a name of its own (RFC 7239). */
+const NODE = /^(?:\[([\da-f:.]{2,45})\]|([\d.]{7,15}))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
+/** What some proxies make of an address of IPv6: no brackets, and no port. */
+const BARE = /^[\da-f:.]{2,45}$/i;
+
+/**
+ * Yields the address that asked each proxy, by `X-Forwarded-For`, from the last proxy to the first; undefined for an
+ * address that is hidden (`unknown`, an obfuscated name) or malformed. Lazy, since clients write the left of it.
+ */
+function* byForwardedFor(header: string): Generator<string | undefined> {
+  for (let end = header.length; end >= 0; ) {
+    const comma = end === 0 ? -1 : header.lastIndexOf(',', end - 1);
+    yield addressOf(header.slice(comma + 1, end).trim());
+    end = comma;
+  }
+}
+
+/**
+ * Returns the same by `Forwarded` (RFC 7239). A quote that a client leaves open continues into what proxies have written,
+ * so the whole header is read, and one that is malformed anywhere names no address.
+ */
+function byForwarded(header: string): (string | undefined)[] {
+  if (header.length > FORWARDED_MAX_LENGTH) return [undefined];
+  const hops: (string | undefined)[] = [];
+  let told: (string | undefined)[] = [];
+  for (let at = 0, ended = ','; ended !== ''; ) {
+    FORWARDED_PAIR.lastIndex = at;
+    const [pair, name = '', quoted, bare = '', end = ''] = FORWARDED_PAIR.exec(header) ?? [];
+    if (pair === undefined) return [undefined];
+    at += pair.length;
+    ended = end;
+    if (name.toLowerCase() === 'for') told.push(addressOf(quoted?.replace(/\\(.)/g, '$1') ?? bare));
+    if (end === ';') continue;
+    hops.push(told.length === 1 ? told[0] : undefined);
+    told = [];
+  }
+  return hops.reverse();
+}
+
+/** @returns undefined for what is no address of IP */
+function addressOf(node: string): string | undefined {
+  const [, v6, v4] = NODE.exec(node) ?? [];
+  if (v4 !== undefined) return canonicalAddress(v4);
+  const address = v6 ?? (BARE.test(node) ? node : '');
+  return address.includes(':') ? canonicalAddress(address) : undefined;
+}
+
+/**
+ * The IP address of the client, also behind a proxy that is trusted; empty without a connection. Addresses that are handed
+ * out begin with PUBLIC_URL, so what a proxy says of scheme and host is of no interest.
+ */
+export function remoteAddress(c: Context): string {
+  return c.get('client') ?? peerAddress(c);
+}
+
+/** The IP address of the other end of the connection, as `serve` hands it over. */
+export function peerAddress(c: Context): string {
+  return (c.env as { remoteAddress?: string } | undefined)?.remoteAddress ?? '';
 }

@@ -1,7 +1,7 @@
 /**
- * Does work for each, some at once. The first fault ends it, when what is under way has ended.
+ * Works on several items concurrently. After the first fault it waits for the work under way, then throws.
  *
- * @param atOnce how many
+ * @param atOnce the number of items that are worked on at one time
  * @throws the first fault, or the signal's reason
  */
 export async function forEachOf<T>(
@@ -28,4 +28,23 @@ export async function forEachOf<T>(
   await Promise.all(Array.from({ length: atOnce }, runner));
   await iterator.return();
   if (fault) throw fault.error;
+}
+
+/** Serializes the work on items with the same key: rows of two tables may name one object. */
+export function oneByKey<T extends { key: string }>(
+  work: (item: T) => Promise<unknown>,
+): (item: T) => Promise<void> {
+  const underWay = new Map<string, Promise<unknown>>();
+  return async (item) => {
+    for (let other = underWay.get(item.key); other; other = underWay.get(item.key)) {
+      await other.catch(() => undefined);
+    }
+    const own = work(item);
+    underWay.set(item.key, own);
+    try {
+      await own;
+    } finally {
+      underWay.delete(item.key);
+    }
+  };
 }
