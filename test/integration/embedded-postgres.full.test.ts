@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { serviceAccount } from '#platform/database/embedded/account.ts';
 import { registered, startTime } from '#platform/database/embedded/processes.ts';
+import { serviceAccount } from '#platform/database/embedded/programs.ts';
 import { startEmbedded } from '#platform/database/embedded/start.ts';
 
 const { cp, mkdir, readdir, readFile, rename, stat, writeFile } = fs;

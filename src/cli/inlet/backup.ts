@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { BackupUnderWay, takeBackup } from '#maintenance/backup/backup.ts';
-import { NoPlaceForBackup, requirePlace } from '#maintenance/backup/place.ts';
-import { systemOf } from '#maintenance/backup/system.ts';
+import { BackupFolderInUse, requireBackupFolder, systemOf } from '#maintenance/backup/backup-destination.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { CommandError } from '../failure.ts';
@@ -41,7 +40,7 @@ export const backupCommand: Command = {
       const { digests = false } = values;
       const parts = { client: reader, keeper, storage, version, system, digests, signal, onProgress };
       try {
-        await requirePlace(folder, { dataDir: config.dataDir, system });
+        await requireBackupFolder(folder, { dataDir: config.dataDir, system });
         const { manifest: taken, lacking } = await takeBackup(folder, parts);
         for (const { key, reason } of lacking) print(`${key}: ${reason}`);
         const rows = Object.values(taken.tables).reduce((sum, count) => sum + count, 0);
@@ -52,7 +51,7 @@ export const backupCommand: Command = {
         );
         return lacking.length === 0 ? 0 : 1;
       } catch (error) {
-        const isExpected = error instanceof BackupUnderWay || error instanceof NoPlaceForBackup;
+        const isExpected = error instanceof BackupUnderWay || error instanceof BackupFolderInUse;
         throw isExpected ? new CommandError(error.message) : error;
       } finally {
         progress.stop();

@@ -1,5 +1,4 @@
-import { BackupDamaged } from '#maintenance/backup/damaged.ts';
-import type { Manifest } from '#maintenance/backup/manifest.ts';
+import { BackupDamaged, type Manifest } from '#maintenance/backup/manifest.ts';
 import { NotToBeReplaced, requireUnused, restoreBackup } from '#maintenance/backup/restore.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '#platform/database/migrate.ts';

@@ -3,9 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { BackupDamaged, unreadable } from './damaged.ts';
-import { tableFile } from './dump.ts';
-import { columnList, type Table, tablesInOrder, tablesLeftOut } from './tables.ts';
+import { columnList, type Table, tableFile, tablesInOrder, tablesLeftOut } from './dump.ts';
+import { BackupDamaged, unreadable } from './manifest.ts';
 
 /**
  * Fills empty tables with those of a dump, all of them or none. Triggers rest meanwhile: what they would derive is in the

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import type { BackedUpObject } from './backed-up.ts';
-import { unreadable } from './damaged.ts';
 import { OBJECTS } from './dump.ts';
-import { readManifest } from './manifest.ts';
+import { readManifest, unreadable } from './manifest.ts';
 
 /** Reads the list of the objects of a dump, one after the other. */
 export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObject> {

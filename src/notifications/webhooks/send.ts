@@ -1,7 +1,6 @@
 import { ask } from '#platform/outbound/ask.ts';
 import { connect } from '#platform/outbound/connect.ts';
-import { OutboundFault } from '#platform/outbound/fault.ts';
-import { parseTarget } from '#platform/outbound/target.ts';
+import { OutboundFault, parseTarget } from '#platform/outbound/target.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { type Message, signedHeaders } from './message.ts';
 

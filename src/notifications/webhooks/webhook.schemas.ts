@@ -4,8 +4,7 @@ import { CHANGE_FILTERS, parseChangeFilter } from '#changes/filter.ts';
 import { Instant } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isPublic, mayBePrivate } from '#platform/outbound/addresses.ts';
-import { OutboundFault } from '#platform/outbound/fault.ts';
-import { parseTarget } from '#platform/outbound/target.ts';
+import { OutboundFault, parseTarget } from '#platform/outbound/target.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { isSecret } from './message.ts';
 

@@ -1,8 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { patientTimer } from '../process/timeout.ts';
-import { OutboundFault } from './fault.ts';
-import type { Target } from './target.ts';
+import { OutboundFault, type Target } from './target.ts';
 
 /** What is asked, and how the answer is awaited. */
 export interface AskOptions {

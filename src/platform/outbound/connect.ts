@@ -2,8 +2,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls';
 import type { NamedHost } from '../setting/value-kinds.ts';
 import { mayBePrivate, mayConnect } from './addresses.ts';
-import { OutboundFault } from './fault.ts';
-import type { Target } from './target.ts';
+import { OutboundFault, type Target } from './target.ts';
 
 const CONNECT_MS = 10_000;
 

@@ -1,5 +1,3 @@
-import { OutboundFault } from './fault.ts';
-
 /** An address that may be asked. */
 export interface Target {
   url: URL;
@@ -28,4 +26,9 @@ export function parseTarget(text: string, base?: URL): Target {
   const host = url.hostname.replace(/\.$/, '');
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   return { url, host, port, secure };
+}
+
+/** Another host was not reached, or said nothing that can be read. The message is a reason without a capital and a full stop. */
+export class OutboundFault extends Error {
+  override name = 'OutboundFault';
 }

@@ -1,7 +1,7 @@
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import { conditionalJson } from '#platform/http/answer/conditional-json.ts';
+import { conditionalJson } from '#platform/http/answer/etag.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';

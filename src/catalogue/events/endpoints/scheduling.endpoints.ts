@@ -11,7 +11,7 @@ import { Scheduling, SchedulingUpdate } from '#capture/schedules/scheduling.sche
 import { NO_END, UNPARSABLE_DATE, UNPARSABLE_HERE } from '#capture/states/refusals.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import { conditionalJson } from '#platform/http/answer/conditional-json.ts';
+import { conditionalJson } from '#platform/http/answer/etag.ts';
 import { atLeast } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { TextFlag } from '#platform/http/endpoint/query.schemas.ts';

@@ -12,7 +12,7 @@ import { FIELD_UNKNOWN, FLAVOR_UNKNOWN } from '#metadata/refusals.ts';
 import { CatalogsRequest } from '#metadata/schemas.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { conditionalJson } from '#platform/http/answer/conditional-json.ts';
+import { conditionalJson } from '#platform/http/answer/etag.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import {

@@ -1,5 +1,5 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { OutboundFault } from '#platform/outbound/fault.ts';
+import { OutboundFault } from '#platform/outbound/target.ts';
 
 /** A file that a client names by its address, and that is not fetched from there or does not come. */
 export const URL_REFUSED = refusal(400, (reason: string) => `The URL cannot be fetched: ${reason}.`, [

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serviceAccount } from './account.ts';
 import type { EmbeddedPaths } from './paths.ts';
-import { run } from './programs.ts';
+import { run, serviceAccount } from './programs.ts';
 
 /** The only role, and the name of its database. */
 const ROLE = 'inlet';

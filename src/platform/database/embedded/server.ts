@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureCluster } from './cluster.ts';
 import type { EmbeddedPaths } from './paths.ts';
-import { lastPort, runningPostmaster } from './postmaster.ts';
-import { registered } from './processes.ts';
+import { lastPort, registered, runningPostmaster } from './processes.ts';
 import { run } from './programs.ts';
 
 /** What a crashed server leaves may hold up the next one for a moment, and a port may be taken. */

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { allowsRange, matchesNone, strongEtag } from './etag.ts';
-import { lengthForHead } from './head.ts';
 import { requestedRange } from './range.ts';
+import { lengthForHead } from './response-headers.ts';
 
 describe('entity tags', () => {
   const etag = strongEtag('abc');

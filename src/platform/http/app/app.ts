@@ -1,7 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Logger } from '../../telemetry/log.ts';
-import { lengthForHead } from '../answer/head.ts';
-import { securityHeaders } from '../answer/security-headers.ts';
+import { lengthForHead, securityHeaders } from '../answer/response-headers.ts';
 import { addEndpoints, type Endpoint } from '../endpoint/endpoint.ts';
 import { Rules } from '../endpoint/rules.ts';
 import type { ClientAddress } from '../server/client-address.ts';

@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { patientTimer } from '../../process/timeout.ts';
 import { HttpError } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
-import { ChunkCount, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/chunk-size.ts';
-import { messageOf } from '../server/message.ts';
+import { ChunkCount, messageOf, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/incoming-message.ts';
 
 export const SILENT = refusal(
   408,

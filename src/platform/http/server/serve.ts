@@ -1,10 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { TINY_CHUNKS, watchChunks } from './chunk-size.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
-import { rememberMessage } from './message.ts';
+import { usualHeaderName } from './header-names.ts';
+import { rememberMessage, TINY_CHUNKS, watchChunks } from './incoming-message.ts';
 import { faultOfTarget, hostOf, REFUSAL } from './request-target.ts';
-import { InletResponse } from './response.ts';
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -146,5 +151,33 @@ function listenError(
   }
   return new ListenError(
     `HOST ${host} with ${variable} ${port} cannot be used: ${error instanceof Error ? error.message : error}`,
+  );
+}
+
+/** A body longer than this is not received only to be thrown away. */
+const WORTH_READING_BYTES = 64 * 1024;
+
+/** An answer with the usual names of headers, and the last one of a connection on which much is still to come. */
+class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+  override writeHead(status: number, ...rest: unknown[]): this {
+    const headers = rest.at(-1);
+    if (headers && typeof headers === 'object' && !Array.isArray(headers)) {
+      rest[rest.length - 1] = Object.fromEntries(
+        Object.entries(headers as OutgoingHttpHeaders).map(([name, value]) => [usualHeaderName(name), value]),
+      );
+    }
+    const unread = leavesMuch(this.req);
+    if (unread) this.shouldKeepAlive = false;
+    super.writeHead(status, ...(rest as [OutgoingHttpHeaders]));
+    // Dropped from now on, in the sight of whoever watches over its chunks.
+    if (unread) this.req.resume();
+    return this;
+  }
+}
+
+function leavesMuch({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return (
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > WORTH_READING_BYTES
   );
 }

@@ -1,5 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 
+const messages = new WeakMap<Request, IncomingMessage>();
+
+/** Remembers what a request came as, so that its body can be read without the detour over a web stream. */
+export function rememberMessage(request: Request, message: IncomingMessage): void {
+  messages.set(request, message);
+}
+
+/** What a request came as; undefined behind a server that is not ours. */
+export function messageOf(request: Request): IncomingMessage | undefined {
+  return messages.get(request);
+}
+
 /** How many chunks are looked at together. */
 const RUN = 16_384;
 /** What chunks must have on average, in bytes: the smallest frames of a speech codec, sent each by itself, have 13. */
