@@ -38,6 +38,8 @@ export interface IncomingFile {
   expectedBytes: number;
   /** Tells its media type; a recording's unless given. */
   detect?: (head: Uint8Array) => string;
+  /** Whether it comes from a client; false for a copy of what has come. */
+  isReceived?: boolean;
 }
 
 /**
@@ -78,6 +80,7 @@ export class StagedFiles implements AsyncDisposable {
     stream,
     expectedBytes,
     detect = detectMediaType,
+    isReceived = true,
   }: IncomingFile): Promise<ReceivedFile> {
     let received = 0;
     const objectKey = await this.#staging.stage('track', (reason) => this.#lost.abort(reason), {
@@ -94,7 +97,7 @@ export class StagedFiles implements AsyncDisposable {
       signal: this.#lost.signal,
       disposable: true,
       onReceived: (bytes) => {
-        uploadedBytes.inc(bytes - received);
+        if (isReceived) uploadedBytes.inc(bytes - received);
         received = bytes;
       },
       onDoubt: () => this.#staging.doubt(objectKey),

@@ -86,12 +86,13 @@ function directoryEntry(part: ZipPart, found: Sizes & { offset: number }): Buffe
   const { crc32, size, compressed, offset } = { ...found, ...part.directory };
   const name = Buffer.from(part.directory?.name ?? part.name);
   const zip64 = part.zip64 ? struct('HHQQQ', 1, 24, size, compressed, offset) : Buffer.alloc(0);
+  const extra = Buffer.concat([zip64, part.extra ?? Buffer.alloc(0)]);
   const sizes = part.zip64 ? [NARROW, NARROW] : [compressed, size];
   const kind = [(3 << 8) | 45, 45, flagsOf(part), methodOf(part), 0];
   const head = struct('IHHHHIIII', 0x02014b50, ...kind, crc32, ...sizes);
   const mode = (part.mode ?? 0o100644) * 0x10000;
-  const tail = struct('HHHIII', name.length, zip64.length, 0, 0, mode, part.zip64 ? NARROW : offset);
-  return Buffer.concat([head, tail, name, zip64]);
+  const tail = struct('HHHIII', name.length, extra.length, 0, 0, mode, part.zip64 ? NARROW : offset);
+  return Buffer.concat([head, tail, name, extra]);
 }
 
 function descriptor({ signed, wide }: { signed: boolean; wide: boolean }, found: Sizes): Buffer {

@@ -29,13 +29,7 @@ export const TURN: WhenFull = { waitMs: 10 * 60_000 };
 export interface PackageServices {
   config: Pick<
     Config,
-    | 'publicUrl'
-    | 'maxUploadBytes'
-    | 'uploadIdleMs'
-    | 'draftExpiryMs'
-    | 'scheduling'
-    | 'dataDir'
-    | 'ingestUrlHosts'
+    'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs' | 'draftExpiryMs' | 'scheduling' | 'ingestUrlHosts'
   >;
   database: Database;
   storage: ObjectStorage;

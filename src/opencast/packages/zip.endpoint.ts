@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
+import { receiveForm } from '#ingest/receive-form.ts';
 import { requireRoom } from '#ingest/room.ts';
 import { StagedFiles } from '#ingest/staged-files.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { BodyReader } from '#platform/http/form/body.ts';
-import { FILES_TOO_LARGE, type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
+import { FILES_TOO_LARGE, type FormLimits, isMultipart } from '#platform/http/form/multipart.ts';
 import { identifierIn } from './create.endpoints.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
 import { FILE_MISSING, NO_MANIFEST, TRACK_WITHOUT_FLAVOR } from './manifest.ts';
@@ -15,11 +16,10 @@ import { propertiesIn } from './processing.ts';
 import { NO_FILE } from './receive-element.ts';
 import { ingestWhole } from './whole-package.ts';
 import { withWorkflow } from './with-workflow.ts';
-import { ZIP_REFUSED } from './zip/refusals.ts';
-import { unpack } from './zip-entries.ts';
-import { packageIn, type ZippedPackage } from './zipped-package.ts';
+import { ZIP_REFUSED, ZipArchive } from './zip/zip-archive.ts';
+import { readZippedPackage } from './zipped-package.ts';
 
-const FIELDS = { fieldBytes: 2 ** 20, fields: 1000, files: 1 };
+const OPTIONS = { most: { fields: 1000, files: 1 }, whenFull: TURN };
 
 const Archive = z.string().optional().meta({ contentMediaType: 'application/zip' });
 
@@ -27,7 +27,7 @@ export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
   path: '/ingest/addZippedMediaPackage',
   summary: 'Ingest a recording as a zip archive',
   description:
-    'Unpacked while it arrives. Its `manifest.xml` is a media package whose parts name files of the archive. All fields but `workflowDefinitionId` and `workflowInstanceId` are values of the configuration of the workflow. The archive may as well be the whole body.',
+    'Its `manifest.xml` is a media package whose parts name files of the archive. All fields but `workflowDefinitionId` and `workflowInstanceId` are values of the configuration of the workflow. The archive may as well be the whole body.',
   form: {
     streams: 'any',
     schema: z
@@ -68,25 +68,31 @@ async function receive(
   workflow: string | undefined,
   services: PackageServices,
 ): Promise<Response> {
-  await using pass = services.gate.open(TURN);
-  await pass.enter();
-  // Also what the manifest does not name is removed; what rows have taken stays.
-  await using staged = new StagedFiles(services, request.c.var.principal.username);
-  await requireRoom(request, services);
-  const { fields, zipped } = await unpackRequest(request, staged, services);
-  if (!zipped) throw NO_FILE();
+  const { c } = request;
+  const { config, storage, catalogs } = services;
+  // Its files are stored beside it.
+  await requireRoom(request, services, 2);
+  const isForm = isMultipart(c.req.header('Content-Type') ?? '');
+  await using form = await receiveForm(isForm ? request : bodyAsFile(request), OPTIONS, services);
+  const [object] = form.files;
+  if (!object) throw NO_FILE();
+  const archive = await ZipArchive.open(storage, object, config.maxUploadBytes);
+  await storage.requireRoom(archive.unpackedBytes);
+  // What rows have taken stays.
+  await using staged = new StagedFiles(services, c.var.principal.username);
+  const zipped = await readZippedPackage(archive, staged, catalogs.event);
   const { leftOut, emptyTracks, uncut } = zipped;
-  const { log } = request.c.var;
+  const { log } = c.var;
   if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
   if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
   if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
   const delivery = {
     packageId: chosenOrNew(zipped.id),
-    instanceId: fields.get('workflowInstanceId')?.trim(),
-    workflow: workflow ?? fields.get('workflowDefinitionId'),
-    properties: propertiesIn(fields),
+    instanceId: form.fields.get('workflowInstanceId')?.trim(),
+    workflow: workflow ?? form.fields.get('workflowDefinitionId'),
+    properties: propertiesIn(form.fields),
   };
-  return await ingestWhole(request.c, zipped.contents, delivery, services);
+  return await ingestWhole(c, zipped.contents, delivery, services);
 }
 
 /** Agents call their packages what they like. */
@@ -98,34 +104,26 @@ function chosenOrNew(id: string): string {
   }
 }
 
-async function unpackRequest(
-  request: EndpointRequest,
-  staged: StagedFiles,
-  { config, catalogs }: PackageServices,
-): Promise<{ fields: ReadonlyMap<string, string>; zipped: ZippedPackage | undefined }> {
-  const { maxUploadBytes: maxBytes, uploadIdleMs: idleMs } = config;
-  // On the same disk as all that is kept.
-  const options = { maxBytes, folder: join(config.dataDir, 'work') };
-  const open = async (source: AsyncIterable<Uint8Array>) =>
-    packageIn(await unpack(source, options, staged), staged, catalogs.event);
-  if (!isMultipart(request.c.req.header('Content-Type') ?? '')) {
-    return { fields: new Map(), zipped: await open(bodyOf(request.c.req.raw, maxBytes, idleMs)) };
-  }
-  let zipped: ZippedPackage | undefined;
-  const onFile = async ({ stream }: FilePart) => {
-    zipped = await open(stream);
+/** A request whose body is an archive, as a form with one file. */
+function bodyAsFile(request: EndpointRequest): EndpointRequest {
+  const files: EndpointRequest['files'] = async (limits, onFile) => {
+    const stream = Readable.from(bodyOf(request.c.req.raw, limits));
+    await onFile({ field: 'BODY', filename: 'package.zip', isEmpty: false, stream });
+    return new Map();
   };
-  const fields = await request.files({ ...FIELDS, fileBytes: maxBytes, idleMs }, onFile);
-  return { fields, zipped };
+  return { ...request, files };
 }
 
-async function* bodyOf(request: Request, maxBytes: number, idleMs: number): AsyncGenerator<Uint8Array> {
+async function* bodyOf(
+  request: Request,
+  { fileBytes, idleMs }: FormLimits,
+): AsyncGenerator<Uint8Array, void, void> {
   const body = new BodyReader(request, idleMs);
   let bytes = 0;
   try {
     for (let chunk = await body.read(); chunk; chunk = await body.read()) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw FILES_TOO_LARGE(maxBytes);
+      if (bytes > fileBytes) throw FILES_TOO_LARGE(fileBytes);
       yield chunk;
     }
   } finally {

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { DraftContents } from '#ingest/draft-contents.ts';
+import type { DraftCatalog, DraftContents } from '#ingest/draft-contents.ts';
 import type { ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
 import { CUTTING } from '#platform/media/cutting.ts';
+import { detectTrackType } from '#platform/media/signature.ts';
 import { isPolicy, isReadable } from './catalogs.ts';
 import { FILE_MISSING, type ManifestElement, NO_MANIFEST, readManifest } from './manifest.ts';
-import { baseName, storeSmall, type Unpacked } from './zip-entries.ts';
+import type { ZipArchive, ZippedFile } from './zip/zip-archive.ts';
 
 const MANIFEST = 'manifest.xml';
-/** Of an access control list that is too long: it cannot be read, and is not passed over. */
-const UNREAD = Buffer.alloc(0);
+/** Up to here a file is read as the manifest or a catalog. */
+const TEXT_BYTES = 2 ** 20;
+const ALL_TEXT_BYTES = 16 * TEXT_BYTES;
+/** The content of an access control list that is too long: it cannot be read, and is not left out. */
+const UNREAD = '';
 
 /** What an archive holds, as a media package. */
 export interface ZippedPackage {
@@ -36,33 +40,43 @@ export interface ZippedPackage {
  *
  * @throws {HttpError} 400 for a manifest that is missing, cannot be read, or names a track that is not there
  */
-export async function packageIn(
-  unpacked: Unpacked,
+export async function readZippedPackage(
+  archive: ZipArchive,
   staged: StagedFiles,
   catalogs: CatalogSet,
 ): Promise<ZippedPackage> {
-  const name = [...unpacked.small.keys()].find((each) => baseName(each) === MANIFEST);
-  const manifest = name === undefined ? undefined : unpacked.small.get(name);
-  if (!manifest) throw NO_MANIFEST(`there is no ${MANIFEST}`);
-  const { id, elements, nameless } = readManifest(textOf(manifest));
+  const names = [...archive.files.keys()];
+  const manifest = archive.files.get(names.find((each) => baseName(each) === MANIFEST) ?? '');
+  if (!manifest || manifest.size > TEXT_BYTES) throw NO_MANIFEST(`there is no ${MANIFEST}`);
+  const { id, elements, nameless } = readManifest(textOf(await archive.read(manifest)));
   const contents: DraftContents = { tracks: [], attachments: [], catalogs: [] };
-  const taken = new Set<string>();
+  const left = new Map(archive.files);
   const leftOut: ManifestElement[] = [];
+  let textBytes = ALL_TEXT_BYTES;
   for (const element of elements) {
-    const path = pathOf(element.file, unpacked);
-    if (path === undefined || taken.has(path)) {
-      if (element.kind === 'track') throw FILE_MISSING(element.file);
+    const { flavor, kind } = element;
+    const file = left.get(pathOf(element.file, names) ?? '');
+    if (!file) {
+      if (kind === 'track') throw FILE_MISSING(element.file);
       leftOut.push(element);
       continue;
     }
-    taken.add(path);
-    const small = unpacked.small.get(path);
-    const stored = unpacked.stored.get(path);
-    if (small ? !isUsable(element, small, catalogs) : element.flavor === CUTTING) leftOut.push(element);
-    else if (isPolicy(element.flavor)) contents.catalogs.push(catalogOf(element, path, small ?? UNREAD));
-    else if (small && isText(element)) contents.catalogs.push(catalogOf(element, path, small));
-    else addFile(contents, element, stored ?? (await storeSmall(path, small as Buffer, staged)));
+    left.delete(file.name);
+    const isPolicyText = isPolicy(flavor);
+    const isText = kind === 'catalog' || isPolicyText;
+    const fits = file.size <= Math.min(TEXT_BYTES, textBytes);
+    if (file.size === 0 && !isPolicyText) leftOut.push(element);
+    else if (isText && fits) {
+      textBytes -= file.size;
+      const content = textOf(await archive.read(file));
+      if (isPolicyText || isReadable(flavor, content, catalogs)) {
+        contents.catalogs.push(catalogOf(flavor, file.name, content));
+      } else leftOut.push(element);
+    } else if (isPolicyText) contents.catalogs.push(catalogOf(flavor, file.name, UNREAD));
+    else if (flavor === CUTTING && !fits) leftOut.push(element);
+    else addFile(contents, element, await store(archive, file, staged));
   }
+  for (const file of left.values()) await archive.verify(file);
   const filesOf = (list: readonly ManifestElement[]) => list.map(({ file }) => file);
   return {
     id,
@@ -73,23 +87,19 @@ export async function packageIn(
   };
 }
 
-function isUsable(element: ManifestElement, content: Buffer, catalogs: CatalogSet): boolean {
-  const { flavor } = element;
-  if (isPolicy(flavor)) return true;
-  return content.length > 0 && (!isText(element) || isReadable(flavor, textOf(content), catalogs));
+function catalogOf(flavor: string, path: string, content: string): DraftCatalog {
+  return { id: randomUUID(), flavor, filename: safeFilename(path, 'file'), content };
 }
 
-function isText({ kind, flavor }: ManifestElement): boolean {
-  return kind === 'catalog' || isPolicy(flavor);
-}
-
-function catalogOf({ flavor }: ManifestElement, path: string, content: Buffer) {
-  return {
-    id: randomUUID(),
-    flavor,
-    filename: safeFilename(path, 'file'),
-    content: textOf(content),
-  };
+function store(archive: ZipArchive, file: ZippedFile, staged: StagedFiles): Promise<ReceivedFile> {
+  return staged.store({
+    field: file.name,
+    filename: safeFilename(file.name, 'file'),
+    stream: archive.open(file),
+    expectedBytes: file.size,
+    detect: detectTrackType,
+    isReceived: false,
+  });
 }
 
 function textOf(content: Buffer): string {
@@ -106,14 +116,17 @@ function addFile(
 }
 
 /** Manifests name files as they were called where the archive was made: by a path, an address, or a bare name. */
-function pathOf(file: string, { small, stored }: Unpacked): string | undefined {
-  const paths = [...small.keys(), ...stored.keys()];
+function pathOf(file: string, paths: readonly string[]): string | undefined {
   const wanted = baseName(decoded(file));
   return (
     paths.find((path) => path === file) ??
     paths.find((path) => baseName(path) === wanted) ??
     paths.find((path) => baseName(path) === baseName(file))
   );
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function decoded(file: string): string {
