@@ -42,9 +42,13 @@ import {
   addTrack as addPackageTrack,
   addPartialTrack,
 } from './packages/add.endpoints.ts';
-import { createPackage, createPackageWithId } from './packages/create.endpoints.ts';
-import { discardPackage } from './packages/discard.endpoint.ts';
-import { ingestPackage, ingestPackageWith } from './packages/ingest.endpoint.ts';
+import {
+  createPackage,
+  createPackageWithId,
+  discardPackage,
+  ingestPackage,
+  ingestPackageWith,
+} from './packages/package.endpoints.ts';
 import { schedulePackage, schedulePackageWith } from './packages/schedule.endpoint.ts';
 import { addPackage, addPackageWith } from './packages/single-request.endpoint.ts';
 import { addZippedPackage, addZippedPackageWith } from './packages/zip.endpoint.ts';

@@ -4,13 +4,22 @@ import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
 import { DRAFT_ACCEPTED, DRAFT_GONE } from '#ingest/draft-refusals.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { EPISODE, UNREADABLE_CATALOG } from './catalogs.ts';
-import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
-import { ElementFields, flavorIn, NO_FLAVOR, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
-import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './examples.ts';
-import { URL_REFUSED } from './fetch-url/refusals.ts';
+import { URL_REFUSED } from './fetch-url/open-url.ts';
+import { EPISODE, UNREADABLE_CATALOG } from './package-catalogs.ts';
+import {
+  ElementFields,
+  flavorIn,
+  NO_FLAVOR,
+  NO_PACKAGE,
+  percentDecoded,
+  readPackageReference,
+  textFields,
+  UNREADABLE_PACKAGE,
+  WRONG_FLAVOR,
+  WRONG_TAGS,
+} from './package-form.ts';
+import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './package-xml.ts';
 import { DELIVERERS, type PackageServices } from './packages.ts';
-import { percentDecoded } from './percent.ts';
 import {
   addParts,
   type ElementKind,
@@ -18,9 +27,7 @@ import {
   receiveElement,
   TOO_MANY_ELEMENTS,
   TOO_MUCH_TEXT,
-  which,
 } from './receive-element.ts';
-import { textFields } from './text-fields.ts';
 
 const Echo = z.string().meta({ description: 'The media package as the last request answered it.' });
 const File = z.string().optional().meta({
@@ -145,7 +152,7 @@ export const addDublinCore = defineEndpoint({
 async function addText(request: EndpointRequest, services: PackageServices): Promise<Response> {
   const { c } = request;
   const fields = await textFields(request, services);
-  const draft = which(c, fields);
+  const draft = readPackageReference(c, fields);
   const content = percentDecoded(fields.get('dublinCore') ?? '');
   if (content.trim() === '') throw NO_DUBLIN_CORE();
   const flavor = flavorIn(fields.get('flavor')?.trim() || EPISODE);

@@ -5,12 +5,10 @@ import { type AcceptedDraft, dropDraft, lockDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import type { Deliverer, Delivery } from './deliverer.ts';
-import { documentsOf, editsOf } from './metadata.ts';
-import { furtherEventOf, newEventOf } from './new-event.ts';
+import { type Deliverer, type Delivery, processingFor } from './delivery-processing.ts';
+import { documentsOf, editsOf, furtherEventOf, newEventOf } from './event-of-package.ts';
+import { nextPart, recordedAs, writePart } from './further-recordings.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { nextPart, recordedAs, writePart } from './parts.ts';
-import { processingFor } from './processing.ts';
 import { BEING_PROCESSED, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
 
 export const NO_MEDIA = refusal(

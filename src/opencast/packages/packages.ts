@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
@@ -10,7 +11,7 @@ import type { Database, Queryable } from '#platform/database/kysely.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
-import { isPolicy } from './catalogs.ts';
+import { isPolicy } from './package-catalogs.ts';
 import { packageXml, type ShownElement } from './package-xml.ts';
 
 /**
@@ -18,6 +19,8 @@ import { packageXml, type ShownElement } from './package-xml.ts';
  * ingested. A package is a draft until then; what a client sends back of it is trusted for its identifier alone.
  */
 export const DOOR = PACKAGE_DOOR;
+
+export const PACKAGE_MEDIA_TYPE = 'text/xml; charset=utf-8';
 
 /** Who may bring media packages. */
 export const DELIVERERS = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', 'ROLE_API_EVENTS_CREATE'];
@@ -73,4 +76,9 @@ export function shownContents(
     attachments: [...attachments.map(shown), ...policies.map(shown)],
     catalogs: catalogs.filter((catalog) => !policies.includes(catalog)).map(shown),
   };
+}
+
+/** Clients read it as bytes, and expect this type. */
+export function answerPackage(c: Context, xml: string): Response {
+  return c.body(xml, 200, { 'Content-Type': PACKAGE_MEDIA_TYPE });
 }

@@ -10,13 +10,10 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
-import { checkCatalog, isPolicy } from './catalogs.ts';
-import { answerPackage } from './create.endpoints.ts';
-import { packageIdIn } from './echoed-package.ts';
-import { flavorIn, tagsIn } from './element-fields.ts';
-import { withoutEmptyFiles } from './empty-files.ts';
-import { readFetched, storeFetched } from './fetched-part.ts';
-import { type PackageServices, packageOf, shownPackage, TURN } from './packages.ts';
+import { readFetched, storeFetched } from './fetched-file.ts';
+import { checkCatalog, isPolicy } from './package-catalogs.ts';
+import { flavorIn, readPackageReference, tagsIn, withoutEmptyFiles } from './package-form.ts';
+import { answerPackage, type PackageServices, type packageOf, shownPackage, TURN } from './packages.ts';
 
 /** More no recording has; the answer holds all of them. */
 const MOST_ELEMENTS = 500;
@@ -74,7 +71,7 @@ export async function receiveElement(
     const flavor = flavorIn(fields.get('flavor'));
     const tags = tagsIn(fields.get('tags'));
     if (fields.has('mediaPackage')) {
-      const { id, accepted } = await findDraft(database, which(c, fields));
+      const { id, accepted } = await findDraft(database, readPackageReference(c, fields));
       if (accepted) throw DRAFT_ACCEPTED(id);
     }
     const asText = isText(kind, flavor);
@@ -88,11 +85,14 @@ export async function receiveElement(
   await using form = await receiveForm(filled, options, services);
   const { fields: all, files, texts: sent, enter } = form;
   if (empty.length > 0) {
-    c.var.log.warn({ package: which(c, all).id, empty }, 'an input of a recording has recorded nothing');
+    c.var.log.warn(
+      { package: readPackageReference(c, all).id, empty },
+      'an input of a recording has recorded nothing',
+    );
   }
   if (stored.length + read.length === 0) {
     const isNothing = empty.length > 0 && !all.get('url')?.trim();
-    if (isNothing) return await addParts(c, which(c, all), {}, services);
+    if (isNothing) return await addParts(c, readPackageReference(c, all), {}, services);
     return await addFetched(c, kind, { fields: all, enter }, services);
   }
   const [only] = stored;
@@ -103,7 +103,12 @@ export async function receiveElement(
     const content = contents[i]?.text ?? '';
     return { flavor, filename, content };
   });
-  const answer = await addParts(c, which(c, all), contentsOfForm(kind, stored, files, texts), services);
+  const answer = await addParts(
+    c,
+    readPackageReference(c, all),
+    contentsOfForm(kind, stored, files, texts),
+    services,
+  );
   form.keep();
   return answer;
 }
@@ -120,7 +125,7 @@ async function addFetched(
   services: PackageServices,
 ): Promise<Response> {
   const url = fields.get('url')?.trim();
-  const draft = which(c, fields);
+  const draft = readPackageReference(c, fields);
   if (!url) throw NO_FILE();
   const [flavor, tags] = [flavorIn(fields.get('flavor')), tagsIn(fields.get('tags'))];
   await findDraft(services.database, draft);
@@ -135,11 +140,6 @@ async function addFetched(
   const answer = await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
   staged.keep();
   return answer;
-}
-
-/** The package that a form is about. @throws {HttpError} 400 */
-export function which(c: Context, fields: ReadonlyMap<string, string>) {
-  return packageOf(packageIdIn(fields.get('mediaPackage')), c.var.principal);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import { boundAgent } from '#access/own-agent.ts';
 import type { Principal } from '#access/principal.ts';
@@ -7,8 +7,7 @@ import { awaitsDelivery, hasMedia } from '#capture/states/state.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isActive } from '#processing/states.ts';
-import { broughtBy } from './brought-by.ts';
-import { EXAMPLE_ID } from './examples.ts';
+import { EXAMPLE_ID } from './package-xml.ts';
 
 export const NOT_YOURS = refusal(
   403,
@@ -119,4 +118,9 @@ function nameOf(trx: Transaction, packageId: string, instanceId: string) {
 function isFor(principal: Principal, agentId: string): boolean {
   const own = boundAgent(principal);
   return own === undefined || own === agentId;
+}
+
+/** A condition: the account has brought the first recording of the event with this identifier, whoever may change it now. */
+export function broughtBy(eventId: Expression<string>, { username }: Principal): RawBuilder<SqlBool> {
+  return sql<SqlBool>`coalesce((SELECT creator FROM workflows AS first WHERE first.event_id = ${eventId} ORDER BY first.id LIMIT 1) = ${username}, false)`;
 }

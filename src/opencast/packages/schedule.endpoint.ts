@@ -17,16 +17,12 @@ import { parseDateTime } from '#metadata/time.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { EPISODE, rootOf } from './catalogs.ts';
-import type { Deliverer } from './deliverer.ts';
-import { NO_PACKAGE, UNREADABLE_PACKAGE } from './echoed-package.ts';
-import { ECHO } from './examples.ts';
-import { documentsOf } from './metadata.ts';
-import { newEventOf } from './new-event.ts';
+import { type Deliverer, NO_PROPERTIES, processingFor, propertiesIn } from './delivery-processing.ts';
+import { documentsOf, newEventOf } from './event-of-package.ts';
+import { EPISODE, rootOf } from './package-catalogs.ts';
+import { NO_PACKAGE, readPackageReference, textFields, UNREADABLE_PACKAGE } from './package-form.ts';
+import { ECHO } from './package-xml.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { NO_PROPERTIES, processingFor, propertiesIn } from './processing.ts';
-import { which } from './receive-element.ts';
-import { textFields } from './text-fields.ts';
 import { withWorkflow } from './with-workflow.ts';
 
 /** What the form says beside the values of the workflow's configuration. */
@@ -99,7 +95,7 @@ async function schedule(
   const { principal, requestId, log } = c.var;
   try {
     const fields = await textFields(request, services);
-    const { id } = which(c, fields);
+    const { id } = readPackageReference(c, fields);
     const wanted = {
       id,
       workflow: workflow ?? fields.get('workflowDefinitionId'),

@@ -11,19 +11,26 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
-import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './catalogs.ts';
-import { identifierIn, WRONG_IDENTIFIER } from './create.endpoints.ts';
-import { ElementFields, flavorIn, NO_FLAVOR, tagsIn, WRONG_FLAVOR, WRONG_TAGS } from './element-fields.ts';
-import { withoutEmptyFiles } from './empty-files.ts';
-import { URL_REFUSED } from './fetch-url/refusals.ts';
-import { storeFetched } from './fetched-part.ts';
-import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
-import { NO_TITLE } from './new-event.ts';
+import { NO_PROPERTIES, propertiesIn } from './delivery-processing.ts';
+import { NO_TITLE } from './event-of-package.ts';
+import { URL_REFUSED } from './fetch-url/open-url.ts';
+import { storeFetched } from './fetched-file.ts';
+import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './package-catalogs.ts';
+import {
+  ElementFields,
+  flavorIn,
+  identifierIn,
+  NO_FLAVOR,
+  percentDecoded,
+  tagsIn,
+  WRONG_FLAVOR,
+  WRONG_IDENTIFIER,
+  WRONG_TAGS,
+  withoutEmptyFiles,
+} from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
-import { percentDecoded } from './percent.ts';
-import { NO_PROPERTIES, propertiesIn } from './processing.ts';
 import { ingestWhole } from './whole-package.ts';
-import { withWorkflow } from './with-workflow.ts';
+import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const MOST = { fields: 1000, files: 50 };
 /** The terms of Dublin Core that may stand as fields of the form. */

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   type Description,
   defineEndpoint,
@@ -6,9 +6,20 @@ import {
   type EndpointRequest,
 } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { NO_MEDIA } from './delivery.ts';
+import { EXAMPLE_WORKFLOW } from './package-xml.ts';
 import { DELIVERERS, type PackageServices } from './packages.ts';
+import { BEING_PROCESSED, NOT_YOURS } from './recipient.ts';
 
 export const WORKFLOW = 'schedule-and-upload';
+
+export const WORKFLOW_ANSWER = {
+  description: 'The workflow that has been started, with the media package as the event has it.',
+  mediaType: 'text/xml; charset=utf-8',
+  body: z.string(),
+  example: EXAMPLE_WORKFLOW,
+} as const;
+export const DELIVERY_REFUSALS = [NO_MEDIA, NOT_YOURS, BEING_PROCESSED];
 
 /** An endpoint that may be told the workflow in its path. */
 type Declaration = Omit<Description, 'method' | 'access' | 'params'> & {

@@ -8,16 +8,14 @@ import { StagedFiles } from '#ingest/staged-files.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { BodyReader } from '#platform/http/form/body.ts';
 import { FILES_TOO_LARGE, type FormLimits, isMultipart } from '#platform/http/form/multipart.ts';
-import { identifierIn } from './create.endpoints.ts';
-import { DELIVERY_REFUSALS, WORKFLOW_ANSWER } from './ingest.endpoint.ts';
-import { FILE_MISSING, NO_MANIFEST, TRACK_WITHOUT_FLAVOR } from './manifest.ts';
+import { propertiesIn } from './delivery-processing.ts';
+import { identifierIn } from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
-import { propertiesIn } from './processing.ts';
 import { NO_FILE } from './receive-element.ts';
 import { ingestWhole } from './whole-package.ts';
-import { withWorkflow } from './with-workflow.ts';
+import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 import { ZIP_REFUSED, ZipArchive } from './zip/zip-archive.ts';
-import { readZippedPackage } from './zipped-package.ts';
+import { FILE_MISSING, NO_MANIFEST, readZippedPackage, TRACK_WITHOUT_FLAVOR } from './zipped-package.ts';
 
 const OPTIONS = { most: { fields: 1000, files: 1 }, whenFull: TURN };
 
@@ -77,7 +75,7 @@ async function receive(
   const [object] = form.files;
   if (!object) throw NO_FILE();
   const archive = await ZipArchive.open(storage, object, config.maxUploadBytes);
-  await storage.requireRoom(archive.unpackedBytes);
+  await storage.requireRoom([...archive.files.values()].reduce((sum, { size }) => sum + size, 0));
   // What rows have taken stays.
   await using staged = new StagedFiles(services, c.var.principal.username);
   const zipped = await readZippedPackage(archive, staged, catalogs.event);

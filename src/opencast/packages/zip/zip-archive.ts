@@ -84,11 +84,6 @@ export class ZipArchive {
     }
   }
 
-  /** The bytes of all files together, unpacked. */
-  get unpackedBytes(): number {
-    return totalSize(this.files.values());
-  }
-
   /** Streams a file. The stream fails with an `HttpError` 400 when the content is damaged, or with `StorageRefused`. */
   open(file: ZippedFile): Readable {
     return Readable.from(this.#content(file));
@@ -97,11 +92,6 @@ export class ZipArchive {
   /** Reads a file into memory. @throws as the stream fails */
   async read(file: ZippedFile): Promise<Buffer> {
     return buffer(this.#content(file));
-  }
-
-  /** Reads a file to its end, to know that it is not damaged. @throws as the stream fails */
-  async verify(file: ZippedFile): Promise<void> {
-    for await (const _ of this.#content(file));
   }
 
   async *#content({ name, entry, contentStart }: ZippedFile): AsyncGenerator<Buffer, void, void> {
@@ -211,8 +201,4 @@ function faultOf(entry: Entry, name: string): string | undefined {
 function entryRefused(name: string, reason: string): HttpError {
   const plain = name.replace(/\p{C}/gu, '\u{fffd}');
   return ZIP_REFUSED(`the entry '${plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain}' ${reason}`);
-}
-
-function totalSize(files: Iterable<ZippedFile>): number {
-  return [...files].reduce((sum, { size }) => sum + size, 0);
 }

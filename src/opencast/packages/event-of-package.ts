@@ -5,6 +5,8 @@ import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
 import { chosenIdentifier, episodeValues, newEventColumns } from '#catalogue/events/columns.ts';
 import type { NewEvents } from '#catalogue/events/create-events.ts';
+import type { NewDocument } from '#catalogue/events/documents.ts';
+import type { EventEdits } from '#catalogue/events/update/edits.ts';
 import type { DraftContents } from '#ingest/draft-contents.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import { storedCatalogs } from '#metadata/catalogs.queries.ts';
@@ -13,10 +15,42 @@ import { textIn } from '#metadata/columns.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import type { Processing } from '#processing/processing.ts';
-import { EPISODE_POLICY, valuesIn } from './catalogs.ts';
-import type { Deliverer, Delivery } from './deliverer.ts';
-import { extendedValues } from './metadata.ts';
+import type { Deliverer, Delivery } from './delivery-processing.ts';
+import { EPISODE_POLICY, isPolicy, valuesIn } from './package-catalogs.ts';
 import type { Recipient } from './recipient.ts';
+
+/** The catalogs of a media package that the event keeps as they are. */
+export function documentsOf({ catalogs }: DraftContents, known: CatalogSet): NewDocument[] {
+  return catalogs.filter(({ flavor }) => !isPolicy(flavor) && !known.find(flavor));
+}
+
+/** The metadata of a media package beside the default catalog, by flavor. */
+export function extendedValues({ catalogs }: DraftContents, known: CatalogSet): Map<string, CatalogValues> {
+  const extended = catalogs.flatMap(({ flavor, content }) => {
+    const catalog = known.find(flavor);
+    return catalog && catalog !== known.common
+      ? [[catalog.flavor, valuesIn(flavor, content, known)] as const]
+      : [];
+  });
+  return new Map(extended);
+}
+
+/**
+ * What a recording changes of the event it is for: it brings catalogs that the event does not have. Everything else that
+ * an agent sends was read from the calendar, and may be older than what people have changed since.
+ */
+export async function editsOf(
+  trx: Transaction,
+  eventId: string,
+  contents: DraftContents,
+  known: CatalogSet,
+): Promise<Omit<EventEdits, 'tracks'>> {
+  const brought = extendedValues(contents, known);
+  if (brought.size === 0) return {};
+  const stored = (await storedCatalogs(trx, 'events', [eventId])).get(eventId);
+  const given = new Map([...brought].filter(([flavor]) => !stored?.has(flavor)));
+  return given.size === 0 ? {} : { metadata: { kind: 'values', given, catalogs: known } };
+}
 
 export const NO_TITLE = refusal(
   400,

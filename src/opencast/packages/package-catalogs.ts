@@ -65,9 +65,14 @@ export function valuesIn(flavor: string, content: string, catalogs: CatalogSet):
 
 /** The root of a catalog. @throws {HttpError} 400 */
 export function rootOf(flavor: string, content: string): XmlElement {
+  return parseOrRefuse(content, (reason) => UNREADABLE_CATALOG(flavor, reason));
+}
+
+/** Parses XML that a client sent. @throws {HttpError} what `refuse` makes of the reason */
+export function parseOrRefuse(text: string, refuse: (reason: string) => HttpError): XmlElement {
   try {
-    return parseXml(content);
+    return parseXml(text);
   } catch (error) {
-    throw error instanceof XmlFault ? UNREADABLE_CATALOG(flavor, error.message) : error;
+    throw error instanceof XmlFault ? refuse(error.message) : error;
   }
 }

@@ -3,8 +3,7 @@ import type { Principal } from '#access/principal.ts';
 import { isMedia, type NewTrack } from '#catalogue/events/tracks.ts';
 import type { AcceptedDraft } from '#ingest/drafts.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { broughtBy } from './brought-by.ts';
-import type { Recipient } from './recipient.ts';
+import { broughtBy, type Recipient } from './recipient.ts';
 
 /**
  * The event that has these very recordings already: the one they are for, or one beside it; where that is not for the

@@ -1,0 +1,154 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { quoted } from '#capture/agents/names.ts';
+import { chosenIdentifier } from '#catalogue/events/columns.ts';
+import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
+import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
+import { parseOrRefuse } from './package-catalogs.ts';
+import { packageOf, TURN } from './packages.ts';
+
+const MOST_TAGS = 1000;
+const TAG = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+export const NO_FLAVOR = refusal(
+  400,
+  "Missing form parameter 'flavor'; it must stand before the file it is about.",
+);
+export const WRONG_FLAVOR = refusal(
+  400,
+  (flavor: string) =>
+    `The form parameter 'flavor' is ${quoted(flavor)}; allowed are a type and a subtype of 1 to 128 characters without blanks, and one slash between them.`,
+  ['presenter'],
+);
+export const WRONG_TAGS = refusal(
+  400,
+  (tags: string) =>
+    `The form parameter 'tags' is ${quoted(tags)}; allowed are up to ${MOST_TAGS} tags of up to 255 visible characters, with commas between them.`,
+  ['\u0007'],
+);
+
+/** The form fields of a part of a media package, as the reference document has them. */
+export const ElementFields = {
+  flavor: z
+    .string()
+    .meta({ description: 'What it shows. Before the file it is about.', example: 'presenter/source' }),
+  tags: z.string().optional().describe('With commas between them; may be empty.'),
+};
+
+/** @throws {HttpError} 400 */
+export function flavorIn(text: string | undefined): string {
+  const flavor = text?.trim();
+  if (!flavor) throw NO_FLAVOR();
+  if (!FLAVOR.test(flavor)) throw WRONG_FLAVOR(flavor);
+  return flavor;
+}
+
+/** @throws {HttpError} 400 */
+export function tagsIn(text = ''): string[] {
+  const tags = [...new Set(text.split(',').map((tag) => tag.trim()))].filter((tag) => tag !== '');
+  if (tags.length > MOST_TAGS || !tags.every((tag) => TAG.test(tag))) throw WRONG_TAGS(text);
+  return tags;
+}
+
+const MOST = { fields: 1000, files: 20 };
+
+/**
+ * The fields of a form without recordings, urlencoded or multipart. Some clients send a field as a file, whatever it is
+ * called: such a file of up to 1 MiB is the field.
+ *
+ * @throws {HttpError} 400 for a form that cannot be read, 413 for a field that is too long
+ * @throws {ClientGone}
+ */
+export async function textFields(
+  request: EndpointRequest,
+  parts: FormParts,
+): Promise<ReadonlyMap<string, string>> {
+  if (!isMultipart(request.c.req.header('Content-Type') ?? '')) return request.fields();
+  const takes = async () => 'text' as const;
+  await using form = await receiveForm(request, { takes, most: MOST, whenFull: TURN }, parts);
+  return form.fields;
+}
+
+/**
+ * A request of whose files those without content are passed over: an agent that is refused for an input that has recorded
+ * nothing gives up the others with it.
+ *
+ * @param counts whether a file of this form field may be passed over; all others are handed on as they are
+ * @param onEmpty told of each file that is
+ */
+export function withoutEmptyFiles(
+  request: EndpointRequest,
+  counts: (field: string) => boolean,
+  onEmpty: (part: FilePart) => void,
+): EndpointRequest {
+  const files: EndpointRequest['files'] = (limits, onFile, onField) => {
+    const handle = async (part: FilePart) => {
+      if (!part.isEmpty || !counts(part.field)) return onFile(part);
+      part.stream.resume();
+      onEmpty(part);
+    };
+    return request.files(limits, handle, onField);
+  };
+  return { ...request, files };
+}
+
+export const NO_PACKAGE = refusal(400, "Missing form parameter 'mediaPackage'");
+export const UNREADABLE_PACKAGE = refusal(
+  400,
+  (reason: string) =>
+    `The form parameter 'mediaPackage' is no media package: ${reason}. Send what the last request answered.`,
+  ['it is not well-formed XML'],
+);
+
+/**
+ * The identifier of the media package that a client sends back. It is all that is trusted of it: what the package holds
+ * is known here. Any prefix of names will do.
+ *
+ * @throws {HttpError} 400
+ */
+export function packageIdIn(text: string | undefined): string {
+  if (!text?.trim()) throw NO_PACKAGE();
+  const root = parseOrRefuse(text, UNREADABLE_PACKAGE);
+  const id = root.name === 'mediapackage' ? root.attributes.get('id')?.trim() : undefined;
+  if (id) return id;
+  throw UNREADABLE_PACKAGE('it is no <mediapackage> with an id');
+}
+
+/** The first character of XML, after blanks and a byte order mark, encoded or not. */
+const ENCODED = /^(?:\s|%(?:09|0A|0D|20|EF%BB%BF))*%3C/i;
+
+/** XML that a client has percent-encoded, though it stands in a form that needs no such thing. */
+export function percentDecoded(text: string): string {
+  if (!ENCODED.test(text)) return text;
+  try {
+    return decodeURIComponent(text).trim();
+  } catch {
+    return text;
+  }
+}
+
+export const WRONG_IDENTIFIER = refusal(
+  400,
+  (id: string) =>
+    `The identifier of the media package is ${quoted(id)}; allowed are 1 to 255 letters, digits and . _ ~ : @ -, not dots alone.`,
+  ['a/b'],
+);
+
+/** @throws {HttpError} 400 for an identifier that no event can have */
+export function identifierIn(text: string): string {
+  try {
+    const id = chosenIdentifier(new Map([['identifier', text]]));
+    if (id !== undefined) return id;
+  } catch {
+    // Said in other words below.
+  }
+  throw WRONG_IDENTIFIER(text);
+}
+
+/** The package that a form is about. @throws {HttpError} 400 */
+export function readPackageReference(c: Context, fields: ReadonlyMap<string, string>) {
+  return packageOf(packageIdIn(fields.get('mediaPackage')), c.var.principal);
+}
