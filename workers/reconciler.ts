@@ -1,4 +1,4 @@
-import { sweepIdempotencyKeys } from '#access/idempotency/sweep.ts';
+import { sweepIdempotencyKeys } from '#access/idempotency/ledger.ts';
 import { sweepSessions } from '#access/sessions/store.ts';
 import { markMissedRecordings } from '#capture/reports/missed-recordings.ts';
 import { sweepChanges } from '#changes/sweep.ts';
@@ -15,9 +15,8 @@ import { type Loop, periodically } from '#platform/process/periodically.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { recoverLostOperations } from '#processing/claims.ts';
-import { countChanges } from '#statistics/count.ts';
+import { countChanges, sweepStatistics } from '#statistics/count.ts';
 import { measureStorage } from '#statistics/storage.ts';
-import { sweepStatistics } from '#statistics/sweep.ts';
 import type { Part } from './part.ts';
 import { removeAbandonedFolders } from './work-folders.ts';
 

@@ -2,14 +2,13 @@ import { scryptSync } from 'node:crypto';
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
+import { destination, relativeTo } from '#pages/sign-in/sign-in-page.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
-import { hashPassword, verifyPassword } from './accounts/password.ts';
+import { hashPassword, verifyPassword } from './accounts/secrets.ts';
 import { parseAcl, parseStrictAcl } from './acl/acl.ts';
 import { parseForeignAcl } from './acl/foreign-acl.ts';
-import { boundAgent, requireOwnAgent } from './own-agent.ts';
-import { Principal } from './principal.ts';
+import { boundAgent, Principal, requireOwnAgent } from './principal.ts';
 import { accountRoles, userRole } from './roles/roles.ts';
-import { destination, relativeTo } from './sessions/addresses.ts';
 
 describe('passwords', () => {
   test('a hash accepts its password and no other, and never repeats', async () => {

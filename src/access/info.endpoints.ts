@@ -1,9 +1,30 @@
+import { z } from 'zod';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
-import { Me, Organization, OrganizationProperties, Roles } from './info.schemas.ts';
-import { ORGANIZATION } from './organization.ts';
+import { EXAMPLE_URL, TextByName } from '#platform/http/endpoint/schemas.ts';
 import { ADMINISTRATORS, ANY_API_ROLE } from './roles/api-roles.ts';
-import { userRole } from './roles/roles.ts';
+import { ORGANIZATION, userRole } from './roles/roles.ts';
+
+/** Who the caller is, or acts as. */
+export const Me = z
+  .object({
+    provider: z.string().describe('Where the account comes from.'),
+    name: z.string().describe('Name for people; may be empty.'),
+    userrole: z.string().describe('The role that only this user has.'),
+    email: z.string().describe('May be empty.'),
+    username: z.string(),
+  })
+  .meta({ id: 'Me' });
+
+/** All roles of the caller. */
+export const Roles = z.array(z.string()).meta({ id: 'Roles' });
+
+/** The organization that everything belongs to. */
+export const Organization = z
+  .object({ id: z.string(), name: z.string(), adminRole: z.string(), anonymousRole: z.string() })
+  .meta({ id: 'Organization' });
+
+/** Properties of the organization. */
+export const OrganizationProperties = TextByName.meta({ id: 'OrganizationProperties' });
 
 interface Services {
   /** Base of the URLs handed out, without a slash at its end. */

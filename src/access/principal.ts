@@ -1,21 +1,22 @@
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles/roles.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Whose rights apply to events and series: the account, or whom it acts as. */
+    /** The user whose rights apply to events and series: the account, or the user it acts as. */
     principal: Principal;
-    /** The account that signed in; undefined when nobody did. */
+    /** The account that signed in; undefined for an anonymous request. */
     signedIn: Principal | undefined;
   }
 }
 
-/** Somebody a request acts for, with the roles that decide what it may do. */
+/** The user a request acts for, with the roles that decide what it may do. */
 export class Principal {
   readonly username: string;
   /** For people to read; may be empty. */
   readonly name: string;
   readonly email: string;
-  /** Where the account is kept. */
+  /** The keeper of the account: this server or the identity provider. */
   readonly provider: string;
   readonly roles: ReadonlySet<string>;
   /** The one capture agent that it may speak for; undefined where roles alone decide. */
@@ -63,7 +64,7 @@ export class Principal {
   }
 }
 
-/** Nobody in particular. */
+/** The principal of requests without credentials. */
 export const anonymous = new Principal({
   username: 'anonymous',
   name: '',
@@ -71,3 +72,25 @@ export const anonymous = new Principal({
   provider: 'inlet',
   roles: new Set([ROLE_ANONYMOUS]),
 });
+
+/** Refuses an account that was made for another capture agent. */
+export const OTHER_AGENT = refusal(
+  403,
+  (agentId: string) => `This account is for the capture agent '${agentId}' alone.`,
+  ['room-2'],
+);
+
+/** Returns the one capture agent that an account was made for; undefined where roles alone decide. */
+export function boundAgent(principal: Principal): string | undefined {
+  return principal.agentId;
+}
+
+/**
+ * Keeps an account that was made for one capture agent from doing anything for another one.
+ *
+ * @throws {HttpError} 403
+ */
+export function requireOwnAgent(principal: Principal, agentId: string): void {
+  const own = boundAgent(principal);
+  if (own !== undefined && own !== agentId) throw OTHER_AGENT(own);
+}

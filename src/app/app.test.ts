@@ -1,10 +1,9 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { anonymous } from '#access/principal.ts';
-import { API_ROLES } from '#access/roles/api-roles.ts';
+import { API_ROLES, UNSERVED } from '#access/roles/api-roles.ts';
 import { requireRole } from '#access/roles/guard.ts';
 import { ROLE_ADMIN } from '#access/roles/roles.ts';
-import { UNSERVED } from '#access/roles/unserved.ts';
 import { handleErrors } from '#platform/http/app/error-handler.ts';
 import { type Rule, Rules } from '#platform/http/endpoint/rules.ts';
 import { REFERENCE } from './routes.ts';

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { runAs } from '#access/accounts/run-as.ts';
+import { UNSERVED } from '#access/roles/api-roles.ts';
 import { requireRole } from '#access/roles/guard.ts';
-import { UNSERVED } from '#access/roles/unserved.ts';
 import { authenticate } from '#access/sign-in/authentication.ts';
 import { EVENT_HEADER } from '#ingest/direct/address-uploads.ts';
 import { ADDRESSES } from '#ingest/direct/direct-uploads.ts';

@@ -6,8 +6,8 @@ import type { Context } from './context.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Measures the process. Serves `/metrics`, without an account, and `/health/live` on METRICS_PORT, if there is one: for roles
- * that answer no other requests, and for whoever scrapes within a network of their own.
+ * Measures the process and serves `/metrics` and `/health/live` on METRICS_PORT, if set, without an account: for processes
+ * that answer no other requests, and for scraping within a separate network.
  *
  * @throws {ListenError}
  */
@@ -29,7 +29,7 @@ export async function startMetrics(context: Context, shutdown: Shutdown): Promis
   shutdown.release('metrics', async () => server.destroy());
 }
 
-/** A process whose loops hang is to be replaced. */
+/** Reports a process whose loops hang, so that it is replaced. */
 async function liveness({ health }: Pick<Context, 'health'>): Promise<Response> {
   return health.worker().then(
     () => Response.json({ status: 'live' }),

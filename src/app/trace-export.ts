@@ -4,10 +4,10 @@ import type { Logger } from '#platform/telemetry/log.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Shutdown } from './shutdown.ts';
 
-/** A collector that is away is told of no more often. */
-const TOLD_MS = 60_000;
+/** The shortest time between two log entries about a collector that is away. */
+const WARNING_INTERVAL_MS = 60_000;
 
-/** What is traced. */
+/** The process whose traces are exported. */
 export interface TracedProcess {
   config: Pick<Config, 'traces'>;
   log: Logger;
@@ -15,8 +15,8 @@ export interface TracedProcess {
 }
 
 /**
- * Sends what the process traces to a collector of OpenTelemetry, as the environment says (`OTEL_EXPORTER_OTLP_ENDPOINT` and
- * whatever else the specification has for sampling, limits and attributes). Without one nothing of all that is loaded.
+ * Exports traces to a collector of OpenTelemetry, configured by the environment (`OTEL_EXPORTER_OTLP_ENDPOINT` and the other
+ * variables of the specification). Loads no library without a collector.
  */
 export async function startTracing(
   { config: { traces }, log, processName }: TracedProcess,
@@ -54,14 +54,14 @@ export async function startTracing(
   shutdown.release('traces', () => provider.shutdown());
 }
 
-/** What the library has to say goes into the log. It repeats itself, and quotes what it was answered. */
+/** Logs messages of the library, which repeats them and quotes the answers of the collector. */
 function diagnostics(log: Logger): DiagLogger {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  const tell = (message: string) => {
-    if (performance.now() - toldAt < TOLD_MS) return;
-    toldAt = performance.now();
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  const warn = (message: string) => {
+    if (performance.now() - warnedAt < WARNING_INTERVAL_MS) return;
+    warnedAt = performance.now();
     log.warn({ reason: message.slice(0, 500) }, 'traces are not sent as they should be');
   };
   const nothing = () => undefined;
-  return { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing };
+  return { error: warn, warn, info: nothing, debug: nothing, verbose: nothing };
 }

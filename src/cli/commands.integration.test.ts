@@ -1,11 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { findAccount } from '#access/accounts/accounts.ts';
-import { findAgentAccount } from '#access/accounts/agent-accounts.ts';
-import { digestSecrets } from '#access/accounts/digest-secrets.ts';
-import { verifyPassword } from '#access/accounts/password.ts';
-import { holdRole } from '#access/accounts/token-users.ts';
+import { findAccount, findAgentAccount, holdRole } from '#access/accounts/accounts.ts';
+import { digestSecrets, verifyPassword } from '#access/accounts/secrets.ts';
 import { testTools } from '#test/support/clips.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
 import { temporaryFolder } from '#test/support/folders.ts';

@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import {
   addAccount,
+  addAgentAccount,
+  changePassword,
   findAccount,
+  holderOf,
   listAccounts,
+  releaseRole,
   removeAccount,
   type StoredAccount,
   updateAccount,
 } from '#access/accounts/accounts.ts';
-import { addAgentAccount, changePassword } from '#access/accounts/agent-accounts.ts';
-import { digestSecrets } from '#access/accounts/digest-secrets.ts';
-import { hashPassword } from '#access/accounts/password.ts';
-import { holderOf, releaseRole } from '#access/accounts/token-users.ts';
+import { digestSecrets, hashPassword } from '#access/accounts/secrets.ts';
 import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { LenientAcl, NewAcl } from '#access/acl/acl.schemas.ts';
 import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '#access/acl/acl.ts';
-import type { RequestContent } from '#access/idempotency/fingerprint.ts';
+import type { RequestContent } from '#access/idempotency/idempotency-key.ts';
 import { parseSchedulingChange } from '#capture/schedules/parse.ts';
 import { UNPARSABLE_SCHEDULING } from '#capture/states/refusals.ts';
 import { EVENT_FIELDS } from '#catalogue/events/examples.ts';

@@ -18,7 +18,7 @@ import {
   UNAUTHORIZED,
   UNVERIFIABLE,
   WRONG_PASSWORD,
-} from '#access/refusals.ts';
+} from '#access/access-errors.ts';
 import { NO_VERSION } from '#platform/http/answer/version.ts';
 import { OTHER_SITE } from '#platform/http/app/cross-site.ts';
 import { DATABASE_AWAY, FAULT, OTHERS_CHANGE_IT, UNSTORABLE } from '#platform/http/app/error-handler.ts';

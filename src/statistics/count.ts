@@ -3,16 +3,15 @@ import type { Change } from '#changes/change.ts';
 import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { type Fact, factsOf } from './facts.ts';
-import { nameOf, OTHER_REASONS, type Period, type Tally, tally } from './tally.ts';
+import { type Fact, factsOf, nameOf, OTHER_REASONS, type Period, type Tally, tally } from './tally.ts';
 
-/** As which reader of the log it goes on where it was. */
+/** The name of this reader in the log of changes. */
 const READER = 'statistics';
-/** After so many at once somebody else may have a turn, or the process end. */
+/** Batches per call, so that other work gets a turn and the process can stop. */
 const BATCHES = 50;
 
 /**
- * Counts what has happened since it was last counted, by whichever process. Of several that do it at once one goes on.
+ * Counts the changes since the last count. Of several processes that count concurrently, one continues.
  *
  * @returns how many changes were read
  */
@@ -28,7 +27,7 @@ export async function countChanges(database: Database): Promise<number> {
 }
 
 /**
- * Counts the next changes and moves on, in one transaction: what is rolled back is counted by the next one.
+ * Counts the next changes and moves the position, in one transaction, so that a change is counted exactly once.
  *
  * @returns how many changes were read; 0 while another transaction counts
  */
@@ -49,7 +48,7 @@ export async function countNext(trx: Transaction): Promise<number> {
   return changes.length;
 }
 
-/** @returns undefined while another transaction has it */
+/** Locks the position of this reader. @returns undefined while another transaction holds it */
 async function takeCursor(trx: Transaction): Promise<number | undefined> {
   await trx
     .insertInto('changes_readers')
@@ -66,7 +65,7 @@ async function takeCursor(trx: Transaction): Promise<number | undefined> {
   return cursor?.position;
 }
 
-/** When the workflows began that published, by the numbers of the changes that tell of it. */
+/** Returns the start of the workflow of each publication, by the number of the change. */
 async function workflowStarts(trx: Transaction, changes: readonly Change[]): Promise<Map<number, Date>> {
   const numbers = changes.filter(({ kind }) => kind === 'publication.published').map(({ number }) => number);
   if (numbers.length === 0) return new Map();
@@ -78,7 +77,7 @@ async function workflowStarts(trx: Transaction, changes: readonly Change[]): Pro
   return new Map(rows.map(({ number, start }) => [number, start]));
 }
 
-/** The reasons that are told apart already, of the hours and days of these failures. */
+/** Returns the reasons already counted in the hours and days of these failures. */
 async function knownReasons(trx: Transaction, facts: readonly Fact[]): Promise<Map<string, Set<string>>> {
   const failures = facts.filter(({ measure }) => measure === 'failure');
   const known = new Map<string, Set<string>>();
@@ -104,4 +103,24 @@ async function add(trx: Transaction, rows: readonly Tally[]): Promise<void> {
       SET count = statistics_counts.count + excluded.count, sum = statistics_counts.sum + excluded.sum`.execute(
     trx,
   );
+}
+
+/** Retention of the counts: a year, and the month of the year before it. */
+const KEPT_MONTHS = 13;
+/** Retention of hourly storage sizes; older ones are kept once per day. */
+const HOURLY_DAYS = 32;
+
+/** Removes counts and sizes beyond their retention. @returns the number of removed rows */
+export async function sweepStatistics(database: Database): Promise<number> {
+  const counts = await sql`
+    DELETE FROM statistics_counts WHERE period IN ('hour', 'day')
+      AND start < now() - make_interval(months => ${KEPT_MONTHS})`.execute(database);
+  const sizes = await sql`
+    DELETE FROM storage_sizes WHERE hour < now() - make_interval(months => ${KEPT_MONTHS})
+      OR (hour < now() - make_interval(days => ${HOURLY_DAYS}) AND EXISTS (
+        SELECT FROM storage_sizes AS earlier
+        WHERE earlier.hour >= date_trunc('day', storage_sizes.hour, 'UTC') AND earlier.hour < storage_sizes.hour))`.execute(
+    database,
+  );
+  return Number((counts.numAffectedRows ?? 0n) + (sizes.numAffectedRows ?? 0n));
 }

@@ -1,31 +1,31 @@
-/** How far a length of time that is read from a histogram may be from the true one: ten percent of it. */
+/** Largest relative error of a duration that is read from a histogram. */
 export const ACCURACY = 0.1;
 const GROWTH = (1 + ACCURACY) / (1 - ACCURACY);
-/** Six years; what took longer is counted as that. */
+/** Six years; longer durations are counted in it. */
 const LAST_BUCKET = 130;
 
-/** How many lengths of time there were in each bucket. */
+/** Number of durations in each bucket. */
 export type Histogram = ReadonlyMap<number, number>;
 
 /**
- * The bucket in which a length of time is counted, in milliseconds. Each reaches so much further than the one before that
- * one length stands for all in it; what is not longer than a millisecond is in the first one.
+ * Returns the bucket of a duration in milliseconds. Each bucket is wider than the one before by the same factor; durations
+ * up to a millisecond are in the first one.
  */
 export function bucketOf(ms: number): number {
   if (!(ms > 1)) return 0;
   return Math.min(LAST_BUCKET, Math.ceil(Math.log(ms) / Math.log(GROWTH)));
 }
 
-/** The length that stands for all in a bucket, in milliseconds. */
+/** Returns the duration that represents a bucket, in milliseconds. */
 export function lengthOf(bucket: number): number {
   return bucket === 0 ? 1 : (2 * GROWTH ** bucket) / (GROWTH + 1);
 }
 
 /**
- * The length that so large a part of all does not exceed (by nearest rank), in milliseconds.
+ * Returns a quantile by nearest rank, in milliseconds.
  *
  * @param part 0.5 is the median
- * @returns undefined when there are none
+ * @returns undefined for an empty histogram
  */
 export function quantile(histogram: Histogram, part: number): number | undefined {
   const buckets = [...histogram].sort(([a], [b]) => a - b);

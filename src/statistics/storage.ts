@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 
-/** Who measures; another process does not meanwhile. */
+/** The lock of the process that measures. */
 const TURN = 'inlet storage sizes';
 
 /**
- * Writes down how much is stored, once in an hour, whichever process does it. Adds up the sizes of all files, which may take
- * seconds.
+ * Records the stored bytes once per hour, in one of all processes. Sums the sizes of all files, which may take seconds.
  *
- * @returns false when it has been done in this hour, or is being done
+ * @returns false when this hour is recorded already or another process is measuring
  */
 export async function measureStorage(database: Database): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
@@ -18,7 +17,7 @@ export async function measureStorage(database: Database): Promise<boolean> {
       trx,
     );
     if (!rows[0]?.due) return false;
-    // Apart from writing it down: a statement that writes is not carried out by several processors.
+    // A statement of its own: PostgreSQL runs no statement that writes in parallel.
     const sizes = await sql<{ received: number; processed: number; unfinished: number }>`
       SELECT (SELECT coalesce(sum(size), 0) FROM tracks)::bigint + (SELECT coalesce(sum(size), 0) FROM attachments)::bigint
           AS received,

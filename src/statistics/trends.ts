@@ -1,59 +1,112 @@
-import type { Measure } from './facts.ts';
+import { sql } from 'kysely';
+import type { Queryable } from '#platform/database/kysely.ts';
 import { quantile } from './histogram.ts';
-import { PERIOD_MS } from './tally.ts';
-import { type CountRow, SPANS, type Span, type StorageSize, slotsOf } from './trends.queries.ts';
+import { type Measure, PERIOD_MS, startOf } from './tally.ts';
 
-/** What half of all, and what 95 of 100 did not exceed, in milliseconds. */
+/** The time spans of the trends: a day by its hours, or a month by its days. */
+export const SPANS = { day: { period: 'hour', slots: 24 }, month: { period: 'day', slots: 30 } } as const;
+export type Span = keyof typeof SPANS;
+
+/** A count of an hour or a day. */
+export interface CountRow {
+  start: Date;
+  measure: Measure;
+  label: string;
+  bucket: number;
+  count: number;
+  sum: number;
+}
+
+/** Bytes stored at the end of an hour. */
+export interface StorageSize {
+  hour: Date;
+  /** Received from clients. */
+  received: number;
+  /** Produced by processing. */
+  processed: number;
+  /** Of drafts and uploads without an event. */
+  unfinished: number;
+}
+
+/** Returns the beginnings of the hours or days of a span; the last one is not over. */
+export function slotsOf(span: Span, now: Date): Date[] {
+  const { period, slots } = SPANS[span];
+  const last = startOf(period, now).getTime();
+  return Array.from({ length: slots }, (_, i) => new Date(last - (slots - 1 - i) * PERIOD_MS[period]));
+}
+
+/** Reads the counts of a span. */
+export async function countsOf(db: Queryable, span: Span, now: Date): Promise<CountRow[]> {
+  const { rows } = await sql<CountRow>`
+    SELECT start, measure, label, bucket, count, sum FROM statistics_counts
+    WHERE period = ${SPANS[span].period} AND start >= ${slotsOf(span, now)[0]}
+    ORDER BY start, measure, label, bucket`.execute(db);
+  return rows;
+}
+
+/** Reads the storage sizes of the last month in order of time. */
+export function storageOf(db: Queryable, now: Date): Promise<StorageSize[]> {
+  // A day more than the span: the size of a month ago was measured before it.
+  const since = new Date(startOf('day', now).getTime() - 31 * PERIOD_MS.day);
+  return db
+    .selectFrom('storage_sizes')
+    .select(['hour', 'received', 'processed', 'unfinished'])
+    .where('hour', '>=', since)
+    .orderBy('hour')
+    .execute();
+}
+
+/** Median and 95th percentile of durations, in milliseconds. */
 export interface Lengths {
   count: number;
   median: number;
   p95: number;
 }
 
-/** How it went in some time. */
+/** The figures of a period. */
 export interface Figures {
   uploads: number;
   bytes: number;
-  /** How long operations waited for a worker; undefined when none was taken. */
+  /** Time that operations waited for a worker; undefined when none was taken. */
   waiting: Lengths | undefined;
-  /** How long it took from the start of a workflow to a publication. */
+  /** Time from the start of a workflow to the publication. */
   publishing: Lengths | undefined;
-  /** Workflows that ended. */
+  /** Finished workflows. */
   succeeded: number;
   failed: number;
   stopped: number;
 }
 
-/** An hour or a day of it. */
+/** The figures of an hour or a day. */
 export interface Slot extends Figures {
   start: Date;
-  /** The last time that was measured in it. */
+  /** The last size measured in it. */
   storage: StorageSize | undefined;
 }
 
-/** How much more was stored than so many days ago, in bytes; undefined when that is not known. */
+/** Growth of the storage over a number of days, in bytes; undefined when it is unknown. */
 export interface Growth {
   days: number;
   bytes: number | undefined;
 }
 
-/** How it went in the last day or month. */
+/** The trends of the last day or month. */
 export interface Trends {
   span: Span;
   slots: Slot[];
   total: Figures;
-  /** The most frequent first; the empty one stands for all that are not told apart. */
+  /** The most frequent first; the empty one stands for all others. */
   reasons: { reason: string; count: number }[];
-  /** What was measured last, if anything was. */
+  /** The last measured size, if any. */
   stored: StorageSize | undefined;
   growth: Growth[];
 }
 
 const GROWTH_DAYS = [1, 7, 30];
-/** What was measured so much earlier than it should have been is of another time. */
+/** The most by which the earlier measurement may be too old, as a factor. */
 const LATE = 1.25;
 
-/** @param sizes in order, of the month before */
+/** Sums counts and sizes into trends. @param sizes of the last month, in order of time */
 export function trendsOf(
   span: Span,
   { counts, sizes, now }: { counts: readonly CountRow[]; sizes: readonly StorageSize[]; now: Date },
@@ -76,7 +129,7 @@ export function trendsOf(
   };
 }
 
-/** All that is stored. */
+/** Returns the sum of all stored bytes. */
 export function bytesOf({ received, processed, unfinished }: StorageSize): number {
   return received + processed + unfinished;
 }

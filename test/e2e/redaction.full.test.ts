@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { hashPassword } from '#access/accounts/password.ts';
+import { hashPassword } from '#access/accounts/secrets.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { databaseForThisFile } from '../support/database.ts';

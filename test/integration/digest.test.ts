@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { removeAccount } from '#access/accounts/accounts.ts';
-import { changePassword } from '#access/accounts/agent-accounts.ts';
-import { digestSecrets } from '#access/accounts/digest-secrets.ts';
-import { hashPassword } from '#access/accounts/password.ts';
+import { changePassword, removeAccount } from '#access/accounts/accounts.ts';
+import { digestSecrets, hashPassword } from '#access/accounts/secrets.ts';
 import { Nonces, nonceKeyOf } from '#access/sign-in/digest/nonces.ts';
 import { DigestVerifier } from '#access/sign-in/digest/verifier.ts';
 import { createApp } from '#app/app.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { UNSERVED } from '#access/roles/unserved.ts';
+import { UNSERVED } from '#access/roles/api-roles.ts';
 import { REFERENCE } from '#app/routes.ts';
 import { API_VERSIONS, atLeast } from '#platform/http/answer/version.ts';
 import type { Rule } from '#platform/http/endpoint/rules.ts';

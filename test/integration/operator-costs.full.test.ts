@@ -6,7 +6,7 @@ import { timetable } from '#capture/schedules/timetable.queries.ts';
 import type { DB } from '#platform/database/schema.ts';
 import { countNext } from '#statistics/count.ts';
 import { FIGURES } from '#statistics/metrics/figures.queries.ts';
-import { countsOf, storageOf } from '#statistics/trends.queries.ts';
+import { countsOf, storageOf } from '#statistics/trends.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { type LoggedDatabase, loggedDatabase } from '../support/logged-database.ts';
 import { insertFinished } from '../support/operator-scene.ts';

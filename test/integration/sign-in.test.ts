@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hashPassword } from '#access/accounts/password.ts';
+import { hashPassword } from '#access/accounts/secrets.ts';
 import { createApp } from '#app/app.ts';
 import { createContext } from '#app/context.ts';
 import { createDatabase } from '#platform/database/kysely.ts';

@@ -1,6 +1,5 @@
-import { addAgentAccount } from '#access/accounts/agent-accounts.ts';
-import { digestSecrets } from '#access/accounts/digest-secrets.ts';
-import { hashPassword } from '#access/accounts/password.ts';
+import { addAgentAccount } from '#access/accounts/accounts.ts';
+import { digestSecrets, hashPassword } from '#access/accounts/secrets.ts';
 import { main as user } from '#cli/user.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { Client } from './client.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { hashPassword } from '#access/accounts/password.ts';
+import { hashPassword } from '#access/accounts/secrets.ts';
 import { createApp } from '#app/app.ts';
 import { type Context, createContext } from '#app/context.ts';
 import { ChangeFeed } from '#changes/feed.ts';

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { COST } from '#access/accounts/password.ts';
+import { COST } from '#access/accounts/secrets.ts';
 
 // Processes that tests start inherit where the media tools and the caches are.
 Object.assign(process.env, inject('environment'));

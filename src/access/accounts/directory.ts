@@ -1,11 +1,14 @@
 import type { Queryable } from '#platform/database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
-import { findAccount, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
-import { findAgentAccount } from './agent-accounts.ts';
-import type { DigestSecrets } from './digest-secrets.ts';
-import { hashPassword } from './password.ts';
-import { holdRole } from './token-users.ts';
+import {
+  findAccount,
+  findAgentAccount,
+  holdRole,
+  type StoredAccount,
+  usernamesInAnyCase,
+} from './accounts.ts';
+import { type DigestSecrets, hashPassword } from './secrets.ts';
 
 const PROVIDER = 'inlet';
 

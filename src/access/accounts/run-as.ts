@@ -1,14 +1,13 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { ORGANIZATION } from '../organization.ts';
-import { anonymous, type Principal } from '../principal.ts';
 import {
   NEEDS_SUDO,
   NO_SUCH_ORGANIZATION,
   NO_SUCH_USER,
   ORGANIZATION_GUARDED,
   RIGHTS_GUARDED,
-} from '../refusals.ts';
-import { ROLE_ADMIN, ROLE_SUDO } from '../roles/roles.ts';
+} from '../access-errors.ts';
+import { anonymous, type Principal } from '../principal.ts';
+import { ORGANIZATION, ROLE_ADMIN, ROLE_SUDO } from '../roles/roles.ts';
 import type { Directory } from './directory.ts';
 
 const USER = ['X-RUN-AS-USER', 'X-Opencast-Matterhorn-User'];

@@ -1,8 +1,8 @@
 import { type AliasableExpression, type SqlBool, sql } from 'kysely';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { HttpError } from '#platform/http/errors/errors.ts';
+import { UNAUTHORIZED } from '../access-errors.ts';
 import type { Principal } from '../principal.ts';
-import { UNAUTHORIZED } from '../refusals.ts';
 import type { AclEntry } from './acl.ts';
 
 /** What an ACL is asked for. */

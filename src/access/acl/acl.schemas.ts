@@ -40,3 +40,9 @@ export const NewAcl = LenientAcl.nullable().meta({
 export const Acl = z
   .array(z.object({ allow: z.boolean(), action: z.string(), role: z.string() }).meta({ id: 'AclEntry' }))
   .meta({ id: 'Acl', description: 'Which role may do what.' });
+
+/** An access control list as the reference document shows it. */
+export const ACL = [
+  { allow: true, action: 'read', role: 'ROLE_STUDENT' },
+  { allow: true, action: 'write', role: 'ROLE_LECTURER' },
+];

@@ -10,8 +10,7 @@ import { eventually } from '#test/support/eventually.ts';
 import { eventFields, file, type Part } from '#test/support/form.ts';
 import { storageWith } from '#test/support/storage-with.ts';
 import { FOR_AGES } from '#test/support/watched.ts';
-import { IdempotencyLedger, KeyLost } from './ledger.ts';
-import { sweepIdempotencyKeys } from './sweep.ts';
+import { IdempotencyLedger, KeyLost, sweepIdempotencyKeys } from './ledger.ts';
 
 /** Runs before each object is stored. */
 let beforePut: () => Promise<void> = async () => undefined;

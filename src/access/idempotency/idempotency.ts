@@ -1,26 +1,43 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { fingerprint, type RequestContent, sender } from './fingerprint.ts';
-import { parseKey } from './key.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { fingerprint, IdempotencyKey, parseKey, type RequestContent, sender } from './idempotency-key.ts';
 import { type Answer, type IdempotencyLedger, KeyLost } from './ledger.ts';
-import { OTHER_REQUEST, UNDER_WAY } from './repeatable.ts';
+
+export const UNDER_WAY = refusal(409, 'A request with this Idempotency-Key is still being carried out.', [], {
+  'Retry-After': '5',
+});
+export const OTHER_REQUEST = refusal(422, 'This Idempotency-Key was sent with another request before.');
+
+/** Documents an endpoint that answers a repeated request with the first answer. */
+export const REPEATABLE = {
+  headers: z.object({
+    'Idempotency-Key': IdempotencyKey.optional().meta({
+      description:
+        'A key of your choice. The same key and request within 24 hours get the first answer again, and nothing is created twice.',
+      example: 'c0a8012e-import-17',
+    }),
+  }),
+  refusals: [UNDER_WAY, OTHER_REQUEST],
+};
 
 const HEADER = 'Idempotency-Key';
 const REPLAYED = 'Idempotent-Replayed';
-/** The headers of an answer that belong to what it tells; the others are made for each answer. */
+/** The headers that are kept with an answer; all other headers are made for each answer. */
 const KEPT_HEADERS = ['Content-Type', 'Location', 'Vary'];
 
 /**
- * Remembers the answer for the key of the request, if it has one, in the transaction that creates what it tells of.
+ * Remembers the answer for the key of the request, if it has one, in the transaction that creates the resource.
  * It must be the answer the client gets. A rejection must roll the transaction back.
  */
 export type Remember = (trx: Transaction, answer: Response) => Promise<void>;
 
-/** The same, when the content has been received only now: as `compare` would return it. */
+/** The same for content that was received after the key was claimed: as `compare` would return it. */
 export type RememberContent = (trx: Transaction, content: RequestContent, answer: Response) => Promise<void>;
 
-/** How a request with an idempotency key is carried out. */
+/** The steps of a request that can carry an idempotency key. */
 export interface IdempotentWork {
   /** Reads a request that was answered before, to compare it; must change nothing. */
   compare(): Promise<RequestContent>;

@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { Principal } from '../principal.ts';
-import { fingerprint, sender } from './fingerprint.ts';
-import { parseKey } from './key.ts';
+import { fingerprint, parseKey, sender } from './idempotency-key.ts';
 
 test.each([
   ['8e03978e-40d5-43dd-bc93-6894a57f9324', '8e03978e-40d5-43dd-bc93-6894a57f9324'],

@@ -1,35 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import { couldSpeakFor, type DatabaseWatch } from '#platform/database/watch.ts';
+import { couldSpeakFor, type DatabaseWatch, type Watched } from '#platform/database/watch.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
-/** How long a request holds its key after its process's last sign of life. */
+/** Time for which a request holds its key after its process last renewed it. */
 export const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
 const KEPT_HOURS = 24;
 const TRIES = 3;
 
-/** An answer as it was given. */
+/** An answer as it was sent. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** What is known of a key. */
+/** The state of a key. */
 export type KeyState =
   | { state: 'taken'; attempt: string }
   | { state: 'under way' }
   | { state: 'answered'; fingerprint: string; answer: Answer };
 
-/** The key of a request went to another one: its process had been silent for a whole lease. */
+/** Another request took the key: this process did not renew it for a whole lease. */
 export class KeyLost extends Error {
   override name = 'KeyLost';
 }
 
 /**
- * Which idempotency keys are in use, and the answers to requests that had one. A unique constraint decides between
+ * Keeps the idempotency keys in use and the answers to their requests. A unique constraint decides between
  * processes. One ledger per process; it keeps the keys of its own requests alive.
  */
 export class IdempotencyLedger {
@@ -176,4 +176,32 @@ export class IdempotencyLedger {
 
 function lease() {
   return sql<Date>`now() + make_interval(secs => ${LEASE_SECONDS})`;
+}
+
+const BATCH = 1000;
+const BATCHES = 20;
+
+/**
+ * Removes expired keys, a bounded number at a time. Safe to run in several processes at once.
+ *
+ * @param seen of the database: requests that an outage keeps from renewing their keys do not lose them
+ * @returns how many were removed
+ */
+export async function sweepIdempotencyKeys(
+  database: Database,
+  seen: Watched | undefined,
+  batch = BATCH,
+): Promise<number> {
+  let removed = 0;
+  for (let i = 0; i < BATCHES; i += 1) {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM idempotency_keys WHERE (sender, key) IN (
+        SELECT sender, key FROM idempotency_keys WHERE expires_at <= now()
+          AND (status IS NOT NULL OR ${couldSpeakFor(LEASE_SECONDS, seen)})
+        ORDER BY expires_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+      )`.execute(database);
+    removed += Number(numAffectedRows);
+    if (numAffectedRows < batch) break;
+  }
+  return removed;
 }

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Rules } from '#platform/http/endpoint/rules.ts';
 import { methodNotAllowed } from '#platform/http/errors/errors.ts';
-import { ADMINISTRATORS_ONLY, NEEDS_ROLE, SIGN_IN } from '../refusals.ts';
+import { ADMINISTRATORS_ONLY, NEEDS_ROLE, SIGN_IN } from '../access-errors.ts';
 import { ADMINISTRATORS } from './api-roles.ts';
 
 /**

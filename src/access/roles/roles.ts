@@ -6,7 +6,7 @@ import { API_ROLES } from './api-roles.ts';
 export const ROLE_ADMIN = 'ROLE_ADMIN';
 /** May act as another account or with other roles. */
 export const ROLE_SUDO = 'ROLE_SUDO';
-/** Everybody has it, also who is signed in: what is open to the public is open to all. */
+/** Held by all callers, signed in or not. */
 export const ROLE_ANONYMOUS = 'ROLE_ANONYMOUS';
 const ROLE_USER = 'ROLE_USER';
 /** May report what a capture agent does, and send what it recorded. */
@@ -52,3 +52,11 @@ export function accountRoles(username: string, granted: readonly string[]): Set<
     ROLE_ANONYMOUS,
   ]);
 }
+
+/** The one organization, as clients expect it. */
+export const ORGANIZATION = {
+  adminRole: ROLE_ADMIN,
+  anonymousRole: ROLE_ANONYMOUS,
+  id: 'mh_default_org',
+  name: 'Opencast Project',
+} as const;

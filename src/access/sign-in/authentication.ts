@@ -1,7 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
-import { anonymous, type Principal } from '../principal.ts';
 import {
   BASIC,
   NO_DIGEST,
@@ -10,12 +9,12 @@ import {
   STALE_NONCE,
   UNVERIFIABLE,
   WRONG_PASSWORD,
-} from '../refusals.ts';
+} from '../access-errors.ts';
+import { anonymous, type Principal } from '../principal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
-import { askedFor, offer } from './challenges.ts';
-import { parseBasic, parseBearer } from './credentials.ts';
-import { type DigestAnswer, parseDigest } from './digest/header.ts';
+import { askedFor, offer, parseBasic, parseBearer } from './authorization-headers.ts';
+import { type DigestAnswer, parseDigest } from './digest/digest-header.ts';
 import type { DigestVerifier } from './digest/verifier.ts';
 import { KeysUnavailable } from './key-set.ts';
 import type { TokenVerifier } from './tokens.ts';

@@ -1,9 +1,9 @@
 import { networkOf } from '#platform/text/ip-address.ts';
+import { TOO_MANY_AT_ONCE } from '../access-errors.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
-import { verifyPassword } from '../accounts/password.ts';
+import { verifyPassword } from '../accounts/secrets.ts';
 import type { Principal } from '../principal.ts';
-import { TOO_MANY_AT_ONCE } from '../refusals.ts';
-import { Attempts } from './attempts.ts';
+import { Attempts } from './sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
 /** How long a removed or changed account may still be let in. */

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf, digestSecrets } from '../accounts/digest-secrets.ts';
-import { type DigestAnswer, parseDigest } from './digest/header.ts';
-import { expectedResponse, isRight } from './digest/response.ts';
-import { isTarget } from './digest/target.ts';
+import { digestOf, digestSecrets } from '../accounts/secrets.ts';
+import {
+  type DigestAnswer,
+  expectedResponse,
+  isRight,
+  isTarget,
+  parseDigest,
+} from './digest/digest-header.ts';
 
 describe('an answer', () => {
   const MD5 = '8ca523f5e9506fed4657c9700eebdbec';

@@ -14,8 +14,7 @@ import { ConfigError } from '#platform/setting/config-error.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { goodClaims, type SigningKey, serveKeys, signingKey } from '#test/support/identity-provider.ts';
 import { KeysUnavailable, openKeySet } from './key-set.ts';
-import { grantedRoles, tokenPrincipal } from './token-claims.ts';
-import { type TokenOptions, TokenVerifier } from './tokens.ts';
+import { grantedRoles, type TokenOptions, TokenVerifier, tokenPrincipal } from './tokens.ts';
 
 const keys = await Promise.all(['ES256', 'RS256', 'EdDSA', 'PS512'].map((alg) => signingKey(alg)));
 const [key, rsa] = keys as [SigningKey, SigningKey];

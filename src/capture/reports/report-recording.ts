@@ -1,5 +1,4 @@
-import { requireOwnAgent } from '#access/own-agent.ts';
-import type { Principal } from '#access/principal.ts';
+import { type Principal, requireOwnAgent } from '#access/principal.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';

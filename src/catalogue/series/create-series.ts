@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { UNAUTHORIZED } from '#access/access-errors.ts';
 import { mayAccess, replaceAcl } from '#access/acl/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '#access/acl/acl.ts';
 import type { Principal } from '#access/principal.ts';
-import { UNAUTHORIZED } from '#access/refusals.ts';
 import { recordChanges } from '#changes/record.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { ORGANIZATION } from '#access/organization.ts';
+import { ORGANIZATION } from '#access/roles/roles.ts';
 import { columnNames } from '#metadata/columns.ts';
 import { fieldsShown, inOrder } from '#metadata/core-json.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series.ts';

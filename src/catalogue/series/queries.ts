@@ -1,7 +1,7 @@
 import type { Expression } from 'kysely';
+import { UNAUTHORIZED } from '#access/access-errors.ts';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
-import { UNAUTHORIZED } from '#access/refusals.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Refusal } from '#platform/http/errors/refusal.ts';
 import { SHOWN_COLUMNS } from './json.ts';

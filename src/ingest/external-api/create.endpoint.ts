@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import type { Idempotency, RememberContent } from '#access/idempotency/idempotency.ts';
-import { REPEATABLE } from '#access/idempotency/repeatable.ts';
+import { type Idempotency, REPEATABLE, type RememberContent } from '#access/idempotency/idempotency.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { CONFLICT } from '#capture/schedules/answer-conflicts.ts';
 import { explainingConflicts } from '#capture/schedules/conflicts.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { OTHER_AGENT, requireOwnAgent } from '#access/own-agent.ts';
+import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { AGENT_ID, CONFIGURATION } from '#capture/agents/examples.ts';
 import { type AgentFacts, allAgentFacts, forgetAgent } from '#capture/agents/facts.queries.ts';

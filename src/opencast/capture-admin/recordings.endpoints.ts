@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OTHER_AGENT } from '#access/own-agent.ts';
+import { OTHER_AGENT } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { quoted } from '#capture/agents/names.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { OTHER_AGENT, requireOwnAgent } from '#access/own-agent.ts';
+import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { AgentName, AgentReport, IMPOSSIBLE_NAME, UNKNOWN_STATE } from '#capture/agents/agent.schemas.ts';
 import { recordConfiguration, recordReport } from '#capture/agents/agents.queries.ts';

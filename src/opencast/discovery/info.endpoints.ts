@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { Organization } from '#access/info.schemas.ts';
-import { ORGANIZATION } from '#access/organization.ts';
+import { Organization } from '#access/info.endpoints.ts';
 import { EVERY_ACCOUNT } from '#access/roles/api-roles.ts';
-import { userRole } from '#access/roles/roles.ts';
+import { ORGANIZATION, userRole } from '#access/roles/roles.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 

@@ -1,7 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { mayAccess } from '#access/acl/acl.queries.ts';
-import { boundAgent } from '#access/own-agent.ts';
-import type { Principal } from '#access/principal.ts';
+import { boundAgent, type Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { awaitsDelivery, hasMedia } from '#capture/states/state.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OTHER_AGENT, requireOwnAgent } from '#access/own-agent.ts';
+import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from '#capture/agents/names.ts';

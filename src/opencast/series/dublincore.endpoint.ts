@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { NEEDS_ROLE } from '#access/access-errors.ts';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import { parseForeignAcl, UNREADABLE_POLICY } from '#access/acl/foreign-acl.ts';
 import type { Principal } from '#access/principal.ts';
-import { NEEDS_ROLE } from '#access/refusals.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { replaceSeriesAcl } from '#catalogue/series/change-series-acl.ts';
 import { createSeries } from '#catalogue/series/create-series.ts';

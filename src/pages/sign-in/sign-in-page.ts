@@ -1,6 +1,33 @@
+import type { Context, MiddlewareHandler } from 'hono';
 import { html, raw } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
+import { SENTENCE } from '#platform/http/errors/errors.ts';
+
+/** The page after a sign-in that named no other. */
+const START = '/admin';
+/** A path with or without a query; a second slash, or what browsers take for one, would begin a host. */
+const OWN = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/;
+
+/** Returns the path to show after a sign-in; the address of another site leads to the operator's page. */
+export function destination(next: string | undefined): string {
+  return next !== undefined && OWN.test(next) ? next : START;
+}
+
+/**
+ * Returns the root of the server's paths relative to this request, with a slash at its end. Relative, so that pages
+ * work under whatever name and path a proxy shows them.
+ */
+export function rootFrom(c: Context): string {
+  const { pathname } = new URL(c.req.url);
+  return '../'.repeat(pathname.split('/').length - 2) || './';
+}
+
+/** Returns a path of this server relative to this request. */
+export function relativeTo(c: Context, path: string): string {
+  return rootFrom(c) + path.slice(1);
+}
 
 const STYLE = `${BASE_STYLE}
 main { max-width: 27rem; }
@@ -9,7 +36,7 @@ label { display: block; margin-top: 1rem; }
 [role=alert] { padding: .6rem .8rem; border: 1px solid var(--alarm); border-radius: .6rem; color: var(--alarm); }
 `;
 
-/** Of the pages about signing in, none of which is kept or framed. */
+/** The headers of pages about signing in, which are neither cached nor framed. */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': pagePolicy(
@@ -30,7 +57,7 @@ ${content}
     { style: STYLE },
   );
 
-/** What the form shows and where it leads. */
+/** The state of the sign-in form. */
 export interface SignInForm {
   action: string;
   next: string;
@@ -56,8 +83,8 @@ export function signInPage({ action, next, username = '', fault }: SignInForm): 
 }
 
 /**
- * Why something is not shown or was not done, the way back to where it was asked for, and a way out for whoever signed in
- * with the wrong account.
+ * A page that shows why a request was refused, with a link back and, for people who signed in with the wrong account, a
+ * button to sign out.
  */
 export function refusalPage(
   sentence: string,
@@ -71,13 +98,70 @@ ${username === undefined ? '' : signOutForm(username, signOut)}`,
   );
 }
 
-/** Who is signed in, and the button that ends that. */
+/** The name of the user and the button to sign out. */
 export function signOutForm(username: string, action: string): Html {
   return html`<form method="post" action="${action}"><p>Signed in as <strong>${username}</strong></p>
 <button>Sign out</button></form>`;
 }
 
-/** Shown for a moment while the browser asks again. */
+/** A page that the browser shows while it asks again. */
 export function waitingPage(): Html {
   return frame('One moment', html`<p><a href="">Go on</a></p>`);
+}
+
+/** Checks that a browser asks for a page. */
+function wantsPage(c: Context): boolean {
+  return /\btext\/html\b/i.test(c.req.header('Accept') ?? '');
+}
+
+/** Returns the page whose form was sent, as the browser addresses it. */
+function cameFrom(c: Context): string | undefined {
+  const referrer = c.req.header('Referer');
+  if (c.req.method !== 'POST' || c.req.header('Sec-Fetch-Site') !== 'same-origin') return undefined;
+  if (!referrer || !URL.canParse(referrer)) return undefined;
+  const { pathname, search } = new URL(referrer);
+  // Two slashes would be another host.
+  return `${pathname.replace(/^\/+/, '/')}${search}`;
+}
+
+/** Answers browsers with refusals as pages, and keeps pages out of the browser's cache so that none is left after signing out. */
+export function forPeople(): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    const { headers, status } = c.res;
+    if (status >= 400 && headers.get('Content-Type') === SENTENCE && wantsPage(c)) {
+      const page = refusalPage(await c.res.text(), {
+        username: c.get('inSession') ? c.get('account') : undefined,
+        signOut: relativeTo(c, '/sign-out'),
+        back: cameFrom(c),
+      });
+      // A page that waits for a part of the server shows itself again when the part is back.
+      const isAwaited = status === 503 && c.req.method === 'GET';
+      c.res = await c.html(page, status as ContentfulStatusCode, {
+        ...PAGE_HEADERS,
+        ...(isAwaited && { Refresh: '15' }),
+      });
+    }
+    const isPage = c.res.headers.get('Content-Type')?.startsWith('text/html');
+    if (isPage && !c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
+  };
+}
+
+/**
+ * Redirects people who are not signed in to the sign-in page; programs continue and get 401. Runs after
+ * `authenticate`.
+ */
+export function askToSignIn(): MiddlewareHandler {
+  return async (c, next) => {
+    const reading = c.req.method === 'GET' || c.req.method === 'HEAD';
+    if (c.get('account') !== undefined || !reading || !wantsPage(c)) {
+      return next();
+    }
+    if (c.req.header('Sec-Fetch-Site') === 'cross-site') {
+      // A person who followed a link of another site may be signed in: the cookie comes when our own page asks.
+      return c.html(waitingPage(), 200, { ...PAGE_HEADERS, Refresh: '0' });
+    }
+    const { pathname, search } = new URL(c.req.url);
+    return c.redirect(`${relativeTo(c, '/sign-in')}?next=${encodeURIComponent(pathname + search)}`, 303);
+  };
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { WRONG_PASSWORD } from '#access/refusals.ts';
-import { destination, relativeTo } from '#access/sessions/addresses.ts';
+import { WRONG_PASSWORD } from '#access/access-errors.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Authenticator } from '#access/sign-in/authenticator.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
-import { PAGE_HEADERS, signInPage } from './sign-in-page.ts';
+import { destination, PAGE_HEADERS, relativeTo, signInPage } from './sign-in-page.ts';
 
 interface Services {
   authenticator: Authenticator;

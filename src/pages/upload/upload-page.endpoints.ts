@@ -1,8 +1,8 @@
 import { apiRole } from '#access/roles/api-roles.ts';
 import { userRole } from '#access/roles/roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
+import { rootFrom } from '../sign-in/sign-in-page.ts';
 import { UPLOAD_ASSETS } from './assets.ts';
 import { CONTENT_SECURITY_POLICY, uploadPage } from './page.ts';
 

@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '#test/support/eventually.ts';
 import { createPipe, PIPE_BYTES } from '#test/support/pipe.ts';
-import { LogOutput } from './log-output.ts';
+import { LogOutput } from './log.ts';
 
 const notice = (dropped: number) => `${dropped} dropped\n`;
 

@@ -1,6 +1,138 @@
+import { fstatSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import pino from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { LogOutput } from './log-output.ts';
+
+const STDOUT = 1;
+const MAX_WAITING_BYTES = 8 * 2 ** 20;
+const RETRY_MS = 100;
+/** Time that a slow reader gets to take the last lines. */
+const LAST_LINES_MS = 250;
+/** Streams close their files when they are collected. */
+const held: Socket[] = [];
+
+/**
+ * Writes log lines without throwing or waiting: lines for a full pipe are kept up to a limit, lines that cannot be
+ * written are dropped and counted, and one line reports their number as soon as writing works again.
+ *
+ * pino's own destination sleeps while a pipe is full and throws, into whoever logs, when a disk is.
+ */
+export class LogOutput {
+  readonly #fd: number;
+  readonly #maxWaitingBytes: number;
+  readonly #notice: (dropped: number) => string;
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #dropped = 0;
+  /** How many dropped lines the notice in `#waiting` tells of; it is alone there. */
+  #told = 0;
+  /** True when the last write ended in the middle of a line. */
+  #torn = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param options.notice makes the line about dropped lines */
+  constructor(options: { notice: (dropped: number) => string; fd?: number; maxWaitingBytes?: number }) {
+    this.#fd = options.fd ?? STDOUT;
+    this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
+    this.#notice = options.notice;
+    if (isPipe(this.#fd)) failInsteadOfWaiting(this.#fd);
+    process.once('exit', () => this.#writeLastLines());
+  }
+
+  /** Writes a line, which ends in a line break, now, later or never. */
+  write(line: string): void {
+    const bytes = Buffer.from(line);
+    // What comes later may not overtake the word about what was dropped.
+    if (this.#dropped > 0 || this.#waitingBytes + bytes.length > this.#maxWaitingBytes) {
+      this.#dropped += 1;
+      this.#tryLater();
+      return;
+    }
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    this.#writeWaiting();
+  }
+
+  #writeWaiting(): void {
+    for (;;) {
+      const [first] = this.#waiting;
+      if (!first && this.#dropped === 0) return;
+      if (!first) {
+        this.#addNotice();
+        continue;
+      }
+      try {
+        this.#wrote(first, writeSync(this.#fd, first));
+      } catch (error) {
+        if (!isFull(error)) this.#drop();
+        this.#tryLater();
+        return;
+      }
+    }
+  }
+
+  #addNotice(): void {
+    const notice = Buffer.from(`${this.#torn ? '\n' : ''}${this.#notice(this.#dropped)}`);
+    this.#waiting.push(notice);
+    this.#waitingBytes = notice.length;
+    this.#told = this.#dropped;
+    this.#dropped = 0;
+  }
+
+  #wrote(first: Buffer, count: number): void {
+    this.#waitingBytes -= count;
+    this.#torn = count < first.length;
+    if (this.#torn) {
+      this.#waiting[0] = first.subarray(count);
+    } else {
+      this.#waiting.shift();
+      this.#told = 0;
+    }
+  }
+
+  #drop(): void {
+    // The notice is no line of the log.
+    this.#dropped += this.#waiting.length + (this.#told > 0 ? this.#told - 1 : 0);
+    this.#told = 0;
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+  }
+
+  #tryLater(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#writeWaiting();
+    }, RETRY_MS).unref();
+  }
+
+  #writeLastLines(): void {
+    const end = performance.now() + LAST_LINES_MS;
+    for (this.#writeWaiting(); this.#waiting.length > 0 && performance.now() < end; this.#writeWaiting()) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+function isPipe(fd: number): boolean {
+  try {
+    const kind = fstatSync(fd);
+    return kind.isFIFO() || kind.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Makes writes fail while a pipe is full. Neither runtime has a way to say so of a file, but both do it to what they make
+ * a stream of.
+ */
+function failInsteadOfWaiting(fd: number): void {
+  held.push(new Socket({ fd, readable: false, writable: true }).on('error', () => undefined).unref());
+}
+
+function isFull(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EAGAIN';
+}
 
 /** A structured logger. Bind what identifies the work (`requestId`, `eventId`, `operation`) with `child`. */
 export type Logger = pino.Logger;
@@ -35,7 +167,7 @@ function readable(): (line: string) => string {
   return prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
 }
 
-/** An entry of the log, whatever its level is: who reads it must know that it is incomplete. */
+/** The entry about dropped lines, written at every log level: readers must know that the log is incomplete. */
 function droppedLines(settings: pino.LoggerOptions, dropped: number): string {
   let entry = '';
   const capture = {
@@ -47,5 +179,5 @@ function droppedLines(settings: pino.LoggerOptions, dropped: number): string {
   return entry;
 }
 
-/** A logger that says nothing, for tools and tests. */
+/** A logger without output, for tools and tests. */
 export const silentLogger: Logger = pino({ level: 'silent' });

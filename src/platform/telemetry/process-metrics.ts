@@ -4,10 +4,10 @@ import { metrics } from './metrics.ts';
 import type { Pulse } from './pulse.ts';
 
 const registers = [metrics];
-/** How often the event loop is to come round, and how far it is behind is looked at. */
+/** Interval at which the delay of the event loop is sampled. */
 const LAG_MS = 500;
 
-/** What a process tells of itself. */
+/** The parts of a process that are measured. */
 export interface ProcessParts {
   /** `api`, `worker` or `all`. */
   role: string;
@@ -16,7 +16,7 @@ export interface ProcessParts {
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>;
 }
 
-/** Has figures of the process exported, which are read when somebody asks. Once in a process. */
+/** Registers the metrics of the process, which are read on request. Once per process. */
 export function measureProcess({ role, version, pulse, pools }: ProcessParts): void {
   gauge('inlet_build_info', 'Version and role of the process', ['version', 'role'], (g) =>
     g.set({ version, role }, 1),

@@ -10,10 +10,10 @@ import {
 
 export type { Attributes } from '@opentelemetry/api';
 
-/** Where in which trace something began: `traceparent` of W3C Trace Context. */
+/** The position in a trace: `traceparent` of W3C Trace Context. */
 export type TraceParent = string;
 
-/** What another has said of the trace that it works in. */
+/** The trace headers of a caller. */
 export interface TraceHeaders {
   traceparent?: TraceParent | undefined;
   tracestate?: string | undefined;
@@ -48,7 +48,7 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** Does work as a span of its trace; an error that it throws is the span's as well. */
+/** Runs work as a span of its trace and records an error that it throws. */
 export function traced<T>(
   name: string,
   options: SpanOptions,
@@ -77,7 +77,7 @@ export function traced<T>(
   });
 }
 
-/** Writes down work that has just ended, as a span. @param startedAt milliseconds since 1970 */
+/** Records finished work as a span. @param startedAt milliseconds since 1970 */
 export function recordSpan(
   name: string,
   startedAt: number,
@@ -86,7 +86,7 @@ export function recordSpan(
   tracer.startSpan(name, { kind: KINDS[kind], attributes, startTime: startedAt }, place(within)).end();
 }
 
-/** Where work that others go on with is to belong; null while nothing is traced. */
+/** Returns the position for work that another process continues; null while nothing is traced. */
 export function currentTrace(): TraceParent | null {
   const headers: TraceHeaders = {};
   propagation.inject(context.active(), headers);

@@ -1,19 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type DigestAlgorithm,
-  type DigestSecrets,
-  digestSecrets,
-  REALM,
-} from '../../accounts/digest-secrets.ts';
 import type { Directory, KnownAgent } from '../../accounts/directory.ts';
+import { type DigestAlgorithm, type DigestSecrets, digestSecrets, REALM } from '../../accounts/secrets.ts';
 import type { Principal } from '../../principal.ts';
-import { Attempts } from '../attempts.ts';
 import { FRESH_MS } from '../authenticator.ts';
+import { Attempts } from '../sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from '../verified-credentials.ts';
-import type { DigestAnswer } from './header.ts';
+import { type DigestAnswer, isRight, isTarget } from './digest-header.ts';
 import type { Nonces } from './nonces.ts';
-import { isRight } from './response.ts';
-import { isTarget } from './target.ts';
 
 interface Parts {
   directory: Pick<Directory, 'findAgent'>;

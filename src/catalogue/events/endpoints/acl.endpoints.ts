@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { effectiveAclOf, mayAccess, requireAccess } from '#access/acl/acl.queries.ts';
-import { Acl, MAX_LENGTH, StrictAcl } from '#access/acl/acl.schemas.ts';
+import { ACL, Acl, MAX_LENGTH, StrictAcl } from '#access/acl/acl.schemas.ts';
 import { allowingEntry, ENTRY_INCOMPLETE, parseStrictAcl, UNREADABLE_ACL } from '#access/acl/acl.ts';
-import { ACL } from '#access/examples.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';

@@ -1,4 +1,4 @@
-import { UNAUTHORIZED } from '#access/refusals.ts';
+import { UNAUTHORIZED } from '#access/access-errors.ts';
 import type { HttpError } from '#platform/http/errors/errors.ts';
 import { ACL_LOCKED, EVENT_MISSING, NOT_SCHEDULED } from '../refusals.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { aclsOf, requireAccess } from '#access/acl/acl.queries.ts';
-import { Acl, StrictAcl } from '#access/acl/acl.schemas.ts';
-import { ACL } from '#access/examples.ts';
+import { ACL, Acl, StrictAcl } from '#access/acl/acl.schemas.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { aclsOf } from '#access/acl/acl.queries.ts';
-import { StrictAcl } from '#access/acl/acl.schemas.ts';
-import { ACL } from '#access/examples.ts';
-import type { Idempotency } from '#access/idempotency/idempotency.ts';
-import { REPEATABLE } from '#access/idempotency/repeatable.ts';
+import { ACL, StrictAcl } from '#access/acl/acl.schemas.ts';
+import { type Idempotency, REPEATABLE } from '#access/idempotency/idempotency.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { recordChanges } from '#changes/record.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';

@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { agentPage } from './agent-page.ts';
 import { allPage } from './all-page.ts';

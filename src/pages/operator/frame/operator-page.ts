@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { liveScript } from './live.ts';
 import { FRAME_STYLE } from './style.ts';
 

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import { agentsAtWork } from '#capture/reports/at-work.queries.ts';
 import { incomingUploads } from '#ingest/incoming.queries.ts';
 import { waitingUploads } from '#ingest/tus/waiting.ts';
@@ -10,6 +9,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
 import { laneSettings } from '#processing/lane-settings.ts';
 import { workerProcesses } from '#processing/worker-processes.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { answerOf } from '../frame/answer-of.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { searchForm } from '../recordings/search-form.ts';

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import type { UpdateStreams } from '#notifications/stream/update-streams.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -11,6 +10,7 @@ import type { StoragePlace } from '#platform/storage/backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { laneSettings, setLane } from '#processing/lane-settings.ts';
 import { drain, workerProcesses } from '#processing/worker-processes.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { answerOf } from '../frame/answer-of.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/style.ts';

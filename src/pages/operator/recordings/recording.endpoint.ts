@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import { elementUrl, watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { recordingContent } from './recording-page.ts';
 import { recordingStory } from './story.queries.ts';

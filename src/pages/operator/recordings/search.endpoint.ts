@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { moment, recordingLink, stateOf } from '../frame/parts.ts';
 import { type FoundRecording, findRecordings } from './search.queries.ts';

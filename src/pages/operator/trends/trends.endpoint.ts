@@ -4,15 +4,19 @@ import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { countsOf, type Span, storageOf } from '#statistics/trends.queries.ts';
-import { bytesOf, trendsOf } from '#statistics/trends.ts';
+import { bytesOf, countsOf, type Span, storageOf, trendsOf } from '#statistics/trends.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { minuteOf } from '../frame/words.ts';
-import { failuresFigure } from './failures.ts';
-import { figureHtml } from './figure.ts';
-import { bytesFigure, storageFigure, uploadsFigure } from './figures.ts';
-import { publishingFigure, waitingFigure } from './lengths.ts';
-import { TRENDS_STYLE } from './style.ts';
+import { figureHtml } from './chart.ts';
+import {
+  bytesFigure,
+  failuresFigure,
+  publishingFigure,
+  storageFigure,
+  uploadsFigure,
+  waitingFigure,
+} from './trend-figures.ts';
+import { TRENDS_STYLE } from './trends-style.ts';
 
 const SPANS: readonly (readonly [Span, string])[] = [
   ['day', 'Last day'],
@@ -28,7 +32,7 @@ const TrendsQuery = z.object({
     .default('day'),
 });
 
-/** Where operators see how it went in the last day or month. */
+/** The page with the trends of the last day or month. */
 export const operatorTrends = defineEndpoint({
   method: 'get',
   path: '/admin/trends',

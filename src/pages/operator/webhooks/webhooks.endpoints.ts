@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import { numberIn } from '#notifications/webhooks/lookup.ts';
 import { newSecret } from '#notifications/webhooks/message.ts';
 import {
@@ -18,6 +17,7 @@ import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/style.ts';
 import { webhooksContent } from './webhooks-page.ts';

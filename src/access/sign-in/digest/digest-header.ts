@@ -1,10 +1,17 @@
-import { DIGEST_ALGORITHMS, type DigestAlgorithm, REALM } from '../../accounts/digest-secrets.ts';
+import { timingSafeEqual } from 'node:crypto';
+import {
+  DIGEST_ALGORITHMS,
+  type DigestAlgorithm,
+  type DigestSecrets,
+  digestOf,
+  REALM,
+} from '../../accounts/secrets.ts';
 
-/** What a client answers to a challenge of HTTP Digest. Texts that go into its response are one character for each byte. */
+/** The answer of a client to a challenge of HTTP Digest. Hashed texts have one character for each byte. */
 export interface DigestAnswer {
   username: string;
   nonce: string;
-  /** What it asks for, as it says. */
+  /** The address that the client states. */
   uri: string;
   /** Hexadecimal digits in lower case. */
   response: string;
@@ -70,7 +77,7 @@ function parametersOf(list: string): Map<string, string> | undefined {
   return found;
 }
 
-/** Clients write what they ask for as it is, also where it holds a backslash. */
+/** Unescapes a quoted value; clients write `uri` unescaped, even with a backslash. */
 function unquoted(name: string, text: string): string {
   return name === 'uri' ? text : text.replace(/\\(.)/g, '$1');
 }
@@ -82,4 +89,45 @@ function decodeName(name: string): string {
   } catch {
     return name;
   }
+}
+
+/** Computes the expected response in hexadecimal digits (RFC 7616, section 3.4.1; RFC 2069 without `qop`). */
+export function expectedResponse(answer: DigestAnswer, method: string, secrets: DigestSecrets): string {
+  const { algorithm, nonce, uri, protection } = answer;
+  const hash = (...parts: string[]) => digestOf(algorithm, Buffer.from(parts.join(':'), 'latin1'));
+  const secret = algorithm === 'MD5' ? secrets.md5 : secrets.sha256;
+  const asked = hash(method, uri);
+  if (!protection) return hash(secret, nonce, asked);
+  return hash(secret, nonce, protection.nc, protection.cnonce, protection.qop, asked);
+}
+
+/** Compares a response with the expected one, in constant time. */
+export function isRight(answer: DigestAnswer, method: string, secrets: DigestSecrets): boolean {
+  const expected = expectedResponse(answer, method, secrets);
+  return timingSafeEqual(Buffer.from(expected), Buffer.from(answer.response));
+}
+
+/** Delimiters of an address; encoding one makes another address. */
+const DELIMITERS = new Set([...'/?#%&=+;']);
+
+/**
+ * Compares the path and query of a digest's `uri` with those of the request. Host and percent-encoding may differ:
+ * proxies change both.
+ *
+ * @param url the address of the request
+ * @param prefix of the addresses as clients know them, where a proxy takes it off; without a slash at its end
+ */
+export function isTarget(uri: string, url: string, prefix: string): boolean {
+  const [said, asked] = [pathAndQuery(uri), pathAndQuery(url)];
+  return said !== undefined && asked !== undefined && (said === asked || said === prefix + asked);
+}
+
+function pathAndQuery(text: string): string | undefined {
+  const whole = text.startsWith('/') ? `http://host${text}` : text;
+  if (!/^https?:/i.test(whole) || !URL.canParse(whole)) return undefined;
+  const { pathname, search } = new URL(whole);
+  return `${pathname}${search}`.replace(/%([\da-f]{2})/gi, (encoded, code) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    return DELIMITERS.has(character) ? encoded.toUpperCase() : character;
+  });
 }

@@ -1,4 +1,4 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
 /**
  * About a quarter of a second and 16 MiB: memory is what many sign-ins at once would run out of. Exported for tests, which
@@ -16,7 +16,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$N=${COST.N},r=${COST.r},p=${COST.p}$${salt.toString('base64url')}$${key.toString('base64url')}`;
 }
 
-/** Whether the hash was made of this password. The comparison takes the same time whatever the answer. */
+/** Compares a password with its hash, in constant time. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, N, r, p, salt, key] = FORMAT.exec(hash) ?? [];
   if (!salt || !key) throw new Error('A stored password hash has an unknown format.');
@@ -36,4 +36,30 @@ function derive(
   return new Promise((resolve, reject) =>
     scrypt(password, salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key))),
   );
+}
+
+/** The realm that clients show when they ask for a password; it is part of every digest secret. */
+export const REALM = 'Opencast';
+
+/** The algorithms of HTTP Digest that can be answered with, as RFC 7616 names them. */
+export const DIGEST_ALGORITHMS = ['MD5', 'SHA-256'] as const;
+export type DigestAlgorithm = (typeof DIGEST_ALGORITHMS)[number];
+
+/** The hashes of a password for HTTP Digest, in hexadecimal digits. As good as the password: never to be shown or logged. */
+export interface DigestSecrets {
+  md5: string;
+  sha256: string;
+}
+
+/** Hashes a user name and a password for HTTP Digest. */
+export function digestSecrets(username: string, password: string): DigestSecrets {
+  const text = `${username}:${REALM}:${password}`;
+  return { md5: digestOf('MD5', text), sha256: digestOf('SHA-256', text) };
+}
+
+/** Hashes data with an algorithm of HTTP Digest, as hexadecimal digits in lower case. */
+export function digestOf(algorithm: DigestAlgorithm, data: string | Buffer): string {
+  return createHash(algorithm === 'MD5' ? 'md5' : 'sha256')
+    .update(data)
+    .digest('hex');
 }

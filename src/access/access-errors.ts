@@ -1,5 +1,5 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { REALM } from './accounts/digest-secrets.ts';
+import { REALM } from './accounts/secrets.ts';
 import { ROLE_SUDO } from './roles/roles.ts';
 
 /** The challenge of HTTP Basic; `authenticate` puts all there are in its place. */

@@ -1,4 +1,4 @@
-/** How plots are laid out. */
+/** The style of the trends page. */
 export const TRENDS_STYLE = `
 :root { --second: #c26a00; --pale: #86b8e8; --paler: #c9ccd2; }
 @media (prefers-color-scheme: dark) { :root { --second: #f0b35a; --pale: #33618f; --paler: #59626f; } }

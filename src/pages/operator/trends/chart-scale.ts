@@ -1,12 +1,12 @@
 import { sizeOf, spanOf } from '../frame/words.ts';
 
-/** A line across a plot, and what stands beside it. */
+/** A grid line and its label. */
 export interface Tick {
   value: number;
   text: string;
 }
 
-/** How high a value stands in a plot. */
+/** Maps values to heights in a plot. */
 export interface Scale {
   /** From the lowest up. */
   ticks: readonly Tick[];
@@ -22,7 +22,7 @@ const times = (factors: readonly number[], units: readonly number[]) =>
   units.flatMap((unit) => factors.map((factor) => factor * unit));
 const powers = (base: number, count: number) => Array.from({ length: count }, (_, i) => base ** i);
 
-/** What is counted, from one line to the next; and how it is told. */
+/** The steps between grid lines and the format of the labels, by unit. */
 const UNITS = {
   count: { steps: times([1, 2, 5], powers(10, 15)), text: (n: number) => n.toLocaleString('en') },
   bytes: { steps: times([1, 2, 5, 10, 20, 50, 100, 200, 500], powers(1024, 6)), text: roundSize },
@@ -36,7 +36,7 @@ const UNITS = {
   },
 } as const;
 
-/** What lengths of time are looked at that differ by powers. */
+/** The grid lines of a logarithmic scale of durations. */
 const DECADES: readonly Tick[] = [
   { value: 1, text: '1 ms' },
   { value: 10, text: '10 ms' },
@@ -52,10 +52,10 @@ const DECADES: readonly Tick[] = [
   { value: 10_000 * HOUR, text: '10000 h' },
   { value: 100_000 * HOUR, text: '100000 h' },
 ];
-/** What differs more than so many times is not seen side by side otherwise. */
+/** The ratio of durations from which on the scale is logarithmic. */
 const WIDE = 20;
 
-/** From nothing to a round number that is not less than the largest value. */
+/** Makes a scale from zero to a round number that is not less than the largest value. */
 export function linearScale(largest: number, unit: keyof typeof UNITS): Scale {
   const { steps, text } = UNITS[unit];
   const step = steps.find((each) => largest / each <= MOST_STEPS) ?? largest / MOST_STEPS;
@@ -68,7 +68,7 @@ export function linearScale(largest: number, unit: keyof typeof UNITS): Scale {
   };
 }
 
-/** For lengths of time, in milliseconds: logarithmic when the longest is very much longer than the shortest. */
+/** Makes a scale of durations in milliseconds, which is logarithmic when they differ widely. */
 export function lengthScale(lengths: readonly number[]): Scale {
   const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)];
   if (longest <= WIDE * shortest) return linearScale(longest, 'ms');
