@@ -1,5 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Hono } from 'hono';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { handleErrors } from '../app/error-handler.ts';
+import { Assets } from './asset.ts';
+import { browserModules } from './browser-modules.ts';
 import { allowsRange, matchesNone, strongEtag } from './etag.ts';
 import { requestedRange } from './range.ts';
 import { lengthForHead } from './response-headers.ts';
@@ -98,4 +105,43 @@ describe('ranges', () => {
     expect(requestedRange('bytes=-5', 0)).toBe('all');
     expect(requestedRange('bytes=0-', 0)).toBe('unsatisfiable');
   });
+});
+
+describe('modules for browsers', () => {
+  const MODULE = "export { clock } from './clock.js';\n";
+
+  async function moduleApp() {
+    const folder = await mkdtemp(join(tmpdir(), 'modules-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'player.js'), MODULE);
+    await writeFile(join(folder, 'types.d.ts'), '');
+    const assets = new Assets(browserModules(pathToFileURL(`${folder}/`)));
+    const app = new Hono();
+    handleErrors(app);
+    app.get('/assets/:name', (c) => assets.answer(c, c.req.param('name')));
+    return { app, folder };
+  }
+
+  test('are served as they are, to frames of any origin, and not again to who has them', async () => {
+    const { app } = await moduleApp();
+    const answer = await app.request('/assets/player.js');
+    expect(await answer.text()).toBe(MODULE);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'no-cache',
+      'access-control-allow-origin': '*',
+    });
+    const headers = { 'If-None-Match': answer.headers.get('ETag') ?? '' };
+    const again = await app.request('/assets/player.js', { headers });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test.each(['types.d.ts', 'later.js', '..%2Fplayer.js', '%2Fetc%2Fpasswd', 'constructor'])(
+    '%s is none of them',
+    async (name) => {
+      const { app, folder } = await moduleApp();
+      await writeFile(join(folder, 'later.js'), MODULE);
+      expect((await app.request(`/assets/${name}`)).status).toBe(404);
+    },
+  );
 });

@@ -34,7 +34,12 @@ export class Assets {
   async answer(c: Context, name: string): Promise<Response> {
     const asset = await this.#find(name);
     if (!asset) throw notFound();
-    const headers = { ETag: asset.etag, 'Cache-Control': 'no-cache' };
+    const headers = {
+      ETag: asset.etag,
+      'Cache-Control': 'no-cache',
+      // A page in a frame without `allow-same-origin` has an origin of its own, and modules are fetched with CORS.
+      'Access-Control-Allow-Origin': '*',
+    };
     if (matchesNone(c.req.header('If-None-Match'), asset.etag)) return c.body(null, 304, headers);
     return c.body(asset.content, 200, { ...headers, 'Content-Type': asset.type });
   }
