@@ -26,7 +26,7 @@ import { askToSignIn, forPeople } from './sign-in/sign-in-page.ts';
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
-import { watchPage } from './watch/watch.endpoints.ts';
+import { watchAsset, watchPage } from './watch/watch.endpoints.ts';
 
 export { home } from './site/home.endpoint.ts';
 
@@ -39,6 +39,7 @@ export const wing = {
     docsPage,
     docsAsset,
     watchPage,
+    watchAsset,
     signInForm,
     signIn,
     signOut,

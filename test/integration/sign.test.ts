@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { watchPage } from '#pages/watch/watch.endpoints.ts';
+import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
 import { forPlayersElsewhere, publishedFile } from '#publications/files.endpoints.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ownApp, workerApp } from '../support/app.ts';
@@ -160,7 +160,11 @@ describe('signed addresses behind a proxy', () => {
   const { database, storage } = app;
   const addresses = { signer, publicUrl: PUBLIC_URL };
   const areas = [{ path: '/publications', layers: [forPlayersElsewhere()] }];
-  const served = endpointApp([watchPage, publishedFile], { database, storage, addresses }, { areas });
+  const served = endpointApp(
+    [watchPage, watchAsset, publishedFile],
+    { database, storage, addresses },
+    { areas },
+  );
   const aFile = PUBLIC_URL + published.file;
   const aPage = PUBLIC_URL + published.page;
 

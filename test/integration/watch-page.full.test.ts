@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { watchPage } from '#pages/watch/watch.endpoints.ts';
+import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
 import { type RunningServer, serve } from '#platform/http/server/serve.ts';
 import { forPlayersElsewhere, publishedFile } from '#publications/files.endpoints.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
@@ -40,12 +40,13 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const app = new Hono().route(
       '/',
       endpointApp(
-        [watchPage, publishedFile],
+        [watchPage, watchAsset, publishedFile],
         { ...bench, addresses: { publicUrl: 'http://inlet.test' } },
         { areas: [{ path: '/publications', layers: [forPlayersElsewhere()] }] },
       ),
     );
     app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
+    app.get('/sandbox', (c) => c.html(`<iframe sandbox="allow-scripts" src="${origin}${lecture}"></iframe>`));
     server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
     origin = `http://127.0.0.1:${server.port}`;
     browser = await connectBrowser();
@@ -210,7 +211,10 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   test('a page with a signed address plays files with signed addresses', async () => {
     const publicUrl = 'https://video.example';
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
-    const app = endpointApp([watchPage, publishedFile], { ...bench, addresses: { signer, publicUrl } });
+    const app = endpointApp([watchPage, watchAsset, publishedFile], {
+      ...bench,
+      addresses: { signer, publicUrl },
+    });
     const signed = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
     onTestFinished(() => signed.destroy());
     const limits = { validUntil: Date.now() + 60_000, source: '127.0.0.1' };
@@ -247,16 +251,19 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     await context.close();
   });
 
-  test('a learning platform on another site can show the page in a frame', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${origin.replace('127.0.0.1', 'localhost')}/platform`);
-    const frame = page.frame({ url: origin + lecture });
-    await frame?.waitForFunction(() => {
-      const [video] = document.querySelectorAll('video');
-      return video && video.readyState > 0 && video.getBoundingClientRect().height > 0;
-    });
-    expect(await frame?.getByRole('button', { name: 'Play' }).isVisible()).toBe(true);
-  });
+  test.each(['platform', 'sandbox'])(
+    'a learning platform on another site can show the page in a frame: %s',
+    async (path) => {
+      const page = await browser.newPage();
+      await page.goto(`${origin.replace('127.0.0.1', 'localhost')}/${path}`);
+      const frame = page.frame({ url: origin + lecture });
+      await frame?.waitForFunction(() => {
+        const [video] = document.querySelectorAll('video');
+        return video && video.readyState > 0 && video.getBoundingClientRect().height > 0;
+      });
+      expect(await frame?.getByRole('button', { name: 'Play' }).isVisible()).toBe(true);
+    },
+  );
 
   test('a media file opened by itself plays under its policy', async () => {
     const { page, faults } = await open(lecture);

@@ -1,15 +1,17 @@
 import type { Context } from 'hono';
 import type { Database } from '#platform/database/kysely.ts';
+import { Assets } from '#platform/http/answer/asset.ts';
+import { browserModules } from '#platform/http/answer/browser-modules.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { elementUrl, type PublicationElement } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { findRecording } from '#publications/queries.ts';
 import type { Policy } from '#publications/signing/policy.ts';
 import { checkSignature, type Signing } from '#publications/signing/signed-request.ts';
-import { CONTENT_SECURITY_POLICY } from './page.ts';
-import type { FileAddress } from './recording.ts';
-import { missingPage, recordingPage, refusedPage } from './recording-page.ts';
+import type { FileAddress } from './player-media.ts';
+import { CONTENT_SECURITY_POLICY, missingPage, recordingPage, refusedPage } from './watch-page.ts';
 
+const MODULES = new Assets(browserModules(new URL('./browser/', import.meta.url)));
 const HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Content-Type-Options': 'nosniff',
@@ -42,19 +44,35 @@ export const watchPage = defineEndpoint({
     }
     const recording = await findRecording(database, params.publication_id);
     if (!recording) return c.html(missingPage(), 404, { ...HEADERS, 'Cache-Control': 'no-store' });
-    const fileAddress =
+    const addressOf =
       signing && checked
         ? signedAddresses(c, signing, checked.policy, recording.duration ?? 0)
         : plainAddresses(c);
+    const script = `${rootOf(c)}/watch/assets/player.js`;
     const caching = signing ? 'private, no-store' : 'no-cache';
-    return c.html(recordingPage(recording, fileAddress), 200, { ...HEADERS, 'Cache-Control': caching });
+    return c.html(recordingPage(recording, { addressOf, script }), 200, {
+      ...HEADERS,
+      'Cache-Control': caching,
+    });
   },
 });
 
-/** Relative, so that the page works under whatever name and path a proxy shows it. */
+/** The modules of the page, which everybody may have: they say nothing of a recording, and need no signature. */
+export const watchAsset = defineEndpoint({
+  method: 'get',
+  path: '/watch/assets/{name}',
+  access: 'public',
+  handle: ({ c, params }) => MODULES.answer(c, params.name),
+});
+
+/** Returns where the server's paths begin: relative, so that the page works under every name and path of a proxy. */
+function rootOf(c: Context): string {
+  return new URL(c.req.url).pathname.endsWith('/') ? '../..' : '..';
+}
+
 function plainAddresses(c: Context): FileAddress {
-  const base = new URL(c.req.url).pathname.endsWith('/') ? '../..' : '..';
-  return (element) => elementUrl(base, element);
+  const root = rootOf(c);
+  return (element) => elementUrl(root, element);
 }
 
 /** As long as it takes to watch, beside the usual time; for the same person as the page. */

@@ -9,14 +9,8 @@ export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 export const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230b6bcb'/%3E%3Cpath d='M9 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
 
-/** What a page brings along; both are of our own making, never a client's. */
-export interface PageParts {
-  style: string;
-  script?: string;
-}
-
-/** A whole document around its content; it needs no other file. */
-export function page(title: string, content: Html, { style, script }: PageParts): Html {
+/** A whole document around its content. @param parts.style rules of the product, never of a client */
+export function page(title: string, content: Html, { style }: { style: string }): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,24 +22,18 @@ export function page(title: string, content: Html, { style, script }: PageParts)
 </head>
 <body>
 ${content}
-${script === undefined ? '' : html`<script>${raw(script)}</script>`}
 </body>
 </html>
 `;
 }
 
-/** The `Content-Security-Policy` of a page: its own parts, and what it asks for besides. */
-export function pagePolicy({ style, script }: PageParts, ...more: readonly string[]): string {
+/** The `Content-Security-Policy` of a page: its own style, and the directives that it adds. */
+export function pagePolicy({ style }: { style: string }, ...more: readonly string[]): string {
   return [
     "default-src 'none'",
-    ...(script === undefined ? [] : [`script-src ${fingerprint(script)}`]),
-    `style-src ${fingerprint(style)}`,
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
     ...more,
     "base-uri 'none'",
     ...(more.some((directive) => directive.startsWith('form-action ')) ? [] : ["form-action 'none'"]),
   ].join('; ');
-}
-
-function fingerprint(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

@@ -1,7 +1,8 @@
 import { html, raw } from 'hono/html';
 import type { Html } from '#platform/http/answer/page.ts';
-import { clock } from './clock.ts';
-import type { Player } from './recording.ts';
+import { flavorOf } from '#publications/model.ts';
+import { clock } from './browser/clock.js';
+import type { FileAddress, PlayedMedia, Player } from './player-media.ts';
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 
@@ -15,8 +16,54 @@ const ICONS = {
   fullscreen: 'M5 5h6v2H7v4H5zm8 0h6v6h-2V7h-4zM5 13h2v4h4v2H5zm12 0h2v6h-6v-2h4z',
 };
 
+/**
+ * The recording with its controls. Without the page's script each of the media shows the browser's own.
+ */
+export function playerHtml(player: Player, addressOf: FileAddress): Html {
+  const { screens, sound, imageUrl } = player;
+  return html`<section class="player" data-player aria-label="Player">
+<div class="screens" data-part="screens">
+${screens.map((screen) => videoHtml(screen, player, addressOf))}
+${screens.length === 0 && imageUrl ? html`<div class="wave"><img src="${imageUrl}" alt=""></div>` : ''}
+${screens.length === 0 && !imageUrl ? html`<p class="listen">This recording has sound only.</p>` : ''}
+${sound ? html`<audio ${mediaAttributes(sound, addressOf)}>${tracksHtml(sound, player)}</audio>` : ''}
+<button type="button" class="start" data-part="start" aria-label="Start" hidden>${icon('play')}</button>
+<div class="cues" data-part="cues"></div>
+</div>
+<p class="notice" data-part="notice" role="alert" hidden></p>
+${barHtml(player)}
+</section>`;
+}
+
+function videoHtml(screen: PlayedMedia, player: Player, addressOf: FileAddress): Html {
+  const { width, height } = screen.element;
+  return html`<video ${mediaAttributes(screen, addressOf)} playsinline${
+    screen.posterUrl ? html` poster="${screen.posterUrl}"` : ''
+  }${width && height ? html` width="${width}" height="${height}"` : ''} aria-label="${labelOf(screen.element.flavor)}">${tracksHtml(screen, player)}</video>`;
+}
+
+function mediaAttributes({ element, leads, heard }: PlayedMedia, addressOf: FileAddress): Html {
+  return html`src="${addressOf(element)}" controls preload="metadata" ${raw(
+    [leads ? 'data-leader' : 'data-follower', heard ? 'data-sound' : 'muted'].join(' '),
+  )}`;
+}
+
+function tracksHtml({ leads }: PlayedMedia, { captions }: Player): Html | '' {
+  if (!leads || captions.length === 0) return '';
+  return html`${captions.map(
+    ({ url, language, label }) =>
+      html`<track kind="captions" src="${url}"${language ? html` srclang="${language}"` : ''} label="${label}">`,
+  )}`;
+}
+
+/** What a person calls media of a flavor: `presenter/delivery` is the presenter. */
+export function labelOf(flavor: string): string {
+  const { type } = flavorOf({ flavor });
+  return type.charAt(0).toUpperCase() + type.slice(1);
+}
+
 /** The controls below a recording, hidden until the page's script drives them. */
-export function barHtml({ duration, timeline, captions }: Player): Html {
+function barHtml({ duration, timeline, captions }: Player): Html {
   const seconds = duration / 1000;
   return html`<div class="bar" data-part="bar" hidden>
 <div class="seek">
@@ -51,6 +98,6 @@ function captionsHtml(captions: Player['captions']): Html {
 }
 
 /** A picture for a control, of what its words say already. */
-export function icon(name: keyof typeof ICONS, className = ''): Html {
+function icon(name: keyof typeof ICONS, className = ''): Html {
   return html`<svg viewBox="0 0 24 24" class="${className}" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { CAPTIONS, elementUrl, type PublicationElement } from '#publications/model.ts';
 import { publishedElement } from '#test/support/publication.ts';
-import { captionChoices } from './captions.ts';
-import { clock } from './clock.ts';
-import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
+import { clock } from './browser/clock.js';
+import { captionChoices, type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';
 
 const ADDRESS: FileAddress = (element) => elementUrl('..', element);
 

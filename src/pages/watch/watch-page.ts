@@ -1,15 +1,30 @@
 import { html } from 'hono/html';
-import { type Html, page } from '#platform/http/answer/page.ts';
+import { type Html, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { elementsOf, type PublicationElement } from '#publications/model.ts';
-import { clock } from './clock.ts';
-import { PARTS } from './page.ts';
-import { labelOf, playerHtml } from './player.ts';
-import { type FileAddress, type PublishedRecording, playerOf } from './recording.ts';
+import { clock } from './browser/clock.js';
+import { labelOf, playerHtml } from './player-html.ts';
+import { type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';
+import { STYLE } from './watch-style.ts';
+
+/** Allows only files of this server; any site may show the page in a frame. */
+export const CONTENT_SECURITY_POLICY = pagePolicy(
+  { style: STYLE },
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self'",
+);
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** The page on which a person watches a recording. */
-export function recordingPage(recording: PublishedRecording, addressOf: FileAddress): Html {
+/**
+ * The page on which a person watches a recording.
+ *
+ * @param places.script where the page finds the module that drives the player
+ */
+export function recordingPage(
+  recording: PublishedRecording,
+  { addressOf, script }: { addressOf: FileAddress; script: string },
+): Html {
   const player = playerOf(recording, addressOf);
   const title = recording.title || 'Untitled recording';
   const facts = [
@@ -19,7 +34,8 @@ export function recordingPage(recording: PublishedRecording, addressOf: FileAddr
   ];
   return page(
     title,
-    html`${player ? playerHtml(player, addressOf) : ''}
+    html`<script type="module" src="${script}"></script>
+${player ? playerHtml(player, addressOf) : ''}
 <main>
 ${recording.series_title ? html`<p class="series">${recording.series_title}</p>` : ''}
 <h1>${title}</h1>
@@ -29,7 +45,7 @@ ${recording.description ? html`<p class="description">${recording.description}</
 ${rightsHtml(recording)}
 ${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
 </main>`,
-    PARTS,
+    { style: STYLE },
   );
 }
 
@@ -41,7 +57,7 @@ export function missingPage(): Html {
 <h1>There is no recording at this address</h1>
 <p>The link may be incomplete, or the recording is no longer published. Ask whoever gave you the link for a new one.</p>
 </main>`,
-    PARTS,
+    { style: STYLE },
   );
 }
 
@@ -53,7 +69,7 @@ export function refusedPage(reason: string): Html {
 <h1>This link does not work</h1>
 <p>${reason} Ask whoever gave you the link for a new one.</p>
 </main>`,
-    PARTS,
+    { style: STYLE },
   );
 }
 

@@ -1,0 +1,75 @@
+/** @import { PlayerParts } from './player-parts.js' */
+import { findPart } from './player-parts.js';
+
+/**
+ * Shows the captions of a player's leader over all of its pictures. The browser would show them over one picture only,
+ * and not at all where sound leads. Without this script the browser's own controls offer them.
+ *
+ * @param {PlayerParts} parts
+ */
+export function showCaptions({ player, leader }) {
+  const tracks = [...leader.textTracks];
+  if (tracks.length === 0) return;
+  const button = findPart(player, 'captions', HTMLButtonElement);
+  const choice = findPart(player, 'language', HTMLSelectElement);
+  const shown = findPart(player, 'cues', HTMLElement);
+  let chosen = preferredTrack(tracks);
+  let on = false;
+
+  const draw = () => {
+    const track = tracks[chosen];
+    shown.lang = track?.language ?? '';
+    shown.replaceChildren(...(on ? [...(track?.activeCues ?? [])].map(cueLine) : []));
+  };
+  const show = () => {
+    // The browser does not draw a hidden track, but says which of its cues are due.
+    for (const [i, track] of tracks.entries()) track.mode = on && i === chosen ? 'hidden' : 'disabled';
+    button.setAttribute('aria-pressed', String(on));
+    choice.selectedIndex = chosen;
+    draw();
+  };
+
+  button.addEventListener('click', () => {
+    on = !on;
+    show();
+  });
+  choice.addEventListener('change', () => {
+    chosen = choice.selectedIndex;
+    on = true;
+    show();
+  });
+  for (const track of tracks) track.addEventListener('cuechange', draw);
+  // A browser that is set to always show captions shows a track by itself.
+  leader.textTracks.addEventListener('change', () => {
+    const showing = tracks.findIndex(({ mode }) => mode === 'showing');
+    if (showing < 0) return;
+    chosen = showing;
+    on = true;
+    show();
+  });
+  show();
+}
+
+/**
+ * Returns the position of the track in the language that the viewer prefers.
+ *
+ * @param {readonly TextTrack[]} tracks
+ */
+function preferredTrack(tracks) {
+  const spoken = navigator.languages.map((language) => language.split('-')[0]);
+  const ranks = tracks.map(({ language }) => {
+    const rank = spoken.indexOf(language.split('-')[0]);
+    return rank < 0 ? spoken.length : rank;
+  });
+  return ranks.indexOf(Math.min(...ranks));
+}
+
+/** @param {TextTrackCue} cue */
+function cueLine(cue) {
+  const line = document.createElement('p');
+  line.dir = 'auto';
+  const text = document.createElement('span');
+  if (cue instanceof VTTCue) text.append(cue.getCueAsHTML());
+  line.append(text);
+  return line;
+}

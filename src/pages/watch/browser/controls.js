@@ -1,0 +1,103 @@
+/** @import { PlayerParts } from './player-parts.js' */
+import { findPart } from './player-parts.js';
+import { addPositionBar, fillRange } from './position-bar.js';
+
+/**
+ * Replaces the browser's own controls by one bar that drives the leader of a player. Without this script each medium
+ * keeps its own.
+ *
+ * @param {PlayerParts} parts
+ */
+export function addControls(parts) {
+  const { player, leader, followers } = parts;
+  addPlayButtons(parts);
+  addPositionBar(parts);
+  addSoundControls(parts);
+  addFullscreenButton(parts);
+  const rate = findPart(player, 'rate', HTMLSelectElement);
+  rate.addEventListener('change', () => {
+    leader.playbackRate = Number(rate.value);
+  });
+  for (const media of [leader, ...followers]) {
+    media.controls = false;
+    reportFault(player, media);
+  }
+  findPart(player, 'bar', HTMLElement).hidden = false;
+}
+
+/** @param {PlayerParts} parts */
+function addPlayButtons({ player, leader }) {
+  const start = findPart(player, 'start', HTMLButtonElement);
+  const play = findPart(player, 'play', HTMLButtonElement);
+  const show = () => {
+    player.dataset.state = leader.paused ? 'paused' : 'playing';
+    play.setAttribute('aria-label', leader.paused ? 'Play' : 'Pause');
+    if (leader.paused || start.hidden) return;
+    if (document.activeElement === start) play.focus();
+    start.hidden = true;
+  };
+  const toggle = () => {
+    if (leader.paused) leader.play().catch(show);
+    else leader.pause();
+  };
+  play.addEventListener('click', toggle);
+  // The start button is on the pictures, so its click is theirs.
+  findPart(player, 'screens', HTMLElement).addEventListener('click', toggle);
+  for (const event of ['play', 'pause', 'ended']) leader.addEventListener(event, show);
+  start.hidden = false;
+  show();
+}
+
+/** @param {PlayerParts} parts */
+function addSoundControls({ player, sound }) {
+  const mute = findPart(player, 'mute', HTMLButtonElement);
+  const volume = findPart(player, 'volume', HTMLInputElement);
+  mute.hidden = volume.hidden = !sound;
+  const show = () => {
+    const isSilent = !sound || sound.muted || sound.volume === 0;
+    player.dataset.volume = isSilent ? 'off' : 'on';
+    mute.setAttribute('aria-label', isSilent ? 'Turn the sound on' : 'Turn the sound off');
+    volume.value = String(isSilent ? 0 : sound.volume);
+    fillRange(volume);
+  };
+  show();
+  if (!sound) return;
+  mute.addEventListener('click', () => {
+    const isSilent = sound.muted || sound.volume === 0;
+    if (isSilent && sound.volume === 0) sound.volume = 1;
+    sound.muted = !isSilent;
+  });
+  volume.addEventListener('input', () => {
+    sound.volume = Number(volume.value);
+    sound.muted = sound.volume === 0;
+  });
+  sound.addEventListener('volumechange', show);
+}
+
+/** @param {PlayerParts} parts */
+function addFullscreenButton({ player }) {
+  const button = findPart(player, 'fullscreen', HTMLButtonElement);
+  button.hidden = !document.fullscreenEnabled;
+  button.addEventListener('click', () => {
+    const change = document.fullscreenElement ? document.exitFullscreen() : player.requestFullscreen();
+    change.catch(() => undefined);
+  });
+  document.addEventListener('fullscreenchange', () => {
+    button.setAttribute('aria-label', document.fullscreenElement ? 'Leave full screen' : 'Full screen');
+  });
+}
+
+/**
+ * @param {HTMLElement} player
+ * @param {HTMLMediaElement} media
+ */
+function reportFault(player, media) {
+  const notice = findPart(player, 'notice', HTMLElement);
+  const show = () => {
+    notice.textContent =
+      'This browser cannot play the recording, or it could not be loaded. Try the download below.';
+    notice.hidden = false;
+  };
+  media.addEventListener('error', show);
+  if (media.error) show();
+}

@@ -1,0 +1,85 @@
+/** @import { PlayerParts } from './player-parts.js' */
+import { clock } from './clock.js';
+import { findPart } from './player-parts.js';
+
+/**
+ * Adds the keys that people know from other players, wherever the focus is on the page. They press the controls of the
+ * player, so that these show what happens; what cannot be seen there is announced to screen readers.
+ *
+ * @param {PlayerParts} parts
+ */
+export function addKeys(parts) {
+  const { once, repeatable } = keyActions(parts);
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { target } = event;
+    const isOn = (/** @type {string} */ selector) => target instanceof Element && target.matches(selector);
+    // A key that a control handles itself is left to the control.
+    if (isOn('select') || (isOn('button') && event.key === ' ')) return;
+    if (isOn('input') && event.key.startsWith('Arrow')) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const act = repeatable[key] ?? (event.repeat ? undefined : once[key]);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** @typedef {Record<string, () => void>} Actions */
+
+/**
+ * Returns the actions by key: those that happen once per press, and those that repeat while the key is held.
+ *
+ * @param {PlayerParts} parts
+ * @returns {{ once: Actions, repeatable: Actions }}
+ */
+function keyActions({ player, sound, seek }) {
+  const rate = findPart(player, 'rate', HTMLSelectElement);
+  const status = findPart(player, 'status', HTMLElement);
+  const press = (/** @type {string} */ name) => () => {
+    const button = player.querySelector(`[data-part="${name}"]`);
+    if (!(button instanceof HTMLButtonElement) || button.hidden) return;
+    button.click();
+    const pressed = button.getAttribute('aria-pressed');
+    if (pressed === null) return;
+    status.textContent = `${button.getAttribute('aria-label')}${pressed === 'true' ? ' on' : ' off'}`;
+  };
+  const goTo = (/** @type {number} */ seconds) => {
+    seek.valueAsNumber = seconds;
+    seek.dispatchEvent(new Event('input'));
+    status.textContent = clock(seek.valueAsNumber);
+  };
+  const move = (/** @type {number} */ seconds) => () => goTo(seek.valueAsNumber + seconds);
+  const changeRate = (/** @type {number} */ step) => () => {
+    const option = rate.options[rate.selectedIndex + step];
+    if (!option) return;
+    rate.selectedIndex += step;
+    rate.dispatchEvent(new Event('change'));
+    status.textContent = `Speed ${option.text}`;
+  };
+  const switchSound = () => {
+    if (!sound) return;
+    press('mute')();
+    status.textContent = sound.muted ? 'Sound off' : 'Sound on';
+  };
+  /** @type {Actions} */
+  const once = {
+    ' ': press('play'),
+    k: press('play'),
+    m: switchSound,
+    f: press('fullscreen'),
+    c: press('captions'),
+  };
+  for (let digit = 0; digit <= 9; digit += 1) {
+    once[digit] = () => goTo((Number(seek.max) * digit) / 10);
+  }
+  const repeatable = {
+    j: move(-10),
+    l: move(10),
+    ArrowLeft: move(-5),
+    ArrowRight: move(5),
+    '<': changeRate(-1),
+    '>': changeRate(1),
+  };
+  return { once, repeatable };
+}

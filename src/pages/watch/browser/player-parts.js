@@ -1,0 +1,47 @@
+/**
+ * The parts of a player that the page has drawn.
+ *
+ * @typedef {object} PlayerParts
+ * @property {HTMLElement} player
+ * @property {HTMLMediaElement} leader the medium that the controls drive
+ * @property {HTMLMediaElement[]} followers media that are kept where the leader is
+ * @property {HTMLMediaElement | undefined} sound the medium that is heard
+ * @property {HTMLInputElement} seek the position, in seconds
+ */
+
+/**
+ * Finds the parts of a player.
+ *
+ * @param {Element} player
+ * @returns {PlayerParts}
+ */
+export function findParts(player) {
+  if (!(player instanceof HTMLElement)) throw new Error('The player is no HTML element.');
+  const media = [...player.querySelectorAll('video, audio')].filter(
+    (each) => each instanceof HTMLMediaElement,
+  );
+  const leader = media.find(({ dataset }) => dataset.leader !== undefined);
+  if (!leader) throw new Error('The player has no medium that leads.');
+  return {
+    player,
+    leader,
+    followers: media.filter(({ dataset }) => dataset.follower !== undefined),
+    sound: media.find(({ dataset }) => dataset.sound !== undefined),
+    seek: findPart(player, 'seek', HTMLInputElement),
+  };
+}
+
+/**
+ * Finds a part of a player by its name. @throws {Error} when there is none of that type
+ *
+ * @template {HTMLElement} T
+ * @param {HTMLElement} player
+ * @param {string} name
+ * @param {new () => T} type
+ * @returns {T}
+ */
+export function findPart(player, name, type) {
+  const found = player.querySelector(`[data-part="${name}"]`);
+  if (found instanceof type) return found;
+  throw new Error(`The player has no part ${name} of the type ${type.name}.`);
+}

@@ -1,0 +1,52 @@
+/** @import { PlayerParts } from './player-parts.js' */
+
+const IGNORED_SECONDS = 0.05;
+const JUMP_SECONDS = 1.5;
+const JUMP_PAUSE_MS = 3000;
+const LEADING = ['play', 'playing', 'pause', 'waiting', 'seeking', 'seeked', 'ratechange', 'timeupdate'];
+
+/**
+ * Keeps the followers of a player where its leader is: playing, paused, position and rate. A small drift is corrected by
+ * playing a little faster or slower, which nobody notices; a large one by a jump.
+ *
+ * @param {PlayerParts} parts
+ */
+export function synchronise({ leader, followers }) {
+  for (const follower of followers) {
+    const update = createUpdate(leader, follower);
+    for (const event of LEADING) leader.addEventListener(event, update);
+    for (const event of ['loadedmetadata', 'canplay', 'seeked']) follower.addEventListener(event, update);
+  }
+}
+
+/**
+ * Returns a function that brings a follower to where its leader is.
+ *
+ * @param {HTMLMediaElement} leader
+ * @param {HTMLMediaElement} follower
+ */
+function createUpdate(leader, follower) {
+  let jumpedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (follower.readyState === 0) return;
+    const isOver = leader.currentTime >= follower.duration;
+    const isStill = leader.paused || leader.seeking || leader.readyState < 3 || isOver;
+    if (isStill && !follower.paused) follower.pause();
+    // Refused only while the page may not play at all; the next event tries again.
+    if (!isStill && follower.paused) follower.play().catch(() => undefined);
+
+    const target = Math.min(leader.currentTime, follower.duration);
+    const drift = follower.currentTime - target;
+    const distance = Math.abs(drift);
+    const hasJumped = performance.now() - jumpedAt < JUMP_PAUSE_MS;
+    if (distance > IGNORED_SECONDS && (isStill || (distance > JUMP_SECONDS && !hasJumped))) {
+      if (follower.seeking) return;
+      jumpedAt = performance.now();
+      follower.currentTime = target;
+      follower.playbackRate = leader.playbackRate;
+    } else {
+      const correction = distance > IGNORED_SECONDS ? Math.max(-0.5, Math.min(0.5, drift)) : 0;
+      follower.playbackRate = leader.playbackRate * (1 - correction);
+    }
+  };
+}
