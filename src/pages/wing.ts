@@ -10,6 +10,7 @@ import {
   operatorStart,
 } from './operator/control.endpoints.ts';
 import { dashboardRoutes } from './operator/dashboard.ts';
+import { operatorAsset } from './operator/frame/operator-page.ts';
 import { operatorHome } from './operator/now/now.endpoint.ts';
 import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
@@ -44,6 +45,7 @@ export const wing = {
     signIn,
     signOut,
     operatorHome,
+    operatorAsset,
     operatorSearch,
     operatorRecording,
     operatorControl,

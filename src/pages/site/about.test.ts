@@ -34,9 +34,9 @@ test('the document says where the API is, and is not sent to a client that has i
 });
 
 test('files of its package that the reference does not need are not served', async () => {
-  for (const name of ['index.html', 'package.json', 'constructor', 'start.js.map'])
+  for (const name of ['index.html', 'package.json', 'constructor', 'api-reference.js.map'])
     expect((await app.request(`/docs/${name}`)).status, name).toBe(404);
-  const script = await app.request('/docs/start.js');
+  const script = await app.request('/docs/api-reference.js');
   expect(script.headers.get('Content-Type')).toBe('text/javascript; charset=utf-8');
 });
 

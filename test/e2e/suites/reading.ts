@@ -6,10 +6,15 @@ import type { Suite } from '../suite.ts';
 const SINCE_1_1 = ['language', 'rightsholder', 'license', 'is_part_of', 'series', 'source', 'status'];
 
 export const reading: Suite = (product) => {
-  test('the reference page, its files and the document are there for everybody', async () => {
+  test('the reference page, its files, the document and the scripts of pages are public', async () => {
     const { url } = product().admin;
-    const files = ['swagger-ui-bundle.js', 'swagger-ui.css', 'start.js', 'favicon-32x32.png'];
-    for (const path of ['/docs', ...files.map((name) => `/docs/${name}`), '/api/openapi.json']) {
+    const files = ['swagger-ui-bundle.js', 'swagger-ui.css', 'api-reference.js', 'favicon-32x32.png'];
+    const modules = [
+      '/watch/assets/player.js',
+      '/admin/assets/page-updates.js',
+      '/admin/assets/idiomorph.js',
+    ];
+    for (const path of ['/docs', ...files.map((name) => `/docs/${name}`), '/api/openapi.json', ...modules]) {
       const answer = await fetch(new URL(path, url));
       expect([answer.status, (await answer.arrayBuffer()).byteLength > 0], path).toEqual([200, true]);
     }

@@ -1,8 +1,10 @@
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
-import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { liveScript } from './live.ts';
+import { Assets, packaged, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { browserModules } from '#platform/http/answer/browser-modules.ts';
+import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { FRAME_STYLE } from './style.ts';
 
 /** The pages for operators, in the order in which they are offered. */
@@ -16,6 +18,19 @@ const PAGES = [
   ['admin/queues/', 'Queues'],
   ['docs', 'The API'],
 ] as const;
+
+const ASSETS = new Assets({
+  ...browserModules(new URL('./browser/', import.meta.url)),
+  'idiomorph.js': packaged('idiomorph/dist/idiomorph.min.js', SCRIPT_TYPE),
+});
+
+/** The scripts of the pages for operators, which hold nothing that is not public. */
+export const operatorAsset = defineEndpoint({
+  method: 'get',
+  path: '/admin/assets/{name}',
+  access: 'public',
+  handle: ({ c, params }) => ASSETS.answer(c, params.name),
+});
 
 /** What one of the pages for operators shows. */
 export interface OperatorPage {
@@ -45,7 +60,7 @@ export function operatorPage(
   { title, name, content, style = '', current, notice, follows, refresh }: OperatorPage,
 ): Response | Promise<Response> {
   const root = rootFrom(c);
-  const parts = { style: FRAME_STYLE + style, ...(follows !== undefined && { script: liveScript() }) };
+  const parts = { style: FRAME_STYLE + style };
   const whole = html`<a class="skip" href="#content">To the content</a>
 <header class="frame"><a class="brand" href="${root}admin"><img src="${raw(ICON)}" alt=""><span>Inlet</span></a>
 <nav aria-label="Pages for operators">${PAGES.map(
@@ -58,12 +73,13 @@ ${signedIn(c, root)}</header>
 ${follows === undefined ? '' : html`<p class="alarm" id="stale" role="status" hidden></p>`}
 ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
 ${content}
-</main>`;
+</main>
+${follows === undefined ? '' : html`<script src="${root}admin/assets/idiomorph.js"></script><script type="module" src="${root}admin/assets/page-updates.js"></script>`}`;
   return c.html(page(`${name ?? title} · Inlet`, whole, parts), 200, {
     'Content-Security-Policy': pagePolicy(
       parts,
       "img-src 'self' data:",
-      ...(follows === undefined ? [] : ["connect-src 'self'"]),
+      ...(follows === undefined ? [] : ["script-src 'self'", "connect-src 'self'"]),
       "form-action 'self'",
       "frame-ancestors 'none'",
     ),

@@ -1,0 +1,160 @@
+/** @import { Idiomorph } from 'idiomorph' */
+
+const SOON_MS = 700;
+const ANYWAY_MS = 15_000;
+const PATIENCE_MS = 20_000;
+const KINDS = [
+  ...['workflow.state', 'workflow.deleted', 'operation.state', 'operation.progress', 'event.created'],
+  ...['event.changed', 'event.recording', 'event.deleted', 'publication.published', 'agent.state'],
+];
+
+/**
+ * Keeps the sections of a page that ask for it up to date: follows the updates while the page is visible, and loads the
+ * page again after some have arrived, and from time to time without one. What a person has opened, focused or typed
+ * stays as it is. When the page cannot be brought up to date, it says so.
+ */
+class PageUpdates {
+  #address;
+  #stale;
+  /** @type {EventSource | undefined} */
+  #source;
+  /** @type {number | undefined} */
+  #timer;
+  #isLoading = false;
+  #loadAgain = false;
+  #upToDate = new Date();
+
+  /**
+   * @param {string} address of the updates
+   * @param {HTMLElement} stale shows since when the page is not up to date
+   */
+  constructor(address, stale) {
+    this.#address = address;
+    this.#stale = stale;
+  }
+
+  start() {
+    document.addEventListener('visibilitychange', () => {
+      if (isVisible()) {
+        this.#listen();
+        this.#loadSoon();
+      } else {
+        // A browser opens few connections to one server for all of its windows together.
+        this.#source?.close();
+        this.#source = undefined;
+      }
+    });
+    if (isVisible()) this.#listen();
+    this.#loadIn(ANYWAY_MS);
+  }
+
+  #listen() {
+    // A source that was refused stays closed.
+    if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
+    this.#source = new EventSource(this.#address);
+    for (const kind of KINDS) this.#source.addEventListener(kind, () => this.#loadSoon());
+    this.#source.addEventListener('operation.progress', ({ data }) => showProgress(JSON.parse(data)));
+  }
+
+  #loadSoon() {
+    if (this.#isLoading) this.#loadAgain = true;
+    else this.#loadIn(SOON_MS);
+  }
+
+  /** @param {number} ms */
+  #loadIn(ms) {
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => {
+      if (isVisible()) void this.#load();
+      else this.#loadIn(ANYWAY_MS);
+    }, ms);
+  }
+
+  async #load() {
+    this.#isLoading = true;
+    this.#loadAgain = false;
+    try {
+      const fault = await loadPage();
+      if (fault === undefined) {
+        this.#upToDate = new Date();
+        this.#stale.hidden = true;
+        if (isVisible()) this.#listen();
+      } else {
+        this.#complain(fault);
+      }
+    } catch {
+      this.#complain('the server does not answer');
+    } finally {
+      this.#isLoading = false;
+      this.#loadIn(this.#loadAgain ? SOON_MS : ANYWAY_MS);
+    }
+  }
+
+  /** @param {string} reason */
+  #complain(reason) {
+    this.#stale.textContent = `Not up to date since ${this.#upToDate.toISOString().slice(11, 19)} UTC: ${reason}.`;
+    this.#stale.hidden = false;
+  }
+}
+
+/**
+ * Loads the page and shows what has changed.
+ *
+ * @returns {Promise<string | undefined>} why it could not be shown; undefined when it was
+ */
+async function loadPage() {
+  const shown = new URL(location.href);
+  shown.searchParams.delete('done');
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const answer = await fetch(shown, { headers: { Accept: 'text/html' }, signal });
+  if (answer.redirected) {
+    location.reload();
+    return undefined;
+  }
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  if (!answer.ok || !fresh.querySelector('main[data-updates]')) {
+    return `the server answered with the status ${answer.status}`;
+  }
+  showChanges(fresh);
+  return undefined;
+}
+
+/** @param {Document} fresh */
+function showChanges(fresh) {
+  /** @type {typeof Idiomorph} */
+  const { morph } = Reflect.get(globalThis, 'Idiomorph');
+  const callbacks = {
+    beforeNodeMorphed: (/** @type {Node} */ node) => !isChanged(node),
+    beforeAttributeUpdated: (/** @type {string} */ name, /** @type {Node} */ node) =>
+      !(name === 'open' && node instanceof HTMLDetailsElement),
+  };
+  for (const section of document.querySelectorAll('[data-live]')) {
+    const other = fresh.getElementById(section.id);
+    if (other) morph(section, other, { callbacks });
+    else section.replaceChildren();
+  }
+}
+
+/**
+ * Tells whether a person has changed a field, or is about to.
+ *
+ * @param {Node} node
+ */
+function isChanged(node) {
+  if (node instanceof HTMLInputElement) return node.value !== node.defaultValue;
+  return node instanceof HTMLSelectElement && node === document.activeElement;
+}
+
+/** @param {{ workflow: number, progress: number }} update */
+function showProgress({ workflow, progress }) {
+  const bar = document.querySelector(`progress[data-workflow="${Number(workflow)}"]`);
+  if (bar instanceof HTMLProgressElement) bar.value = Number(progress);
+}
+
+function isVisible() {
+  return document.visibilityState === 'visible';
+}
+
+const address = document.querySelector('main')?.dataset.updates;
+const stale = document.getElementById('stale');
+if (address !== undefined && stale) new PageUpdates(address, stale).start();
