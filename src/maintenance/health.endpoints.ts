@@ -1,6 +1,22 @@
+import { z } from 'zod';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
-import { Liveness, Readiness } from './health.schemas.ts';
+
+/** The process answers. */
+const Liveness = z.object({ status: z.literal('live') }).meta({ id: 'Liveness' });
+
+const part = z.enum(['ok', 'unavailable']);
+
+/** Whether every part that the service depends on answers, too. */
+const Readiness = z
+  .object({
+    status: z.enum(['ready', 'unavailable']),
+    database: part,
+    queue: part,
+    storage: part,
+    worker: part,
+  })
+  .meta({ id: 'Readiness' });
 
 const CHECK_MS = 2_000;
 

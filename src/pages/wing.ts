@@ -9,19 +9,19 @@ import {
   operatorRetryAll,
   operatorStart,
 } from './operator/control.endpoints.ts';
-import { dashboardRoutes } from './operator/dashboard.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
 import { operatorHome } from './operator/now/now.endpoint.ts';
 import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
+import { dashboardRoutes } from './operator/queue-dashboard.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
-import { operatorSearch } from './operator/recordings/search.endpoint.ts';
+import { operatorSearch } from './operator/recordings/recording-search.endpoint.ts';
 import { operatorTrends } from './operator/trends/trends.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
 import {
   operatorAddWebhook,
   operatorChangeWebhook,
   operatorWebhooks,
-} from './operator/webhooks/webhooks.endpoints.ts';
+} from './operator/webhooks/operator-webhooks.endpoints.ts';
 import { signIn, signInForm, signOut } from './sign-in/sign-in.endpoints.ts';
 import { askToSignIn, forPeople } from './sign-in/sign-in-page.ts';
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';

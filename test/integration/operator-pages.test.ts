@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pino from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createApp } from '#app/app.ts';
-import { dashboardRoutes } from '#pages/operator/dashboard.ts';
+import { dashboardRoutes } from '#pages/operator/queue-dashboard.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { claimOperation } from '#processing/claims.ts';
 import { assignLanes, takeDeliveries } from '#processing/outbox.ts';

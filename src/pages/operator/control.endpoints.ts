@@ -15,7 +15,7 @@ import { WORKFLOW_MISSING } from '#processing/refusals.ts';
 import { NotNow, startOnRequest } from '#processing/start-on-request.ts';
 import { WantedState } from '#processing/workflow.schemas.ts';
 import { doneAt } from './frame/operator-page.ts';
-import { failedRecordings } from './now/failed.queries.ts';
+import { failedRecordings } from './now/failed-recordings.ts';
 
 const GONE = refusal(404, 'The recording has been deleted already.');
 

@@ -7,12 +7,10 @@ import { watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
-import { agentPage } from './agent-page.ts';
-import { allPage } from './all-page.ts';
-import type { AgentsServices } from './model.ts';
-import type { WatchAddress } from './plan.ts';
-import { AgentsQuery, addressOf, REFRESH } from './query.ts';
-import { STYLE } from './style.ts';
+import type { WatchAddress } from './agent-plan.ts';
+import { agentPage, allPage } from './agents-pages.ts';
+import { AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
+import { STYLE } from './agents-style.ts';
 
 /** Where operators see what the capture agents do, what went wrong, and what they have to record. */
 export const operatorAgents = defineEndpoint({

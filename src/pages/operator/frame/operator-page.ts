@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { Assets, packaged, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { browserModules } from '#platform/http/answer/browser-modules.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { FRAME_STYLE } from './style.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { FRAME_STYLE } from './operator-style.ts';
 
 /** The pages for operators, in the order in which they are offered. */
 const PAGES = [

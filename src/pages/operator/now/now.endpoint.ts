@@ -10,15 +10,13 @@ import type { WorkQueue } from '#platform/queue/port.ts';
 import { laneSettings } from '#processing/lane-settings.ts';
 import { workerProcesses } from '#processing/worker-processes.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { answerOf } from '../frame/answer-of.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
-import { searchForm } from '../recordings/search-form.ts';
-import { failedRecordings } from './failed.queries.ts';
-import { failedSection } from './failed.ts';
-import { heldQueues } from './held-queues.ts';
+import { ROWS_STYLE } from '../frame/operator-style.ts';
+import { answerOf } from '../frame/page-elements.ts';
+import { searchForm } from '../recordings/recording-search.endpoint.ts';
+import { failedRecordings, failedSection } from './failed-recordings.ts';
 import { pausedRecordings, runningOperations, waitingRecordings } from './running.queries.ts';
-import { NOW_STYLE } from './style.ts';
-import { hallsSection, runningSection, uploadsSection, waitingSection } from './under-way.ts';
+import { hallsSection, heldQueues, runningSection, uploadsSection, waitingSection } from './work-sections.ts';
 
 const MOST_RUNNING = 100;
 const MOST_WAITING = 20;
@@ -62,3 +60,21 @@ ${hallsSection(halls, setting)}`;
     });
   },
 });
+
+/** How what runs, waits and has failed is laid out. */
+const NOW_STYLE = `${ROWS_STYLE}
+.rows.halls li { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) minmax(0, 1.5fr) minmax(0, 1.5fr); }
+.heading > * { min-width: 0; overflow-wrap: anywhere; }
+.rows a, .recordings a, .faint a, section > p a { display: inline; padding: 0; border: 0; background: none; color: var(--accent); }
+.worker { font-size: .85rem; }
+.failure { padding: .8rem 1rem 1rem; }
+.failure + .failure { margin-top: .8rem; }
+.failure .recordings { margin-top: .6rem; background: none; }
+.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
+.heading > :first-child { flex: 1 1 20rem; }
+.recordings .faint { display: block; font-size: .92rem; }
+section h3 { margin: 1.2rem 0 .5rem; }
+.failure h3 { margin: 0; }
+section > p.faint { margin: .5rem 0 0; }
+@media (max-width: 46rem) { .rows.halls li { grid-template-columns: minmax(0, 1fr); } }
+`;

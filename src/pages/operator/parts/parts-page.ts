@@ -3,11 +3,10 @@ import type { Html } from '#platform/http/answer/page.ts';
 import type { Lane } from '#platform/queue/port.ts';
 import type { LaneSetting } from '#processing/lane-settings.ts';
 import type { WorkerProcess } from '#processing/worker-processes.ts';
-import type { Answer } from '../frame/answer-of.ts';
-import { age, moment, recordingLink } from '../frame/parts.ts';
+import { type Answer, age, moment, recordingLink } from '../frame/page-elements.ts';
 import { sizeOf } from '../frame/words.ts';
-import { heldQueuesAlarm } from '../now/held-queues.ts';
 import type { RunningOperation } from '../now/running.queries.ts';
+import { heldQueuesAlarm } from '../now/work-sections.ts';
 import { COUNTED, type DatabaseFacts, type LaneLoad } from './parts.queries.ts';
 
 interface Setting {

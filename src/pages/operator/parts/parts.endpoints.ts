@@ -11,11 +11,11 @@ import type { ObjectStorage } from '#platform/storage/port.ts';
 import { laneSettings, setLane } from '#processing/lane-settings.ts';
 import { drain, workerProcesses } from '#processing/worker-processes.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { answerOf } from '../frame/answer-of.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
-import { ROWS_STYLE } from '../frame/style.ts';
-import { heldQueues } from '../now/held-queues.ts';
+import { ROWS_STYLE } from '../frame/operator-style.ts';
+import { answerOf } from '../frame/page-elements.ts';
 import { runningOperations } from '../now/running.queries.ts';
+import { heldQueues } from '../now/work-sections.ts';
 import { databaseFacts, laneLoads } from './parts.queries.ts';
 import { lanesSection, otherSections, workersSection } from './parts-page.ts';
 

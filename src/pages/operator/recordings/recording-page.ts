@@ -1,15 +1,20 @@
 import { html } from 'hono/html';
 import type { Html } from '#platform/http/answer/page.ts';
+import type { MediaStream } from '#platform/media/streams.ts';
 import type { WorkflowDefinition } from '#processing/definition.ts';
 import { whyNotNow } from '#processing/start-on-request.ts';
 import type { WantedState } from '#processing/workflow.schemas.ts';
-import { exactMoment, moment, recordingAddress, stateOf } from '../frame/parts.ts';
-import { deleteForm, wishForm } from '../frame/recording-forms.ts';
-import { clockOf } from '../frame/words.ts';
-import { barsOf } from './bars.ts';
-import { picturesOf, type RecordingStory, type WorkflowStory } from './story.queries.ts';
-import { type Entry, entriesOf } from './story.ts';
-import { tracksTable } from './tracks.ts';
+import {
+  deleteForm,
+  exactMoment,
+  moment,
+  recordingAddress,
+  stateOf,
+  wishForm,
+} from '../frame/page-elements.ts';
+import { clockOf, sizeOf } from '../frame/words.ts';
+import { barsOf, type Entry, entriesOf } from './recording-history.ts';
+import { picturesOf, type RecordingStory, type WorkflowStory } from './recording-story.queries.ts';
 
 /** What the page needs beside the story. */
 export interface RecordingSetting {
@@ -102,3 +107,63 @@ function entryOf({ at, text, by, tone }: Entry): Html {
   return html`<li class="${tone}">${exactMoment(at)} <span>${text}${by === '' ? '' : html` <span class="faint">by <bdi>${by}</bdi></span>`}</span></li>
 `;
 }
+
+/** What was sent of a recording, and what was found in it. */
+function tracksTable(tracks: RecordingStory['tracks']): Html {
+  if (tracks.length === 0) return html`<p>It has no tracks.</p>`;
+  return html`<div class="table" tabindex="0" role="region" aria-label="Tracks"><table>
+<thead><tr><th scope="col">Flavor</th><th scope="col">File</th><th scope="col">Size</th><th scope="col">Length</th><th scope="col">What is in it</th></tr></thead>
+<tbody>
+${tracks.map(
+  (
+    track,
+  ) => html`<tr><td>${track.flavor}${track.tags.length > 0 ? html` <span class="faint">${track.tags.join(', ')}</span>` : ''}</td><td><bdi>${track.filename}</bdi> <span class="faint">${track.mediatype}</span></td><td>${sizeOf(Number(track.size))}</td><td>${track.duration === null ? '' : clockOf(Number(track.duration))}</td><td>${((track.streams ?? []) as unknown as MediaStream[]).map(streamOf).join('; ')}${track.warnings.map((warning) => html`<p class="alarm">${warning}</p>`)}</td></tr>
+`,
+)}
+</tbody></table></div>`;
+}
+
+function streamOf(stream: MediaStream): string {
+  if (stream.type === 'audio') {
+    const rate = stream.samplingRate === null ? '' : ` ${stream.samplingRate / 1000} kHz`;
+    return `${stream.codec}, ${stream.channels === 1 ? '1 channel' : `${stream.channels} channels`}${rate}`;
+  }
+  const rate = stream.frameRate === null ? '' : ` ${stream.frameRate.toFixed(2).replace(/\.?0+$/, '')} fps`;
+  return `${stream.codec} ${stream.width}×${stream.height}${rate}`;
+}
+
+/** How the story of a recording is laid out. */
+export const RECORDING_STYLE = `
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem 1.4rem; margin: 1rem 0; }
+.facts dt { color: var(--faint); font-size: .85rem; }
+.facts dd { margin: 0; overflow-wrap: anywhere; }
+code { font-size: .9em; overflow-wrap: anywhere; }
+.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
+.sheet + .sheet { margin-top: .8rem; }
+.sheet > p { margin: .3rem 0; }
+.bars { list-style: none; margin: .6rem 0 0; padding: 0; }
+.bars > li { display: grid; grid-template-columns: minmax(0, 1.4fr) minmax(0, 1fr) minmax(0, 2fr); gap: .1rem 1rem; align-items: center; margin: 0; padding: .35rem 0; border-top: 1px solid var(--line); }
+.bars p, .bars details { grid-column: 1 / -1; margin: .1rem 0; font-size: .92rem; overflow-wrap: anywhere; }
+.bars svg { width: 100%; height: .9rem; }
+.bars rect { fill: var(--faint); }
+.bars .ground { fill: var(--ground); }
+.bars .succeeded { fill: var(--good); }
+.bars .running { fill: var(--busy); }
+.bars .failed, .bars .lost { fill: var(--alarm); }
+.bars .retried, .bars .deferred { fill: var(--held); }
+.attempts { margin: .3rem 0; padding-left: 1.2rem; list-style: disc; }
+.attempts li, .plain li { margin: .1rem 0; }
+.story { list-style: none; margin: 0; padding: 0; border-left: 2px solid var(--line); }
+.story li { display: grid; grid-template-columns: 11rem minmax(0, 1fr); gap: .2rem 1rem; margin: 0; padding: .25rem 0 .25rem 1rem; overflow-wrap: anywhere; }
+.story time { color: var(--faint); }
+.story .good > span { color: var(--good); }
+.story .alarm { color: inherit; }
+.story .alarm > span { color: var(--alarm); }
+.pictures { display: flex; flex-wrap: wrap; gap: .8rem; }
+.pictures figure { margin: .6rem 0 0; }
+.pictures img { display: block; max-width: min(20rem, 100%); max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
+.actions select { padding: .35rem .5rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
+.actions button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+.results a { display: inline; padding: 0; border: 0; background: none; }
+@media (max-width: 46rem) { .bars > li, .story li { grid-template-columns: minmax(0, 1fr); } }
+`;

@@ -8,9 +8,8 @@ import { elementUrl, watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
-import { recordingContent } from './recording-page.ts';
-import { recordingStory } from './story.queries.ts';
-import { RECORDING_STYLE } from './style.ts';
+import { RECORDING_STYLE, recordingContent } from './recording-page.ts';
+import { recordingStory } from './recording-story.queries.ts';
 
 interface Services {
   database: Database;

@@ -3,15 +3,12 @@ import type { AgentsAtWork } from '#capture/reports/at-work.queries.ts';
 import type { IncomingUpload } from '#ingest/incoming.queries.ts';
 import type { WaitingUpload, WaitingUploads } from '#ingest/tus/waiting.ts';
 import type { Html } from '#platform/http/answer/page.ts';
-import type { Lane } from '#platform/queue/port.ts';
+import { LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
 import type { LaneSetting } from '#processing/lane-settings.ts';
 import type { WorkerProcess } from '#processing/worker-processes.ts';
 import type { WantedState } from '#processing/workflow.schemas.ts';
-import type { Answer } from '../frame/answer-of.ts';
-import { age, moment, recordingLink, titleOf } from '../frame/parts.ts';
-import { wishForm } from '../frame/recording-forms.ts';
+import { type Answer, age, moment, recordingLink, titleOf, wishForm } from '../frame/page-elements.ts';
 import { sizeOf } from '../frame/words.ts';
-import { heldQueuesAlarm } from './held-queues.ts';
 import { MOST_COUNTED, type RunningOperation, type WaitingRecording } from './running.queries.ts';
 
 interface Setting {
@@ -165,4 +162,16 @@ ${agents.map(
 </ul>
 ${count > agents.length ? html`<p class="faint"><a href="${root}admin/agents">All ${count} capture agents</a></p>` : ''}
 </section>`;
+}
+
+/** Lanes whose queue was paused itself, past the settings of lanes: whoever has the dashboard can. */
+export async function heldQueues(queue: WorkQueue): Promise<Lane[]> {
+  await queue.check();
+  const paused = await Promise.all(queue.queues().map((each) => each.isPaused()));
+  return LANES.filter((_, i) => paused[i]);
+}
+
+/** Says that somebody has paused queues themselves. @param root where the server's paths begin */
+export function heldQueuesAlarm(lanes: readonly Lane[], root: string): Html {
+  return html`${lanes.map((lane) => html`<p class="alarm">The queue of the lane ${lane} itself is paused: what belongs to it waits. It can be resumed among the <a href="${root}admin/queues/">queues</a>.</p>`)}`;
 }

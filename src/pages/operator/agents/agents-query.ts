@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { parseDay, parseWeek } from './days.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Html } from '#platform/http/answer/page.ts';
+import type { PublicationAddresses } from '#publications/presentation.ts';
+import { parseDay, parseWeek } from './local-days.ts';
 
 /** As long as the name of an agent may be. */
 const MAX_SEARCH = 255;
@@ -50,4 +53,19 @@ export type AgentsQuery = z.infer<typeof AgentsQuery>;
 export function addressOf(parameters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(parameters).filter((each): each is [string, string] => Boolean(each[1]));
   return `?${new URLSearchParams(given)}`;
+}
+
+/** What the page about capture agents needs beside the request. */
+export interface AgentsServices {
+  database: Database;
+  addresses: PublicationAddresses;
+  config: { scheduling: { recordingGraceMs: number } };
+}
+
+/** Either form of the page before it is put into its frame. */
+export interface AgentsPage {
+  title: string;
+  content: Html;
+  /** What its plan needs beside the style of all of them. */
+  style: string;
 }

@@ -1,12 +1,70 @@
 import { html } from 'hono/html';
+import type { AgentAtWork } from '#capture/reports/at-work.queries.ts';
 import type { FailedRecording, RecordingOfAgent } from '#capture/reports/failed.queries.ts';
 import type { BegunDraft } from '#ingest/begun-drafts.ts';
 import type { Html } from '#platform/http/answer/page.ts';
-import { age, titleOf } from '../frame/parts.ts';
+import { age, titleOf } from '../frame/page-elements.ts';
 import { sizeOf } from '../frame/words.ts';
-import { knownZone, timesOf } from './local.ts';
-import { addressLink } from './parts.ts';
-import { addressOf } from './query.ts';
+import { addressOf } from './agents-query.ts';
+import { knownZone, timesOf, todayIn } from './local-days.ts';
+
+const STATES: Readonly<Record<AgentAtWork['state'], string>> = {
+  idle: 'idle',
+  capturing: 'capturing',
+  uploading: 'uploading',
+  unknown: 'unknown',
+  shutting_down: 'shutting down',
+  error: 'error',
+  offline: 'offline',
+};
+const TROUBLES = {
+  'not begun': 'Should be recording, and nothing is heard of it.',
+  lost: 'Was recording, and is silent since.',
+};
+
+/** Capture agents one under the other, with what each does now and next. */
+export function agentList(agents: readonly AgentAtWork[], now: Date): Html {
+  return html`<ul class="agents">
+<li class="heads" aria-hidden="true"><span>Agent</span><span>State</span><span>Now</span><span>Next</span></li>
+${agents.map(
+  (
+    agent,
+  ) => html`<li>${cells(agent, now, html`<a href="${addressOf({ agent: agent.id })}"><bdi>${agent.id}</bdi></a>`)}</li>
+`,
+)}</ul>`;
+}
+
+/** The same of one agent alone, whose name stands elsewhere. */
+export function agentCard(agent: AgentAtWork, now: Date): Html {
+  return html`<div class="agents one"><div class="card">${cells(agent, now)}</div></div>`;
+}
+
+function cells(agent: AgentAtWork, now: Date, name?: Html): Html {
+  const timeZone = knownZone(agent.timeZone);
+  const today = todayIn(timeZone, now);
+  return html`<div class="agent">${name ? html`<strong>${name}</strong>` : ''}<small>${timeZone}</small>${agent.url === '' ? '' : html`<small>${addressLink(agent.url)}</small>`}</div>
+<div><span class="state ${agent.state}">${STATES[agent.state]}</span> <span>${age(agent.since, now)}</span>${lastSeen(agent, now)}${failures(agent)}</div>
+<div class="work${agent.current ? '' : ' free'}"><span class="label">Now</span>${agent.current ? html`${work(agent.current)}${trouble(agent)}` : html`<span class="none">nothing</span>`}</div>
+<div class="work${agent.next ? '' : ' free'}"><span class="label">Next</span>${agent.next ? work(agent.next) : html`<span class="none">nothing</span>`}</div>`;
+
+  function work(period: NonNullable<AgentAtWork['next']>): Html {
+    return html`<span class="title">${titleOf(period)}</span> <span class="times">${timesOf(period, timeZone, today)}</span>`;
+  }
+}
+
+function lastSeen({ state, seenAt }: AgentAtWork, now: Date): Html {
+  if (seenAt === null) return html`<small>never seen</small>`;
+  return state === 'offline' ? html`` : html`<small>seen ${age(seenAt, now)} ago</small>`;
+}
+
+function failures({ failed }: AgentAtWork): Html {
+  if (failed === 0) return html``;
+  return html`<small class="alarm">${failed === 1 ? '1 recording failed' : `${failed} recordings failed`} lately</small>`;
+}
+
+function trouble({ current }: AgentAtWork): Html {
+  return current?.trouble ? html`<strong class="alarm">${TROUBLES[current.trouble]}</strong>` : html``;
+}
 
 /** What happened, and what somebody can do about it. */
 const FAILURES: Readonly<Record<string, readonly [string, string]>> = {
@@ -84,4 +142,12 @@ ${drafts.map(
 
 function recordingCell(recording: RecordingOfAgent): Html {
   return html`<div><strong>${titleOf(recording)}</strong><small><a href="${addressOf({ agent: recording.agentId })}"><bdi>${recording.agentId}</bdi></a> <span class="times">${timesOf(recording, knownZone(recording.timeZone))}</span></small></div>`;
+}
+
+/** A link to where an agent says that it can be reached, named after its host; only the text if a browser should not go there. */
+function addressLink(url: string): Html {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  return address?.protocol === 'http:' || address?.protocol === 'https:'
+    ? html`<a href="${address.href}" rel="noreferrer"><bdi>${address.host}</bdi></a>`
+    : html`<bdi>${url}</bdi>`;
 }

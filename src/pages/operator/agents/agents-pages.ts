@@ -4,19 +4,28 @@ import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.q
 import { timetable } from '#capture/schedules/timetable.queries.ts';
 import { begunDrafts, PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
 import type { Html } from '#platform/http/answer/page.ts';
-import { addDays, type Day, dateOf } from './days.ts';
-import { agentList } from './list.ts';
-import { dateLong, knownZone, periodOfDays, todayIn } from './local.ts';
-import type { AgentsPage, AgentsServices } from './model.ts';
-import { dayPlan, legend, type Plan, type Setting } from './plan.ts';
-import { type AgentsQuery, addressOf } from './query.ts';
-import { failedSection, packagesSection, uploadingSection } from './troubles.ts';
+import { notFound } from '#platform/http/errors/errors.ts';
+import { agentCard, agentList, failedSection, packagesSection, uploadingSection } from './agent-lists.ts';
+import { dayPlan, legend, type Plan, type Setting, weekPlan } from './agent-plan.ts';
+import { type AgentsPage, type AgentsQuery, type AgentsServices, addressOf } from './agents-query.ts';
+import {
+  addDays,
+  type Day,
+  dateLong,
+  dateOf,
+  dateShort,
+  knownZone,
+  mondayOf,
+  periodOfDays,
+  todayIn,
+  weekName,
+} from './local-days.ts';
 
 /** More of them nobody reads. */
 const MOST_AGENTS = 200;
 const MOST_ROWS = 50;
 /** Of one agent on one day. */
-const MOST_BLOCKS = 50;
+const MOST_OF_DAY = 50;
 
 /** All capture agents, or those with a text in their names. */
 export async function allPage(
@@ -67,7 +76,7 @@ async function planOf(
     .map(({ id, timeZone }) => ({ id, timeZone: knownZone(timeZone) }))
     .sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
   const wanted = rows.map(({ id, timeZone }) => ({ agentId: id, ...periodOfDays(day, 1, timeZone) }));
-  const found = Map.groupBy(await timetable(database, wanted, MOST_BLOCKS), ({ agentId }) => agentId);
+  const found = Map.groupBy(await timetable(database, wanted, MOST_OF_DAY), ({ agentId }) => agentId);
   return dayPlan(
     { day, agents: rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] })) },
     setting,
@@ -90,4 +99,45 @@ function summary({ count, inTrouble, agents }: AgentsAtWork, search: string): Ht
 function mostFrequent(names: readonly string[]): string | undefined {
   const groups = [...Map.groupBy(names, (name) => name)];
   return groups.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
+}
+
+/** Of one week. */
+const MOST_OF_WEEK = 500;
+
+/** One capture agent and its week. @throws {HttpError} 404 for one that is not known */
+export async function agentPage(
+  { database, config }: AgentsServices,
+  { agent: id, week, refresh }: AgentsQuery & { agent: string },
+  setting: Setting,
+): Promise<AgentsPage> {
+  const { now } = setting;
+  const {
+    agents: [agent],
+  } = await agentsAtWork(database, { id }, 1);
+  if (!agent) throw notFound(`There is no capture agent '${id}'.`);
+  const timeZone = knownZone(agent.timeZone);
+  const monday = week ?? mondayOf(todayIn(timeZone, now));
+  const { recordingGraceMs: graceMs } = config.scheduling;
+  const [recordings, failed, uploading] = await Promise.all([
+    timetable(database, [{ agentId: id, ...periodOfDays(monday, 7, timeZone) }], MOST_OF_WEEK),
+    failedRecordings(database, { agentId: id, graceMs, most: MOST_ROWS }),
+    uploadingRecordings(database, { agentId: id, most: MOST_ROWS }),
+  ]);
+  const plan = weekPlan({ monday, timeZone, recordings }, setting);
+  const other = (weeks: number) =>
+    addressOf({ agent: id, week: weekName(addDays(monday, 7 * weeks)), refresh });
+  return {
+    title: id,
+    style: plan.style,
+    content: html`<p>Capture agent. Times are those of its time zone, ${timeZone}.</p>
+${agentCard(agent, now)}
+<section aria-labelledby="plan"><div class="heading"><h2 id="plan">Week ${weekName(monday).slice(6)} of ${weekName(monday).slice(0, 4)}, ${dateShort(monday)} to ${dateShort(addDays(monday, 6))}</h2>
+<nav aria-label="Other weeks"><a href="${other(-1)}#plan">Week before</a><a href="${addressOf({ agent: id, refresh })}#plan">This week</a><a href="${other(1)}#plan">Week after</a></nav></div>
+${plan.content}
+${legend()}
+${recordings.length === MOST_OF_WEEK ? html`<p>There are more recordings than these ${MOST_OF_WEEK} in this week.</p>` : ''}
+</section>
+${failedSection(failed, now, MOST_ROWS)}
+${uploadingSection(uploading, now)}`,
+  };
 }

@@ -1,6 +1,5 @@
 import type { PlannedRecording } from '#capture/schedules/timetable.queries.ts';
-import { addDays, type Day } from './days.ts';
-import { localTime } from './local.ts';
+import { addDays, type Day, localTime } from './local-days.ts';
 
 const MINUTE = 60_000;
 const MINUTES_OF_DAY = 1440;

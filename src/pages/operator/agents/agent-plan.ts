@@ -1,12 +1,45 @@
 import { html } from 'hono/html';
+import { SILENT_SECONDS } from '#capture/reports/at-work.queries.ts';
 import type { PlannedRecording } from '#capture/schedules/timetable.queries.ts';
 import type { Html } from '#platform/http/answer/page.ts';
-import { titleOf } from '../frame/parts.ts';
-import { addDays, type Day, dateOf } from './days.ts';
-import { clockOf, dateShort, localTime, timesOf } from './local.ts';
-import { type Block, blocksOf, type Hours, hoursOf } from './place.ts';
-import { addressOf } from './query.ts';
-import { LOOKS, lookOf } from './status.ts';
+import { titleOf } from '../frame/page-elements.ts';
+import { addressOf } from './agents-query.ts';
+import { addDays, clockOf, type Day, dateOf, dateShort, localTime, timesOf } from './local-days.ts';
+import { type Block, blocksOf, type Hours, hoursOf } from './plan-blocks.ts';
+
+/** What people want to know of a recording at a glance, and the words for it. */
+const LOOKS = {
+  scheduled: 'scheduled',
+  silent: 'nothing heard of it',
+  recording: 'recording',
+  ingesting: 'coming in',
+  processing: 'being processed',
+  published: 'published',
+  done: 'processed, not published',
+  failed: 'failed',
+} as const;
+type Look = keyof typeof LOOKS;
+
+const BY_STATUS: Readonly<Record<string, Look>> = {
+  RECORDING: 'recording',
+  INGESTING: 'ingesting',
+  PENDING: 'processing',
+  PROCESSING: 'processing',
+  PAUSED: 'processing',
+  PROCESSING_FAILURE: 'failed',
+  PROCESSING_CANCELLED: 'failed',
+  RECORDING_FAILURE: 'failed',
+};
+
+function lookOf(
+  { status, start, publicationId }: Pick<PlannedRecording, 'status' | 'start' | 'publicationId'>,
+  now: Date,
+): Look {
+  if (status === 'SCHEDULED') {
+    return now.getTime() - start.getTime() > SILENT_SECONDS * 1000 ? 'silent' : 'scheduled';
+  }
+  return BY_STATUS[status] ?? (publicationId === null ? 'done' : 'published');
+}
 
 /** A plan, and the rules by which its parts find their places: a page may give no element a style of its own. */
 export interface Plan {

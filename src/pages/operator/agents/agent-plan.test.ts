@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { PlannedRecording } from '#capture/schedules/timetable.queries.ts';
-import { addDays, dateOf, dayOf, mondayOf, parseDay, parseWeek, weekName } from './days.ts';
-import { periodOfDays, timesOf } from './local.ts';
-import { blocksOf, hoursOf } from './place.ts';
+import {
+  addDays,
+  dateOf,
+  dayOf,
+  mondayOf,
+  parseDay,
+  parseWeek,
+  periodOfDays,
+  timesOf,
+  weekName,
+} from './local-days.ts';
+import { blocksOf, hoursOf } from './plan-blocks.ts';
 
 const BERLIN = 'Europe/Berlin';
 const KIRITIMATI = 'Pacific/Kiritimati';

@@ -1,0 +1,130 @@
+import { html } from 'hono/html';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import { EVENT_LIST } from '#catalogue/events/list.ts';
+import type { Database, Queryable } from '#platform/database/kysely.ts';
+import { findPart } from '#platform/database/list/index.ts';
+import type { Html } from '#platform/http/answer/page.ts';
+import { NEWEST_VERSION } from '#platform/http/answer/version.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { listingOf, parseWords } from '#platform/http/list/index.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { operatorPage } from '../frame/operator-page.ts';
+import { moment, recordingLink, stateOf } from '../frame/page-elements.ts';
+import { RECORDING_STYLE } from './recording-page.ts';
+
+const MAX_SEARCH = 255;
+const CONTROL = /\p{Cc}/u;
+
+const Query = z.object({
+  q: z
+    .string()
+    .refine((text) => text.length <= MAX_SEARCH && !CONTROL.test(text) && text.isWellFormed(), {
+      error: `The parameter 'q' is not allowed; allowed are up to ${MAX_SEARCH} characters, none of them a control character.`,
+    })
+    .default(''),
+});
+
+/** Where operators find a recording by its title, by its identifier or by that of a request. */
+export const operatorSearch = defineEndpoint({
+  method: 'get',
+  path: '/admin/recordings',
+  access: ADMINISTRATORS,
+  query: Query,
+  handle: async ({ c, query }, { database }: { database: Database }) => {
+    const root = rootFrom(c);
+    const search = query().q.trim();
+    const { recordings, more } = await findRecordings(database, search);
+    const content = html`${searchForm(root, search)}
+${
+  recordings.length === 0
+    ? html`<p>${search === '' ? 'There is no recording yet.' : html`No recording has <bdi>${search}</bdi> in its metadata or its identifier, and no request of that identifier started anything.`}</p>`
+    : html`<div class="table results" tabindex="0" role="region" aria-label="Recordings"><table>
+<thead><tr><th scope="col">Title</th><th scope="col">Starts (UTC)</th><th scope="col">Series</th><th scope="col">State</th></tr></thead>
+<tbody>${recordings.map((recording) => row(recording, root))}</tbody></table></div>
+${more ? html`<p class="faint">There are more.</p>` : ''}`
+}`;
+    return operatorPage(c, {
+      title: 'Recordings',
+      content,
+      style: RECORDING_STYLE,
+      current: undefined,
+    });
+  },
+});
+
+function row({ eventId, title, start, seriesTitle, state }: FoundRecording, root: string) {
+  return html`<tr><td>${recordingLink({ eventId, title }, root)} <span class="faint"><code>${eventId}</code></span></td><td>${start === null ? '' : moment(start)}</td><td><bdi>${seriesTitle}</bdi></td><td>${stateOf(state)}</td></tr>
+`;
+}
+
+/** Where recordings are searched for. @param root where the server's paths begin */
+export function searchForm(root: string, search = ''): Html {
+  return html`<form class="tools" role="search" action="${root}admin/recordings"><input type="search" name="q" value="${search}" maxlength="255" size="40" aria-label="Title, identifier or request id" placeholder="Title, identifier or request id"><button>Search recordings</button></form>`;
+}
+
+const MOST = 50;
+
+/** A recording that was searched for. */
+interface FoundRecording {
+  eventId: string;
+  title: string;
+  start: Date | null;
+  seriesTitle: string;
+  /** Of its processing, or else its status. */
+  state: string;
+}
+
+/**
+ * Recordings with all words of a text in their metadata or identifier, the newest first; those that a request of this
+ * identifier has started; and one that has been deleted, by its identifier.
+ */
+async function findRecordings(
+  db: Queryable,
+  search: string,
+): Promise<{ recordings: FoundRecording[]; more: boolean }> {
+  const criteria = search === '' ? undefined : { textFilter: search };
+  if (search !== '') parseWords(search);
+  const listing = listingOf(EVENT_LIST, { criteria, access: undefined }, NEWEST_VERSION);
+  const { entries } = await findPart(db, listing, { skip: 0, take: MOST + 1 });
+  const ids = entries.slice(0, MOST).map(({ shown }) => shown.id);
+  const asked = search === '' ? [] : await byRequest(db, search);
+  const found = await factsOf(db, [...new Set([...asked, ...ids])]);
+  const deleted = search !== '' && found.length === 0 ? await deletedRecording(db, search) : undefined;
+  return { recordings: deleted ? [deleted] : found, more: entries.length > MOST };
+}
+
+async function byRequest(db: Queryable, requestId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workflows')
+    .select('event_id')
+    .where('request_id', '=', requestId)
+    .limit(MOST)
+    .execute();
+  return rows.map(({ event_id }) => event_id);
+}
+
+async function factsOf(db: Queryable, ids: readonly string[]): Promise<FoundRecording[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<FoundRecording>`
+    SELECT id AS "eventId", title, start_date AS start, series_title AS "seriesTitle",
+      CASE WHEN processing_state = '' THEN status ELSE processing_state END AS state
+    FROM unnest(${ids}::text[]) WITH ORDINALITY AS wanted (id, place) JOIN events USING (id) ORDER BY place`.execute(
+    db,
+  );
+  return rows;
+}
+
+async function deletedRecording(db: Queryable, id: string): Promise<FoundRecording | undefined> {
+  const change = await db
+    .selectFrom('changes')
+    .select(['data'])
+    .where('event_id', '=', id)
+    .where('kind', '=', 'event.deleted')
+    .limit(1)
+    .executeTakeFirst();
+  if (!change) return undefined;
+  const { title = '' } = change.data as { title?: string };
+  return { eventId: id, title, start: null, seriesTitle: '', state: 'deleted' };
+}
