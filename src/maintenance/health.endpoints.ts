@@ -7,7 +7,7 @@ const Liveness = z.object({ status: z.literal('live') }).meta({ id: 'Liveness' }
 
 const part = z.enum(['ok', 'unavailable']);
 
-/** Whether every part that the service depends on answers, too. */
+/** States of the parts that the service depends on. */
 const Readiness = z
   .object({
     status: z.enum(['ready', 'unavailable']),

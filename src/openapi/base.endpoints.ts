@@ -6,7 +6,7 @@ import { EXAMPLE_URL, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts'
 
 const Version = z.enum(API_VERSIONS.map((version) => `v${version}` as const));
 
-/** Where the API is and its newest version. */
+/** Address and newest version of the API. */
 const ApiInfo = z
   .object({ url: z.url().describe('Address of the API.'), version: Version.describe('The newest version.') })
   .meta({ id: 'ApiInfo' });

@@ -7,7 +7,7 @@ import { isDatabaseOutage } from '#platform/database/outage.ts';
 import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
 
-/** Where operators find the dashboard. */
+/** The path of the dashboard. */
 export const DASHBOARD_PATH = '/admin/queues';
 
 /**
@@ -40,7 +40,7 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
   return app;
 }
 
-/** What fails in it is an error of this server: bull-board would answer with the backend's words, and log nothing. */
+/** Handles its failures as errors of this server: bull-board would answer with the backend's words, and log nothing. */
 function withOurErrors(adapter: HonoAdapter, queue: WorkQueue): Hono {
   adapter.setErrorHandler((error) => {
     throw error;
@@ -66,7 +66,7 @@ function queueAway(): HttpError {
   return new HttpError(503, 'The queue does not answer.', { 'Retry-After': '5' });
 }
 
-/** The page of bull-board asks another host for a font; nobody but this server is to know who looks at it. */
+/** Removes a font of another host from the page of bull-board: no other host may see who opens it. */
 function withoutOutsideHosts(html: string): string {
   return html.replaceAll(/<link\b[^>]*\bhref="(https?:)?\/\/[^"]*"[^>]*>/g, '');
 }

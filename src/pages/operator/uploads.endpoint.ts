@@ -8,7 +8,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { operatorPage } from './frame/operator-page.ts';
 import { minuteOf, sizeOf } from './frame/words.ts';
 
-/** More of them nobody reads. */
+/** A longer list is not read. */
 const MOST = 200;
 const STYLE = `
 td:first-child { min-width: 14rem; }

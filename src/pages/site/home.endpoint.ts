@@ -7,7 +7,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 
-/** What runs here, and where to go on. */
+/** Name and version of the program, and links. */
 const Home = z
   .object({
     name: z.literal('Inlet'),
@@ -25,7 +25,7 @@ type Home = z.infer<typeof Home>;
 /** Nothing but this page's own style. */
 const CONTENT_SECURITY_POLICY = pagePolicy({ style: BASE_STYLE }, 'img-src data:', "frame-ancestors 'none'");
 
-/** What runs here, for people. Links are relative, so that they work under whatever name a proxy shows it, and under a path that ends with a slash. */
+/** The page for people. Its links are relative, so that they work under every name and path of a proxy. */
 function homePage({ name, version, description }: Home): Html {
   const content = html`<main>
 <header><img src="${raw(ICON)}" alt=""><h1>${name}</h1></header>
@@ -43,7 +43,7 @@ function homePage({ name, version, description }: Home): Html {
 const JSON_TYPE = 'application/json';
 const PAGE_TYPE = 'text/html';
 
-/** What runs here; a page for those who ask for one, as browsers do, and JSON for all others. */
+/** Describes the server: as a page for clients that ask for one, as browsers do, and as JSON for all others. */
 export const home = defineEndpoint({
   method: 'get',
   path: '/',

@@ -56,7 +56,7 @@ function tracksHtml({ leads }: PlayedMedia, { captions }: Player): Html | '' {
   )}`;
 }
 
-/** What a person calls media of a flavor: `presenter/delivery` is the presenter. */
+/** Returns the name of a flavor for people: `presenter/delivery` is the presenter. */
 export function labelOf(flavor: string): string {
   const { type } = flavorOf({ flavor });
   return type.charAt(0).toUpperCase() + type.slice(1);

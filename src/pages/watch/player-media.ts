@@ -12,7 +12,7 @@ import type { findRecording } from '#publications/queries.ts';
 /** A publication with what its event says about it. */
 export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findRecording>>>;
 
-/** Where a page finds a file. */
+/** Returns the address of a file, relative to the page. */
 export type FileAddress = (element: PublicationElement) => string;
 
 /** One medium the player plays. Exactly one leads; at most one is heard. */
@@ -23,7 +23,7 @@ export interface PlayedMedia {
   posterUrl: string | undefined;
 }
 
-/** What a watch page shows. */
+/** The media of a watch page. */
 export interface Player {
   /** Side by side, in the order of the recording. */
   screens: PlayedMedia[];
@@ -107,7 +107,7 @@ export interface CaptionsChoice {
   url: string;
   /** A tag of BCP 47, as far as it is known. */
   language: string | undefined;
-  /** The language in its own words, and what tells it from others. */
+  /** The language in its own words, numbered where several are alike. */
   label: string;
 }
 

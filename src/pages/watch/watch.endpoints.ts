@@ -15,7 +15,7 @@ const MODULES = new Assets(browserModules(new URL('./browser/', import.meta.url)
 const HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Content-Type-Options': 'nosniff',
-  // Whoever has the address may watch: it is told to no other site and to no search engine.
+  // The address is all it takes to watch, so no other site and no search engine may get it.
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 };
@@ -26,7 +26,7 @@ interface Services {
 }
 
 /**
- * A page that plays the publication, open to whoever knows its unguessable address. Needs no other host and no file
+ * A page that plays the publication, open to everybody who knows its unguessable address. Needs no other host and no file
  * beside those of the publication. Where Inlet signs, its address must be signed, and it signs the addresses of the
  * files in it.
  */

@@ -66,7 +66,7 @@ function trouble({ current }: AgentAtWork): Html {
   return current?.trouble ? html`<strong class="alarm">${TROUBLES[current.trouble]}</strong>` : html``;
 }
 
-/** What happened, and what somebody can do about it. */
+/** Sentences by recording state: the failure, and the advice. */
 const FAILURES: Readonly<Record<string, readonly [string, string]>> = {
   capture_error: ['The agent could not record it.', 'Look at its inputs, its disk and its log.'],
   manifest_error: [

@@ -7,7 +7,7 @@ import { addressOf } from './agents-query.ts';
 import { addDays, clockOf, type Day, dateOf, dateShort, localTime, timesOf } from './local-days.ts';
 import { type Block, blocksOf, type Hours, hoursOf } from './plan-blocks.ts';
 
-/** What people want to know of a recording at a glance, and the words for it. */
+/** States of a recording as the plan shows them, with their words. */
 const LOOKS = {
   scheduled: 'scheduled',
   silent: 'nothing heard of it',
@@ -47,16 +47,14 @@ export interface Plan {
   style: string;
 }
 
-/** Where a publication is watched, seen from the page. */
-export type WatchAddress = (publicationId: string) => string;
-
 /** With more hours than that, a ruler from left to right has no room for all of their names. */
 const MOST_LABELS = 14;
 
-/** What both plans are made of. */
+/** Facts that both plans need. */
 export interface Setting {
   now: Date;
-  watchAddress: WatchAddress;
+  /** Returns the address of the page of a publication, relative to the page with the plan. */
+  watchAddress(publicationId: string): string;
 }
 
 /** A week of one agent: days across, hours down. @param monday its first day */
@@ -87,7 +85,7 @@ ${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hour
   return { content, style: placesOf(days, hours) };
 }
 
-/** What one agent records on a day. */
+/** Recordings of one agent on a day. */
 export interface AgentDay {
   id: string;
   timeZone: string;
@@ -123,7 +121,7 @@ ${free.length === 0 ? '' : html`<p class="idle-agents">Nothing to record: ${free
   return { content, style: placesOf(busy, hours) };
 }
 
-/** What the colours mean. */
+/** The key to the colours. */
 export function legend(): Html {
   return html`<ul class="legend" aria-hidden="true">${Object.entries(LOOKS).map(([look, words]) => html`<li class="${look}">${words}</li>`)}</ul>`;
 }
@@ -153,7 +151,7 @@ function ruler({ first, last }: Hours): Html {
   return html`<div class="ruler${dense}" aria-hidden="true">${hours.map((hour) => html`<span class="at-${hour * 60}">${clockOf(hour * 3_600_000)}</span>`)}</div>`;
 }
 
-/** Where it is now on a day, in minutes after midnight; undefined when it is another day. */
+/** Returns the present minute of a day, counted from midnight; undefined on another day. */
 function minuteOn(day: Day, timeZone: string, now: Date): number | undefined {
   const minute = Math.floor((localTime(now, timeZone) - day) / 60_000);
   return minute >= 0 && minute < 1440 ? minute : undefined;

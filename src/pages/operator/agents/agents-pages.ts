@@ -21,7 +21,7 @@ import {
   weekName,
 } from './local-days.ts';
 
-/** More of them nobody reads. */
+/** A longer list is not read. */
 const MOST_AGENTS = 200;
 const MOST_ROWS = 50;
 /** Of one agent on one day. */

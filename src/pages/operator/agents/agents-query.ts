@@ -31,7 +31,7 @@ const day = (parameter: string, parse: (text: string) => number | undefined, all
     })
     .optional();
 
-/** What the page about capture agents is asked for. */
+/** Parameters of the page about capture agents. */
 export const AgentsQuery = z.object({
   /** The one agent that is to be shown. */
   agent: name('agent'),
@@ -55,7 +55,7 @@ export function addressOf(parameters: Readonly<Record<string, string | undefined
   return `?${new URLSearchParams(given)}`;
 }
 
-/** What the page about capture agents needs beside the request. */
+/** Services that the page about capture agents reads from. */
 export interface AgentsServices {
   database: Database;
   addresses: PublicationAddresses;
@@ -66,6 +66,6 @@ export interface AgentsServices {
 export interface AgentsPage {
   title: string;
   content: Html;
-  /** What its plan needs beside the style of all of them. */
+  /** Rules that place the parts of its plan. */
   style: string;
 }

@@ -1,4 +1,4 @@
-/** How the plans of a week and of a day look: places on a grid where there is room, lists on a phone. */
+/** The style of the plans of a week and of a day: a grid where there is room, lists on a phone. */
 const PLAN_STYLE = `
 .scheduled { --tone: var(--faint); }
 .recording { --tone: var(--recording); }
@@ -72,7 +72,7 @@ const PLAN_STYLE = `
 }
 `;
 
-/** How the page about capture agents looks; what stands in its plan is placed by rules of their own. */
+/** The style of the page about capture agents. */
 export const STYLE = `
 :root { --idle: #1e7d4f; --recording: #0b6bcb; --ingesting: #7b4fc4; --processing: #a15c00; --published: #1e7d4f; }
 @media (prefers-color-scheme: dark) {
@@ -89,7 +89,7 @@ nav, .tools { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.
 .tools form { display: flex; flex: 1 1 16rem; max-width: 26rem; gap: .5rem; }
 .tools input:not([type=hidden]) { margin: 0; min-width: 0; }
 .tools button { margin: 0; }
-.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; margin-bottom: .9rem; }
+.heading { margin-bottom: .9rem; }
 .agents, .rows { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); overflow: hidden; }
 .agents > *, .rows > * { display: grid; gap: .3rem 1.4rem; padding: .7rem 1rem; }
 .agents > * { grid-template-columns: minmax(9rem, 1.1fr) minmax(12rem, 1.1fr) minmax(0, 1.6fr) minmax(0, 1.6fr); }

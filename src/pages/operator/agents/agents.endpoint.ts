@@ -3,16 +3,14 @@ import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { watchUrl } from '#publications/model.ts';
-import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
-import type { WatchAddress } from './agent-plan.ts';
+import { publicationLinks } from '../frame/page-elements.ts';
 import { agentPage, allPage } from './agents-pages.ts';
 import { AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
 import { STYLE } from './agents-style.ts';
 
-/** Where operators see what the capture agents do, what went wrong, and what they have to record. */
+/** Shows operators the capture agents: their state, their failed recordings and their schedules. */
 export const operatorAgents = defineEndpoint({
   method: 'get',
   path: '/admin/agents',
@@ -20,7 +18,7 @@ export const operatorAgents = defineEndpoint({
   query: AgentsQuery,
   handle: async ({ c, query }, services: AgentsServices) => {
     const asked = query();
-    const setting = { now: new Date(), watchAddress: watchAddressFrom(c, services.addresses) };
+    const setting = { now: new Date(), watchAddress: publicationLinks(c, services.addresses).watch };
     const { agent } = asked;
     const { title, content, style } =
       agent === undefined
@@ -39,21 +37,10 @@ export const operatorAgents = defineEndpoint({
   },
 });
 
-/** A page that loads itself anew disturbs whoever reads it with a screen reader or types: it does so when it is asked to. */
+/** Refreshing is off by default, because it disturbs people who use a screen reader or type. */
 function refreshLink(c: Context): Html {
   const { refresh, ...others } = c.req.query();
   return refresh === undefined
     ? html`<a href="${addressOf({ ...others, refresh: REFRESH })}">Refresh this page every ${REFRESH} seconds</a>`
     : html`<a href="${addressOf(others)}">Stop to refresh this page every ${REFRESH} seconds</a>`;
-}
-
-/** Relative, so that it works under whatever name and path a proxy shows the page; signed where Inlet signs. */
-function watchAddressFrom(c: Context, { publicUrl, signer }: PublicationAddresses): WatchAddress {
-  const root = rootFrom(c);
-  const validUntil = signer?.defaultEnd() ?? 0;
-  return (publicationId) => {
-    const address = watchUrl(publicUrl, publicationId);
-    const shown = signer ? signer.sign(address, { validUntil }) : address;
-    return root + shown.slice(publicUrl.length + 1);
-  };
 }

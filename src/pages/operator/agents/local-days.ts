@@ -40,7 +40,7 @@ export function mondayOf(day: Day): Day {
   return Math.floor((day + 3 * DAY) / WEEK) * WEEK - 3 * DAY;
 }
 
-/** What the week of a day is called: `2026-W48`. Its year is the one in which its Thursday lies (ISO 8601). */
+/** Returns the name of the week of a day: `2026-W48`. Its year is that of its Thursday (ISO 8601). */
 export function weekName(day: Day): string {
   const thursday = mondayOf(day) + 3 * DAY;
   const year = new Date(thursday).getUTCFullYear();
@@ -72,7 +72,7 @@ export function knownZone(timeZone: string): string {
   return isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
-/** What clocks in the zone show, in milliseconds as if it was UTC. */
+/** Returns the time that clocks in the zone show, in milliseconds as if it was UTC. */
 export function localTime(instant: Date, timeZone: string): number {
   return instant.getTime() + offsetAt(instant.getTime(), timeZone);
 }

@@ -3,12 +3,12 @@ import { addDays, type Day, localTime } from './local-days.ts';
 
 const MINUTE = 60_000;
 const MINUTES_OF_DAY = 1440;
-/** What is shorter is drawn as long as this, to be seen at all. */
+/** Shorter recordings are drawn as long as this, to be visible. */
 const SHORTEST = 15 * MINUTE;
 /** Most that are drawn beside one another; more of them lie over the last one. */
 const MOST_LANES = 4;
 
-/** Where a recording, or what of it lies on one day, stands in the plan of that day. Minutes after midnight. */
+/** The place of a recording, or of its part on one day, in the plan of that day. In minutes after midnight. */
 export interface Block {
   recording: PlannedRecording;
   from: number;
@@ -54,7 +54,7 @@ function inLanes(blocks: readonly Block[]): Block[] {
   return placed;
 }
 
-/** What a plan shows of days: from the first hour up to the last one. */
+/** The hours that a plan shows of each day. */
 export interface Hours {
   first: number;
   last: number;

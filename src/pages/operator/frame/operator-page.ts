@@ -32,7 +32,7 @@ export const operatorAsset = defineEndpoint({
   handle: ({ c, params }) => ASSETS.answer(c, params.name),
 });
 
-/** What one of the pages for operators shows. */
+/** The content of a page for operators. */
 export interface OperatorPage {
   title: string | Html;
   /** The title as the window shows it, if that is not just text. */
@@ -43,11 +43,11 @@ export interface OperatorPage {
   style?: string;
   /** Which of the pages it is, by its path: `admin/parts`. */
   current: (typeof PAGES)[number][0] | undefined;
-  /** What has just been done, for whoever asked for it. */
+  /** The result of the last action. */
   notice?: string | undefined;
   /** Follows these changes, by a filter of `/api/updates`; without it the page stays as it is. */
   follows?: string;
-  /** After so many seconds the browser is to load it anew. */
+  /** Seconds after which the browser loads the page again. */
   refresh?: string | undefined;
 }
 
@@ -84,13 +84,13 @@ ${follows === undefined ? '' : html`<script src="${root}admin/assets/idiomorph.j
       "frame-ancestors 'none'",
     ),
     'Cache-Control': 'no-store',
-    // Other hosts are told nothing of names in ours.
+    // Addresses hold names, which other hosts must not get.
     'Referrer-Policy': 'same-origin',
     ...(refresh !== undefined && { Refresh: refresh }),
   });
 }
 
-/** Leads back to a page after something has been done; it tells what. @param to seen from the root, without a slash before it */
+/** Redirects to a page after an action and shows its result there. @param to relative to the root, without a leading slash */
 export function doneAt(c: Context, to: string, notice: string): Response {
   const [path = '', query = ''] = to.split('?');
   const parameters = new URLSearchParams(query);
@@ -98,7 +98,7 @@ export function doneAt(c: Context, to: string, notice: string): Response {
   return c.redirect(`${rootFrom(c)}${path}?${parameters}`, 303);
 }
 
-/** What `doneAt` told, as a page is to show it; links of others tell nothing. */
+/** Returns the result that `doneAt` passed on; links on other sites cannot set one. */
 export function noticeOf(c: Context): string | undefined {
   if ((c.req.header('Sec-Fetch-Site') ?? 'same-origin') !== 'same-origin') return undefined;
   return c.req.query('done')?.slice(0, 300) || undefined;

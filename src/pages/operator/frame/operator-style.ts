@@ -1,6 +1,6 @@
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
 
-/** How the pages for operators look: what they have in common. */
+/** The style that all pages for operators have in common. */
 export const FRAME_STYLE = `${BASE_STYLE}
 :root { --good: #1e7d4f; --busy: #0b6bcb; --held: #a15c00; }
 @media (prefers-color-scheme: dark) { :root { --good: #62c796; --busy: #6cb2ff; --held: #f0b35a; } }
@@ -25,6 +25,10 @@ section > p { margin: .2rem 0 .8rem; overflow-wrap: anywhere; }
 .notice { padding: .6rem .9rem; border: 1px solid var(--good); border-radius: .6rem; color: var(--good); }
 .alarm { color: var(--alarm); }
 .sheet { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); padding: .8rem 1rem; }
+.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .6rem 1.4rem; margin: 0; }
+.facts dt { color: var(--faint); font-size: .85rem; }
+.facts dd { margin: 0; overflow-wrap: anywhere; }
 .table { overflow-x: auto; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: .5rem .8rem; text-align: left; vertical-align: top; }

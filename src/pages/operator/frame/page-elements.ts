@@ -1,10 +1,14 @@
+import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { rootFrom } from '#access/sessions/addresses.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { WantedState } from '#processing/workflow.schemas.ts';
+import { elementUrl, type PublicationElement, watchUrl } from '#publications/model.ts';
+import type { PublicationAddresses } from '#publications/presentation.ts';
 import { ageOf, minuteOf } from './words.ts';
 
-/** How long something lasts already; the point in time itself, in UTC, is there for whoever points at it. */
+/** The time since an instant; its tooltip shows the instant in UTC. */
 export function age(since: Date, now: Date): Html {
   return html`<time datetime="${since.toISOString()}" title="since ${minuteOf(since)} UTC">${ageOf(since, now)}</time>`;
 }
@@ -34,6 +38,23 @@ export function recordingLink({ eventId, title }: { eventId: string; title: stri
   return html`<a class="recording" href="${recordingAddress(eventId, root)}">${titleOf({ title })}</a>`;
 }
 
+/**
+ * Returns functions for the addresses of publications: relative, so that they work under every name and path of a
+ * proxy, and signed where Inlet signs.
+ */
+export function publicationLinks(c: Context, { publicUrl, signer }: PublicationAddresses) {
+  const root = rootFrom(c);
+  const validUntil = signer?.defaultEnd() ?? 0;
+  const shown = (address: string) => {
+    const signed = signer ? signer.sign(address, { validUntil }) : address;
+    return root + signed.slice(publicUrl.length + 1);
+  };
+  return {
+    element: (element: PublicationElement) => shown(elementUrl(publicUrl, element)),
+    watch: (publicationId: string) => shown(watchUrl(publicUrl, publicationId)),
+  };
+}
+
 /** The state of a workflow or an operation, in a colour of its own. */
 export function stateOf(state: string): Html {
   const word = state.toLowerCase();
@@ -46,7 +67,7 @@ interface About {
   title: string;
 }
 
-/** Where a button stands. */
+/** The place of a button. */
 interface Place {
   /** Where the server's paths begin. */
   root: string;
@@ -54,7 +75,7 @@ interface Place {
   back: 'now' | 'recording';
 }
 
-/** What a button does to a workflow, how it is called, and how it looks unless it is what matters most. */
+/** The action of a button, its name, and its style unless it is the main one. */
 interface Wish {
   wanted: WantedState;
   name: string;
@@ -70,7 +91,7 @@ export function wishForm(
   return html`<form method="post" action="${recordingAddress(eventId, root)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="${back}"><button class="${kind ?? ''}" id="${wanted}-${workflowId}" aria-label="${name} ${spoken(title)}">${name}</button></form>`;
 }
 
-/** Asks once more before anything is deleted, without a script. */
+/** A button that asks for confirmation before it deletes, without a script. */
 export function deleteForm({ eventId, title }: About, root: string): Html {
   return html`<details class="confirm" id="delete-${eventId}"><summary aria-label="Delete ${spoken(title)} …">Delete …</summary><form method="post" action="${recordingAddress(eventId, root)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete the recording for good</button></form></details>`;
 }
@@ -79,12 +100,12 @@ function spoken(title: string): string {
   return title.trim() || 'Untitled';
 }
 
-/** What was asked of a part, or why it has not answered. */
+/** The answer of a part of the service, or the reason why none came. */
 export type Answer<T> = { value: T } | { fault: string };
 
 const PATIENCE_MS = 3_000;
 
-/** A part that hangs does not hang the page. @param part its name, at the beginning of a sentence */
+/** Limits the time for an answer, so that a part that hangs does not hang the page. @param part its name, at the beginning of a sentence */
 export async function answerOf<T>(part: string, asked: Promise<T>): Promise<Answer<T>> {
   try {
     return { value: await withTimeout(asked, PATIENCE_MS, '') };

@@ -6,7 +6,7 @@ import { reasonKey } from '#processing/reason-key.ts';
 import { age, deleteForm, recordingLink, wishForm } from '../frame/page-elements.ts';
 import { clockOf, sizeOf } from '../frame/words.ts';
 
-/** Failures are looked through from the newest on; of more, nobody tells them apart. */
+/** The newest failures that the page looks through. */
 const MOST_FAILED = 500;
 
 /** A recording whose latest workflow failed. */
@@ -22,7 +22,7 @@ export interface FailedRecording {
   log: string;
   attempts: number;
   seriesTitle: string;
-  /** What came: tracks, bytes and, if known, milliseconds. */
+  /** The upload: tracks, bytes and, if known, milliseconds. */
   tracks: number;
   bytes: number;
   duration: number | null;
@@ -37,7 +37,7 @@ interface FailureGroup {
   recordings: FailedRecording[];
 }
 
-/** What has failed and was not processed since, the newest first; `MOST_FAILED` at most. */
+/** Finds recordings that failed and were not processed since, the newest first; at most `MOST_FAILED`. */
 export async function failedRecordings(db: Queryable): Promise<FailedRecording[]> {
   const { rows } = await sql<FailedRecording>`
     WITH lately AS MATERIALIZED (
@@ -79,7 +79,7 @@ interface FailedSetting {
   reason: string | undefined;
 }
 
-/** What failed and why, and what can be done about it. */
+/** Failed recordings by reason, with buttons to retry or delete them. */
 export function failedSection(failed: readonly FailedRecording[], setting: FailedSetting): Html {
   const groups = byReason(failed);
   return html`<section id="failed" data-live aria-labelledby="failed-heading">

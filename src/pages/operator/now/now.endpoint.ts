@@ -23,7 +23,7 @@ const MOST_WAITING = 20;
 const MOST_UPLOADS = 10;
 const MOST_HALLS = 30;
 
-/** Where operators see what failed and why, what runs, and what waits. */
+/** Shows operators the recordings that failed, run and wait. */
 export const operatorHome = defineEndpoint({
   method: 'get',
   path: '/admin',
@@ -61,7 +61,7 @@ ${hallsSection(halls, setting)}`;
   },
 });
 
-/** How what runs, waits and has failed is laid out. */
+/** The style of the page. */
 const NOW_STYLE = `${ROWS_STYLE}
 .rows.halls li { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) minmax(0, 1.5fr) minmax(0, 1.5fr); }
 .heading > * { min-width: 0; overflow-wrap: anywhere; }
@@ -70,7 +70,6 @@ const NOW_STYLE = `${ROWS_STYLE}
 .failure { padding: .8rem 1rem 1rem; }
 .failure + .failure { margin-top: .8rem; }
 .failure .recordings { margin-top: .6rem; background: none; }
-.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
 .heading > :first-child { flex: 1 1 20rem; }
 .recordings .faint { display: block; font-size: .92rem; }
 section h3 { margin: 1.2rem 0 .5rem; }

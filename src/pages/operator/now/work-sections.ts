@@ -17,7 +17,7 @@ interface Setting {
   root: string;
 }
 
-/** What workers do at this moment. */
+/** Operations that workers run now. */
 export function runningSection(
   { count, operations }: { count: number; operations: RunningOperation[] },
   setting: Setting,
@@ -47,7 +47,7 @@ function runningRow(running: RunningOperation, { now, root }: Setting): Html {
 `;
 }
 
-/** What may keep operations from being begun. */
+/** Reasons why operations may not start. */
 interface WhatHolds {
   workers: readonly WorkerProcess[];
   lanes: readonly LaneSetting[];
@@ -55,7 +55,7 @@ interface WhatHolds {
   held: Answer<readonly Lane[]>;
 }
 
-/** What waits, since when, and what keeps it from being begun. */
+/** Recordings that wait, since when, and the reasons why they may not start. */
 export function waitingSection(
   waiting: { count: number; recordings: WaitingRecording[] },
   paused: { count: number; recordings: WaitingRecording[] },
@@ -164,14 +164,14 @@ ${count > agents.length ? html`<p class="faint"><a href="${root}admin/agents">Al
 </section>`;
 }
 
-/** Lanes whose queue was paused itself, past the settings of lanes: whoever has the dashboard can. */
+/** Finds lanes whose queue was paused in the dashboard of queues, past the settings of lanes. */
 export async function heldQueues(queue: WorkQueue): Promise<Lane[]> {
   await queue.check();
   const paused = await Promise.all(queue.queues().map((each) => each.isPaused()));
   return LANES.filter((_, i) => paused[i]);
 }
 
-/** Says that somebody has paused queues themselves. @param root where the server's paths begin */
+/** A warning for each queue that is paused. @param root where the server's paths begin */
 export function heldQueuesAlarm(lanes: readonly Lane[], root: string): Html {
   return html`${lanes.map((lane) => html`<p class="alarm">The queue of the lane ${lane} itself is paused: what belongs to it waits. It can be resumed among the <a href="${root}admin/queues/">queues</a>.</p>`)}`;
 }

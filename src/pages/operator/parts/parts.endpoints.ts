@@ -23,10 +23,6 @@ const PATH = 'admin/parts';
 const MOST_RUNNING = 200;
 
 const STYLE = `${ROWS_STYLE}
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .6rem 1.4rem; margin: 0; }
-.facts dt { color: var(--faint); font-size: .85rem; }
-.facts dd { margin: 0; }
-.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
 .sheet + .sheet { margin-top: .8rem; }
 .sheet > p { margin: .3rem 0 .6rem; }
 .plain li { margin: .3rem 0; }

@@ -9,9 +9,9 @@ import type { Attempt, OperationStory, RecordingStory, WorkflowStory } from './r
 export interface Entry {
   at: Date;
   text: string;
-  /** Who did it; empty for the service itself. */
+  /** The account that did it; empty for the service itself. */
   by: string;
-  /** How it is to be read. */
+  /** Its importance. */
   tone: 'plain' | 'good' | 'alarm';
 }
 
@@ -24,8 +24,8 @@ const RECORDING: Readonly<Record<string, string>> = {
 };
 
 /**
- * What happened to a recording, the first first. What the log of changes has forgotten is told by what is still there:
- * when it came, which workflows it went through, and where it is published.
+ * Lists the history of a recording, the oldest entry first. Entries that the log of changes no longer holds are made
+ * from what is stored: the creation, the workflows and the publications.
  */
 export function entriesOf(story: RecordingStory): Entry[] {
   const told = story.changes.flatMap(entryOf);
@@ -56,7 +56,7 @@ function entry(at: Date, text: string, by: string, tone: Entry['tone'] = 'plain'
   return { at, text, by, tone };
 }
 
-/** Operations and progress are told by the bars of the workflow. */
+/** Leaves out operations and their progress, which the bars of the workflow show. */
 function entryOf({ kind, at, actor, data }: Change): Entry[] {
   const tell = (text: string, tone?: Entry['tone']) => [entry(at, text, actor, tone)];
   switch (kind) {

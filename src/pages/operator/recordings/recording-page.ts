@@ -8,6 +8,7 @@ import {
   deleteForm,
   exactMoment,
   moment,
+  type publicationLinks,
   recordingAddress,
   stateOf,
   wishForm,
@@ -16,17 +17,14 @@ import { clockOf, sizeOf } from '../frame/words.ts';
 import { barsOf, type Entry, entriesOf } from './recording-history.ts';
 import { picturesOf, type RecordingStory, type WorkflowStory } from './recording-story.queries.ts';
 
-/** What the page needs beside the story. */
+/** Facts that the page needs in addition to the story. */
 export interface RecordingSetting {
   id: string;
   /** Where the server's paths begin. */
   root: string;
   definitions: readonly WorkflowDefinition[];
-  /** Where an element of a publication, or the page of one, is. */
-  addresses: {
-    element(element: ReturnType<typeof picturesOf>[number]): string;
-    watch(publicationId: string): string;
-  };
+  /** Addresses of the publications and their elements. */
+  addresses: ReturnType<typeof publicationLinks>;
 }
 
 /** A recording's whole story, what there is of it, and what can be done with it. */
@@ -108,7 +106,7 @@ function entryOf({ at, text, by, tone }: Entry): Html {
 `;
 }
 
-/** What was sent of a recording, and what was found in it. */
+/** The tracks of a recording, with the streams found in each. */
 function tracksTable(tracks: RecordingStory['tracks']): Html {
   if (tracks.length === 0) return html`<p>It has no tracks.</p>`;
   return html`<div class="table" tabindex="0" role="region" aria-label="Tracks"><table>
@@ -132,13 +130,10 @@ function streamOf(stream: MediaStream): string {
   return `${stream.codec} ${stream.width}×${stream.height}${rate}`;
 }
 
-/** How the story of a recording is laid out. */
+/** The style of the page of a recording. */
 export const RECORDING_STYLE = `
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem 1.4rem; margin: 1rem 0; }
-.facts dt { color: var(--faint); font-size: .85rem; }
-.facts dd { margin: 0; overflow-wrap: anywhere; }
+.facts { grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); margin: 1rem 0; }
 code { font-size: .9em; overflow-wrap: anywhere; }
-.heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .3rem 1.2rem; }
 .sheet + .sheet { margin-top: .8rem; }
 .sheet > p { margin: .3rem 0; }
 .bars { list-style: none; margin: .6rem 0 0; padding: 0; }

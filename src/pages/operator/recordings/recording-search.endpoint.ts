@@ -26,7 +26,7 @@ const Query = z.object({
     .default(''),
 });
 
-/** Where operators find a recording by its title, by its identifier or by that of a request. */
+/** Finds recordings for operators by title, by identifier or by the identifier of a request. */
 export const operatorSearch = defineEndpoint({
   method: 'get',
   path: '/admin/recordings',
@@ -59,7 +59,7 @@ function row({ eventId, title, start, seriesTitle, state }: FoundRecording, root
 `;
 }
 
-/** Where recordings are searched for. @param root where the server's paths begin */
+/** The form that searches for recordings. @param root where the server's paths begin */
 export function searchForm(root: string, search = ''): Html {
   return html`<form class="tools" role="search" action="${root}admin/recordings"><input type="search" name="q" value="${search}" maxlength="255" size="40" aria-label="Title, identifier or request id" placeholder="Title, identifier or request id"><button>Search recordings</button></form>`;
 }

@@ -5,7 +5,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { Publication, PublicationElement } from '#publications/model.ts';
 import { publicationsOfEvents } from '#publications/queries.ts';
 
-/** More changes of one recording nobody reads. */
+/** A longer list of changes is not read. */
 const MOST_CHANGES = 300;
 /** Of a recording that was tried again and again. */
 const MOST_WORKFLOWS = 20;
@@ -13,7 +13,7 @@ const MOST_WORKFLOWS = 20;
 /** An attempt of an operation: one that ended without success, or the present or last one. */
 export interface Attempt {
   outcome: string;
-  /** How often it ended so, one after the other. */
+  /** The number of attempts in a row with this outcome. */
   times: number;
   worker: string | null;
   reason: string | null;
@@ -58,7 +58,7 @@ export interface RecordingStory {
   changes: Change[];
 }
 
-/** What is known of a recording. */
+/** Reads everything about a recording. */
 export async function recordingStory(db: Queryable, id: string): Promise<RecordingStory> {
   const [event, tracks, workflows, publications, changes] = await Promise.all([
     eventFacts(db, id),

@@ -1,13 +1,12 @@
-import type { Context } from 'hono';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
-import { elementUrl, watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { publicationLinks } from '../frame/page-elements.ts';
 import { RECORDING_STYLE, recordingContent } from './recording-page.ts';
 import { recordingStory } from './recording-story.queries.ts';
 
@@ -17,7 +16,7 @@ interface Services {
   addresses: PublicationAddresses;
 }
 
-/** Where operators see all that is known of a recording, also of one that has been deleted. */
+/** Shows operators everything about a recording, even a deleted one. */
 export const operatorRecording = defineEndpoint({
   method: 'get',
   path: '/admin/recordings/{event_id}',
@@ -34,7 +33,7 @@ export const operatorRecording = defineEndpoint({
         id,
         root: rootFrom(c),
         definitions: definitions.all(),
-        addresses: addressesFrom(c, addresses),
+        addresses: publicationLinks(c, addresses),
       }),
       style: RECORDING_STYLE,
       current: undefined,
@@ -43,17 +42,3 @@ export const operatorRecording = defineEndpoint({
     });
   },
 });
-
-/** Relative, so that they work under whatever name and path a proxy shows the page; signed where Inlet signs. */
-function addressesFrom(c: Context, { publicUrl, signer }: PublicationAddresses) {
-  const root = rootFrom(c);
-  const validUntil = signer?.defaultEnd() ?? 0;
-  const shown = (address: string) => {
-    const signed = signer ? signer.sign(address, { validUntil }) : address;
-    return root + signed.slice(publicUrl.length + 1);
-  };
-  return {
-    element: (element: Parameters<typeof elementUrl>[1]) => shown(elementUrl(publicUrl, element)),
-    watch: (publicationId: string) => shown(watchUrl(publicUrl, publicationId)),
-  };
-}

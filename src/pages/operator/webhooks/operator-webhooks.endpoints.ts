@@ -41,7 +41,7 @@ interface Services {
   database: Database;
 }
 
-/** Where operators see who is told of changes, and what could not be told. */
+/** Shows operators the webhooks and the messages that could not be delivered. */
 export const operatorWebhooks = defineEndpoint({
   method: 'get',
   path: '/admin/webhooks',
@@ -139,7 +139,7 @@ interface ShownWebhook extends WebhookJson {
   given: readonly DeliveryJson[];
 }
 
-/** Who is told of changes. @param root where the server's paths begin */
+/** The webhooks, and the form that adds one. @param root where the server's paths begin */
 function webhooksContent(webhooks: readonly ShownWebhook[], root: string): Html {
   return html`<p class="faint">Programs that are told of what happens, signed and at least once.</p>
 ${webhooks.map((webhook) => webhookHtml(webhook, root))}

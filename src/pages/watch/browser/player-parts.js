@@ -1,19 +1,10 @@
-/**
- * The parts of a player that the page has drawn.
- *
- * @typedef {object} PlayerParts
- * @property {HTMLElement} player
- * @property {HTMLMediaElement} leader the medium that the controls drive
- * @property {HTMLMediaElement[]} followers media that are kept where the leader is
- * @property {HTMLMediaElement | undefined} sound the medium that is heard
- * @property {HTMLInputElement} seek the position, in seconds
- */
+/** @typedef {ReturnType<typeof findParts>} PlayerParts */
 
 /**
- * Finds the parts of a player.
+ * Finds the parts of a player that the page has drawn: the medium that the controls drive, those that follow it, the one
+ * that is heard, and the position in seconds.
  *
  * @param {Element} player
- * @returns {PlayerParts}
  */
 export function findParts(player) {
   if (!(player instanceof HTMLElement)) throw new Error('The player is no HTML element.');

@@ -15,7 +15,7 @@ export interface Asset {
 /** The media type of scripts. */
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-/** What makes the content of a file, and its media type. */
+/** The source of a file, and its media type. */
 export interface AssetSource {
   type: string;
   load(): Promise<Uint8Array<ArrayBuffer>>;
