@@ -42,7 +42,7 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
     page.setDefaultTimeout(PATIENCE_MS);
     await throttle(opened, THROTTLED);
     await page.locator('[data-part=choose]').setInputFiles([camera, slides]);
-    await page.getByLabel(`What ${basename(slides)} shows`).selectOption('presentation');
+    await page.getByLabel(`Content of ${basename(slides)}`).selectOption('presentation');
     await page.getByLabel('Title').fill('Optics');
     await page.getByLabel('Presenters').fill('Emmy N.\nDavid H.');
     await page.getByLabel('Start').fill('2026-11-20T10:15');
@@ -61,7 +61,7 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
     const resumed = offsets.length;
     await page.reload();
     expect(warnings).toEqual(['beforeunload']);
-    await card.getByText('To go on, choose').waitFor();
+    await card.getByText('To resume, choose').waitFor();
     await card.locator('[data-part=again]').setInputFiles([camera, slides]);
     await eventually(() => expect(offsets.length).toBeGreaterThan(resumed), PATIENCE_MS);
     expect(Math.min(...offsets.slice(resumed))).toBeGreaterThan(0);
@@ -77,10 +77,10 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
     await played(watch, 1);
     expect(await watch.locator('video').count()).toBe(2);
     expect(await watch.locator('h1').textContent()).toBe('Optics');
-    await nothing.getByText('The processing failed.').waitFor();
+    await nothing.getByText('Processing failed.').waitFor();
     // The browser keeps no link: one may be good for a while only.
     await page.reload();
-    await nothing.getByText('The processing failed.').waitFor();
+    await nothing.getByText('Processing failed.').waitFor();
     await link.waitFor();
     expect(faults).toEqual([]);
 

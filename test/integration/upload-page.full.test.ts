@@ -46,7 +46,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     return card(title);
   };
   const arrived = ({ card }: OpenUploadPage, title: string) =>
-    card(title).getByText('It waits to be processed.').waitFor();
+    card(title).getByText('Waiting to be processed.').waitFor();
   const events = (title: string) =>
     database.selectFrom('events').selectAll().where('title', '=', title).execute();
 
@@ -57,7 +57,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     const { page, faults } = opened;
     // Names that tell nothing come in the order in which they were chosen.
     await page.locator('[data-part=choose]').setInputFiles([slides, camera]);
-    expect(await page.getByLabel('What Optics slides.mp4 shows').inputValue()).toBe('presentation');
+    expect(await page.getByLabel('Content of Optics slides.mp4').inputValue()).toBe('presentation');
     await page.getByLabel('Title').focus();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('By keys');
@@ -91,12 +91,12 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
   test('files can be dropped, swapped and left out; a third is too many', async () => {
     const { page, faults } = await open();
     await dropFiles(page, 'one.mp4', 'two.mp4');
-    const shows = (name: string) => page.getByLabel(`What ${name} shows`);
+    const shows = (name: string) => page.getByLabel(`Content of ${name}`);
     await shows('one.mp4').selectOption('presentation');
     expect(await shows('two.mp4').inputValue()).toBe('presenter');
     await dropFiles(page, 'three.mp4');
     expect(await page.getByRole('alert').textContent()).toContain('one or two files');
-    await page.getByRole('button', { name: 'Leave two.mp4 out' }).click();
+    await page.getByRole('button', { name: 'Remove two.mp4' }).click();
     await dropFiles(page, 'three.mp4');
     // What somebody has said of a file stays.
     expect(await shows('one.mp4').inputValue()).toBe('presentation');
@@ -121,10 +121,10 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     });
     const first = await send(opened, 'First', long);
     const second = await send(opened, 'Second', long);
-    await second.getByText('Waits for its turn.').waitFor();
-    await first.getByText('a second,').waitFor();
+    await second.getByText('Queued.').waitFor();
+    await first.getByText('per second,').waitFor();
     await first.getByRole('button', { name: 'Pause' }).press('Enter');
-    await expect.poll(() => page.locator(':focus').textContent()).toBe('Go on');
+    await expect.poll(() => page.locator(':focus').textContent()).toBe('Resume');
     await asked;
     await second.getByRole('button', { name: 'Cancel' }).press('Enter');
     await second.waitFor({ state: 'detached' });
@@ -135,7 +135,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     const waiting = database.selectFrom('uploads').selectAll().where('event_id', 'is', null);
     await expect.poll(() => waiting.execute()).toHaveLength(1);
     await throttle(opened);
-    await first.getByRole('button', { name: 'Go on' }).press('Enter');
+    await first.getByRole('button', { name: 'Resume' }).press('Enter');
     await arrived(opened, 'First');
     expect(await events('First')).toHaveLength(1);
     expect(faults).toEqual([]);
@@ -161,7 +161,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     await arrived(opened, 'Once');
     // Told one after the other, and not one in place of the other.
     const told = await page.getByRole('log').locator('p').allTextContents();
-    expect(told).toContain('Once: The files have arrived. It waits to be processed.');
+    expect(told).toContain('Once: The files are uploaded. Waiting to be processed.');
     expect(told.length).toBeGreaterThan(1);
     expect(new Set(keys).size).toBe(1);
     expect(keys).toHaveLength(2);
@@ -179,11 +179,11 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     await app.request(`/api/series/${id}`, { method: 'DELETE' });
     await page.getByRole('button', { name: 'Upload' }).click();
     await card('Refused').getByText(id).waitFor();
-    await card('Refused').getByRole('button', { name: 'Change the details' }).click();
+    await card('Refused').getByRole('button', { name: 'Edit details' }).click();
     await dropFiles(page, 'next.mp4');
-    await page.getByText('Be done with the details of this recording first').waitFor();
+    await page.getByText('Save or discard the changes').waitFor();
     await page.getByRole('button', { name: 'No series' }).click();
-    await page.getByRole('button', { name: 'Use these details' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     await arrived(opened, 'Refused');
     expect(await events('Refused')).toHaveLength(1);
     expect(faults).toEqual([]);
@@ -199,7 +199,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
       const expected = { dark: colorScheme === 'dark', overflows: false, unlabelled: 0, broken: 0 };
       expect(await appearance(page)).toEqual(expected);
       await page.getByRole('button', { name: 'Upload' }).click();
-      await page.locator('[data-part=state]', { hasText: 'It waits to be processed.' }).waitFor();
+      await page.locator('[data-part=state]', { hasText: 'Waiting to be processed.' }).waitFor();
       expect(await appearance(page)).toEqual(expected);
       expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
       expect(faults).toEqual([]);
@@ -216,12 +216,12 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     });
     await throttle(opened, SLOW);
     const card = await send(opened, 'Signed out', long);
-    await card.getByText('a second,').waitFor();
+    await card.getByText('per second,').waitFor();
     await card.getByRole('button', { name: 'Pause' }).click();
     await database.deleteFrom('sessions').execute();
     await opened.context.clearCookies();
     await throttle(opened);
-    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByRole('button', { name: 'Resume' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Password').fill('wrong');
     await page.keyboard.press('Enter');
@@ -244,7 +244,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     const { page, context, faults } = opened;
     await throttle(opened, SLOW);
     const card = await send(opened, 'Symmetries', long);
-    await card.getByText('a second,').waitFor();
+    await card.getByText('per second,').waitFor();
     await card.getByRole('button', { name: 'Pause' }).click();
     const other = await context.newPage();
     await other.goto(`${served.origin}/sign-in?next=/upload`);
@@ -252,7 +252,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     await other.waitForURL(`${served.origin}/upload`);
     expect(await other.getByRole('heading', { level: 3 }).count()).toBe(0);
     await throttle(opened);
-    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Later' }).click();
     await expect.poll(() => page.locator(':focus').textContent()).toBe('Sign in');
     await page.keyboard.press('Enter');

@@ -1,12 +1,19 @@
 import { apiRole } from '#access/roles/api-roles.ts';
 import { userRole } from '#access/roles/roles.ts';
+import { Assets, packaged, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { browserModules } from '#platform/http/answer/browser-modules.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
 import { rootFrom } from '../sign-in/sign-in-page.ts';
-import { UPLOAD_ASSETS } from './assets.ts';
-import { CONTENT_SECURITY_POLICY, uploadPage } from './page.ts';
+import { CONTENT_SECURITY_POLICY, uploadPage } from './upload-page.ts';
 
-/** Where people upload recordings with a browser. All of it comes from this server. */
+/** The modules of the page, and the tus client as its package has it for browsers. */
+const UPLOAD_ASSETS = new Assets({
+  ...browserModules(new URL('./browser/', import.meta.url)),
+  'tus.min.js': packaged('tus-js-client/dist/tus.min.js', SCRIPT_TYPE),
+});
+
+/** The page on which people upload recordings with a browser. All of it comes from this server. */
 export const uploadingPage = defineEndpoint({
   method: 'get',
   path: '/upload',
@@ -23,13 +30,13 @@ export const uploadingPage = defineEndpoint({
     return c.html(content, 200, {
       'Content-Security-Policy': CONTENT_SECURITY_POLICY,
       'Cache-Control': 'no-store',
-      // For the page, which asks whether it is still this account's.
+      // The page checks that it still belongs to this account.
       'Inlet-Account': encodeURIComponent(username),
     });
   },
 });
 
-/** The scripts of the page; nobody's secret. */
+/** The scripts of the page. */
 export const uploadAsset = defineEndpoint({
   method: 'get',
   path: '/upload/{name}',

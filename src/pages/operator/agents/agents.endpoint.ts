@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { publicationLinks } from '../frame/page-elements.ts';
 import { agentPage, allPage } from './agents-pages.ts';

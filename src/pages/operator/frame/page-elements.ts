@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { rootFrom } from '#access/sessions/addresses.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { WantedState } from '#processing/workflow.schemas.ts';
 import { elementUrl, type PublicationElement, watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
+import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { ageOf, minuteOf } from './words.ts';
 
 /** The time since an instant; its tooltip shows the instant in UTC. */

@@ -62,11 +62,6 @@ export function packaged(file: string, type: string): AssetSource {
   return { type, load: async () => new Uint8Array(await readFile(path())) };
 }
 
-/** A text of our own making as a script. */
-export function scriptSource(text: string): AssetSource {
-  return { type: SCRIPT_TYPE, load: async () => new TextEncoder().encode(text) };
-}
-
 async function loadAsset({ type, load }: AssetSource): Promise<Asset> {
   const content = await load();
   return { content, type, etag: strongEtag(createHash('sha256').update(content).digest('base64url')) };

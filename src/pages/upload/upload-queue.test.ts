@@ -4,8 +4,8 @@ import {
   details,
   fault,
   keptWith,
+  OTHER_ACCOUNT,
   queueWith,
-  SOMEBODY_ELSE,
   settle,
   URL_OF,
 } from '#test/support/upload-queue.ts';
@@ -16,35 +16,37 @@ beforeEach(() => {
 });
 
 test('one goes after the other, and an event is made of each', async () => {
-  const { queue, api, add, arrive, news } = queueWith();
+  const { queue, api, add, arrive, polls } = queueWith();
   const [first, second] = [await add('First'), await add('Second')];
   expect([first.condition, second.condition]).toEqual(['uploading', 'queued']);
   await arrive();
   expect([first.condition, second.condition]).toEqual(['processing', 'uploading']);
   expect(api.createEvent).toHaveBeenCalledExactlyOnceWith(first.recording);
-  news[0]?.({ kind: 'over', sentence: 'The processing failed.', watch: undefined });
-  expect(first).toMatchObject({ condition: 'over', recording: { outcome: 'The processing failed.' } });
+  polls[0]?.resolve('FAILED');
+  await settle();
+  const outcome = expect.stringContaining('Processing failed.');
+  expect(first).toMatchObject({ condition: 'over', recording: { outcome } });
   queue.pause(second);
-  expect(queue.busy()).toBe(false);
+  expect(queue.isBusy()).toBe(false);
 });
 
 test('nothing is sent, made or deleted while somebody else is signed in', async () => {
   const { queue, api, add, arrive, transfers, onSignedOut } = queueWith();
-  api.stillOurs.mockRejectedValueOnce(SOMEBODY_ELSE);
+  api.checkAccount.mockRejectedValueOnce(OTHER_ACCOUNT);
   const item = await add();
   expect([item.condition, transfers.length]).toEqual(['signed out', 0]);
-  queue.signedIn();
+  queue.continueSignedIn();
   await settle();
-  api.stillOurs.mockRejectedValueOnce(SOMEBODY_ELSE);
+  api.checkAccount.mockRejectedValueOnce(OTHER_ACCOUNT);
   await arrive();
   expect(item.condition).toBe('signed out');
   expect(api.createEvent).not.toHaveBeenCalled();
-  api.stillOurs.mockRejectedValueOnce(SOMEBODY_ELSE);
+  api.checkAccount.mockRejectedValueOnce(OTHER_ACCOUNT);
   await queue.remove(item);
-  expect(api.removeUpload).not.toHaveBeenCalled();
+  expect(api.deleteUpload).not.toHaveBeenCalled();
   expect(queue.items).toEqual([item]);
   expect(onSignedOut).toHaveBeenCalledTimes(3);
-  queue.signedIn();
+  queue.continueSignedIn();
   await settle();
   expect(item.condition).toBe('processing');
 });
@@ -54,21 +56,21 @@ test('an address is forgotten when its upload is not there twice, and never for 
   const item = await add();
   const [file] = item.recording.files;
   transfers[0]?.onUrl(URL_OF);
-  transfers[0]?.onFault(404, 'There is no such upload.');
+  transfers[0]?.onFailure(fault(404, 'There is no such upload.'));
   expect(item).toMatchObject({ condition: 'failed', note: 'There is no such upload.' });
-  api.offsetOf.mockResolvedValueOnce(3);
+  api.uploadOffset.mockResolvedValueOnce(3);
   queue.resume(item);
   await settle();
   expect(file).toMatchObject({ url: URL_OF, sent: 3, lost: false });
   expect(transfers).toHaveLength(2);
 
-  transfers[1]?.onFault(404, 'There is no such upload.');
-  api.offsetOf.mockResolvedValue(undefined);
-  api.stillOurs.mockResolvedValueOnce().mockRejectedValueOnce(SOMEBODY_ELSE);
+  transfers[1]?.onFailure(fault(404, 'There is no such upload.'));
+  api.uploadOffset.mockResolvedValue(undefined);
+  api.checkAccount.mockResolvedValueOnce().mockRejectedValueOnce(OTHER_ACCOUNT);
   queue.resume(item);
   await settle();
   expect([item.condition, file?.url]).toEqual(['signed out', URL_OF]);
-  queue.signedIn();
+  queue.continueSignedIn();
   await settle();
   expect([item.condition, file?.url, file?.sent]).toEqual(['uploading', undefined, 0]);
   expect(transfers).toHaveLength(3);
@@ -77,7 +79,7 @@ test('an address is forgotten when its upload is not there twice, and never for 
 test('a fault of the question how much has arrived leaves a file as it is', async () => {
   const whole = keptWith({ sent: 4 });
   const { api, queue } = queueWith([whole]);
-  api.offsetOf.mockRejectedValue(fault(503));
+  api.uploadOffset.mockRejectedValue(fault(503));
   queue.restore();
   await settle();
   const [item] = queue.items;
@@ -87,15 +89,15 @@ test('a fault of the question how much has arrived leaves a file as it is', asyn
 
 test('after a reload it goes on with the same file, and with no other', async () => {
   const { queue, api, restore, transfers } = queueWith([keptWith({})]);
-  api.offsetOf.mockResolvedValue(2);
+  api.uploadOffset.mockResolvedValue(2);
   const item = await restore();
   expect(item).toMatchObject({ condition: 'needs files', recording: { files: [{ sent: 2 }] } });
   const exported = new File(['FOUR'], 'camera.mp4', { lastModified: 2 });
-  expect(queue.supply(item, [exported])).toContain('has been changed since');
-  expect(queue.supply(item, [new File(['fives'], 'camera.mp4')])).toContain('it has 5 bytes, and not 4');
-  expect(queue.supply(item, [new File(['four'], 'slides.mp4')])).toBe('This is not “camera.mp4”.');
+  expect(queue.supplyFiles(item, [exported])).toContain('has been changed since');
+  expect(queue.supplyFiles(item, [new File(['fives'], 'camera.mp4')])).toContain('it has 5 bytes, not 4');
+  expect(queue.supplyFiles(item, [new File(['four'], 'slides.mp4')])).toBe('This is not “camera.mp4”.');
   expect(transfers).toHaveLength(0);
-  expect(queue.supply(item, [CAMERA])).toBeUndefined();
+  expect(queue.supplyFiles(item, [CAMERA])).toBeUndefined();
   await settle();
   expect([item.condition, transfers.length]).toEqual(['uploading', 1]);
 });
@@ -108,19 +110,19 @@ test('what comes after a recording is gone does not bring it back', async () => 
   const removed = queue.remove(item);
   await settle(1000);
   await removed;
-  expect(api.removeUpload).toHaveBeenCalledExactlyOnceWith(URL_OF);
+  expect(api.deleteUpload).toHaveBeenCalledExactlyOnceWith(URL_OF);
   queue.pause(item);
-  expect(queue.change(item, details('Other'))).toContain('cancelled');
+  expect(queue.changeDetails(item, details('Other'))).toContain('cancelled');
   expect([queue.items, stored.size, onSignedOut.mock.calls.length]).toEqual([[], 0, 0]);
 });
 
 test('one waits while nobody can tell whose page it is, and can be paused', async () => {
   const { queue, api, add, transfers } = queueWith();
-  api.stillOurs.mockRejectedValue(fault(0, 'The server does not answer.'));
+  api.checkAccount.mockRejectedValue(fault(0, 'The server does not answer.'));
   const item = await add();
   expect(item).toMatchObject({ condition: 'waiting', note: 'The server does not answer.' });
   queue.pause(item);
-  api.stillOurs.mockResolvedValue();
+  api.checkAccount.mockResolvedValue();
   await settle(60_000);
   expect([item.condition, transfers.length]).toEqual(['paused', 0]);
   queue.resume(item);
@@ -130,23 +132,28 @@ test('one waits while nobody can tell whose page it is, and can be paused', asyn
 
 test('a link to watch is not kept, but asked for again: at the next visit and after a while', async () => {
   const made = { eventId: 'event', stage: 'processing' as const };
-  const { queue, restore, news, stored } = queueWith([keptWith({ done: true }, made)]);
+  const { queue, api, restore, polls, stored } = queueWith([keptWith({ done: true }, made)]);
   const item = await restore();
-  news[0]?.({ kind: 'over', sentence: '', watch: 'https://media.example.org/watch/1?signed' });
+  api.watchUrl.mockResolvedValueOnce('https://media.example.org/watch/1?signed');
+  polls[0]?.resolve('SUCCEEDED');
+  await settle();
   expect(item).toMatchObject({ condition: 'over', watch: 'https://media.example.org/watch/1?signed' });
   const again = queueWith([...stored.values()].map((text) => JSON.parse(text)));
   expect(await again.restore()).toMatchObject({ condition: 'processing', watch: undefined });
-  expect(again.news).toHaveLength(1);
+  expect(again.polls).toHaveLength(1);
 
   queue.renewLinks();
-  expect(news).toHaveLength(1);
+  expect(polls).toHaveLength(1);
   await settle(300_000);
   queue.renewLinks();
-  expect(news).toHaveLength(2);
-  expect(news[1]?.({ kind: 'goes on', sentence: 'It cannot be told.' })).toBe(true);
+  expect(polls).toHaveLength(2);
+  polls[1]?.reject(fault(503));
+  await settle(2_000);
   expect(item.condition).toBe('over');
-  news[1]?.({ kind: 'over', sentence: '', watch: 'https://media.example.org/watch/1?anew' });
-  expect(item).toMatchObject({ condition: 'over', watch: 'https://media.example.org/watch/1?anew' });
+  api.watchUrl.mockResolvedValueOnce('https://media.example.org/watch/1?renewed');
+  polls[2]?.resolve('SUCCEEDED');
+  await settle();
+  expect(item).toMatchObject({ condition: 'over', watch: 'https://media.example.org/watch/1?renewed' });
 });
 
 test('an event is tried again, less and less often, until it is cancelled', async () => {
@@ -172,21 +179,21 @@ test('an event that is made while it is being cancelled stays', async () => {
   await arrive();
   const removed = queue.remove(item);
   await settle();
-  expect(item).toMatchObject({ condition: 'creating', note: 'It is being cancelled.' });
+  expect(item).toMatchObject({ condition: 'creating', note: 'Cancelling.' });
   await settle(1000);
   await removed;
   expect(item).toMatchObject({ condition: 'processing', recording: { eventId: 'event' } });
-  expect(api.removeUpload).not.toHaveBeenCalled();
+  expect(api.deleteUpload).not.toHaveBeenCalled();
 });
 
 test('other details are for one that was refused, and for no other', async () => {
   const { queue, api, add, arrive } = queueWith();
   api.createEvent.mockRejectedValueOnce(fault(400, 'There is no series x.'));
   const item = await add();
-  expect(queue.change(item, details('Early'))).toContain('has gone on');
+  expect(queue.changeDetails(item, details('Early'))).toContain('has continued');
   await arrive();
   expect(item).toMatchObject({ condition: 'failed', note: 'There is no series x.' });
-  expect(queue.change(item, details('Right'))).toBeUndefined();
+  expect(queue.changeDetails(item, details('Right'))).toBeUndefined();
   await settle();
   expect(item).toMatchObject({ condition: 'processing', recording: { details: { title: 'Right' } } });
 });
@@ -194,7 +201,7 @@ test('other details are for one that was refused, and for no other', async () =>
 test('one whose upload is gone when its event is made is asked for its file', async () => {
   const { queue, api, restore } = queueWith([keptWith({ done: true, sent: 4 }, { stage: 'event' })]);
   api.createEvent.mockRejectedValueOnce(fault(404, 'There is no upload 1.'));
-  api.offsetOf.mockResolvedValue(undefined);
+  api.uploadOffset.mockResolvedValue(undefined);
   const item = await restore();
   expect(item).toMatchObject({ condition: 'failed', note: 'There is no upload 1.' });
   queue.resume(item);

@@ -1,14 +1,13 @@
 import type * as Tus from 'tus-js-client';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Api, createApi, type Fault } from './api.browser.ts';
-import { createFollower, type News } from './follow.browser.ts';
-import { createGuesses } from './guesses.browser.ts';
-import { createLane, type LaneEvents } from './lane.browser.ts';
-import { createMeter } from './meter.browser.ts';
-import type { Field, Item, RecordedFile, Recording } from './recording.ts';
-import { createRecords } from './records.browser.ts';
-import { createTransfers, type TransferEvents } from './transfer.browser.ts';
-import { createWords } from './words.browser.ts';
+import { Api, RequestError } from './browser/api.js';
+import { formatDuration, formatPercent, formatSize } from './browser/card-text.js';
+import { EventTracker } from './browser/event-tracker.js';
+import { guessFields, guessTitle } from './browser/file-names.js';
+import { FileTransfer, type TransferEvents } from './browser/file-transfer.js';
+import { RateMeter, type RecordingEvents, RecordingTransfers } from './browser/recording-transfers.js';
+import { SavedRecordings } from './browser/saved-recordings.js';
+import type { FileState, QueueItem, SavedRecording, TrackField } from './upload-types.ts';
 
 const BASE = 'https://media.example.org/inlet/';
 const URL_OF = `${BASE}uploads/1`;
@@ -24,12 +23,13 @@ function collector() {
     (name: string) =>
     (...details: unknown[]) =>
       void told.push([name, ...details]);
-  const events = { onProgress: tell('progress'), onWaiting: tell('waiting'), onFault: tell('fault') };
+  const onFailure = ({ status, message }: RequestError) => tell('failure')(status, message);
+  const events = { onProgress: tell('progress'), onWaiting: tell('waiting'), onFailure };
   return { told, tell, events };
 }
 
 describe('requests to the API', () => {
-  const api = createApi(BASE, { account: 'müller', role: 'ROLE_USER_M_LLER' });
+  const api = new Api(BASE, { account: 'müller', role: 'ROLE_USER_M_LLER' });
 
   const answer = (status: number, headers = {}, text = '') => new Response(text, { status, headers });
   let answers: Response[];
@@ -48,8 +48,8 @@ describe('requests to the API', () => {
 
   test('what another account asks for is refused as if nobody had signed in', async () => {
     answers = ['m%C3%BCller', 'grace'].map((name) => answer(200, { 'Inlet-Account': name }));
-    await api.stillOurs();
-    await expect(api.stillOurs()).rejects.toMatchObject({ status: 401, passes: false });
+    await api.checkAccount();
+    await expect(api.checkAccount()).rejects.toMatchObject({ status: 401, isTransient: false });
     expect(asked[0]).toMatchObject({ url: `${BASE}upload`, method: 'HEAD' });
   });
 
@@ -60,7 +60,7 @@ describe('requests to the API', () => {
       Response.json({ processing_state: 'SUCCEEDED' }),
     ];
     const states = [];
-    for (let i = 0; i < 3; i += 1) states.push(await api.processingOf('a/b'));
+    for (let i = 0; i < 3; i += 1) states.push(await api.processingState('a/b'));
     expect(states).toEqual(['RUNNING', 'RUNNING', 'SUCCEEDED']);
     expect(asked.map(({ headers }) => headers.get('If-None-Match'))).toEqual([null, '"1"', '"1"']);
     expect(asked[0]?.url).toBe(`${BASE}api/events/a%2Fb`);
@@ -72,86 +72,87 @@ describe('requests to the API', () => {
     [answer(423), 423, true, 'The server answered 423.'],
     [answer(400, { 'Retry-After': '1' }), 400, true, 'The server answered 400.'],
     [answer(400), 400, false, 'The server answered 400.'],
-  ])('a fault says whether it passes (%#)', async (given, status, passes, message) => {
+  ])('a fault says whether it is transient (%#)', async (given, status, isTransient, message) => {
     if (given) answers = [given];
-    await expect(api.stillOurs()).rejects.toMatchObject({ status, passes, message });
+    await expect(api.checkAccount()).rejects.toMatchObject({ status, isTransient, message });
   });
 
   test.each([404, 410])('an upload that answers %i is not there', async (status) => {
     answers = [answer(status), answer(status)];
-    expect(await api.offsetOf(`${BASE}uploads/1`)).toBeUndefined();
-    await api.removeUpload(`${BASE}uploads/1`);
+    expect(await api.uploadOffset(`${BASE}uploads/1`)).toBeUndefined();
+    await api.deleteUpload(`${BASE}uploads/1`);
     expect(asked.map(({ method }) => method)).toEqual(['HEAD', 'DELETE']);
   });
 });
 
 describe('following an event', () => {
   beforeEach(fakeTimers);
-  const fault = (status: number, message = 'Why') => Object.assign(new Error(message), { status }) as Fault;
+  const fault = (status: number) => new RequestError(status, 'Why');
 
-  /** What is told of an event while its state goes through these; the last one stays. */
-  async function newsOf(states: (string | Fault)[], api: Partial<Api> = {}, minutes = 10) {
-    const news: News[] = [];
-    let asked = 0;
-    const processingOf = async () => {
-      const state = states[Math.min(asked, states.length - 1)] ?? '';
-      asked += 1;
+  /** Follows an event whose state goes through these; the last one stays. */
+  async function follow(states: (string | RequestError)[], api: Partial<Api> = {}, minutes = 10) {
+    const conditions: string[] = [];
+    const failures: unknown[] = [];
+    const processingState = vi.fn(async () => {
+      const state = states[Math.min(processingState.mock.calls.length, states.length) - 1] ?? '';
       if (typeof state !== 'string') throw state;
       return state;
-    };
-    const watchAddress = async () => 'https://media.example.org/watch/1';
-    const follow = createFollower({ processingOf, watchAddress, stillOurs: async () => undefined, ...api });
-    follow('1', (each) => {
-      news.push(each);
-      return true;
     });
+    const item = { recording: { eventId: '1' } } as QueueItem;
+    const tracker = new EventTracker(
+      {
+        ...{ createEvent: vi.fn(), uploadOffset: vi.fn(), checkAccount: async () => undefined },
+        ...{ processingState, watchUrl: async () => 'https://media.example.org/watch/1', ...api },
+      },
+      { change: (_, condition) => conditions.push(condition), fail: (_, error) => failures.push(error) },
+    );
+    void tracker.follow(item);
     await vi.advanceTimersByTimeAsync(minutes * 60_000);
-    return { news, asked };
+    return { conditions, failures, item, processingState, polls: processingState.mock.calls.length };
   }
 
   test('continues until it can be watched, also after a fault that may pass', async () => {
-    const { news, asked } = await newsOf(['', 'RUNNING', fault(503), fault(0), 'SUCCEEDED']);
-    expect(news.map(({ kind }) => kind)).toEqual([...Array(4).fill('goes on'), 'over']);
-    expect(news.at(-1)).toEqual({ kind: 'over', sentence: '', watch: 'https://media.example.org/watch/1' });
-    expect(asked).toBe(5);
+    const { conditions, item, polls } = await follow(['', 'RUNNING', fault(503), fault(0), 'SUCCEEDED']);
+    expect(conditions).toEqual([...Array(5).fill('processing'), 'over']);
+    expect(item.watch).toBe('https://media.example.org/watch/1');
+    expect(polls).toBe(5);
   });
 
   test('asks less and less often while nothing happens', async () => {
-    const { asked } = await newsOf(['RUNNING'], {}, 60);
-    expect(asked).toBeGreaterThan(120);
-    expect(asked).toBeLessThan(140);
+    const { polls } = await follow(['RUNNING'], {}, 60);
+    expect(polls).toBeGreaterThan(120);
+    expect(polls).toBeLessThan(140);
   });
 
-  test.each<[string | Fault, string]>([
-    ['FAILED', 'The processing failed.'],
-    ['STOPPED', 'The processing was stopped.'],
-    ['SUCCEEDED', 'nothing of it is published'],
+  test.each<[string | RequestError, string]>([
+    ['FAILED', 'Processing failed.'],
+    ['STOPPED', 'Processing was stopped.'],
+    ['SUCCEEDED', 'Nothing is published'],
     [fault(404), 'has been deleted'],
     [fault(403), 'may not see'],
   ])('is over with nothing to watch: %s (%s)', async (state, sentence) => {
-    const unpublished = { watchAddress: async () => undefined };
-    const { news } = await newsOf([state], typeof state === 'string' ? unpublished : {});
-    expect(news).toEqual([{ kind: 'over', sentence: expect.stringContaining(sentence), watch: undefined }]);
+    const unpublished = { watchUrl: async () => undefined };
+    const { conditions, item } = await follow([state], typeof state === 'string' ? unpublished : {});
+    expect(conditions).toEqual(['processing', 'over']);
+    expect(item.recording).toMatchObject({ stage: 'over', outcome: expect.stringContaining(sentence) });
   });
 
-  test.each([401, 403, 404])('after %i an account signs in whose events are not ours', async (status) => {
-    const stillOurs = () => Promise.reject(fault(401));
-    const { news, asked } = await newsOf([fault(status)], { stillOurs });
-    expect([news, asked]).toEqual([[{ kind: 'signed out' }], 1]);
+  test.each([401, 403, 404])('after %i an account signs in that may not see the event', async (status) => {
+    const checkAccount = () => Promise.reject(fault(401));
+    const { failures, polls } = await follow([fault(status)], { checkAccount });
+    expect([failures, polls]).toEqual([[expect.objectContaining({ status: 401 })], 1]);
   });
 
-  test('asks no more when nobody wants to know', async () => {
-    const processingOf = vi.fn(async () => 'RUNNING');
-    const api = { processingOf, watchAddress: async () => undefined, stillOurs: async () => undefined };
-    createFollower(api)('1', () => false);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(processingOf).toHaveBeenCalledOnce();
+  test('stops when the recording is removed', async () => {
+    const { item, processingState } = await follow(['RUNNING'], {}, 1);
+    item.attempt = undefined;
+    processingState.mockClear();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(processingState).not.toHaveBeenCalled();
   });
 });
 
 describe('guesses from names of files', () => {
-  const { fields, title } = createGuesses();
-
   test.each([
     ['lecture.mp4', 'presenter'],
     ['lecture_slides.mp4', 'presentation'],
@@ -163,7 +164,7 @@ describe('guesses from names of files', () => {
     // A word that only holds another.
     ['camembert.mp4, cam.mp4', 'presentation presenter'],
   ])('%s come as %s', (names, expected) => {
-    expect(fields(names.split(', '))).toEqual(expected.split(' '));
+    expect(guessFields(names.split(', '))).toEqual(expected.split(' '));
   });
 
   test.each([
@@ -175,26 +176,26 @@ describe('guesses from names of files', () => {
     [['First person shooters.webm'], 'First person shooters'],
     [[], ''],
   ])('%j are called "%s"', (names, expected) => {
-    expect(title(names)).toBe(expected);
+    expect(guessTitle(names)).toBe(expected);
   });
 });
 
 describe('the files of a recording', () => {
   function laneOf(...files: File[]) {
-    const transfers: (TransferEvents & { field: Field; done: string[] })[] = [];
-    const lane = createLane((_, { field }, events) => {
+    const transfers: (TransferEvents & { field: TrackField; done: string[] })[] = [];
+    const lane = new RecordingTransfers((_, { field }, events) => {
       const done: string[] = [];
       transfers.push({ ...events, field, done });
-      return { stop: () => void done.push('stop'), nudge: () => void done.push('nudge') };
-    }, createMeter);
-    const fields: Field[] = ['presenter', 'presentation'];
+      return { stop: () => void done.push('stop'), retryNow: () => void done.push('retry') };
+    });
+    const fields: TrackField[] = ['presenter', 'presentation'];
     const recorded = files.map(({ name, size, lastModified }, i) => {
       const state = { url: undefined, sent: 0, done: false, lost: false };
       return { field: fields[i], name, size, lastModified, ...state };
     });
-    const item = { recording: { files: recorded } } as unknown as Item;
+    const item = { recording: { files: recorded } } as unknown as QueueItem;
     const { told, tell, events: others } = collector();
-    const events: LaneEvents = { ...others, onUrl: tell('url'), onArrived: tell('arrived') };
+    const events: RecordingEvents = { ...others, onUrl: tell('url'), onArrived: tell('arrived') };
     const start = () => lane.start(item, events);
     return { lane, item, told, start, transfers, recorded };
   }
@@ -202,7 +203,7 @@ describe('the files of a recording', () => {
   /** Both files of a recording on their way. */
   function both() {
     const scene = laneOf(file('camera.mp4'), file('slides.mp4'));
-    scene.lane.give(scene.item, [file('slides.mp4'), file('camera.mp4')]);
+    scene.lane.addFiles(scene.item, [file('slides.mp4'), file('camera.mp4')]);
     scene.start();
     return scene;
   }
@@ -210,11 +211,11 @@ describe('the files of a recording', () => {
   test('files are known by name, size and time', () => {
     const { lane, item, recorded } = laneOf(file('camera.mp4'), file('slides.mp4'));
     const others = [file('camera.mp4', 2), file('camera.mp4', 1, 'fives'), file('Camera.mp4')];
-    expect(lane.give(item, others)).toEqual([]);
-    expect(lane.missing(item)).toBe(recorded[0]);
+    expect(lane.addFiles(item, others)).toEqual([]);
+    expect(lane.missingFile(item)).toBe(recorded[0]);
     const own = file('camera.mp4');
-    expect(lane.give(item, [...others, own])).toEqual([own]);
-    expect(lane.missing(item)).toBe(recorded[1]);
+    expect(lane.addFiles(item, [...others, own])).toEqual([own]);
+    expect(lane.missingFile(item)).toBe(recorded[1]);
   });
 
   test('both files go at once, and one that has arrived no more', () => {
@@ -223,9 +224,9 @@ describe('the files of a recording', () => {
     transfers[0]?.onUrl(URL_OF);
     transfers[0]?.onDone();
     expect(recorded[0]).toMatchObject({ url: URL_OF, done: true, sent: 4 });
-    lane.nudge();
+    lane.retryNow();
     lane.stop(item);
-    expect(transfers.map(({ done }) => done)).toEqual([[], ['nudge', 'stop']]);
+    expect(transfers.map(({ done }) => done)).toEqual([[], ['retry', 'stop']]);
     start();
     expect(transfers.slice(2).map(({ field }) => field)).toEqual(['presentation']);
     expect(told).toEqual([['url'], ['arrived']]);
@@ -235,42 +236,40 @@ describe('the files of a recording', () => {
     const { lane, item, told, transfers, recorded } = both();
     transfers[0]?.onUrl(URL_OF);
     transfers[0]?.onProgress(2);
-    transfers[0]?.onFault(404, 'There is no such upload.');
+    transfers[0]?.onFailure(new RequestError(404, 'There is no such upload.'));
     expect(transfers.map(({ done }) => done)).toEqual([['stop'], ['stop']]);
-    expect(told.at(-1)).toEqual(['fault', 404, 'There is no such upload.']);
+    expect(told.at(-1)).toEqual(['failure', 404, 'There is no such upload.']);
     expect(recorded[0]).toMatchObject({ url: URL_OF, sent: 2, lost: true });
-    expect(lane.missing(item)).toBeUndefined();
+    expect(lane.missingFile(item)).toBeUndefined();
   });
 
   test('a file that cannot be read any more has to be given again', () => {
     const { lane, item, transfers, recorded } = both();
-    transfers[0]?.onFault(0, 'It cannot be read.');
-    expect(lane.missing(item)).toBe(recorded[0]);
+    transfers[0]?.onFailure(new RequestError(0, 'It cannot be read.'));
+    expect(lane.missingFile(item)).toBe(recorded[0]);
   });
 });
 
 describe('the rate of a transfer', () => {
   test('the rate is that of the last seconds, and unknown before there are any', () => {
-    const meter = createMeter();
-    expect(meter.rate(0)).toBeUndefined();
-    for (let at = 0; at <= 20_000; at += 500) meter.note(at, at);
-    expect(meter.rate(20_000)).toBeCloseTo(1000);
-    for (let at = 20_500; at <= 40_000; at += 500) meter.note(20_000 + 3 * (at - 20_000), at);
-    expect(meter.rate(40_000)).toBeCloseTo(3000);
+    const meter = new RateMeter();
+    expect(meter.add(0, 0)).toBeUndefined();
+    for (let at = 500; at < 20_000; at += 500) meter.add(at, at);
+    expect(meter.add(20_000, 20_000)).toBeCloseTo(1000);
+    for (let at = 20_500; at < 40_000; at += 500) meter.add(20_000 + 3 * (at - 20_000), at);
+    expect(meter.add(80_000, 40_000)).toBeCloseTo(3000);
   });
 
   test('what has to be sent again makes no rate below zero', () => {
-    const meter = createMeter();
-    meter.note(0, 0);
-    meter.note(50_000, 2_000);
-    meter.note(10_000, 3_000);
-    expect(meter.rate(3_500)).toBeUndefined();
-    meter.note(12_000, 5_000);
-    expect(meter.rate(5_000)).toBe(1000);
+    const meter = new RateMeter();
+    meter.add(0, 0);
+    meter.add(50_000, 2_000);
+    expect(meter.add(10_000, 3_000)).toBeUndefined();
+    expect(meter.add(12_000, 5_000)).toBe(1000);
   });
 });
 
-describe('records of the browser', () => {
+describe('saved recordings', () => {
   let kept: Record<string, string>;
   beforeEach(() => {
     kept = {};
@@ -284,28 +283,25 @@ describe('records of the browser', () => {
     vi.stubGlobal('localStorage', new Proxy(methods, { ownKeys, getOwnPropertyDescriptor }));
     onTestFinished(() => void vi.unstubAllGlobals());
   });
-  const recording = (id: string) => ({ id, files: [] }) as unknown as Recording;
-  const ids = (account: string, base = BASE) =>
-    createRecords(base, account)
-      .all()
-      .map(({ id }) => id);
+  const recording = (id: string) => ({ id, files: [] }) as unknown as SavedRecording;
+  const ids = (account: string, base = BASE) => new SavedRecordings(base, account).list().map(({ id }) => id);
 
   test('what is kept comes back in the order of time until it is removed', () => {
-    const records = createRecords(BASE, 'ada');
+    const records = new SavedRecordings(BASE, 'ada');
     for (const id of ['2', '1', '3']) records.save(recording(id));
     records.remove('3');
     expect(ids('ada')).toEqual(['1', '2']);
   });
 
   test('an account and a server have their own, whatever they are called', () => {
-    createRecords(BASE, 'a b').save(recording('1'));
-    createRecords(`${BASE}b/`, 'a').save(recording('2'));
-    createRecords(BASE, 'a').save(recording('3'));
+    new SavedRecordings(BASE, 'a b').save(recording('1'));
+    new SavedRecordings(`${BASE}b/`, 'a').save(recording('2'));
+    new SavedRecordings(BASE, 'a').save(recording('3'));
     expect([ids('a'), ids('a b'), ids('a', `${BASE}b/`)]).toEqual([['3'], ['1'], ['2']]);
   });
 
   test('what cannot be read is left out', () => {
-    createRecords(BASE, 'ada').save(recording('1'));
+    new SavedRecordings(BASE, 'ada').save(recording('1'));
     const [key = ''] = Object.keys(kept);
     kept[`${key}x`] = '{';
     kept[`${key}y`] = '{"id":"y"}';
@@ -314,7 +310,7 @@ describe('records of the browser', () => {
 
   test('a browser that keeps nothing is no fault', () => {
     vi.stubGlobal('localStorage', undefined);
-    createRecords(BASE, 'ada').save(recording('1'));
+    new SavedRecordings(BASE, 'ada').save(recording('1'));
     expect(ids('ada')).toEqual([]);
   });
 });
@@ -359,14 +355,14 @@ describe('a transfer', () => {
 
   function begin(url?: string, file = new File(['four'], 'camera.mp4')) {
     const defaultOptions = { httpStack: {} };
-    const start = createTransfers({ Upload, defaultOptions } as unknown as typeof Tus, BASE);
+    const tus = { Upload, defaultOptions } as unknown as typeof Tus;
     const { told, tell, events: others } = collector();
-    const target = { field: 'presenter', name: file.name, size: file.size, url } as RecordedFile;
+    const target = { field: 'presenter', name: file.name, size: file.size, url } as FileState;
     const onUrl = (known: string) => {
       target.url = known;
       told.push(['url', known]);
     };
-    const transfer = start(file, target, { ...others, onUrl, onDone: tell('done') });
+    const transfer = new FileTransfer(tus, BASE, file, target, { ...others, onUrl, onDone: tell('done') });
     return { transfer, told, upload: uploads[0] as Upload };
   }
 
@@ -392,7 +388,7 @@ describe('a transfer', () => {
     const { upload, transfer } = begin();
     upload.available(URL_OF);
     upload.fails(503);
-    transfer.nudge();
+    transfer.retryNow();
     transfer.stop();
     upload.available(URL_OF);
     expect(upload.aborted).not.toContain(true);
@@ -408,7 +404,7 @@ describe('a transfer', () => {
     const { upload, told } = begin(URL_OF);
     expect(upload.fails(status, 'Why\n')).toBe(false);
     upload.fails(status);
-    expect(told).toEqual([['fault', status, 'Why']]);
+    expect(told).toEqual([['failure', status, 'Why']]);
   });
 
   test('a line on which nothing moves is given up, and what waits for the answer is not', () => {
@@ -431,25 +427,23 @@ describe('a transfer', () => {
     const { upload, told } = begin(URL_OF, file);
     upload.fails(0);
     await vi.advanceTimersByTimeAsync(0);
-    expect(told.at(-1)).toEqual(['fault', 0, expect.stringContaining('“camera.mp4” cannot be read')]);
+    expect(told.at(-1)).toEqual(['failure', 0, expect.stringContaining('“camera.mp4” cannot be read')]);
   });
 });
 
 describe('words', () => {
-  const { size, time, percent } = createWords();
-
   test('sizes have two digits from ten on, and times are rounded up', () => {
     const sizes = [0, 999, 1_000, 9_949_999, 9_950_000, 999_499_999, 999_500_000, 51_200_000_000, 5e15];
-    expect(sizes.map(size)).toEqual([
+    expect(sizes.map(formatSize)).toEqual([
       ...['0 B', '999 B', '1.0 KB', '9.9 MB', '10 MB', '999 MB', '1.0 GB', '51 GB', '5000 TB'],
     ]);
-    expect([0, 12, 56, 61, 3_541, 5_400, 200_000].map(time)).toEqual([
+    expect([0, 12, 56, 61, 3_541, 5_400, 200_000].map(formatDuration)).toEqual([
       ...['a few seconds', '15 seconds', '1 minute', '2 minutes', '1 hour', '1 hour and 30 minutes'],
       '2 days',
     ]);
   });
 
   test('100 % is all, and nothing less', () => {
-    expect([0, 0.9999, 1, 1.2].map(percent)).toEqual(['0 %', '99 %', '100 %', '100 %']);
+    expect([0, 0.9999, 1, 1.2].map(formatPercent)).toEqual(['0 %', '99 %', '100 %', '100 %']);
   });
 });

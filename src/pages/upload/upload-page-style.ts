@@ -1,7 +1,7 @@
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
 
-/** How the page looks; what all pages have in common comes first. */
-export const STYLE = `${BASE_STYLE}
+/** The style of the upload page, after that of all pages. */
+export const UPLOAD_PAGE_STYLE = `${BASE_STYLE}
 :root { --good: #1a7f37; }
 @media (prefers-color-scheme: dark) { :root { --good: #5ecb7a; } }
 [hidden] { display: none !important; }

@@ -1,10 +1,10 @@
 import { html, raw } from 'hono/html';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
-import { STYLE } from './style.ts';
+import { UPLOAD_PAGE_STYLE } from './upload-page-style.ts';
 
 /** Scripts and answers from this server alone; nothing may frame it. */
 export const CONTENT_SECURITY_POLICY = pagePolicy(
-  { style: STYLE },
+  { style: UPLOAD_PAGE_STYLE },
   "script-src 'self'",
   "connect-src 'self'",
   'img-src data:',
@@ -12,16 +12,16 @@ export const CONTENT_SECURITY_POLICY = pagePolicy(
   "frame-ancestors 'none'",
 );
 
-/** Whose page it is, and what differs from server to server. */
+/** The account of the page, and what differs between servers. */
 export interface UploadPage {
   username: string;
   /** The role that stands for the account alone. */
   role: string;
-  /** Whether one signs out of it; programs that bring a password do not. */
+  /** The browser has signed in; programs that send a password have no session to sign out of. */
   inSession: boolean;
-  /** Whether addresses of recordings are signed, so that knowing one is not enough. */
+  /** The URLs of recordings are signed and expire. */
   signed: boolean;
-  /** Where the server's paths begin, with a slash at its end. */
+  /** The path below which the server's paths are, with a slash at its end. */
   root: string;
 }
 
@@ -42,9 +42,9 @@ ${formHtml(signed)}
 </main>
 ${signInDialog(username)}
 ${templates()}
-<script src="${root}upload/tus.min.js"></script>
-<script src="${root}upload/page.js"></script>`,
-    { style: STYLE },
+<script src="${root}upload/tus.min.js" defer></script>
+<script type="module" src="${root}upload/page.js"></script>`,
+    { style: UPLOAD_PAGE_STYLE },
   );
 }
 
@@ -55,7 +55,7 @@ function signOut(username: string, root: string): Html {
 
 function formHtml(signed: boolean): Html {
   return html`<form class="sheet" data-part="form" novalidate aria-labelledby="form-heading">
-<h2 id="form-heading" data-part="heading">A new recording</h2>
+<h2 id="form-heading" data-part="heading">New recording</h2>
 <div class="drop" data-part="drop">
 <p>Drop one or two files here: the presenter, the presentation, or both.</p>
 <label class="button">Choose files<input class="unseen" type="file" multiple data-part="choose" accept="video/*,audio/*,.mkv,.mov,.mxf,.ts,.m2ts,.mts,.flv,.avi,.wmv,.mpg"></label>
@@ -73,32 +73,32 @@ function formHtml(signed: boolean): Html {
 <input data-part="start" name="start" type="datetime-local"></label>
 <label>Presenters
 <textarea data-part="presenters" name="presenters" rows="1" aria-describedby="presenters-hint"></textarea>
-<span class="hint" id="presenters-hint">One name a line</span></label>
+<span class="hint" id="presenters-hint">One name per line</span></label>
 <div><label for="audience">Who may see it</label>
 <select id="audience" data-part="audience" name="audience" aria-describedby="audience-hint">
-<option value="series" hidden disabled>Whoever may see the series</option>
-<option value="users" selected>Everybody who signs in</option>
-<option value="everybody">Everybody</option>
+<option value="series" hidden disabled>Everyone who may see the series</option>
+<option value="users" selected>Everyone who is signed in</option>
+<option value="everybody">Everyone</option>
 <option value="account">Only my account</option>
 </select>
 <p class="hint" id="audience-hint">${audienceHint(signed)}</p></div>
 </div>
 <p role="alert" data-part="fault" hidden></p>
 <div class="acts"><button data-part="submit">Upload</button>
-<button type="button" class="quiet" data-part="discard" hidden>Leave them as they were</button></div>
+<button type="button" class="quiet" data-part="discard" hidden>Discard changes</button></div>
 </form>`;
 }
 
 function audienceHint(signed: boolean): string {
   return signed
-    ? 'Whoever may see a recording finds it, and gets links with which it can be watched for a while.'
-    : 'Whoever may see a recording finds it. The link to watch it works for everybody who is given it.';
+    ? 'Listed for everyone with access. Links to watch it expire.'
+    : 'Listed for everyone with access. The link to watch it works for anyone who has it.';
 }
 
 function signInDialog(username: string): Html {
   return html`<dialog aria-labelledby="sign-in-heading"><form data-part="sign-in-form">
 <h2 id="sign-in-heading">Sign in again</h2>
-<p>You are no longer signed in. What has arrived stays, and goes on from there.</p>
+<p>Your session has expired. Uploads resume from where they stopped.</p>
 <p role="alert" data-part="sign-in-fault" hidden></p>
 <label>User name
 <input name="username" value="${username}" readonly autocomplete="username"></label>
@@ -112,7 +112,7 @@ function signInDialog(username: string): Html {
 function templates(): Html {
   return html`<template id="chosen-file"><li><span><span data-part="name"></span> <small data-part="size"></small></span>
 <select data-part="field"><option value="presenter">Presenter</option><option value="presentation">Presentation</option></select>
-<button type="button" class="quiet" data-part="remove">Leave out</button></li></template>
+<button type="button" class="quiet" data-part="remove">Remove</button></li></template>
 <template id="card"><li class="card sheet"><h3 data-part="title" tabindex="-1"></h3>
 <p class="facts faint" data-part="facts"></p>
 <progress max="1" data-part="bar"></progress>
@@ -120,10 +120,10 @@ function templates(): Html {
 <p class="figures faint" data-part="figures"></p>
 <p class="hint" role="alert" data-part="hint" hidden></p>
 <div class="acts"><a class="button" data-part="watch" target="_blank" rel="noopener" hidden>Watch</a>
-<label class="button" data-part="again-label" hidden>Choose again<input class="unseen" type="file" data-part="again"></label>
+<label class="button" data-part="again-label" hidden>Choose file again<input class="unseen" type="file" data-part="again"></label>
 <button type="button" data-part="sign-in" hidden>Sign in</button>
-<button type="button" data-part="resume" hidden>Go on</button>
-<button type="button" class="quiet" data-part="edit" hidden>Change the details</button>
+<button type="button" data-part="resume" hidden>Resume</button>
+<button type="button" class="quiet" data-part="edit" hidden>Edit details</button>
 <button type="button" class="quiet" data-part="pause" hidden>Pause</button>
 <button type="button" class="quiet" data-part="remove">Cancel</button></div></li></template>`;
 }

@@ -1,0 +1,19 @@
+import { Api } from './api.js';
+import { FileTransfer } from './file-transfer.js';
+import { RecordingTransfers } from './recording-transfers.js';
+import { SavedRecordings } from './saved-recordings.js';
+import { UploadQueue } from './upload-queue.js';
+
+/** @import * as Tus from 'tus-js-client' */
+
+const base = new URL('..', import.meta.url).href;
+/** A classic script: its package has no module for browsers. @type {typeof Tus} */
+const tus = Reflect.get(globalThis, 'tus');
+
+/** The account of the page, and the role that stands for it alone. */
+export const { account = '', role = '' } = document.querySelector('main')?.dataset ?? {};
+export const api = new Api(base, { account, role });
+export const transfers = new RecordingTransfers(
+  (file, state, events) => new FileTransfer(tus, base, file, state, events),
+);
+export const queue = new UploadQueue({ api, transfers, saved: new SavedRecordings(base, account) });
