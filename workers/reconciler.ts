@@ -6,7 +6,7 @@ import { forgetDirectUploads } from '#ingest/direct/end.ts';
 import type { FinishParts } from '#ingest/direct/finish.ts';
 import { finishDirectUploads } from '#ingest/direct/sweep.ts';
 import { expireDrafts } from '#ingest/drafts.ts';
-import { expireUploads } from '#ingest/tus/expire.ts';
+import { expireUploads } from '#ingest/tus/uploads.ts';
 import { sweepUnfinished } from '#maintenance/sweep-unfinished.ts';
 import { parkHopeless, sweepDeliveries } from '#notifications/webhooks/deliveries.ts';
 import type { Config } from '#platform/config/config.ts';

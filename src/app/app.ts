@@ -5,7 +5,7 @@ import { requireRole } from '#access/roles/guard.ts';
 import { authenticate } from '#access/sign-in/authentication.ts';
 import { EVENT_HEADER } from '#ingest/direct/address-uploads.ts';
 import { ADDRESSES } from '#ingest/direct/direct-uploads.ts';
-import { speakTus, TUS_EXPOSED } from '#ingest/tus/tus-headers.ts';
+import { TUS_EXPOSED, tusHeaders } from '#ingest/tus/tus-headers.ts';
 import { servedDocument } from '#openapi/served.ts';
 import { negotiateVersion } from '#platform/http/answer/version.ts';
 import { assembleApp, NOTHING } from '#platform/http/app/app.ts';
@@ -50,14 +50,14 @@ export function createApp(context: Context): Hono {
       },
       {
         path: '/uploads',
-        layers: [shareWith(trusted, TUS_EXPOSED), speakTus()],
+        layers: [shareWith(trusted, TUS_EXPOSED), tusHeaders()],
         guards: [byAnyone, ask, actFor],
         contentPolicy: NOTHING,
       },
       // Whoever has an address may use it, and needs no account.
       {
         path: ADDRESSES,
-        layers: [shareWith(trusted, [...TUS_EXPOSED, EVENT_HEADER]), speakTus()],
+        layers: [shareWith(trusted, [...TUS_EXPOSED, EVENT_HEADER]), tusHeaders()],
         secret: true,
         contentPolicy: NOTHING,
       },

@@ -12,7 +12,7 @@ import { startProcessing } from '#processing/start.ts';
 import { settleDraft, takeDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
-import { assignUploads, takeUploads } from './tus/take.ts';
+import { assignUploads, takeUploads } from './tus/finished-uploads.ts';
 
 /** What became of an intake. */
 export interface Accepted {

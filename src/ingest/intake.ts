@@ -6,7 +6,7 @@ import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { EventEdits, TrackPurpose } from '#catalogue/events/update/edits.ts';
 import type { Refusals } from '#catalogue/events/update/refusals.ts';
 import type { Processing } from '#processing/processing.ts';
-import type { UploadOf } from './tus/take.ts';
+import type { UploadOf } from './tus/finished-uploads.ts';
 
 /** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
 export interface Intake {

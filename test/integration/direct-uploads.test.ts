@@ -7,7 +7,7 @@ import { forgetDirectUploads, takeBack } from '#ingest/direct/end.ts';
 import { finishDirectUpload } from '#ingest/direct/finish.ts';
 import { startOver } from '#ingest/direct/outcome.ts';
 import { finishDirectUploads } from '#ingest/direct/sweep.ts';
-import { expireUploads } from '#ingest/tus/expire.ts';
+import { expireUploads } from '#ingest/tus/uploads.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { sendForm } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';

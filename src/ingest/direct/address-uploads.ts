@@ -1,12 +1,10 @@
 import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { beginUpload } from '../tus/begin.ts';
 import { declareLength } from '../tus/progress.ts';
-import type { Asked } from '../tus/protocol.ts';
 import { readMetadata } from '../tus/tus-headers.ts';
-import type { Known, TusServices, Uploads } from '../tus/tus-request.ts';
-import { findAnyUpload, type Upload } from '../tus/uploads.ts';
+import type { Creation, TusServices, UploadState, Uploads } from '../tus/tus-request.ts';
+import { beginUpload, findUpload, type Upload } from '../tus/uploads.ts';
 import { ADDRESSES, type DirectFile, type DirectUpload } from './direct-uploads.ts';
 import { type FinishParts, finishDirectUpload, type Occasion } from './finish.ts';
 import { DirectUploadOver, EventMade, holdOpen, startOver } from './outcome.ts';
@@ -50,7 +48,7 @@ export function uploadAt(
 ): Uploads {
   const { database, config } = services;
   const { maxBytes, expiresAt } = direct;
-  const enter = (asked: Asked & { sent: string }): Promise<Upload> =>
+  const enter = (asked: Creation): Promise<Upload> =>
     beginUpload(
       services,
       file.uploadId,
@@ -73,7 +71,7 @@ export function uploadAt(
     maxBytes,
     address: () => `${config.publicUrl}${ADDRESSES}/${token}`,
     begin: async (id, asked) => {
-      const begun = await findAnyUpload(database, id);
+      const begun = await findUpload(database, id);
       if (!begun) return enter(asked);
       if (asked.length === undefined) return begun;
       if (begun.length !== undefined && begun.length !== asked.length) throw OTHER_LENGTH(begun.length);
@@ -81,8 +79,8 @@ export function uploadAt(
       await declareLength(database, id, asked.length);
       return { ...begun, length: asked.length };
     },
-    find: async (id): Promise<Known> =>
-      (await findAnyUpload(database, id)) ?? {
+    find: async (id): Promise<UploadState> =>
+      (await findUpload(database, id)) ?? {
         length: undefined,
         offset: 0,
         metadata: '',
@@ -90,7 +88,7 @@ export function uploadAt(
         complete: false,
       },
     open: async (id) => {
-      if (await findAnyUpload(database, id)) return;
+      if (await findUpload(database, id)) return;
       await enter({ length: undefined, metadata: readMetadata(sent), sent });
     },
     remove: (id) =>

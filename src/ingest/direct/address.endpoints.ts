@@ -4,18 +4,18 @@ import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '#platform/http/app/error-handler.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { BYTE_REFUSALS } from '../tus/byte-refusals.ts';
+import { answerTusRequest } from '../tus/tus.ts';
 import {
   BAD_LENGTH,
   BAD_METADATA,
   BAD_OVERRIDE,
+  BYTE_REFUSALS,
   LENGTH_KNOWN,
   OTHER_OFFSET,
   UPLOAD_GONE,
   UPLOAD_LOCKED,
   WRONG_VERSION,
 } from '../tus/tus-refusals.ts';
-import { answerTusRequest } from '../tus/tus-request.ts';
 import {
   ADDRESS_EXPIRED,
   type AddressServices,

@@ -13,11 +13,9 @@ import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import { accept } from '../accept.ts';
 import type { Intake } from '../intake.ts';
 import { parseNewEvents } from '../new-events.ts';
-import { lockUpload } from '../tus/lock.ts';
-import { UploadGone, type UploadParts } from '../tus/object.ts';
-import { beginWriting } from '../tus/progress.ts';
-import { receive } from '../tus/receive.ts';
-import { UploadLost } from '../tus/uploads.ts';
+import { beginWriting, lockUpload } from '../tus/progress.ts';
+import { receive, UploadGone } from '../tus/receive.ts';
+import { UploadLost, type UploadParts } from '../tus/uploads.ts';
 import { type Author, type DirectFile, type DirectUpload, findDirectUpload } from './direct-uploads.ts';
 import { DirectUploadOver, noteEvent, noteFailure } from './outcome.ts';
 

@@ -29,7 +29,7 @@ import {
 import type { Intake } from '../intake.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { digestForm, receiveForm } from '../receive-form.ts';
-import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../tus/uploads-part.ts';
+import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../tus/finished-uploads.ts';
 
 interface Services extends DoorServices {
   config: DoorServices['config'] & Pick<Config, 'publicUrl' | 'scheduling'>;

@@ -35,8 +35,12 @@ import {
 } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
-import { NOT_AWAITED } from '../tus/take.ts';
-import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../tus/uploads-part.ts';
+import {
+  FINISHED_UPLOADS_REFUSALS,
+  NOT_AWAITED,
+  parseUploads,
+  uploadsPart,
+} from '../tus/finished-uploads.ts';
 
 const NO_FORM = refusal(400, 'No multipart content');
 /** The event may be read but not changed. */

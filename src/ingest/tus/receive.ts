@@ -1,50 +1,52 @@
 import { Readable } from 'node:stream';
 import { inTransaction } from '#platform/database/retry.ts';
-import { ObjectNotFound, type Piece, type PutOptions } from '#platform/storage/port.ts';
+import { detectMediaType, HEAD_BYTES } from '#platform/media/signature.ts';
+import { ObjectNotFound, type ObjectStorage, type Piece, refused } from '#platform/storage/port.ts';
 import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 import type { Digest } from './digests.ts';
-import { completedBefore, inspectHead, ofStorage, type UploadParts } from './object.ts';
-import { extendUpload, noteProgress, type Progress, receiptsOf } from './progress.ts';
-import type { Upload } from './uploads.ts';
+import { type Progress, receiptsOf, recordProgress } from './progress.ts';
+import type { Checksum } from './tus-headers.ts';
+import { CHECKSUM_MISMATCH, UPLOAD_TOO_LONG } from './tus-refusals.ts';
+import type { Upload, UploadParts } from './uploads.ts';
 
 const CHUNKS_AHEAD = 4;
-/** By which part of its lifetime that is over an upload is extended of which bytes come. */
+/** While bytes come that are not durable yet, an upload is extended after this part of its lifetime. */
 const EXTENDED_AFTER = 0.1;
 
 /** More bytes of an upload as they come. */
 export interface Incoming {
   /** The next chunk, undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Whether what has come is what was meant, asked at the end; nothing is kept unless it is. */
-  verify: { update(chunk: Uint8Array): void; check(): void } | undefined;
-  /** How long the upload may be while nobody has said how long it is. */
+  /** Nothing is kept of bytes that do not match it. */
+  verify: Checksum | undefined;
+  /** How long the upload may be while its length is deferred. */
   maxBytes: number;
-  /** Ends it; nothing more is noted. */
+  /** Ends it; nothing more is recorded. */
   signal: AbortSignal;
 }
 
-/** More came than was declared. */
-export class TooMuch extends Error {
-  override name = 'TooMuch';
+/** The object of the upload does not exist any more. */
+export class UploadGone extends Error {
+  override name = 'UploadGone';
 }
 
 /**
- * Receives more of an upload. Whatever ends it, what has come until then is kept and counts, unless it was to be verified.
+ * Receives more of an upload. What has come before an error is kept and counts, unless it was to be verified.
  *
- * @param upload as `beginWriting` gave it
+ * @param upload as `beginWriting` returned it
  * @returns the upload as it is then
  * @throws what reading failed with, after what came before has been kept
+ * @throws {HttpError} 413 for more than the upload may have, 460 for a checksum that does not match
  * @throws {StorageRefused}
- * @throws {UploadLost} when somebody else writes to it
+ * @throws {UploadLost} when another request writes to it
  * @throws {UploadGone}
  */
 export async function receive(parts: UploadParts, upload: Upload, incoming: Incoming): Promise<Upload> {
-  const writing = new Writing(parts, upload, incoming);
   try {
-    return await writing.run();
+    return await new Writing(parts, upload, incoming).run();
   } catch (error) {
     if (!(error instanceof ObjectNotFound)) throw error;
-    return completedBefore(parts, upload);
+    return recordCompleted(parts, upload);
   }
 }
 
@@ -53,12 +55,13 @@ class Writing {
   readonly #parts: UploadParts;
   readonly #incoming: Incoming;
   readonly #digest: Digest | undefined;
-  /** As last noted. */
+  /** As last recorded. */
   #upload: Upload;
-  /** Durable, and not yet noted. */
-  readonly #unnoted: Piece[] = [];
+  /** Durable, and not yet recorded. */
+  readonly #pieces: Piece[] = [];
   #received = 0;
   #extendedAt = performance.now();
+  /** What reading failed with. */
   #fault: { error: unknown } | undefined;
 
   constructor(parts: UploadParts, upload: Upload, incoming: Incoming) {
@@ -69,58 +72,55 @@ class Writing {
   }
 
   async run(): Promise<Upload> {
-    const { storage, digests } = this.#parts;
     const { signal, verify } = this.#incoming;
-    const body = streamOf(this.#chunks());
     try {
-      await storage.append(this.#upload, this.#upload.stored, body, {
+      await this.#parts.storage.append(this.#upload, this.#upload.stored, streamOf(this.#chunks()), {
         signal,
         disposable: true,
-        onBytes: this.#sum(),
+        onBytes: this.#digest && this.#addTo(this.#digest),
         onPiece: async (piece) => {
-          this.#unnoted.push(piece);
-          if (!verify) await this.#note({ pieces: this.#unnoted.splice(0) });
+          this.#pieces.push(piece);
+          if (!verify) await this.#record({ pieces: this.#pieces.splice(0) });
         },
         onRest: (rest) => this.#finish(rest),
       });
     } catch (error) {
       // It has seen bytes that do not count, and others may come in their place.
-      digests.forget(this.#upload.id, this.#digest);
+      this.#parts.digests.forget(this.#upload.id, this.#digest);
       throw error;
     }
     if (this.#fault) throw this.#fault.error;
     return this.#upload;
   }
 
-  /** Sums what comes; the rest of before has been summed. */
-  #sum(): PutOptions['onBytes'] {
-    const digest = this.#digest;
-    let before = this.#upload.rest?.bytes ?? 0;
-    return (
-      digest &&
-      ((bytes) => {
-        const fresh = bytes.subarray(before);
-        before -= bytes.length - fresh.length;
-        return digest.add(fresh);
-      })
-    );
+  /** The rest of before, which the digest has seen, is left out. */
+  #addTo(digest: Digest): (bytes: Uint8Array) => Promise<void> | undefined {
+    let seen = this.#upload.rest?.bytes ?? 0;
+    return (bytes) => {
+      const fresh = bytes.subarray(seen);
+      seen -= bytes.length - fresh.length;
+      return digest.add(fresh);
+    };
   }
 
-  /** What was left over before, and what comes; a fault is kept for later. */
+  /** Yields the rest of before, and what comes until reading fails. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
-    const { read, verify, maxBytes } = this.#incoming;
+    const { read, verify, maxBytes, signal } = this.#incoming;
     const { rest, length = maxBytes, offset } = this.#upload;
-    if (rest) yield* this.#before(rest.key);
+    try {
+      if (rest) yield* await this.#parts.storage.get(rest.key, undefined, signal);
+    } catch (error) {
+      throwRefused(error);
+    }
     for (;;) {
       try {
         const chunk = await read();
         if (!chunk) return;
         await this.#extend();
-        if (offset + this.#received + chunk.length > length)
-          throw new TooMuch('More came than was declared.');
+        if (offset + this.#received + chunk.length > length) throw UPLOAD_TOO_LONG();
         this.#received += chunk.length;
         uploadedBytes.inc(chunk.length);
-        verify?.update(chunk);
+        verify?.hash.update(chunk);
         yield chunk;
       } catch (error) {
         this.#fault = { error };
@@ -129,49 +129,36 @@ class Writing {
     }
   }
 
-  async *#before(key: string): AsyncGenerator<Uint8Array, void, void> {
-    const { signal } = this.#incoming;
-    try {
-      yield* await this.#parts.storage.get(key, undefined, signal);
-    } catch (error) {
-      throw ofStorage(error);
-    }
-  }
-
-  /** On a slow line it takes its time until something of what comes is durable. */
+  /** Keeps an upload that comes slowly from expiring before a piece is durable. */
   async #extend(): Promise<void> {
-    const { database, lifetimeMs } = this.#parts;
-    if (performance.now() - this.#extendedAt < lifetimeMs * EXTENDED_AFTER) return;
+    if (performance.now() - this.#extendedAt < this.#parts.lifetimeMs * EXTENDED_AFTER) return;
     this.#extendedAt = performance.now();
-    await inTransaction(database, (trx) => extendUpload(trx, this.#upload, lifetimeMs));
+    // A piece may be recorded concurrently, whose result counts.
+    const { database } = this.#parts;
+    await inTransaction(database, (trx) => recordProgress(trx, this.#upload, {}, this.#parts));
   }
 
   async #finish(rest: Uint8Array): Promise<void> {
     const { verify } = this.#incoming;
-    if (verify) {
-      if (this.#fault) throw this.#fault.error;
-      verify.check();
-    }
+    if (verify && this.#fault) throw this.#fault.error;
+    if (verify && verify.hash.digest('base64') !== verify.expected) throw CHECKSUM_MISMATCH();
     const { stored, length } = this.#upload;
-    const pieces = this.#unnoted.splice(0);
-    const whole = pieces.reduce((sum, { bytes }) => sum + bytes, stored) + rest.length;
-    if (whole === length) {
-      if (pieces.length > 0) await this.#note({ pieces });
+    const pieces = this.#pieces.splice(0);
+    if (pieces.reduce((sum, { bytes }) => sum + bytes, stored + rest.length) === length) {
+      if (pieces.length > 0) await this.#record({ pieces });
       await this.#complete(rest);
     } else if (this.#received > 0 && pieces.length + rest.length > 0) await this.#keep(pieces, rest);
   }
 
   async #keep(pieces: readonly Piece[], rest: Uint8Array): Promise<void> {
     const { storage, staging } = this.#parts;
-    if (rest.length === 0) return this.#note({ pieces });
+    const bytes = rest.length;
+    if (bytes === 0) return this.#record({ pieces });
     const key = await staging.stage('rest');
     try {
-      await storage.put(key, rest, {
-        mediatype: 'application/octet-stream',
-        expectedBytes: rest.length,
-        onDoubt: () => staging.doubt(key),
-      });
-      await this.#note({ pieces, rest: { key, bytes: rest.length } });
+      const onDoubt = () => staging.doubt(key);
+      await storage.put(key, rest, { mediatype: 'application/octet-stream', expectedBytes: bytes, onDoubt });
+      await this.#record({ pieces, rest: { key, bytes } });
     } catch (error) {
       await staging.discard([key]);
       throw error;
@@ -180,31 +167,62 @@ class Writing {
 
   async #complete(rest: Uint8Array): Promise<void> {
     const { database, storage, digests } = this.#parts;
-    await storage.complete(this.#upload, await receiptsOf(database, this.#upload.id), rest);
-    const found = { ...(await inspectHead(storage, this.#upload.key)), bytes: rest.length };
-    await this.#note({ found: { ...found, sha256: await this.#digest?.digest() } });
-    digests.forget(this.#upload.id, this.#digest);
+    const { id, key } = this.#upload;
+    await storage.complete(this.#upload, await receiptsOf(database, id), rest);
+    const mediatype = await mediaTypeOf(storage, key);
+    await this.#record({ found: { mediatype, sha256: await this.#digest?.digest(), bytes: rest.length } });
+    digests.forget(id, this.#digest);
   }
 
-  async #note(progress: Progress): Promise<void> {
+  async #record(progress: Progress): Promise<void> {
     this.#upload = await inTransaction(this.#parts.database, (trx) =>
-      noteProgress(trx, this.#upload, progress, this.#parts),
+      recordProgress(trx, this.#upload, progress, this.#parts),
     );
   }
 }
 
-/** As `Readable.from`, which does not end before the chunk has come that it waits for. */
+/** Records that an object is complete: the process that completed it was killed before it could. */
+async function recordCompleted(parts: UploadParts, upload: Upload): Promise<Upload> {
+  const { database, storage } = parts;
+  const size = await storage.size(upload.key).catch(async (error) => {
+    if (!(error instanceof ObjectNotFound)) throw refused(error);
+    // A storage that is away, such as a folder that is not mounted, has no object either.
+    await storage.check().catch(throwRefused);
+    throw new UploadGone('The object is gone.');
+  });
+  if (size !== upload.length) throw new UploadGone('The object is another one.');
+  const mediatype = await mediaTypeOf(storage, upload.key);
+  const found = { mediatype, sha256: undefined, bytes: size - upload.stored };
+  return inTransaction(database, (trx) => recordProgress(trx, upload, { found }, parts));
+}
+
+async function mediaTypeOf(storage: ObjectStorage, key: string): Promise<string> {
+  const head: Uint8Array[] = [];
+  try {
+    if ((await storage.size(key)) > 0) {
+      for await (const chunk of await storage.get(key, { start: 0, end: HEAD_BYTES - 1 })) head.push(chunk);
+    }
+  } catch (error) {
+    throwRefused(error);
+  }
+  return detectMediaType(Buffer.concat(head));
+}
+
+/** Throws what reading from the storage failed with as the storage's refusal. */
+function throwRefused(error: unknown): never {
+  throw error instanceof ObjectNotFound ? error : refused(error);
+}
+
+/** Makes a stream; that of `Readable.from` does not end before the chunk has come that it waits for. */
 function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
   return new Readable({
     objectMode: true,
     highWaterMark: CHUNKS_AHEAD,
-    async read() {
-      try {
-        const { value, done } = await chunks.next();
-        this.push(done ? null : value);
-      } catch (error) {
-        this.destroy(error instanceof Error ? error : new Error(String(error)));
-      }
+    read() {
+      chunks.next().then(
+        ({ value, done }) => this.push(done ? null : value),
+        (error) => this.destroy(error instanceof Error ? error : new Error(String(error))),
+      );
     },
   });
 }

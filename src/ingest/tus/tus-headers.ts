@@ -1,102 +1,109 @@
-import { Metadata } from '@tus/server';
+import { createHash, type Hash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import { parseChecksum } from './checksum.ts';
 import {
+  ALGORITHMS,
+  BAD_CHECKSUM,
   BAD_LENGTH,
   BAD_METADATA,
   BAD_NUMBER,
   LENGTH_TOO_LARGE,
   NO_CONCATENATION,
+  OFFSET_STREAM,
   VERSION,
   WRONG_VERSION,
 } from './tus-refusals.ts';
 
-/** What answers tell in headers: browsers show them to pages of other sites only when they are listed. */
+/** The headers of answers that pages of other sites may read. */
 export const TUS_EXPOSED = [
   ...['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Max-Size', 'Tus-Checksum-Algorithm'],
   ...['Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata', 'Upload-Expires'],
 ];
 const MOST_METADATA = 8192;
 
-/** Every answer tells the version of the protocol, refusals by other layers included, and is nobody's to keep. */
-export function speakTus(): MiddlewareHandler {
+/** `Upload-Metadata`, decoded; null for a key without a value. */
+export type Metadata = Readonly<Record<string, string | null>>;
+
+/** `Upload-Checksum`: the hash to feed with the bytes, and its digest in Base64. */
+export interface Checksum {
+  hash: Hash;
+  expected: string;
+}
+
+/** The headers that the protocol gives a request. */
+export interface TusHeaders {
+  offset?: number;
+  length?: number | undefined;
+  metadata?: Metadata;
+  checksum?: Checksum | undefined;
+  /** Says how long the body is; 0 for one that says nothing of it. */
+  contentLength: number;
+  /** Whether the body holds bytes of the upload. */
+  isStream: boolean;
+}
+
+/** Sets the headers of every answer, refusals of other layers included. */
+export function tusHeaders(): MiddlewareHandler {
   return async (c, next) => {
     await next();
+    // "MUST be included in every request and response except for OPTIONS requests."
     if (c.req.method !== 'OPTIONS') c.res.headers.set('Tus-Resumable', VERSION);
+    // "The Server MUST prevent the client and/or proxies from caching the response."
     c.res.headers.set('Cache-Control', 'no-store');
   };
 }
 
 /**
- * Reads what the protocol has in headers. What proxies and browsers add stays out of it.
+ * Reads the headers of a request.
  *
  * @param method as which the request is meant
- * @returns what the protocol's library is to see
  * @throws {HttpError} 400, 412 and 413
  */
-export function readTusHeaders(method: string, given: Headers, maxBytes: number): Headers {
-  if (given.get('Tus-Resumable') !== VERSION) throw WRONG_VERSION();
-  const headers = new Headers({ 'Tus-Resumable': VERSION });
-  if (method !== 'POST' && method !== 'PATCH') return headers;
-  if (given.has('Upload-Concat')) throw NO_CONCATENATION();
-  parseChecksum(given.get('Upload-Checksum') ?? undefined);
-  for (const name of ['Content-Type', 'Content-Length']) keep(headers, name, given.get(name));
-  keep(headers, 'Upload-Length', lengthIn(given, maxBytes));
+export function readTusHeaders(method: string, headers: Headers, maxBytes: number): TusHeaders {
+  // "If the version is not supported, the Server MUST respond with 412 and MUST NOT process the request."
+  if (headers.get('Tus-Resumable') !== VERSION) throw WRONG_VERSION();
+  if (method !== 'POST' && method !== 'PATCH') return { contentLength: 0, isStream: false };
+  if (headers.has('Upload-Concat')) throw NO_CONCATENATION();
+  const checksum = readChecksum(headers.get('Upload-Checksum'));
+  const length = readNumber(headers, 'Upload-Length');
+  if (length !== undefined && length > maxBytes) throw LENGTH_TOO_LARGE(maxBytes);
+  const contentLength = Number(headers.get('Content-Length') ?? 0);
+  const read = { length, checksum, contentLength, isStream: headers.get('Content-Type') === OFFSET_STREAM };
   if (method === 'PATCH') {
-    keep(headers, 'Upload-Offset', numberIn(given, 'Upload-Offset') ?? noOffset());
-  } else {
-    const deferred = given.get('Upload-Defer-Length');
-    if (deferred !== null && deferred !== '1') throw BAD_LENGTH();
-    if ((deferred === null) !== headers.has('Upload-Length')) throw BAD_LENGTH();
-    keep(headers, 'Upload-Defer-Length', deferred);
-    keep(headers, 'Upload-Metadata', metadataIn(given));
+    const offset = readNumber(headers, 'Upload-Offset');
+    if (offset === undefined) throw BAD_NUMBER('Upload-Offset');
+    return { ...read, offset };
   }
-  return headers;
+  // "The Client MUST set either Upload-Length or Upload-Defer-Length: 1."
+  const deferred = headers.get('Upload-Defer-Length');
+  if (deferred !== (length === undefined ? '1' : null)) throw BAD_LENGTH();
+  return { ...read, metadata: readMetadata(headers.get('Upload-Metadata') ?? '') };
 }
 
-function lengthIn(given: Headers, maxBytes: number): string | null {
-  const length = numberIn(given, 'Upload-Length');
-  if (Number(length) > maxBytes) throw LENGTH_TOO_LARGE(maxBytes);
-  return length;
-}
-
-/** As short as it can be written. */
-function numberIn(given: Headers, name: string): string | null {
-  const value = given.get(name);
-  if (value === null) return null;
+function readNumber(headers: Headers, name: string): number | undefined {
+  const value = headers.get(name);
+  if (value === null) return undefined;
   if (!/^\d+$/.test(value)) throw BAD_NUMBER(name);
-  const number = Number(value);
-  // Whatever is larger is more than anything here has.
-  return String(Math.min(number, Number.MAX_SAFE_INTEGER));
+  return Number(value);
 }
 
-function noOffset(): never {
-  throw BAD_NUMBER('Upload-Offset');
-}
-
-/** Without the blanks that some clients put after commas. */
-function metadataIn(given: Headers): string | null {
-  const text = given.get('Upload-Metadata')?.trim();
-  if (!text) return null;
-  const plain = text
-    .split(',')
-    .map((pair) => pair.trim())
-    .join();
-  try {
-    if (text.length > MOST_METADATA) throw new Error('It is too long.');
-    Metadata.parse(plain);
-  } catch {
-    throw BAD_METADATA(MOST_METADATA);
+/** Reads `Upload-Metadata`, empty for none. @throws {HttpError} 400 */
+export function readMetadata(sent: string): Metadata {
+  const text = sent.trim();
+  const metadata: Record<string, string | null> = {};
+  if (text.length > MOST_METADATA) throw BAD_METADATA(MOST_METADATA);
+  for (const pair of text === '' ? [] : text.split(',')) {
+    // "The key MUST NOT contain spaces and commas and MUST NOT be empty." Some clients put a space after the comma.
+    const [, key, value] = /^([!-+\--~]+)(?: ([A-Za-z\d+/]*={0,2}))?$/.exec(pair.trim()) ?? [];
+    // "All keys MUST be unique." What every object has is no key either.
+    if (!key || key in metadata || (value && value.length % 4 !== 0)) throw BAD_METADATA(MOST_METADATA);
+    metadata[key] = value ? Buffer.from(value, 'base64').toString() : null;
   }
-  return plain;
+  return metadata;
 }
 
-/** What `Upload-Metadata` says that was let pass. @param sent empty for none */
-export function readMetadata(sent: string): Readonly<Record<string, string | null>> {
-  const plain = metadataIn(new Headers({ 'Upload-Metadata': sent }));
-  return plain === null ? {} : Metadata.parse(plain);
-}
-
-function keep(headers: Headers, name: string, value: string | null): void {
-  if (value !== null) headers.set(name, value);
+function readChecksum(header: string | null): Checksum | undefined {
+  if (header === null) return undefined;
+  const [, algorithm = '', expected = ''] = /^(\S+) ([A-Za-z\d+/]+={0,2})$/.exec(header.trim()) ?? [];
+  if (!ALGORITHMS.includes(algorithm)) throw BAD_CHECKSUM();
+  return { hash: createHash(algorithm), expected };
 }

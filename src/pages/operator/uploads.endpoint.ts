@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import { type IncomingUpload, incomingUploads } from '#ingest/incoming.queries.ts';
-import { type WaitingUpload, waitingUploads } from '#ingest/tus/waiting.ts';
+import { type Upload, waitingUploads } from '#ingest/tus/uploads.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -42,7 +42,7 @@ function summary(count: number, bytes: number, shown: number): string {
   return shown < count ? `${text} These are the ${shown} that changed last.` : text;
 }
 
-function table(uploads: readonly WaitingUpload[]): Html {
+function table(uploads: readonly Upload[]): Html {
   return html`<div class="table" tabindex="0" role="region" aria-label="Uploads that wait">
 <table>
 <thead><tr><th scope="col">File</th><th scope="col">Account</th><th scope="col">Received</th><th scope="col">Begun (UTC)</th><th scope="col">Last change</th><th scope="col">Expires</th></tr></thead>
@@ -72,13 +72,13 @@ ${uploads.map(
 </div>`;
 }
 
-function row({ filename, owner, createdAt, changedAt, expiresAt, ...progress }: WaitingUpload): Html {
-  return html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received(progress)}</td><td>${time(createdAt)}</td><td>${time(changedAt)}</td><td>${time(expiresAt)}</td></tr>
+function row({ filename, owner, createdAt, changedAt, expiresAt, ...upload }: Upload): Html {
+  return html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received({ ...upload, received: upload.offset })}</td><td>${time(createdAt)}</td><td>${time(changedAt)}</td><td>${time(expiresAt)}</td></tr>
 `;
 }
 
 function received(
-  { received, length, complete }: Pick<WaitingUpload, 'received' | 'length' | 'complete'>,
+  { received, length, complete }: Pick<IncomingUpload, 'received' | 'length'> & Pick<Upload, 'complete'>,
   most = '',
 ): Html {
   if (complete) return html`${sizeOf(received)}, all of it`;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import { agentsAtWork } from '#capture/reports/at-work.queries.ts';
 import { incomingUploads } from '#ingest/incoming.queries.ts';
-import { waitingUploads } from '#ingest/tus/waiting.ts';
+import { waitingUploads } from '#ingest/tus/uploads.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';

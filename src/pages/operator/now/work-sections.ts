@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { AgentsAtWork } from '#capture/reports/at-work.queries.ts';
 import type { IncomingUpload } from '#ingest/incoming.queries.ts';
-import type { WaitingUpload, WaitingUploads } from '#ingest/tus/waiting.ts';
+import type { waitingUploads } from '#ingest/tus/uploads.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
 import type { LaneSetting } from '#processing/lane-settings.ts';
@@ -111,7 +111,7 @@ function countOf(count: number): string {
 /** Uploads that come in, and those that wait to be finished. */
 export function uploadsSection(
   incoming: { count: number; bytes: number; latest: IncomingUpload[] },
-  resumable: WaitingUploads,
+  resumable: Awaited<ReturnType<typeof waitingUploads>>,
   { now, root }: Setting,
 ): Html {
   const count = incoming.count + resumable.count;
@@ -122,7 +122,7 @@ ${
     ? html`<p>No upload is under way.</p>`
     : html`<ul class="rows">
 ${incoming.latest.map((upload) => uploadRow(upload, html`begun ${age(upload.createdAt, now)} ago`, 'at most '))}
-${resumable.latest.map((upload) => uploadRow(upload, html`resumable, last heard of ${age(upload.changedAt, now)} ago`))}
+${resumable.latest.map((upload) => uploadRow({ ...upload, received: upload.offset }, html`resumable, last heard of ${age(upload.changedAt, now)} ago`))}
 </ul>
 <p class="faint">${sizeOf(incoming.bytes + resumable.bytes)} of them have come. <a href="${root}admin/uploads">All uploads</a></p>`
 }
@@ -130,7 +130,7 @@ ${resumable.latest.map((upload) => uploadRow(upload, html`resumable, last heard 
 }
 
 function uploadRow(
-  { filename, owner, received, length }: Pick<WaitingUpload, 'filename' | 'owner' | 'received' | 'length'>,
+  { filename, owner, received, length }: Pick<IncomingUpload, 'filename' | 'owner' | 'received' | 'length'>,
   since: Html,
   most = '',
 ): Html {
