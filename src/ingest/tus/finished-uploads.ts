@@ -23,6 +23,7 @@ const MOST = 10;
 const EXAMPLE_ID = '0Zb1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi';
 const FIELDS = Object.keys(FLAVORS);
 const NO_ID = 'it must be the last part of the address of an upload';
+const NO_UPLOAD_OF = "it must be an object with an 'id' and a 'field' or 'flavor'";
 const NO_LIST = "it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'";
 
 export const UNPARSABLE_UPLOADS = refusal(
@@ -61,34 +62,30 @@ export const FINISHED_UPLOADS_REFUSALS = [
   ...[UNPARSABLE_UPLOADS, NO_UPLOAD, UPLOAD_UNFINISHED, UPLOAD_USED, UPLOAD_EMPTY, UPLOAD_WITHOUT_FLAVOR],
 ];
 
-const upload = z
+const Upload = z
   .object(
     {
       id: z
-        .string({ error: NO_ID })
-        .regex(/^[\w-]{1,64}$/, { error: NO_ID })
-        .meta({ description: 'The last part of the address of the upload.' }),
+        .string(NO_ID)
+        .regex(/^[\w-]{1,64}$/, NO_ID)
+        .describe('The last part of the address of the upload.'),
       field: z
-        .enum(FIELDS, { error: `it must be one of ${FIELDS.join(', ')}` })
+        .enum(FIELDS, `it must be one of ${FIELDS.join(', ')}`)
         .optional()
-        .meta({ description: 'As which part it would have come.' }),
+        .describe('As which part it would have come.'),
       flavor: z
         .string()
-        .regex(FLAVOR, { error: 'it must be a type and a subtype with a slash between them' })
+        .regex(FLAVOR, 'it must be a type and a subtype with a slash between them')
         .optional()
-        .meta({ description: 'What it shows; without one and without a `field`, as it was begun.' }),
+        .describe('What it shows; without one and without a `field`, as it was begun.'),
     },
-    { error: "it must be an object with an 'id' and a 'field' or 'flavor'" },
+    NO_UPLOAD_OF,
   )
-  .refine(({ field, flavor }) => field === undefined || flavor === undefined, {
-    error: "it has a 'field' and a 'flavor', where one is needed",
-  });
+  .refine((named) => !(named.field && named.flavor), "it has a 'field' and a 'flavor', where one is needed");
 const Uploads = z
-  .array(upload, { error: NO_LIST })
-  .max(MOST, { error: `it names more than ${MOST} uploads` })
-  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
-    error: 'it names an upload twice',
-  })
+  .array(Upload, NO_LIST)
+  .max(MOST, `it names more than ${MOST} uploads`)
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'it names an upload twice')
   .meta({ id: 'FinishedUploads', example: [{ id: EXAMPLE_ID, field: 'presenter' }] });
 
 /** The form field that names finished uploads. */

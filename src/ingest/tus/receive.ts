@@ -169,7 +169,7 @@ class Writing {
     const { database, storage, digests } = this.#parts;
     const { id, key } = this.#upload;
     await storage.complete(this.#upload, await receiptsOf(database, id), rest);
-    const mediatype = await mediaTypeOf(storage, key);
+    const { mediatype } = await inspect(storage, key);
     await this.#record({ found: { mediatype, sha256: await this.#digest?.digest(), bytes: rest.length } });
     digests.forget(id, this.#digest);
   }
@@ -184,28 +184,26 @@ class Writing {
 /** Records that an object is complete: the process that completed it was killed before it could. */
 async function recordCompleted(parts: UploadParts, upload: Upload): Promise<Upload> {
   const { database, storage } = parts;
-  const size = await storage.size(upload.key).catch(async (error) => {
-    if (!(error instanceof ObjectNotFound)) throw refused(error);
+  const { size, mediatype } = await inspect(storage, upload.key).catch(async (error) => {
     // A storage that is away, such as a folder that is not mounted, has no object either.
-    await storage.check().catch(throwRefused);
-    throw new UploadGone('The object is gone.');
+    if (error instanceof ObjectNotFound) await storage.check().catch(throwRefused);
+    throw error instanceof ObjectNotFound ? new UploadGone('The object is gone.') : error;
   });
   if (size !== upload.length) throw new UploadGone('The object is another one.');
-  const mediatype = await mediaTypeOf(storage, upload.key);
   const found = { mediatype, sha256: undefined, bytes: size - upload.stored };
   return inTransaction(database, (trx) => recordProgress(trx, upload, { found }, parts));
 }
 
-async function mediaTypeOf(storage: ObjectStorage, key: string): Promise<string> {
+async function inspect(storage: ObjectStorage, key: string): Promise<{ size: number; mediatype: string }> {
   const head: Uint8Array[] = [];
   try {
-    if ((await storage.size(key)) > 0) {
-      for await (const chunk of await storage.get(key, { start: 0, end: HEAD_BYTES - 1 })) head.push(chunk);
-    }
+    const size = await storage.size(key);
+    const range = { start: 0, end: HEAD_BYTES - 1 };
+    if (size > 0) for await (const chunk of await storage.get(key, range)) head.push(chunk);
+    return { size, mediatype: detectMediaType(Buffer.concat(head)) };
   } catch (error) {
     throwRefused(error);
   }
-  return detectMediaType(Buffer.concat(head));
 }
 
 /** Throws what reading from the storage failed with as the storage's refusal. */

@@ -29,11 +29,13 @@ export interface Checksum {
   expected: string;
 }
 
-/** The headers that the protocol gives a request. */
+/** The headers that the protocol gives a request; lengths in bytes. */
 export interface TusHeaders {
   offset?: number;
   length?: number | undefined;
-  metadata?: Metadata;
+  metadata: Metadata;
+  /** `Upload-Metadata` as it was sent. */
+  sent: string;
   checksum?: Checksum | undefined;
   /** Says how long the body is; 0 for one that says nothing of it. */
   contentLength: number;
@@ -61,13 +63,15 @@ export function tusHeaders(): MiddlewareHandler {
 export function readTusHeaders(method: string, headers: Headers, maxBytes: number): TusHeaders {
   // "If the version is not supported, the Server MUST respond with 412 and MUST NOT process the request."
   if (headers.get('Tus-Resumable') !== VERSION) throw WRONG_VERSION();
-  if (method !== 'POST' && method !== 'PATCH') return { contentLength: 0, isStream: false };
+  const none = { metadata: {}, sent: '', contentLength: 0, isStream: false };
+  if (method !== 'POST' && method !== 'PATCH') return none;
   if (headers.has('Upload-Concat')) throw NO_CONCATENATION();
   const checksum = readChecksum(headers.get('Upload-Checksum'));
   const length = readNumber(headers, 'Upload-Length');
   if (length !== undefined && length > maxBytes) throw LENGTH_TOO_LARGE(maxBytes);
   const contentLength = Number(headers.get('Content-Length') ?? 0);
-  const read = { length, checksum, contentLength, isStream: headers.get('Content-Type') === OFFSET_STREAM };
+  const isStream = headers.get('Content-Type') === OFFSET_STREAM;
+  const read = { ...none, length, checksum, contentLength, isStream };
   if (method === 'PATCH') {
     const offset = readNumber(headers, 'Upload-Offset');
     if (offset === undefined) throw BAD_NUMBER('Upload-Offset');
@@ -76,7 +80,8 @@ export function readTusHeaders(method: string, headers: Headers, maxBytes: numbe
   // "The Client MUST set either Upload-Length or Upload-Defer-Length: 1."
   const deferred = headers.get('Upload-Defer-Length');
   if (deferred !== (length === undefined ? '1' : null)) throw BAD_LENGTH();
-  return { ...read, metadata: readMetadata(headers.get('Upload-Metadata') ?? '') };
+  const sent = headers.get('Upload-Metadata')?.trim() ?? '';
+  return { ...read, metadata: readMetadata(sent), sent };
 }
 
 function readNumber(headers: Headers, name: string): number | undefined {

@@ -9,7 +9,7 @@ export const OFFSET_STREAM = 'application/offset+octet-stream';
 export const ALGORITHMS: readonly string[] = ['sha1', 'sha256', 'sha512', 'md5'];
 const CLOSE = { Connection: 'close' };
 
-export const WRONG_VERSION = refusal(412, `Tus-Resumable must be ${VERSION}, the version of tus.`, [], {
+export const WRONG_VERSION = refusal(412, `Tus-Resumable must be ${VERSION}.`, [], {
   'Tus-Version': VERSION,
 });
 export const NO_OFFSET_STREAM = refusal(415, `The content type must be ${OFFSET_STREAM}.`, [], CLOSE);
@@ -18,14 +18,8 @@ export const BAD_NUMBER = refusal(
   (header: string) => `${header} must be a whole number of bytes, such as 1048576.`,
   ['Upload-Offset'],
 );
-export const BAD_LENGTH = refusal(
-  400,
-  'An upload needs either Upload-Length, its length in bytes, or Upload-Defer-Length: 1 while that is unknown.',
-);
-export const LENGTH_KNOWN = refusal(
-  400,
-  'Upload-Length must not change once it is known, nor be less than Upload-Offset.',
-);
+export const BAD_LENGTH = refusal(400, 'Either Upload-Length or Upload-Defer-Length: 1 is required.');
+export const LENGTH_KNOWN = refusal(400, 'Upload-Length must not change, nor be less than Upload-Offset.');
 export const BAD_METADATA = refusal(
   400,
   (most: number) =>
@@ -42,10 +36,7 @@ export const BAD_CHECKSUM = refusal(
   `Upload-Checksum must be one of ${ALGORITHMS.join(', ')}, a space, and the checksum in Base64.`,
 );
 // Status 460 is the protocol's own, which no table of statuses has.
-export const CHECKSUM_MISMATCH = refusal(
-  460 as 400,
-  'Upload-Checksum does not match the bytes received; none of them is kept.',
-);
+export const CHECKSUM_MISMATCH = refusal(460 as 400, 'The bytes do not match Upload-Checksum; none is kept.');
 export const BAD_OVERRIDE = refusal(
   405,
   'A POST to an upload needs the header X-HTTP-Method-Override with the value PATCH or DELETE.',
@@ -54,7 +45,7 @@ export const BAD_OVERRIDE = refusal(
 );
 export const OTHER_OFFSET = refusal(
   409,
-  'Upload-Offset is not the offset of the upload. Ask for it with HEAD and continue from there.',
+  'Upload-Offset must be the offset of the upload, which HEAD returns.',
 );
 export const UPLOAD_GONE = refusal(410, 'The upload has been given up.');
 export const UPLOAD_LOCKED = refusal(423, 'Another request is writing to the upload. Try again in a moment.');

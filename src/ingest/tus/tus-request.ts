@@ -10,7 +10,7 @@ import { answerFailure } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
 import { beginWriting, declareLength, lockUpload } from './progress.ts';
 import { receive, UploadGone } from './receive.ts';
-import type { Metadata, TusHeaders } from './tus-headers.ts';
+import type { TusHeaders } from './tus-headers.ts';
 import { UPLOAD_GONE, UPLOAD_LOCKED, UPLOAD_TOO_LONG } from './tus-refusals.ts';
 import { type Upload, UploadLost, type UploadParts } from './uploads.ts';
 
@@ -24,14 +24,8 @@ export interface TusServices extends UploadParts {
 /** The state of an upload, of which nothing may have come yet. */
 export type UploadState = Pick<Upload, 'length' | 'offset' | 'metadata' | 'expiresAt' | 'complete'>;
 
-/** The request for a new upload. */
-export interface Creation {
-  /** In bytes; undefined while it is deferred. */
-  length: number | undefined;
-  metadata: Metadata;
-  /** `Upload-Metadata` as it was sent. */
-  sent: string;
-}
+/** The request for a new upload; without a length while that is deferred. */
+export type Creation = Pick<TusHeaders, 'length' | 'metadata' | 'sent'>;
 
 /** The uploads that a client may see. */
 export interface Uploads {
@@ -90,13 +84,11 @@ export class TusRequest {
   }
 
   async create(): Promise<UploadState> {
-    const { length, metadata = {} } = this.headers;
-    const sent = this.#c.req.header('Upload-Metadata')?.trim() ?? '';
-    const upload = await this.uploads.begin(this.id, { length, metadata, sent });
+    const upload = await this.uploads.begin(this.id, this.headers);
     this.#upload = upload;
     this.#created = true;
     // Nothing else will come of it.
-    return length === 0 && !upload.complete ? this.write() : upload;
+    return this.headers.length === 0 && !upload.complete ? this.write() : upload;
   }
 
   async find(): Promise<UploadState> {
