@@ -212,6 +212,13 @@ describe('over a connection', () => {
     expect((await send(10, '1\r\na\r\n0\r\n\r\n')).status).toBe(413);
   });
 
+  test('an answer without a body says that it has none', async () => {
+    const created = await raw('POST', '/uploads', { 'Upload-Length': '10' });
+    expect([created.status, created.headers['content-length']]).toEqual([201, '0']);
+    const state = await raw('GET', new URL(created.headers.location ?? '').pathname, {});
+    expect([state.status, state.headers['content-length']]).toEqual([200, '0']);
+  });
+
   test.each([
     ['a length twice', { 'Upload-Length': '5\r\nUpload-Length: 6' }],
     ['a name in bytes of Latin-1', { 'Upload-Length': '5', 'Upload-Metadata': 'filen\xe4me YQ==' }],

@@ -47,9 +47,9 @@ export interface TusHeaders {
 export function tusHeaders(): MiddlewareHandler {
   return async (c, next) => {
     await next();
-    // "MUST be included in every request and response except for OPTIONS requests."
+    // MUST be included in every response except to OPTIONS requests.
     if (c.req.method !== 'OPTIONS') c.res.headers.set('Tus-Resumable', VERSION);
-    // "The Server MUST prevent the client and/or proxies from caching the response."
+    // The Server MUST prevent clients and proxies from caching the response.
     c.res.headers.set('Cache-Control', 'no-store');
   };
 }
@@ -61,7 +61,7 @@ export function tusHeaders(): MiddlewareHandler {
  * @throws {HttpError} 400, 412 and 413
  */
 export function readTusHeaders(method: string, headers: Headers, maxBytes: number): TusHeaders {
-  // "If the version is not supported, the Server MUST respond with 412 and MUST NOT process the request."
+  // For a version that is not supported, MUST answer 412 and MUST NOT process the request.
   if (headers.get('Tus-Resumable') !== VERSION) throw WRONG_VERSION();
   const none = { metadata: {}, sent: '', contentLength: 0, isStream: false };
   if (method !== 'POST' && method !== 'PATCH') return none;
@@ -77,7 +77,7 @@ export function readTusHeaders(method: string, headers: Headers, maxBytes: numbe
     if (offset === undefined) throw BAD_NUMBER('Upload-Offset');
     return { ...read, offset };
   }
-  // "The Client MUST set either Upload-Length or Upload-Defer-Length: 1."
+  // The Client MUST set either Upload-Length or Upload-Defer-Length: 1.
   const deferred = headers.get('Upload-Defer-Length');
   if (deferred !== (length === undefined ? '1' : null)) throw BAD_LENGTH();
   const sent = headers.get('Upload-Metadata')?.trim() ?? '';
@@ -97,9 +97,9 @@ export function readMetadata(sent: string): Metadata {
   const metadata: Record<string, string | null> = {};
   if (text.length > MOST_METADATA) throw BAD_METADATA(MOST_METADATA);
   for (const pair of text === '' ? [] : text.split(',')) {
-    // "The key MUST NOT contain spaces and commas and MUST NOT be empty." Some clients put a space after the comma.
+    // A key MUST NOT contain spaces and commas, and MUST NOT be empty. Some clients put a space after the comma.
     const [, key, value] = /^([!-+\--~]+)(?: ([A-Za-z\d+/]*={0,2}))?$/.exec(pair.trim()) ?? [];
-    // "All keys MUST be unique." What every object has is no key either.
+    // All keys MUST be unique. What every object has is no key either.
     if (!key || key in metadata || (value && value.length % 4 !== 0)) throw BAD_METADATA(MOST_METADATA);
     metadata[key] = value ? Buffer.from(value, 'base64').toString() : null;
   }

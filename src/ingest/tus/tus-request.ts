@@ -83,6 +83,7 @@ export class TusRequest {
     return { [Symbol.asyncDispose]: held.release };
   }
 
+  /** Creates the upload. */
   async create(): Promise<UploadState> {
     const upload = await this.uploads.begin(this.id, this.headers);
     this.#upload = upload;
@@ -91,11 +92,13 @@ export class TusRequest {
     return this.headers.length === 0 && !upload.complete ? this.write() : upload;
   }
 
+  /** Finds the upload. @throws {HttpError} for one that does not exist for the client */
   async find(): Promise<UploadState> {
     this.#upload = await this.uploads.find(this.id);
     return this.#upload;
   }
 
+  /** Declares the length that was deferred. */
   async declareLength(length: number): Promise<void> {
     await this.uploads.open?.(this.id);
     await declareLength(this.#services.database, this.id, length);
@@ -131,6 +134,7 @@ export class TusRequest {
     return this.#upload;
   }
 
+  /** Discards the upload and what has come of it. */
   async discard(): Promise<void> {
     await this.uploads.remove(this.id);
     this.#services.digests.forget(this.id);
@@ -141,7 +145,7 @@ export class TusRequest {
   async finish(response: Response): Promise<Response> {
     const { headers } = response;
     const upload = this.#upload;
-    // "MUST be included in every PATCH response if the upload is going to expire."
+    // Upload-Expires MUST be included in every PATCH response if the upload is going to expire.
     if (upload) headers.set('Upload-Expires', upload.expiresAt.toUTCString());
     const more = upload?.complete ? await this.uploads.completed?.(this.id) : undefined;
     for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);

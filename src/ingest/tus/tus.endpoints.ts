@@ -33,7 +33,6 @@ const toUpload = {
 } as const;
 const toAppend = [...REFUSALS, OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS];
 
-/** Needs no account: clients ask before they sign in. */
 export const uploadOptions = defineEndpoint({
   method: 'options',
   path: PATH,

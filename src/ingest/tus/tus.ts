@@ -14,7 +14,7 @@ import { TusRequest, type TusServices, type Uploads } from './tus-request.ts';
 
 const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum';
 
-/** What the protocol does by each method; in quotes, what the specification demands. */
+/** The methods of the protocol. Comments with MUST and SHOULD say what its specification demands. */
 const HANDLERS: Readonly<Record<string, (request: TusRequest) => Promise<Response>>> = {
   POST: createUpload,
   HEAD: readState,
@@ -41,7 +41,7 @@ export async function answerTusRequest(
   if (!handle) throw methodNotAllowed(Object.keys(HANDLERS));
   const { raw } = c.req;
   const headers = readTusHeaders(method, raw.headers, uploads.maxBytes);
-  // "PATCH requests MUST use Content-Type: application/offset+octet-stream", and so must a creation with bytes.
+  // PATCH requests MUST use application/offset+octet-stream, and so MUST a creation with bytes.
   if (!headers.isStream && (method === 'PATCH' || (method === 'POST' && bringsBytes(raw))))
     throw NO_OFFSET_STREAM();
   const request = new TusRequest(c, services, uploads, headers, id || uploads.newId);
@@ -60,7 +60,7 @@ export async function answerTusRequest(
   }
 }
 
-/** "MUST contain the Tus-Version header. It MAY include the Tus-Extension and Tus-Max-Size headers." */
+/** MUST contain Tus-Version, MAY contain Tus-Extension and Tus-Max-Size. */
 function describeServer({ maxBytes }: Uploads): Response {
   return answer(204, {
     'Tus-Resumable': VERSION,
@@ -71,7 +71,7 @@ function describeServer({ maxBytes }: Uploads): Response {
   });
 }
 
-/** Creation: "The Server MUST acknowledge a successful upload creation with the 201 Created status and set Location." */
+/** Creates an upload. The Server MUST answer 201 and MUST set Location to the URL of the upload. */
 async function createUpload(request: TusRequest): Promise<Response> {
   const { headers, uploads, id } = request;
   const { length, isStream } = headers;
@@ -81,11 +81,11 @@ async function createUpload(request: TusRequest): Promise<Response> {
   if (headers.contentLength > (length ?? uploads.maxBytes)) throw UPLOAD_TOO_LONG();
   // Of an upload that had begun before, what is sent is its beginning again.
   const offset = upload.offset > 0 ? upload.offset : await request.receive();
-  // "If the Server did accept some data, it MUST include the Upload-Offset header in the response."
+  // If bytes came with the creation, the response MUST include Upload-Offset.
   return answer(201, { Location, 'Upload-Offset': offset });
 }
 
-/** "The Server MUST always include Upload-Offset", Upload-Length if it is known, and the metadata as they were sent. */
+/** Reads the state. MUST include Upload-Offset, Upload-Length if it is known, and the metadata as they were sent. */
 async function readState(request: TusRequest): Promise<Response> {
   let upload = await request.find();
   // Its process was killed after the last byte: no other request would complete it, since nothing is left to be sent.
@@ -93,20 +93,20 @@ async function readState(request: TusRequest): Promise<Response> {
   const { offset, length, metadata } = upload;
   return answer(200, {
     'Upload-Offset': offset,
-    // "As long as the length is not known, the Server MUST set Upload-Defer-Length: 1 in all responses to HEAD."
+    // As long as the length is not known, MUST set Upload-Defer-Length: 1.
     ...(length === undefined ? { 'Upload-Defer-Length': 1 } : { 'Upload-Length': length }),
     ...(metadata !== '' && { 'Upload-Metadata': metadata }),
   });
 }
 
-/** "The Server MUST acknowledge successful PATCH requests with 204 and MUST include Upload-Offset, the new offset." */
+/** Appends bytes. The Server MUST answer 204 and MUST include Upload-Offset, the new offset. */
 async function appendToUpload(request: TusRequest): Promise<Response> {
   const { headers, uploads } = request;
   const upload = await request.find();
-  // "If the offsets do not match, the Server MUST respond with 409 without modifying the upload resource."
+  // If the offsets do not match, MUST answer 409 without modifying the upload.
   if (headers.offset !== upload.offset) throw OTHER_OFFSET();
   const { length = upload.length } = headers;
-  // "Once set the length MUST NOT be changed." A client whose line broke declares it again.
+  // Once set, the length MUST NOT be changed. A client whose line broke declares it again.
   if (length !== undefined && length !== upload.length) {
     if (upload.length !== undefined || length < upload.offset) throw LENGTH_KNOWN();
     await request.declareLength(length);
@@ -115,7 +115,7 @@ async function appendToUpload(request: TusRequest): Promise<Response> {
   return answer(204, { 'Upload-Offset': await request.receive() });
 }
 
-/** Termination: "the Server SHOULD free associated resources and MUST respond with the 204 No Content status." */
+/** Terminates an upload. The Server SHOULD free its resources and MUST answer 204. */
 async function terminateUpload(request: TusRequest): Promise<Response> {
   await request.find();
   await request.discard();
@@ -124,7 +124,8 @@ async function terminateUpload(request: TusRequest): Promise<Response> {
 
 function answer(status: number, headers: Readonly<Record<string, string | number>> = {}): Response {
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string]);
-  return new Response(null, { status, headers: texts });
+  // An empty body is sent with Content-Length: 0, none at all in chunks.
+  return new Response(status === 204 ? null : '', { status, headers: texts });
 }
 
 /** Some clients create uploads by a POST that says nothing of a body, for which Deno's server makes one all the same. */
