@@ -22,7 +22,6 @@ CREATE TABLE IF NOT EXISTS direct_uploads (
   failure    text,
   CHECK (event_id IS NULL OR failure IS NULL)
 );
-CREATE INDEX IF NOT EXISTS direct_uploads_expires ON direct_uploads (expires_at);
 
 -- The files that are to come, each to an address of its own.
 CREATE TABLE IF NOT EXISTS direct_upload_files (

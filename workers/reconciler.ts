@@ -2,9 +2,7 @@ import { sweepIdempotencyKeys } from '#access/idempotency/ledger.ts';
 import { sweepSessions } from '#access/sessions/store.ts';
 import { markMissedRecordings } from '#capture/reports/missed-recordings.ts';
 import { sweepChanges } from '#changes/sweep.ts';
-import { forgetDirectUploads } from '#ingest/direct/end.ts';
-import type { FinishParts } from '#ingest/direct/finish.ts';
-import { finishDirectUploads } from '#ingest/direct/sweep.ts';
+import { type CompletionParts, sweepDirectUploads } from '#ingest/direct/direct-completion.ts';
 import { expireDrafts } from '#ingest/drafts.ts';
 import { expireUploads } from '#ingest/tus/uploads.ts';
 import { sweepUnfinished } from '#maintenance/sweep-unfinished.ts';
@@ -35,10 +33,10 @@ const COUNTING_MS = 10_000;
 const STORAGE_CHECK_MS = 300_000;
 
 /** What the reconciler works with. */
-export interface ReconcilerParts extends FinishParts {
+export interface ReconcilerParts extends CompletionParts {
   config: Pick<Config, 'scheduling' | 'changesDays'>;
   watch: Pick<DatabaseWatch, 'seen'>;
-  storage: FinishParts['storage'] & Pick<ObjectStorage, 'unfinished' | 'removeUnfinished'>;
+  storage: CompletionParts['storage'] & Pick<ObjectStorage, 'unfinished' | 'removeUnfinished'>;
   log: Logger;
 }
 
@@ -114,10 +112,9 @@ function finishing(parts: ReconcilerParts, start: StartLoop): Loop[] {
   const { database, config, log } = parts;
   return [
     start('completion of direct uploads', DIRECT_UPLOADS_MS, async () => {
-      const finished = await finishDirectUploads(parts);
+      const finished = await sweepDirectUploads(parts);
       if (finished > 0)
         log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
-      await forgetDirectUploads(database);
     }),
     start('search for missed recordings', MISSED_CHECK_MS, async () => {
       const missed = await markMissedRecordings(database, config.scheduling.recordingGraceMs);

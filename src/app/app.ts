@@ -3,7 +3,7 @@ import { runAs } from '#access/accounts/run-as.ts';
 import { UNSERVED } from '#access/roles/api-roles.ts';
 import { requireRole } from '#access/roles/guard.ts';
 import { authenticate } from '#access/sign-in/authentication.ts';
-import { EVENT_HEADER } from '#ingest/direct/address-uploads.ts';
+import { EVENT_HEADER } from '#ingest/direct/address.endpoints.ts';
 import { ADDRESSES } from '#ingest/direct/direct-uploads.ts';
 import { TUS_EXPOSED, tusHeaders } from '#ingest/tus/tus-headers.ts';
 import { servedDocument } from '#openapi/served.ts';

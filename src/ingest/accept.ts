@@ -9,7 +9,8 @@ import type { StagingLedger } from '#platform/storage/staging.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import type { Processing } from '#processing/processing.ts';
 import { startProcessing } from '#processing/start.ts';
-import { settleDraft, takeDraft } from './drafts.ts';
+import { takeDraft } from './draft-contents.ts';
+import { settleDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
 import { assignUploads, takeUploads } from './tus/finished-uploads.ts';
@@ -54,7 +55,7 @@ export async function accept(
   { staging, definitions }: AcceptParts,
 ): Promise<Accepted> {
   const { principal, requestId, draft, tracks, uploads = [], documents = [] } = intake;
-  const drafted = draft && (await takeDraft(trx, { ...draft, principal }));
+  const drafted = draft && (await takeDraft(trx, draft));
   const uploaded = await takeUploads(trx, uploads, principal);
   const all = [...(drafted?.tracks ?? []), ...tracks, ...uploaded];
   const { processing: usual, ...accepted } = await write(trx, intake, all);

@@ -31,7 +31,7 @@ export async function begunDrafts(
 ): Promise<BegunDraft[]> {
   const { rows } = await sql<BegunDraft>`
     WITH begun AS (
-      SELECT * FROM drafts WHERE door = ${door} AND event_id IS NULL AND expires_at > now()
+      SELECT * FROM drafts WHERE door = ${door} AND event_id IS NULL AND failure IS NULL AND expires_at > now()
       ORDER BY changed_at DESC, id LIMIT ${most}
     )
     SELECT id, owner, created_at AS "createdAt", changed_at AS "changedAt", expires_at AS "expiresAt",

@@ -3,6 +3,20 @@ import type { NewAttachment } from '#catalogue/events/attachments.ts';
 import type { NewDocument } from '#catalogue/events/documents.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platform/storage/staging-entries.ts';
+import { DraftGone } from './draft-refusals.ts';
+import {
+  type AcceptedDraft,
+  after,
+  type Draft,
+  type DraftOf,
+  draftOf,
+  lockDraft,
+  ownerOf,
+  requireOpen,
+  settleDraft,
+} from './drafts.ts';
 
 /** What a draft holds. */
 export interface DraftContents {
@@ -44,8 +58,75 @@ export async function contentsOf(db: Queryable, draftId: string): Promise<DraftC
   };
 }
 
+/**
+ * Gives a draft more, whose objects this process has stored and staged; from then on they live as long as the draft. What
+ * it has already is not added again: whoever has lost our answer sends the same once more.
+ *
+ * @returns the objects that it has no use for, to be discarded after the commit
+ * @throws {DraftGone}
+ * @throws {HttpError} 409 when it has been accepted
+ * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
+ */
+export async function addToDraft(
+  trx: Transaction,
+  which: DraftOf,
+  contents: Partial<DraftContents>,
+  staging: StagingLedger,
+): Promise<string[]> {
+  const draft = await lockDraft(trx, which);
+  requireOpen(draft);
+  const missing = missingIn(await contentsOf(trx, which.id), contents);
+  await insertContents(trx, which.id, missing);
+  await trx.updateTable('drafts').set({ changed_at: sql<Date>`now()` }).where('id', '=', which.id).execute();
+  const kept = keysOf(missing);
+  await staging.handToOwner(trx, kept, { owner: ownerOf(which.id), expiresAt: draft.expiresAt });
+  return keysOf(contents).filter((key) => !kept.includes(key));
+}
+
+/** Lets a draft live on from now. @param lifetimeMs in milliseconds @throws {DraftGone} */
+export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: number): Promise<Draft> {
+  requireOpen(await lockDraft(trx, which));
+  const row = await trx
+    .updateTable('drafts')
+    .set({ expires_at: after(lifetimeMs) })
+    .where('id', '=', which.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const keys = keysOf(await contentsOf(trx, which.id));
+  await orGone(which.id, extendOwned(trx, ownerOf(which.id), keys, row.expires_at));
+  return draftOf(row);
+}
+
+/**
+ * Takes what a draft holds for an event that the same transaction makes or changes: its objects leave the staging
+ * ledger, whichever process has stored them. `settleDraft` says afterwards what has become of it.
+ *
+ * @throws {DraftGone} the transaction must roll back
+ * @throws {HttpError} 409 when it has been accepted before
+ */
+export async function takeDraft(trx: Transaction, which: DraftOf): Promise<DraftContents> {
+  requireOpen(await lockDraft(trx, which));
+  const contents = await contentsOf(trx, which.id);
+  await orGone(which.id, commitOwned(trx, ownerOf(which.id), keysOf(contents)));
+  await removeContents(trx, which.id);
+  return contents;
+}
+
+/**
+ * Gives up what a draft holds, because an event has it already; its objects are removed soon after the commit.
+ *
+ * @throws {DraftGone}
+ * @throws {HttpError} 409 when it has been accepted before
+ */
+export async function dropDraft(trx: Transaction, which: DraftOf, accepted: AcceptedDraft): Promise<void> {
+  requireOpen(await lockDraft(trx, which));
+  await releaseOwned(trx, ownerOf(which.id));
+  await removeContents(trx, which.id);
+  await settleDraft(trx, which.id, accepted);
+}
+
 /** Of what is sent, what is not there already: files of the same flavor and the same bytes are. */
-export function missingIn(
+function missingIn(
   held: DraftContents,
   { tracks = [], attachments = [], catalogs = [] }: Partial<DraftContents>,
 ): DraftContents {
@@ -57,7 +138,7 @@ export function missingIn(
 }
 
 /** Writes more into a locked draft. */
-export async function insertContents(
+async function insertContents(
   trx: Transaction,
   draftId: string,
   { tracks, attachments, catalogs }: DraftContents,
@@ -85,7 +166,7 @@ export async function insertContents(
 }
 
 /** Empties a locked draft; its objects are the caller's. */
-export async function removeContents(trx: Transaction, draftId: string): Promise<void> {
+async function removeContents(trx: Transaction, draftId: string): Promise<void> {
   for (const table of ['draft_tracks', 'draft_attachments', 'draft_catalogs'] as const) {
     await trx.deleteFrom(table).where('draft_id', '=', draftId).execute();
   }
@@ -105,4 +186,12 @@ function isSame(a: NewTrack, b: NewTrack): boolean {
 
 function rowOf(draftId: string, { objectKey, tags = [], ...element }: NewTrack) {
   return { ...element, tags: [...tags], object_key: objectKey, draft_id: draftId };
+}
+
+async function orGone(id: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    throw error instanceof StagingExpired ? new DraftGone(id) : error;
+  }
 }

@@ -3,30 +3,30 @@ import { type Selectable, sql } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Draft as Row } from '#platform/database/schema.ts';
-import type { StagingLedger } from '#platform/storage/staging.ts';
-import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platform/storage/staging-entries.ts';
-import {
-  contentsOf,
-  type DraftContents,
-  insertContents,
-  keysOf,
-  missingIn,
-  removeContents,
-} from './draft-contents.ts';
+import { releaseOwned } from '#platform/storage/staging-entries.ts';
 import { DRAFT_ACCEPTED, DRAFT_TAKEN, DraftGone } from './draft-refusals.ts';
+import { discardUpload } from './tus/uploads.ts';
 
 /**
- * What comes in over several requests, before it becomes an event or a part of one: it outlives requests and processes,
- * until it is accepted, discarded, or expires.
+ * Files and metadata that arrive over several requests, before they become an event or a part of one. A draft outlives
+ * requests and processes. It is open until it is accepted, has failed, is closed or is discarded; the row is forgotten
+ * when it expires.
  */
 export interface Draft {
   id: string;
   /** The user name of the account it belongs to. */
   owner: string;
   createdAt: Date;
+  /** When it closes: nothing is added to it and no event is made of it any more. */
+  closesAt: Date;
   expiresAt: Date;
-  /** What has become of it; undefined before it is accepted. */
+  /** The event that it has become; undefined before it is accepted. */
   accepted: AcceptedDraft | undefined;
+  /** Why no event can be made of it, as a sentence. */
+  failure: string | undefined;
+  isClosed: boolean;
+  /** From which the event is made without another request, if that was given when the draft was opened. */
+  request: unknown;
 }
 
 /** The event that a draft has become, or a part of, and the workflow that was started then. */
@@ -35,38 +35,52 @@ export interface AcceptedDraft {
   workflowId: number | undefined;
 }
 
-/**
- * Which draft is meant, and by whom: nobody has anything to do with those of other doors, and only administrators with
- * those of other accounts.
- */
+/** A draft and who asks for it: only administrators reach drafts of other accounts, nobody those of other doors. */
 export interface DraftOf {
   id: string;
   /** The door it comes in at. */
   door: string;
-  principal: Principal;
+  /** Undefined when the caller has checked the account. */
+  principal: Principal | undefined;
 }
 
-/**
- * Opens a draft.
- *
- * @param options.id what it is to be called; a new name unless given
- * @param options.lifetimeMs how long it lives unless it is extended, in milliseconds
- * @throws {HttpError} 409 for a name that another draft has
- */
+/** A draft that an account asks for. */
+export type AskedDraft = DraftOf & { principal: Principal };
+
+/** A draft that is to be opened. */
+export interface NewDraft {
+  /** A new one unless given. */
+  id?: string;
+  door: string;
+  /** Its owner. */
+  principal: Pick<Principal, 'username'>;
+  /** How long it lives unless it is extended. */
+  lifetimeMs: number;
+  /** When it closes, if that is before it expires. */
+  closesAt?: Date;
+  /** From which the event is made without another request. */
+  request?: object;
+}
+
+const CLOSES_AT = sql<Date>`coalesce(closes_at, expires_at)`;
+
+/** Opens a draft. @throws {HttpError} 409 when another draft has the identifier */
 export async function openDraft(
   db: Queryable,
-  {
-    id = randomUUID(),
-    door,
-    principal,
-    lifetimeMs,
-  }: Omit<DraftOf, 'id'> & { id?: string; lifetimeMs: number },
+  { id = randomUUID(), door, principal, lifetimeMs, closesAt, request }: NewDraft,
 ): Promise<Draft> {
   // One that has expired is gone for whoever asks, whether it has been removed or not.
   await db.deleteFrom('drafts').where('id', '=', id).where('expires_at', '<=', sql<Date>`now()`).execute();
   const row = await db
     .insertInto('drafts')
-    .values({ id, door, owner: principal.username, expires_at: after(lifetimeMs) })
+    .values({
+      id,
+      door,
+      owner: principal.username,
+      expires_at: after(lifetimeMs),
+      closes_at: closesAt,
+      request: request && JSON.stringify(request),
+    })
     .onConflict((taken) => taken.doNothing())
     .returningAll()
     .executeTakeFirst();
@@ -82,7 +96,7 @@ export async function openDraft(
  */
 export async function forgetAccepted(
   db: Queryable,
-  { id, door, principal }: DraftOf,
+  { id, door, principal }: AskedDraft,
   { ofOthers }: { ofOthers: boolean },
 ): Promise<void> {
   const accepted = db
@@ -94,7 +108,7 @@ export async function forgetAccepted(
 }
 
 /** Gives a draft of this name up that is another account's; its objects are removed soon after the commit. */
-export async function discardOthers(trx: Transaction, { id, door, principal }: DraftOf): Promise<void> {
+export async function discardOthers(trx: Transaction, { id, door, principal }: AskedDraft): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('drafts')
     .where('id', '=', id)
@@ -104,108 +118,76 @@ export async function discardOthers(trx: Transaction, { id, door, principal }: D
   if (numDeletedRows > 0n) await releaseOwned(trx, ownerOf(id));
 }
 
-/** A draft. @throws {DraftGone} */
+/**
+ * Reads a draft that has not expired.
+ *
+ * @param options.lock other transactions cannot change it until this one ends
+ */
+export async function readDraft(
+  db: Queryable,
+  { id, door, principal }: DraftOf,
+  { lock = false } = {},
+): Promise<Draft | undefined> {
+  let rows = db
+    .selectFrom('drafts')
+    .selectAll()
+    .select(sql<boolean>`${CLOSES_AT} <= now()`.as('is_closed'))
+    .where('id', '=', id)
+    .where('door', '=', door)
+    .where('expires_at', '>', sql<Date>`now()`);
+  if (principal && !principal.isAdmin()) rows = rows.where('owner', '=', principal.username);
+  const row = await (lock ? rows.forUpdate() : rows).executeTakeFirst();
+  return row && draftOf(row);
+}
+
+/** Reads a draft. @throws {DraftGone} */
 export async function findDraft(db: Queryable, which: DraftOf): Promise<Draft> {
-  const row = await rowsOf(db, which).executeTakeFirst();
-  if (!row) throw new DraftGone(which.id);
-  return draftOf(row);
+  return (await readDraft(db, which)) ?? gone(which.id);
 }
 
-/** A draft that nobody else can change until the transaction ends. @throws {DraftGone} */
+/** Reads a draft that no other transaction can change until this one ends. @throws {DraftGone} */
 export async function lockDraft(trx: Transaction, which: DraftOf): Promise<Draft> {
-  const row = await rowsOf(trx, which).forUpdate().executeTakeFirst();
-  if (!row) throw new DraftGone(which.id);
-  return draftOf(row);
+  return (await readDraft(trx, which, { lock: true })) ?? gone(which.id);
 }
 
 /**
- * Gives a draft more, whose objects this process has stored and staged; from then on they live as long as the draft. What
- * it has already is not added again: whoever has lost our answer sends the same once more.
+ * Discards a draft and its uploads; their objects are removed soon after the commit. One that has been accepted stays.
  *
- * @returns the objects that it has no use for, to be discarded after the commit
+ * @returns the draft as it was before
  * @throws {DraftGone}
- * @throws {HttpError} 409 when it has been accepted
- * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
  */
-export async function addToDraft(
-  trx: Transaction,
-  which: DraftOf,
-  contents: Partial<DraftContents>,
-  staging: StagingLedger,
-): Promise<string[]> {
+export async function discardDraft(trx: Transaction, which: DraftOf): Promise<Draft> {
   const draft = await lockDraft(trx, which);
-  requireOpen(draft);
-  const missing = missingIn(await contentsOf(trx, which.id), contents);
-  await insertContents(trx, which.id, missing);
-  await trx.updateTable('drafts').set({ changed_at: sql<Date>`now()` }).where('id', '=', which.id).execute();
-  const kept = keysOf(missing);
-  await staging.handToOwner(trx, kept, { owner: ownerOf(which.id), expiresAt: draft.expiresAt });
-  return keysOf(contents).filter((key) => !kept.includes(key));
-}
-
-/** Lets a draft live on from now. @param lifetimeMs in milliseconds @throws {DraftGone} */
-export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: number): Promise<Draft> {
-  requireOpen(await lockDraft(trx, which));
-  const row = await trx
-    .updateTable('drafts')
-    .set({ expires_at: after(lifetimeMs) })
-    .where('id', '=', which.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const keys = keysOf(await contentsOf(trx, which.id));
-  await orGone(which.id, extendOwned(trx, ownerOf(which.id), keys, row.expires_at));
-  return draftOf(row);
-}
-
-/**
- * Gives a draft up; its objects are removed soon after the commit. What has been accepted stays as it is.
- *
- * @throws {DraftGone}
- */
-export async function discardDraft(trx: Transaction, which: DraftOf): Promise<void> {
-  if ((await lockDraft(trx, which)).accepted) return;
+  if (draft.accepted) return draft;
+  const uploads = await trx
+    .deleteFrom('draft_uploads')
+    .where('draft_id', '=', which.id)
+    .returning('upload_id')
+    .execute();
+  for (const { upload_id } of uploads) await discardUpload(trx, upload_id);
   await trx.deleteFrom('drafts').where('id', '=', which.id).execute();
   await releaseOwned(trx, ownerOf(which.id));
+  return draft;
 }
 
-/**
- * Takes what a draft holds for an event that the same transaction makes or changes: its objects leave the staging
- * ledger, whichever process has stored them. `settleDraft` says afterwards what has become of it.
- *
- * @throws {DraftGone} the transaction must roll back
- * @throws {HttpError} 409 when it has been accepted before
- */
-export async function takeDraft(trx: Transaction, which: DraftOf): Promise<DraftContents> {
-  requireOpen(await lockDraft(trx, which));
-  const contents = await contentsOf(trx, which.id);
-  await orGone(which.id, commitOwned(trx, ownerOf(which.id), keysOf(contents)));
-  await removeContents(trx, which.id);
-  return contents;
-}
-
-/**
- * Gives up what a draft holds, because an event has it already; its objects are removed soon after the commit.
- *
- * @throws {DraftGone}
- * @throws {HttpError} 409 when it has been accepted before
- */
-export async function dropDraft(trx: Transaction, which: DraftOf, accepted: AcceptedDraft): Promise<void> {
-  requireOpen(await lockDraft(trx, which));
-  await releaseOwned(trx, ownerOf(which.id));
-  await removeContents(trx, which.id);
-  await settleDraft(trx, which.id, accepted);
-}
-
-/** Writes down what has become of a draft that was taken, for whoever asks again. */
+/** Records the outcome of a draft: its event, or why none can be made. A draft that is not open stays as it is. */
 export async function settleDraft(
-  trx: Transaction,
+  db: Queryable,
   id: string,
-  { eventId, workflowId }: AcceptedDraft,
+  outcome: AcceptedDraft | { failure: string },
 ): Promise<void> {
-  await trx
+  const {
+    eventId = null,
+    workflowId = null,
+    failure = null,
+  } = outcome as Partial<AcceptedDraft & { failure: string }>;
+  await db
     .updateTable('drafts')
-    .set({ event_id: eventId, workflow_id: workflowId ?? null })
+    .set({ event_id: eventId, workflow_id: workflowId, failure })
     .where('id', '=', id)
+    .where('event_id', 'is', null)
+    .where('failure', 'is', null)
+    .where(CLOSES_AT, '>', sql<Date>`now()`)
     .execute();
 }
 
@@ -230,39 +212,43 @@ export async function expireDrafts(database: Database): Promise<number> {
   return expired.filter(({ event_id }) => event_id === null).length;
 }
 
-function requireOpen({ id, accepted }: Draft): void {
-  if (accepted) throw DRAFT_ACCEPTED(id);
+/** Whether files and an event can still come of a draft. */
+export function isOpen({ accepted, failure, isClosed }: Draft): boolean {
+  return !accepted && failure === undefined && !isClosed;
 }
 
-function rowsOf(db: Queryable, { id, door, principal }: DraftOf) {
-  const drafts = db
-    .selectFrom('drafts')
-    .selectAll()
-    .where('id', '=', id)
-    .where('door', '=', door)
-    .where('expires_at', '>', sql<Date>`now()`);
-  return principal.isAdmin() ? drafts : drafts.where('owner', '=', principal.username);
+/** @throws {HttpError} 409 when it has been accepted, else 404 */
+export function requireOpen(draft: Draft): void {
+  if (draft.accepted) throw DRAFT_ACCEPTED(draft.id);
+  if (!isOpen(draft)) gone(draft.id);
 }
 
-async function orGone(id: string, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    throw error instanceof StagingExpired ? new DraftGone(id) : error;
-  }
+function gone(id: string): never {
+  throw new DraftGone(id);
 }
 
 /** What a draft is called on the staging ledger; no process is called so. */
-function ownerOf(draftId: string): string {
+export function ownerOf(draftId: string): string {
   return `draft ${draftId}`;
 }
 
-function draftOf({ id, owner, created_at, expires_at, event_id, workflow_id }: Selectable<Row>): Draft {
-  const accepted =
-    event_id === null ? undefined : { eventId: event_id, workflowId: workflow_id ?? undefined };
-  return { id, owner, createdAt: created_at, expiresAt: expires_at, accepted };
+/** A draft as its row has it. */
+export function draftOf({ is_closed = false, ...row }: Selectable<Row> & { is_closed?: boolean }): Draft {
+  const { id, owner, created_at: createdAt, expires_at: expiresAt, event_id: eventId, request } = row;
+  return {
+    id,
+    owner,
+    createdAt,
+    expiresAt,
+    request,
+    closesAt: row.closes_at ?? expiresAt,
+    accepted: eventId === null ? undefined : { eventId, workflowId: row.workflow_id ?? undefined },
+    failure: row.failure ?? undefined,
+    isClosed: is_closed,
+  };
 }
 
-function after(milliseconds: number) {
+/** That many milliseconds from now by the clock of the database. */
+export function after(milliseconds: number) {
   return sql<Date>`now() + make_interval(secs => ${milliseconds / 1000})`;
 }

@@ -6,6 +6,7 @@ import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { EventEdits, TrackPurpose } from '#catalogue/events/update/edits.ts';
 import type { Refusals } from '#catalogue/events/update/refusals.ts';
 import type { Processing } from '#processing/processing.ts';
+import type { DraftOf } from './drafts.ts';
 import type { UploadOf } from './tus/finished-uploads.ts';
 
 /** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
@@ -21,7 +22,7 @@ export interface Intake {
   /** Finished uploads, whose tracks come after them. */
   uploads?: readonly UploadOf[];
   /** Whose tracks come before them, and whose attachments the event gets; what it has become is written down then. */
-  draft?: { id: string; door: string };
+  draft?: DraftOf;
   documents?: readonly NewDocument[];
   /** What is done with what has come, where that is not for the event to say. */
   processing?: Processing;

@@ -96,7 +96,7 @@ class Sending {
 /** What the server has noted of an upload, which is nothing that is not durable. */
 async function noted({ database }: TestServer, { id, path }: Sending): Promise<number> {
   const file = await database
-    .selectFrom('direct_upload_files')
+    .selectFrom('draft_uploads')
     .select('upload_id')
     .where('token_sha256', '=', createHash('sha256').update(id).digest('hex'))
     .executeTakeFirst();

@@ -3,10 +3,9 @@ import pino from 'pino';
 import * as tus from 'tus-js-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Directory } from '#access/accounts/directory.ts';
-import { forgetDirectUploads, takeBack } from '#ingest/direct/end.ts';
-import { finishDirectUpload } from '#ingest/direct/finish.ts';
-import { startOver } from '#ingest/direct/outcome.ts';
-import { finishDirectUploads } from '#ingest/direct/sweep.ts';
+import { completeDirectUpload, sweepDirectUploads } from '#ingest/direct/direct-completion.ts';
+import { directDraft, startOver } from '#ingest/direct/direct-uploads.ts';
+import { discardDraft, expireDrafts } from '#ingest/drafts.ts';
 import { expireUploads } from '#ingest/tus/uploads.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { sendForm } from '../support/event-writes.ts';
@@ -121,14 +120,14 @@ async function expectStatus(url: string, status: number): Promise<void> {
 const uploadOf = (directId: string) =>
   database
     .selectFrom('uploads')
-    .innerJoin('direct_upload_files', 'upload_id', 'uploads.id')
+    .innerJoin('draft_uploads', 'upload_id', 'uploads.id')
     .select(['uploads.id', 'uploads.expires_at'])
-    .where('direct_upload_id', '=', directId)
+    .where('draft_id', '=', directId)
     .executeTakeFirstOrThrow();
 
 const uploadIds = async (directId: string) => {
-  const files = database.selectFrom('direct_upload_files').select('upload_id');
-  return (await files.where('direct_upload_id', '=', directId).execute()).map(({ upload_id }) => upload_id);
+  const files = database.selectFrom('draft_uploads').select('upload_id');
+  return (await files.where('draft_id', '=', directId).execute()).map(({ upload_id }) => upload_id);
 };
 
 const tracksOf = (eventId = '') =>
@@ -351,19 +350,19 @@ describe('a direct upload', () => {
 
 describe('the event of a direct upload is made once', () => {
   const occasion = () => ({ requestId: 'test', log: context.log });
-  const finish = (id: string) => finishDirectUpload(context, id, occasion());
-  const sweep = () => finishDirectUploads({ ...context }, 0);
+  const finish = (id: string) => completeDirectUpload(context, id, occasion());
+  const sweep = () => sweepDirectUploads({ ...context }, 0);
 
   /** All bytes have come, and the process was killed before it made the event. */
   async function killed(direct: Addresses, { noted = true } = {}): Promise<void> {
     // The upload is not complete as long as one more file is awaited.
     const awaited = { position: 99, token_sha256: '0'.repeat(64), flavor: 'never/comes' };
     await database
-      .insertInto('direct_upload_files')
-      .values({ direct_upload_id: direct.id, upload_id: 'never-comes-at-all', ...awaited })
+      .insertInto('draft_uploads')
+      .values({ draft_id: direct.id, upload_id: 'never-comes-at-all', ...awaited })
       .execute();
     for (const url of direct.urls) await sendFile(url, 100);
-    await database.deleteFrom('direct_upload_files').where('position', '=', 99).execute();
+    await database.deleteFrom('draft_uploads').where('position', '=', 99).execute();
     if (noted) return;
     // As a folder is after the object was made and before that was noted.
     const files = database.updateTable('uploads').set({ completed_at: null, mediatype: null, sha256: null });
@@ -407,7 +406,7 @@ describe('the event of a direct upload is made once', () => {
     await killed(direct);
     await expectOneEvent(async () => {
       const results = await Promise.all(Array.from({ length: 8 }, () => finish(direct.id)));
-      expect(new Set(results.map((result) => result?.eventId)).size).toBe(1);
+      expect(new Set(results.map((result) => result?.accepted?.eventId)).size).toBe(1);
       expect(results[0]?.failure).toBeUndefined();
     });
   });
@@ -420,8 +419,8 @@ describe('the event of a direct upload is made once', () => {
       expect((await tusRequest('DELETE', direct.url)).status).toBe(204);
       return context.directory.find(username);
     };
-    const now = await finishDirectUpload({ ...context, directory: { find } }, direct.id, occasion());
-    expect(now).toMatchObject({ failure: undefined, eventId: undefined });
+    const now = await completeDirectUpload({ ...context, directory: { find } }, direct.id, occasion());
+    expect(now).toMatchObject({ failure: undefined, accepted: undefined });
     expect((await patchAll(direct.url, bytes(30))).headers.get('Inlet-Event-Id')).toEqual(expect.any(String));
   });
 
@@ -542,15 +541,16 @@ describe('the end of a direct upload', () => {
   /** Uploads that live on although no direct upload has them. */
   async function expectNoStrays(): Promise<void> {
     const { rows } = await sql`SELECT id FROM uploads
-      WHERE expires_at > now() AND id NOT IN (SELECT upload_id FROM direct_upload_files)`.execute(database);
+      WHERE expires_at > now() AND id NOT IN (SELECT upload_id FROM draft_uploads)`.execute(database);
     expect(rows).toEqual([]);
   }
 
   async function expire(id: string, secondsAgo: number): Promise<void> {
-    const expires_at = new Date(Date.now() - secondsAgo * 1000);
-    await database.updateTable('direct_uploads').set({ expires_at }).where('id', '=', id).execute();
+    const closes_at = new Date(Date.now() - secondsAgo * 1000);
+    const expires_at = new Date(closes_at.getTime() + 7 * 86_400_000);
+    await database.updateTable('drafts').set({ closes_at, expires_at }).where('id', '=', id).execute();
     const ids = await uploadIds(id);
-    await database.updateTable('uploads').set({ expires_at }).where('id', 'in', ids).execute();
+    await database.updateTable('uploads').set({ expires_at: closes_at }).where('id', 'in', ids).execute();
   }
 
   /** Sends so many bytes, and as many once more when `go` is called. */
@@ -573,14 +573,14 @@ describe('the end of a direct upload', () => {
   test('makes an address 410 once it has expired, and removes what has come', async () => {
     const { id, url } = await handOut(BOTH);
     await sendFile(url, 9);
-    const direct = database.selectFrom('direct_uploads').select('expires_at').where('id', '=', id);
-    expect((await uploadOf(id)).expires_at).toEqual((await direct.executeTakeFirstOrThrow()).expires_at);
+    const direct = database.selectFrom('drafts').select('closes_at').where('id', '=', id);
+    expect((await uploadOf(id)).expires_at).toEqual((await direct.executeTakeFirstOrThrow()).closes_at);
     await expire(id, 1);
     await expectStatus(url, 410);
     expect(await stateOf(id)).toMatchObject({ state: 'expired', files: [{ offset: 0 }, { offset: 0 }] });
-    expect(await forgetDirectUploads(database)).toBe(0);
+    expect(await expireDrafts(database)).toBe(0);
     await expire(id, 8 * 86_400);
-    expect(await forgetDirectUploads(database)).toBe(1);
+    expect(await expireDrafts(database)).toBe(1);
     expect((await stateOf(id)).status).toBe(404);
   });
 
@@ -615,13 +615,12 @@ describe('the end of a direct upload', () => {
   test('by an event keeps a file from being given up', async () => {
     const { id, url } = await handOut();
     await sendPart(url, 10);
-    const { id: uploadId } = await uploadOf(id);
     let removing: Promise<Response> | undefined;
     await database.transaction().execute(async (trx) => {
-      await sql`SELECT FROM uploads WHERE id = ${uploadId} FOR UPDATE`.execute(trx);
+      await sql`SELECT FROM drafts WHERE id = ${id} FOR UPDATE`.execute(trx);
       removing = tusRequest('DELETE', url);
       await untilOneWaits(database);
-      await sql`UPDATE direct_uploads SET event_id = 'made-of-it' WHERE id = ${id}`.execute(trx);
+      await sql`UPDATE drafts SET event_id = 'made-of-it' WHERE id = ${id}`.execute(trx);
     });
     const answer = await removing;
     const sentence = "The event 'made-of-it' has been made of the direct upload; it stays.";
@@ -632,15 +631,14 @@ describe('the end of a direct upload', () => {
     const { id, url } = await handOut();
     await sendPart(url, 10);
     const { id: given } = await uploadOf(id);
-    let taking = Promise.resolve();
+    let taking: Promise<unknown> | undefined;
     await database.transaction().execute(async (trx) => {
       await startOver(trx, id, given);
-      taking = takeBack(database, id);
-      // It knows the files by now, and waits for the one that is given up.
+      taking = database.transaction().execute((other) => discardDraft(other, directDraft(id)));
       await untilOneWaits(database);
       await sql`INSERT INTO uploads (id, owner, filename, object_key, handle, expires_at)
         SELECT upload_id, 'admin', 'anew', 'track/anew', '', now() + interval '1 hour'
-        FROM direct_upload_files WHERE direct_upload_id = ${id}`.execute(trx);
+        FROM draft_uploads WHERE draft_id = ${id}`.execute(trx);
     });
     await taking;
     await expectNoStrays();
@@ -651,7 +649,7 @@ describe('the end of a direct upload', () => {
     const { answered, go } = sendHalf(url, 45);
     await untilBegun(id);
     const past = new Date(Date.now() - 1000);
-    await database.updateTable('direct_uploads').set({ expires_at: past }).where('id', '=', id).execute();
+    await database.updateTable('drafts').set({ closes_at: past }).where('id', '=', id).execute();
     go();
     expect(await seen(await answered)).toEqual([410, 'The address has expired.']);
   });
@@ -685,7 +683,7 @@ describe('the end of a direct upload', () => {
     const { id, urls } = await handOut(BOTH);
     await sendFile(urls[0] ?? '', 100);
     await sendPart(urls[1] ?? '', 100);
-    const all = await database.selectFrom('direct_uploads').select(['id', 'event_id']).execute();
+    const all = await database.selectFrom('drafts').select(['id', 'event_id']).execute();
     for (const [i, each] of all.entries()) {
       if (each.id !== id && i % 2 === 0) expect(await takeBackAs(each.id)).toBe(each.event_id ? 409 : 204);
       else await expire(each.id, 1);

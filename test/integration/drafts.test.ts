@@ -8,17 +8,9 @@ import { Principal } from '#access/principal.ts';
 import { newEventColumns } from '#catalogue/events/columns.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import { accept } from '#ingest/accept.ts';
-import { contentsOf } from '#ingest/draft-contents.ts';
+import { addToDraft, contentsOf, extendDraft } from '#ingest/draft-contents.ts';
 import { DraftGone } from '#ingest/draft-refusals.ts';
-import {
-  addToDraft,
-  type DraftOf,
-  discardDraft,
-  expireDrafts,
-  extendDraft,
-  findDraft,
-  openDraft,
-} from '#ingest/drafts.ts';
+import { type AskedDraft, discardDraft, expireDrafts, findDraft, openDraft } from '#ingest/drafts.ts';
 import type { ExistingTarget, NewTarget } from '#ingest/intake.ts';
 import { folderIn } from '#platform/storage/folder-backend.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
@@ -43,7 +35,7 @@ const dataDir = await mkdtemp(join(tmpdir(), 'inlet-drafts-'));
 const storage = await folderIn(dataDir).open();
 afterAll(() => rm(dataDir, { recursive: true }));
 
-let draft: DraftOf;
+let draft: AskedDraft;
 let ledgers: StagingLedger[];
 beforeEach(async () => {
   ledgers = [];
@@ -65,7 +57,7 @@ function process(): StagingLedger {
 
 const within = <T>(work: Parameters<ReturnType<typeof db.database.transaction>['execute']>[0]) =>
   db.database.transaction().execute(work) as Promise<T>;
-const opened = async (principal = agent): Promise<DraftOf> => {
+const opened = async (principal = agent): Promise<AskedDraft> => {
   const { id } = await openDraft(db.database, { door: DOOR, principal, lifetimeMs: HOUR_MS });
   return { id, door: DOOR, principal };
 };
@@ -112,8 +104,8 @@ const newEvent = (id: string = randomUUID()): NewTarget => {
   return { kind: 'new', events, gapMs: 0 };
 };
 const acceptDraft = (by: StagingLedger, into: NewTarget | ExistingTarget = newEvent(), which = draft) => {
-  const { principal, ...draft } = which;
-  const intake = { principal, requestId: 'r', target: into, tracks: [], draft };
+  const { principal } = which;
+  const intake = { principal, requestId: 'r', target: into, tracks: [], draft: which };
   return within((trx) => accept(trx, intake, { staging: by, definitions }));
 };
 

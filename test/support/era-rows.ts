@@ -145,11 +145,24 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
         '2030-01-01T00:00:00Z', NULL, NULL),
       ('direct-2', 'lms', '{"username": "anonymous", "name": "", "email": "", "provider": "inlet"}', '{ROLE_A,"B, C"}',
         'request-2', '{}', '1.0.0', 1, DEFAULT, '2025-02-02T08:00:00Z', 'event-1', NULL),
-      ('direct-3', 'lms', '{}', '{}', 'request-3', '{}', '1.1.0', 1, DEFAULT, '2025-02-02T08:00:00Z', NULL, 'Gone.');
+      ('direct-3', 'lms', '{}', '{}', 'request-3', '{}', '1.1.0', 1, DEFAULT, '2025-02-02T08:00:00Z', NULL, 'Gone.'),
+      ('direct-open', 'admin', '{"username": "ada", "name": "Ada L.", "email": "", "provider": "inlet"}', '{ROLE_A}',
+        'request-4', '{"acl": "[]", "processing": "{\\"workflow\\": \\"schedule-and-upload\\"}", "metadata":
+        "[{\\"flavor\\": \\"dublincore/episode\\", \\"fields\\": [{\\"id\\": \\"title\\", \\"value\\": \\"Sent later\\"}]}]"}',
+        '1.11.0', 100, DEFAULT, '2099-01-01T00:00:00Z', NULL, NULL),
+      ('direct-finished', 'admin', '{}', NULL, 'request-5', '{}', '1.11.0', 100, DEFAULT, '2099-01-01T00:00:00Z',
+        'event-1', NULL),
+      ('direct-failed', 'admin', '{}', NULL, 'request-6', '{}', '1.11.0', 100, DEFAULT, '2099-01-01T00:00:00Z', NULL,
+        'The account is gone.'),
+      ('direct-expired', 'admin', '{}', NULL, 'request-7', '{}', '1.11.0', 100, DEFAULT, now() - interval '1 day', NULL, NULL);
     INSERT INTO direct_upload_files (direct_upload_id, position, token_sha256, field, flavor, upload_id, filename, bytes)
       VALUES
       ('direct-1', 0, repeat('e5', 32), 'presenter', 'presenter/source', 'upload-of-direct-1', NULL, NULL),
-      ('direct-2', 0, repeat('f6', 32), NULL, 'captions/source', 'upload-of-direct-2', 'de.vtt', 7);
+      ('direct-2', 0, repeat('f6', 32), NULL, 'captions/source', 'upload-of-direct-2', 'de.vtt', 7),
+      ('direct-open', 0, encode(sha256('open'), 'hex'), NULL, 'presenter/source', 'upload-of-direct-4', NULL, NULL),
+      ('direct-finished', 0, encode(sha256('finished'), 'hex'), NULL, 'presenter/source', 'upload-of-direct-5', 'a.mp4', 9),
+      ('direct-failed', 0, encode(sha256('failed'), 'hex'), NULL, 'presenter/source', 'upload-of-direct-6', NULL, NULL),
+      ('direct-expired', 0, encode(sha256('expired'), 'hex'), NULL, 'presenter/source', 'upload-of-direct-7', NULL, NULL);
     UPDATE uploads SET expires_by = '2030-01-02T00:00:00Z' WHERE owner = 'ada'`,
   '0020': `
     INSERT INTO draft_attachments (id, draft_id, flavor, tags, filename, mediatype, object_key, size, sha256) VALUES
@@ -206,4 +219,11 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO capture_agents (id, forgotten) VALUES ('hall-0', true)`,
   '0036': `
     UPDATE events SET own_acl = true WHERE id = 'event-2'`,
+  '0038': `
+    -- As the version before writes it.
+    INSERT INTO direct_uploads (id, account, principal, roles, request_id, fields, version, max_bytes, expires_at)
+      SELECT 'direct-between', account, principal, roles, 'request-8', fields, version, max_bytes, expires_at
+      FROM direct_uploads WHERE id = 'direct-open';
+    INSERT INTO direct_upload_files (direct_upload_id, position, token_sha256, field, flavor, upload_id) VALUES
+      ('direct-between', 0, encode(sha256('between'), 'hex'), 'presenter', 'presenter/source', 'upload-of-direct-8')`,
 };

@@ -1,148 +1,157 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { createHash, randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
-import type { DirectUpload as Row } from '#platform/database/schema.ts';
 import type { ApiVersion } from '#platform/http/answer/version.ts';
-import { newUploadId } from '../tus/uploads.ts';
+import { type AcceptedDraft, type Draft, openDraft, readDraft } from '../drafts.ts';
+import { discardUpload, newUploadId } from '../tus/uploads.ts';
 
-/** Where the addresses are that are handed out. */
+/** The prefix of the addresses that are handed out. */
 export const ADDRESSES = '/direct-uploads';
 
-/** As whom an event is to be made. */
+/** The account for which an event is made. */
 export interface Author {
   username: string;
   name: string;
   email: string;
   provider: string;
   /** Undefined: those that the account of that name has when the event is made. */
-  roles: readonly string[] | undefined;
+  roles?: readonly string[];
 }
 
-/** A file that is to come. */
-export interface FileOf {
-  /** The form field it would have come in, if it was asked for by one. */
+/** A file that is awaited. */
+export interface AwaitedFile {
+  /** The form field that it was asked for by, if any. */
   field: string | undefined;
   flavor: string;
 }
 
-/** What is known of a file, whether or not anything of it has come. */
-export interface DirectFile extends FileOf {
-  /** The upload that it comes by; there may be none yet. */
+/** A file with what has been received of it. */
+export interface DirectFile extends AwaitedFile {
+  /** The upload that it comes by; none of that name may exist yet. */
   uploadId: string;
   begun: boolean;
   filename: string | undefined;
   /** In bytes; undefined while nobody knows. */
   length: number | undefined;
-  /** How many bytes are durable. */
+  /** Durable bytes. */
   offset: number;
   complete: boolean;
 }
 
-/** What somebody asked for: files that people without an account may send, and the event that becomes of them. */
-export interface DirectUpload {
-  id: string;
-  /** The account that asked for it. */
-  account: string;
+/** From which the event of a direct upload is made. */
+export interface DirectRequest {
   author: Author;
-  /** The request that asked for it. */
   requestId: string;
   /** Form fields of the event, as they were sent in a version of the API. */
   fields: Readonly<Record<string, string>>;
   version: ApiVersion;
   /** Of each file. */
   maxBytes: number;
-  expiresAt: Date;
-  expired: boolean;
-  /** The event that was made of it. */
-  eventId: string | undefined;
-  /** Why no event could be made of it; a sentence. */
-  failure: string | undefined;
+}
+
+/** A draft whose files people without an account send to addresses of their own. Its owner is the account that asked for them. */
+export interface DirectUpload extends Draft {
+  request: DirectRequest;
   files: DirectFile[];
 }
 
 const TOKEN_BYTES = 32;
+/** A direct upload can be read for that long after it has closed. */
+const KEPT_MS = 7 * 86_400_000;
 
-/** Enters a direct upload. @returns its name, and for each file the secret end of its address, which is not kept */
-export async function insertDirectUpload(
+/** The draft of a direct upload; access to it is for the caller to check. */
+export function directDraft(id: string) {
+  return { id, door: 'direct', principal: undefined };
+}
+
+/** Opens a direct upload. @returns its identifier, and for each file the last part of its address, which is not stored */
+export async function openDirectUpload(
   trx: Transaction,
-  {
-    author: { roles, ...author },
-    files,
-    ...asked
-  }: Pick<
-    DirectUpload,
-    'account' | 'author' | 'requestId' | 'fields' | 'version' | 'maxBytes' | 'expiresAt'
-  > & { files: readonly FileOf[] },
+  account: string,
+  { files, closesAt, ...request }: DirectRequest & { files: readonly AwaitedFile[]; closesAt: Date },
 ): Promise<{ id: string; tokens: string[] }> {
-  const id = randomUUID();
+  const lifetimeMs = closesAt.getTime() - Date.now() + KEPT_MS;
+  const owner = { username: account };
+  const { id } = await openDraft(trx, { door: 'direct', principal: owner, lifetimeMs, closesAt, request });
   const tokens = files.map(() => randomBytes(TOKEN_BYTES).toString('base64url'));
-  await trx
-    .insertInto('direct_uploads')
-    .values({
-      id,
-      account: asked.account,
-      principal: JSON.stringify(author),
-      roles: roles ? [...roles] : null,
-      request_id: asked.requestId,
-      fields: JSON.stringify(asked.fields),
-      version: asked.version,
-      max_bytes: asked.maxBytes,
-      expires_at: asked.expiresAt,
-    })
-    .execute();
-  await trx
-    .insertInto('direct_upload_files')
-    .values(
-      files.map(({ field, flavor }, position) => ({
-        direct_upload_id: id,
-        position,
-        token_sha256: digestOf(tokens[position] ?? ''),
-        field: field ?? null,
-        flavor,
-        upload_id: newUploadId(),
-      })),
-    )
-    .execute();
+  const rows = files.map(({ field, flavor }, position) => ({
+    ...{ draft_id: id, position, field, flavor, upload_id: newUploadId() },
+    token_sha256: digestOf(tokens[position] ?? ''),
+  }));
+  await trx.insertInto('draft_uploads').values(rows).execute();
   return { id, tokens };
 }
 
-/** A direct upload by its name, also one that is over. */
-export async function findDirectUpload(db: Queryable, id: string): Promise<DirectUpload | undefined> {
-  const row = await db
-    .selectFrom('direct_uploads')
-    .selectAll()
-    .select(sql<boolean>`expires_at <= now()`.as('expired'))
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && directUploadOf(row, await filesOf(db, id));
+/**
+ * Reads a direct upload, also one that is not open any more.
+ *
+ * @param options.lock other transactions cannot change it until this one ends
+ */
+export async function findDirectUpload(
+  db: Queryable,
+  id: string,
+  options?: { lock: boolean },
+): Promise<DirectUpload | undefined> {
+  const draft = await readDraft(db, directDraft(id), options);
+  return draft && { ...draft, request: draft.request as DirectRequest, files: await filesOf(db, id) };
 }
 
-/** The direct upload that has a file whose address ends so, and that file. */
+/** Finds the file whose address ends with the token. */
 export async function findByToken(
   db: Queryable,
   token: string,
 ): Promise<{ direct: DirectUpload; file: DirectFile } | undefined> {
   const row = await db
-    .selectFrom('direct_upload_files')
-    .select(['direct_upload_id', 'position'])
+    .selectFrom('draft_uploads')
+    .select(['draft_id', 'position'])
     .where('token_sha256', '=', digestOf(token))
     .executeTakeFirst();
-  const direct = row && (await findDirectUpload(db, row.direct_upload_id));
-  // By its place: it may come by another upload since.
+  const direct = row && (await findDirectUpload(db, row.draft_id));
+  // By its place: another upload may have taken that of before.
   const file = row && direct?.files[row.position];
   return direct && file && { direct, file };
 }
 
+/**
+ * Discards what has come of a file, unless an event has it. The next upload to its address gets another identifier, so
+ * that no request takes one for the other.
+ *
+ * @returns the event that has it
+ */
+export async function startOver(
+  trx: Transaction,
+  id: string,
+  uploadId: string,
+): Promise<AcceptedDraft | undefined> {
+  const draft = await readDraft(trx, directDraft(id), { lock: true });
+  if (draft?.accepted) return draft.accepted;
+  await discardUpload(trx, uploadId);
+  const files = trx.updateTable('draft_uploads').set({ upload_id: newUploadId() });
+  await files.where('upload_id', '=', uploadId).execute();
+  return undefined;
+}
+
+/** Stores the names and sizes of all files, because their uploads expire. */
+export async function keepFiles(trx: Transaction, id: string): Promise<void> {
+  await trx
+    .updateTable('draft_uploads')
+    .from('uploads')
+    .set((is) => ({ filename: is.ref('uploads.filename'), bytes: is.ref('uploads.length') }))
+    .where('draft_id', '=', id)
+    .whereRef('uploads.id', '=', 'upload_id')
+    .execute();
+}
+
 async function filesOf(db: Queryable, id: string): Promise<DirectFile[]> {
   const rows = await db
-    .selectFrom('direct_upload_files as file')
+    .selectFrom('draft_uploads as file')
     .leftJoin('uploads', (on) =>
       on.onRef('uploads.id', '=', 'file.upload_id').on('uploads.expires_at', '>', sql<Date>`now()`),
     )
     .select(['file.field', 'file.flavor', 'file.upload_id', 'file.filename as kept_name', 'file.bytes'])
     .select(['uploads.id', 'uploads.filename', 'uploads.length', 'uploads.stored', 'uploads.rest_bytes'])
     .select('uploads.completed_at')
-    .where('direct_upload_id', '=', id)
+    .where('draft_id', '=', id)
     .orderBy('position')
     .execute();
   return rows.map((row) => ({
@@ -155,23 +164,6 @@ async function filesOf(db: Queryable, id: string): Promise<DirectFile[]> {
     offset: row.bytes ?? (row.stored ?? 0) + (row.rest_bytes ?? 0),
     complete: row.bytes !== null || row.completed_at !== null,
   }));
-}
-
-function directUploadOf(row: Selectable<Row> & { expired: boolean }, files: DirectFile[]): DirectUpload {
-  return {
-    id: row.id,
-    account: row.account,
-    author: { ...(row.principal as unknown as Omit<Author, 'roles'>), roles: row.roles ?? undefined },
-    requestId: row.request_id,
-    fields: row.fields as Record<string, string>,
-    version: row.version as ApiVersion,
-    maxBytes: row.max_bytes,
-    expiresAt: row.expires_at,
-    expired: row.expired,
-    eventId: row.event_id ?? undefined,
-    failure: row.failure ?? undefined,
-    files,
-  };
 }
 
 function digestOf(token: string): string {

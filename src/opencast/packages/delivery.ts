@@ -1,14 +1,14 @@
 import { isMedia } from '#catalogue/events/tracks.ts';
 import { accept } from '#ingest/accept.ts';
-import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
-import { type AcceptedDraft, dropDraft, lockDraft } from '#ingest/drafts.ts';
+import { contentsOf, type DraftContents, dropDraft } from '#ingest/draft-contents.ts';
+import { type AcceptedDraft, lockDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { type Deliverer, type Delivery, processingFor } from './delivery-processing.ts';
 import { documentsOf, editsOf, furtherEventOf, newEventOf } from './event-of-package.ts';
 import { nextPart, recordedAs, writePart } from './further-recordings.ts';
-import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { type PackageServices, packageOf } from './packages.ts';
 import { BEING_PROCESSED, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
 
 export const NO_MEDIA = refusal(
@@ -88,7 +88,7 @@ async function intakeOf(
     principal,
     rights: 'delivery',
     requestId,
-    draft: { id: delivery.draftId, door: DOOR },
+    draft: packageOf(delivery.draftId, principal),
     tracks: [],
     documents: documentsOf(contents, catalogs),
     processing,

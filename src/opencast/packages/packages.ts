@@ -3,7 +3,7 @@ import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
 import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
-import type { Draft, DraftOf } from '#ingest/drafts.ts';
+import type { AskedDraft, Draft } from '#ingest/drafts.ts';
 import type { UploadGate, WhenFull } from '#ingest/gate.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Config } from '#platform/config/config.ts';
@@ -43,7 +43,7 @@ export interface PackageServices {
 }
 
 /** The draft of a media package, for whoever asks. */
-export function packageOf(id: string, principal: Principal): DraftOf {
+export function packageOf(id: string, principal: Principal): AskedDraft {
   return { id, door: DOOR, principal };
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
+import { addToDraft, contentsOf, type DraftContents, extendDraft } from '#ingest/draft-contents.ts';
 import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
-import { addToDraft, extendDraft, findDraft } from '#ingest/drafts.ts';
+import { findDraft } from '#ingest/drafts.ts';
 import { receiveForm } from '#ingest/receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
 import { inTransaction } from '#platform/database/retry.ts';

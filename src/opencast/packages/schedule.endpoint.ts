@@ -22,7 +22,7 @@ import { documentsOf, newEventOf } from './event-of-package.ts';
 import { EPISODE, rootOf } from './package-catalogs.ts';
 import { NO_PACKAGE, readPackageReference, textFields, UNREADABLE_PACKAGE } from './package-form.ts';
 import { ECHO } from './package-xml.ts';
-import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { type PackageServices, packageOf } from './packages.ts';
 import { withWorkflow } from './with-workflow.ts';
 
 /** What the form says beside the values of the workflow's configuration. */
@@ -131,7 +131,7 @@ async function plan(
     principal,
     rights: 'delivery',
     requestId,
-    draft: { id, door: DOOR },
+    draft: packageOf(id, principal),
     tracks: [],
     documents: documentsOf(contents, catalogs),
     target: {

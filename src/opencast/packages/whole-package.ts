@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { explainingConflicts } from '#capture/schedules/conflicts.ts';
-import type { DraftContents } from '#ingest/draft-contents.ts';
-import { type AcceptedDraft, addToDraft, openDraft } from '#ingest/drafts.ts';
+import { addToDraft, type DraftContents } from '#ingest/draft-contents.ts';
+import { type AcceptedDraft, openDraft } from '#ingest/drafts.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { deliver } from './delivery.ts';
 import type { Delivery } from './delivery-processing.ts';

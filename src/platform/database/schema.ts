@@ -92,32 +92,6 @@ export interface ChangesReader {
   position: number;
 }
 
-export interface DirectUploadFile {
-  bytes: number | null;
-  direct_upload_id: string;
-  field: string | null;
-  filename: string | null;
-  flavor: string;
-  position: number;
-  token_sha256: string;
-  upload_id: string;
-}
-
-export interface DirectUpload {
-  account: string;
-  created_at: Generated<Timestamp>;
-  event_id: string | null;
-  expires_at: Timestamp;
-  failure: string | null;
-  fields: Json;
-  id: string;
-  max_bytes: number;
-  principal: Json;
-  request_id: string;
-  roles: string[] | null;
-  version: string;
-}
-
 export interface DraftAttachment {
   draft_id: string;
   filename: string;
@@ -140,12 +114,15 @@ export interface DraftCatalog {
 
 export interface Draft {
   changed_at: Generated<Timestamp>;
+  closes_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   door: string;
   event_id: string | null;
   expires_at: Timestamp;
+  failure: string | null;
   id: string;
   owner: string;
+  request: Json | null;
   workflow_id: number | null;
 }
 
@@ -160,6 +137,17 @@ export interface DraftTrack {
   sha256: string | null;
   size: number;
   tags: Generated<string[]>;
+}
+
+export interface DraftUpload {
+  bytes: number | null;
+  draft_id: string;
+  field: string | null;
+  filename: string | null;
+  flavor: string;
+  position: number;
+  token_sha256: string;
+  upload_id: string;
 }
 
 export interface EventAcl {
@@ -535,11 +523,10 @@ export interface DB {
   changes: Change;
   changes_counter: ChangesCounter;
   changes_readers: ChangesReader;
-  direct_upload_files: DirectUploadFile;
-  direct_uploads: DirectUpload;
   draft_attachments: DraftAttachment;
   draft_catalogs: DraftCatalog;
   draft_tracks: DraftTrack;
+  draft_uploads: DraftUpload;
   drafts: Draft;
   event_acl: EventAcl;
   event_catalogs: EventCatalog;

@@ -79,12 +79,10 @@ async function handOut(app: TestApp, target: Target, Authorization: string): Pro
   ];
   const identifier = await created(await postTo(app, '/api/uploads', fields, { Authorization }));
   const id = target.directUpload;
-  await sql`INSERT INTO direct_uploads SELECT (jsonb_populate_record(made, ${{ id }}::jsonb)).*
-    FROM direct_uploads AS made WHERE id = ${identifier}`.execute(app.database);
-  await sql`UPDATE direct_upload_files SET direct_upload_id = ${id} WHERE direct_upload_id = ${identifier}`.execute(
-    app.database,
-  );
-  await app.database.deleteFrom('direct_uploads').where('id', '=', identifier).execute();
+  await sql`INSERT INTO drafts SELECT (jsonb_populate_record(made, ${{ id }}::jsonb)).*
+    FROM drafts AS made WHERE id = ${identifier}`.execute(app.database);
+  await sql`UPDATE draft_uploads SET draft_id = ${id} WHERE draft_id = ${identifier}`.execute(app.database);
+  await app.database.deleteFrom('drafts').where('id', '=', identifier).execute();
 }
 
 async function beginUpload(app: TestApp, target: Target, Authorization: string): Promise<void> {

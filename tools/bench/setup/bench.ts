@@ -111,5 +111,5 @@ export async function forgetEvents(
     UNION SELECT object_key FROM draft_tracks
     UNION SELECT object_key FROM staging`.execute(database);
   await storage.remove(rows.map(({ object_key }) => object_key));
-  await sql`TRUNCATE events, drafts, uploads, direct_uploads, staging CASCADE`.execute(database);
+  await sql`TRUNCATE events, drafts, uploads, staging CASCADE`.execute(database);
 }

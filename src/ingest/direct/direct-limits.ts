@@ -2,13 +2,13 @@ import { FLAVOR } from '#catalogue/events/flavor.ts';
 import { parseDateTime } from '#metadata/time.ts';
 import type { Config } from '#platform/config/config.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { FLAVORS } from '../event-form.ts';
-import type { FileOf } from './direct-uploads.ts';
+import { FLAVORS, flavorOf } from '../event-form.ts';
+import type { AwaitedFile } from './direct-uploads.ts';
 
 const MOST_FILES = 10;
 const MOST_SHOWN = 100;
 const DIGITS = /^\d{1,16}$/;
-/** A date alone would say neither when nor where. */
+/** A date alone is ambiguous. */
 const WITH_ZONE = /T.*(?:Z|[+-]\d{2}:?\d{2})$/;
 const FIELDS = Object.keys(FLAVORS).join(', ');
 
@@ -36,12 +36,12 @@ export const NOTHING_SCHEDULED = refusal(
 );
 export const LIMIT_REFUSALS = [BAD_MAX_BYTES, BAD_EXPIRES, BAD_FILES, NOTHING_SCHEDULED];
 
-/** What may come, how much of it, and until when. */
+/** The files that are awaited, how large they may be, and until when they may come. */
 export interface Limits {
-  files: FileOf[];
+  files: AwaitedFile[];
   /** Of each file. */
   maxBytes: number;
-  expiresAt: Date;
+  closesAt: Date;
 }
 
 /**
@@ -59,7 +59,7 @@ export function parseLimits(
   return {
     files: parseFiles(field('files')),
     maxBytes: parseMaxBytes(field('maxBytes'), maxUploadBytes),
-    expiresAt: parseExpires(field('expires'), uploadExpiryMs, now),
+    closesAt: parseExpires(field('expires'), uploadExpiryMs, now),
   };
 }
 
@@ -72,17 +72,13 @@ function parseMaxBytes(text: string | undefined, most: number): number {
 
 function parseExpires(text: string | undefined, mostMs: number, now: Date): Date {
   if (text === undefined) return new Date(now.getTime() + mostMs);
-  const ms = DIGITS.test(text) ? Number(text) * 1000 : millisecondsUntil(text, now);
+  const instant = WITH_ZONE.test(text) ? (parseDateTime(text)?.getTime() ?? 0) : 0;
+  const ms = DIGITS.test(text) ? Number(text) * 1000 : instant - now.getTime();
   if (!(ms > 0 && ms <= mostMs)) throw BAD_EXPIRES(text.slice(0, MOST_SHOWN), mostMs / 1000);
   return new Date(now.getTime() + ms);
 }
 
-function millisecondsUntil(text: string, now: Date): number {
-  const instant = WITH_ZONE.test(text) ? parseDateTime(text) : undefined;
-  return (instant?.getTime() ?? 0) - now.getTime();
-}
-
-function parseFiles(text: string | undefined): FileOf[] {
+function parseFiles(text: string | undefined): AwaitedFile[] {
   if (text === undefined) return [fileOf('presenter')];
   const list = text.startsWith('[') ? jsonOf(text) : text.split(',').map((name) => name.trim());
   if (!Array.isArray(list)) throw BAD_FILES('it is not valid JSON');
@@ -91,39 +87,30 @@ function parseFiles(text: string | undefined): FileOf[] {
   return list.map(fileOf);
 }
 
-function fileOf(item: unknown): FileOf {
-  if (typeof item === 'string') return fileOfField(item);
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+function fileOf(item: unknown): AwaitedFile {
+  const asked = typeof item === 'string' ? { field: item } : item;
+  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) {
     throw BAD_FILES(`${shown(item)} is neither a name nor an object`);
   }
-  const { field, flavor } = item as { field?: unknown; flavor?: unknown };
+  const { field, flavor }: { field?: unknown; flavor?: unknown } = asked;
   if ((field === undefined) === (flavor === undefined)) {
     throw BAD_FILES(`${shown(item)} has to have either a 'field' or a 'flavor'`);
   }
-  if (field !== undefined) return fileOfField(field);
-  if (typeof flavor === 'string' && FLAVOR.test(flavor)) return { field: undefined, flavor };
+  if (field !== undefined) {
+    if (typeof field === 'string' && Object.hasOwn(FLAVORS, field)) return { field, flavor: flavorOf(field) };
+    throw BAD_FILES(`${shown(field)} is no form field`);
+  }
+  if (typeof flavor === 'string' && FLAVOR.test(flavor)) return { field, flavor };
   throw BAD_FILES(`${shown(flavor)} is no flavor, which is a type and a subtype with a slash between them`);
 }
 
-function fileOfField(field: unknown): FileOf {
-  if (typeof field === 'string' && Object.hasOwn(FLAVORS, field)) {
-    return { field, flavor: FLAVORS[field as keyof typeof FLAVORS] };
-  }
-  throw BAD_FILES(`${shown(field)} is no form field`);
-}
-
 function shown(value: unknown): string {
-  const text = written(value) ?? 'nothing';
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text;
-}
-
-function written(value: unknown): string | undefined {
+  let text = 'something nested deeply';
   try {
-    return JSON.stringify(value);
-  } catch {
-    // JSON.parse reads more levels than JSON.stringify can write.
-    return 'something nested deeply';
-  }
+    // It can write fewer levels than JSON.parse reads.
+    text = JSON.stringify(value) ?? 'nothing';
+  } catch {}
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text;
 }
 
 function jsonOf(text: string): unknown {

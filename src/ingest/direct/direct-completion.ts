@@ -1,0 +1,182 @@
+import { sql } from 'kysely';
+import type { Directory } from '#access/accounts/directory.ts';
+import { Principal } from '#access/principal.ts';
+import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import type { Catalogs } from '#metadata/catalogs.ts';
+import type { Config } from '#platform/config/config.ts';
+import type { Locks } from '#platform/database/locks.ts';
+import { isDatabaseOutage } from '#platform/database/outage.ts';
+import { inTransaction, mayPass } from '#platform/database/retry.ts';
+import { FAULT } from '#platform/http/app/error-handler.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
+import { withTimeout } from '#platform/process/timeout.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import { accept } from '../accept.ts';
+import { isOpen, settleDraft } from '../drafts.ts';
+import { parseNewEvents } from '../new-events.ts';
+import { beginWriting, lockUpload } from '../tus/progress.ts';
+import { receive, UploadGone } from '../tus/receive.ts';
+import { UploadLost, type UploadParts } from '../tus/uploads.ts';
+import {
+  type Author,
+  type DirectFile,
+  type DirectUpload,
+  directDraft,
+  findDirectUpload,
+  keepFiles,
+} from './direct-uploads.ts';
+
+/** Services that make the events of direct uploads. */
+export interface CompletionParts extends UploadParts {
+  config: Pick<Config, 'scheduling'>;
+  locks: Locks;
+  definitions: WorkflowDefinitions;
+  directory: Pick<Directory, 'find'>;
+  catalogs: Pick<Catalogs, 'event'>;
+}
+
+/** The request for which an event is made. */
+export interface Occasion {
+  requestId: string;
+  log: Logger;
+}
+
+const GONE = 'What came is not there any more.';
+/** The request that brought the last byte has that long to make the event. */
+const GRACE_SECONDS = 30;
+/** The next sweep continues after so many, or after so long: a loop has to show that it lives. */
+const SWEEP_ITEMS = 50;
+const SWEEP_MS = 30_000;
+/** The sweep does not wait longer for one of them. */
+const ITEM_MS = 60_000;
+
+/**
+ * Makes the event of a direct upload that has received all its files: exactly one, however many processes try. A direct
+ * upload that can never become an event is recorded as failed, with the reason.
+ *
+ * @returns its state afterwards; undefined when it does not exist
+ * @throws {Error} for what may pass: the database or the storage is away, or others hold it up
+ */
+export async function completeDirectUpload(
+  parts: CompletionParts,
+  id: string,
+  occasion: Occasion,
+): Promise<DirectUpload | undefined> {
+  const { database } = parts;
+  const direct = await findDirectUpload(database, id);
+  if (!direct || !isOpen(direct) || !direct.files.every(hasAllBytes)) return direct;
+  try {
+    for (const file of direct.files) if (!file.complete) await completeUpload(parts, direct, file);
+    await makeEvent(parts, direct, occasion).catch((error) => {
+      if (isDatabaseOutage(error) || mayPass(error)) throw error;
+      return settleDraft(database, id, { failure: reasonOf(error, occasion) });
+    });
+  } catch (error) {
+    if (error instanceof UploadGone) await settleDraft(database, id, { failure: GONE });
+    // Another request writes to it, and completes it.
+    else if (!(error instanceof UploadLost)) throw error;
+  }
+  return findDirectUpload(database, id);
+}
+
+/**
+ * Makes the events of direct uploads that have received all files, and whose last request was killed before it could.
+ *
+ * @param graceSeconds how long nothing may have come
+ * @returns how many events were made
+ */
+export async function sweepDirectUploads(
+  parts: CompletionParts & { log: Logger },
+  graceSeconds = GRACE_SECONDS,
+): Promise<number> {
+  const { database, log } = parts;
+  const { rows } = await sql<{ id: string; requestId: string }>`
+    SELECT id, request ->> 'requestId' AS "requestId" FROM drafts
+    WHERE door = 'direct' AND event_id IS NULL AND failure IS NULL AND closes_at > now() AND NOT EXISTS (
+      SELECT FROM draft_uploads AS file LEFT JOIN uploads ON uploads.id = file.upload_id
+      WHERE file.draft_id = drafts.id AND (stored + rest_bytes = length
+        AND uploads.changed_at <= now() - make_interval(secs => ${graceSeconds})) IS NOT TRUE)
+    ORDER BY random() LIMIT ${SWEEP_ITEMS}`.execute(database);
+  const until = performance.now() + SWEEP_MS;
+  let made = 0;
+  for (const { id, requestId } of rows) {
+    if (performance.now() > until) break;
+    const completion = completeDirectUpload(parts, id, { requestId, log: log.child({ requestId }) });
+    await withTimeout(completion, ITEM_MS, `It takes longer than ${ITEM_MS} ms.`).then(
+      (direct) => {
+        if (direct?.accepted) made += 1;
+      },
+      (error) => {
+        const sentence = 'the event of a direct upload could not be made; it is tried again';
+        log.warn({ err: error, directUpload: id }, sentence);
+      },
+    );
+  }
+  return made;
+}
+
+async function makeEvent(
+  parts: CompletionParts,
+  { id, request }: DirectUpload,
+  { requestId, log }: Occasion,
+): Promise<void> {
+  const { database, directory, catalogs, config } = parts;
+  const principal = await principalOf(request.author, directory);
+  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
+  const options = { catalogs: catalogs.event, version: request.version, database, maxOccurrences };
+  const events = await parseNewEvents(new Map(Object.entries(request.fields)), options);
+  const target = { kind: 'new', events, gapMs } as const;
+  await explainingConflicts(database, principal, async (trx) => {
+    const direct = await findDirectUpload(trx, id, { lock: true });
+    // Another request made the event, or discarded a file, for which something else may come.
+    if (!direct || !isOpen(direct) || !direct.files.every(({ complete }) => complete)) return undefined;
+    const uploads = direct.files.map(({ uploadId, flavor }) => ({ id: uploadId, flavor }));
+    const intake = { principal, requestId, target, tracks: [], uploads, draft: directDraft(id) };
+    const { ids } = await accept(trx, intake, parts);
+    await keepFiles(trx, id);
+    return { eventId: ids[0], directUpload: id, tracks: uploads.length };
+  }).then((made) => made && log.info(made, 'event created'));
+}
+
+/** Accounts of the directory have their present roles; other authors have those that were stored. */
+async function principalOf(
+  { roles, ...author }: Author,
+  directory: Pick<Directory, 'find'>,
+): Promise<Principal> {
+  if (roles) return new Principal({ ...author, roles: new Set(roles) });
+  const known = await directory.find(author.username);
+  if (known) return known.principal;
+  throw new HttpError(409, `The account '${author.username}' that it was asked for by is gone.`);
+}
+
+/** Completes an upload whose process was killed after its last byte. */
+async function completeUpload(
+  parts: CompletionParts,
+  { request: { maxBytes } }: DirectUpload,
+  { uploadId }: DirectFile,
+): Promise<void> {
+  const stop = new AbortController();
+  const onLost = () => stop.abort(new UploadLost('The lock on the upload is lost.'));
+  const held = await lockUpload(parts.locks, uploadId, { onWanted: () => undefined, onLost });
+  if (!held) throw new UploadLost('Somebody else writes to the upload.');
+  try {
+    const upload = await inTransaction(parts.database, (trx) =>
+      beginWriting(trx, uploadId, parts.lifetimeMs),
+    );
+    const nothing = { read: async () => undefined, verify: undefined, maxBytes, signal: stop.signal };
+    await receive(parts, upload, nothing);
+  } finally {
+    await held.release();
+  }
+}
+
+function hasAllBytes({ begun, offset, length }: DirectFile): boolean {
+  return begun && offset === length;
+}
+
+function reasonOf(error: unknown, { requestId, log }: Occasion): string {
+  if (error instanceof HttpError && error.message !== '') return error.message;
+  log.error({ err: error }, 'no event could be made of a direct upload');
+  return FAULT.sentence(requestId);
+}
