@@ -73,7 +73,15 @@ const PLAIN = [
   ...['GET /api/info/me', 'GET /api/info/me/roles', 'GET /api/info/organization', 'GET /api/openapi.json'],
   ...['GET /api/info/organization/properties', 'GET /api/info/organization/properties/engageuiurl'],
   ...['GET /api/listproviders/providers.json', 'GET /docs', 'GET /docs/:name', 'GET /sign-in'],
-  ...['GET /upload', 'GET /upload/:name', 'GET /watch/:publication_id', 'GET /metrics', 'GET /lti'],
+  ...[
+    'GET /upload',
+    'GET /upload/:name',
+    'GET /admin/assets/:name',
+    'GET /watch/:publication_id',
+    'GET /metrics',
+    'GET /lti',
+    'GET /watch/assets/:name',
+  ],
   'GET /publications/:publication_id/:element_id/:filename',
 
   ...['DELETE /api/events/:event_id', 'GET /api/events/:event_id/acl', 'GET /api/events/:event_id/media'],
