@@ -19,10 +19,7 @@ if ('Deno' in globalThis) app.ownProcess();
  * `api.ts` because Deno takes a module with this export for a server of its own.
  */
 export default {
-  async fetch(
-    request: Request,
-    { remoteAddress, remoteAddr, completed }: RequestInfo = {},
-  ): Promise<Response> {
+  async fetch(request: Request, { remoteAddress, remoteAddr, completed }: RequestInfo = {}): Promise<Response> {
     const refused = refuseTarget(request);
     if (refused) return refused;
     const peer = { remoteAddress: remoteAddress ?? remoteAddr?.hostname };

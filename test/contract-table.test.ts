@@ -14,9 +14,7 @@ const read = (path: string) => readFile(fileURLToPath(new URL(path, ROOT)), 'utf
 
 /** The rows of the tables: the first cell, the file, the name of the test and its tier. */
 async function rows() {
-  const rows = [
-    ...(await read('docs/contract.md')).matchAll(/^\| (.+?) \|.* `([^`]+)` \| `(.+)` \| (\w+) \|$/gm),
-  ];
+  const rows = [...(await read('docs/contract.md')).matchAll(/^\| (.+?) \|.* `([^`]+)` \| `(.+)` \| (\w+) \|$/gm)];
   return rows.map(([, first = '', file = '', name = '', tier = '']) => ({ first, file, name, tier }));
 }
 

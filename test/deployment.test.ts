@@ -30,10 +30,7 @@ const compose = parse(read('compose.yaml'), { merge: true }) as {
 };
 /** What compose reads of `.env`, by name, and whether it goes without. */
 const asked = new Map(
-  [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?[^}]*\}/g)].map(([, name = '', default_]) => [
-    name,
-    default_,
-  ]),
+  [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?[^}]*\}/g)].map(([, name = '', default_]) => [name, default_]),
 );
 const example = read('.env.example');
 
@@ -43,16 +40,14 @@ test('every variable that compose reads is in .env.example, and the other way ro
 });
 
 test('no secret has a value in what is handed out', () => {
-  for (const [line, name] of example.matchAll(/^(\w*(?:PASSWORD|SECRET)\w*)=.*$/gm))
-    expect(line).toBe(`${name}=`);
+  for (const [line, name] of example.matchAll(/^(\w*(?:PASSWORD|SECRET)\w*)=.*$/gm)) expect(line).toBe(`${name}=`);
 });
 
 test.each(['api', 'worker', 'migrate'])('compose configures %s by variables that there are', (name) => {
   const { environment = {}, read_only, cap_drop } = compose.services[name] as Service;
   expect(unknown(environment)).toEqual([]);
   expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] });
-  const fill = (value: string) =>
-    value.replaceAll(/\$\{\w+(?::-([^}]*))?[^}]*\}/g, (_, given) => given ?? 'x');
+  const fill = (value: string) => value.replaceAll(/\$\{\w+(?::-([^}]*))?[^}]*\}/g, (_, given) => given ?? 'x');
   const filled = Object.entries(environment).map(([key, value]) => [key, fill(value)]);
   const config = loadConfig(Object.fromEntries(filled));
   const { enable_ipv6, ipam } = compose.networks.edge ?? {};
@@ -61,9 +56,7 @@ test.each(['api', 'worker', 'migrate'])('compose configures %s by variables that
     ipam?.config.map(({ subnet }) => subnet),
   );
   // Killed before it has ended it would lose what it could have handed back.
-  expect(Number.parseInt(compose.services.api?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(
-    config.shutdownMs,
-  );
+  expect(Number.parseInt(compose.services.api?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(config.shutdownMs);
 });
 
 test('in compose the proxy alone reaches the API from outside, and every network and volume is declared', () => {

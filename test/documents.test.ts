@@ -8,8 +8,7 @@ import { VARIABLES } from '#platform/config/environment.ts';
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 /** What the first group of the pattern finds in a file. */
-const matches = (path: string, pattern: RegExp) =>
-  [...read(path).matchAll(pattern)].map(([, found = '']) => found);
+const matches = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found = '']) => found);
 const documents = [
   ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
   ...readdirSync(join(PROJECT, 'docs'))
@@ -49,8 +48,7 @@ test.each(documents)('the links of %s lead to files and headings that exist', (p
 });
 
 test('SECURITY.md names every route that needs no account, and no other', () => {
-  const [, named = ''] =
-    /^Every route requires an account, except these:\n(.*?)\.$/ms.exec(read('SECURITY.md')) ?? [];
+  const [, named = ''] = /^Every route requires an account, except these:\n(.*?)\.$/ms.exec(read('SECURITY.md')) ?? [];
   const routes = [...named.matchAll(/`(?:([A-Z]+) )?(\/[^`]*)`/g)].map(([text, method, path = '']) => ({
     text,
     method: method?.toLowerCase(),

@@ -34,10 +34,7 @@ export function laneChoice(database: Database, operations: ReadonlyMap<string, O
 }
 
 /** The recordings that operations are about, as far as they were inspected. */
-async function inspectedTracks(
-  database: Database,
-  operationIds: readonly number[],
-): Promise<Map<number, Inspected[]>> {
+async function inspectedTracks(database: Database, operationIds: readonly number[]): Promise<Map<number, Inspected[]>> {
   if (operationIds.length === 0) return new Map();
   const rows = await database
     .selectFrom('workflow_operations as o')

@@ -68,8 +68,7 @@ function recovering(parts: ReconcilerParts, workDir: string, start: StartLoop): 
   return [
     start('recovery of lost operations', LOST_CHECK_MS, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
-      if (recovered.length > 0)
-        log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
+      if (recovered.length > 0) log.warn({ operationIds: recovered }, 'operations were taken from silent workers');
     }),
     start('sweep of staged objects', SWEEP_MS, async () => {
       const swept = await staging.sweep(watch.seen);
@@ -113,8 +112,7 @@ function finishing(parts: ReconcilerParts, start: StartLoop): Loop[] {
   return [
     start('completion of direct uploads', DIRECT_UPLOADS_MS, async () => {
       const finished = await sweepDirectUploads(parts);
-      if (finished > 0)
-        log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
+      if (finished > 0) log.warn({ events: finished }, 'events were made of direct uploads that nobody had finished');
     }),
     start('search for missed recordings', MISSED_CHECK_MS, async () => {
       const missed = await markMissedRecordings(database, config.scheduling.recordingGraceMs);

@@ -58,9 +58,7 @@ export interface Relay extends Part {
  * Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, options.log, () =>
-    deliverReady(options),
-  );
+  const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, options.log, () => deliverReady(options));
   const clocks = periodically('clocks of the queue', { pauseMs: CLOCKS_MS }, options.log, () =>
     options.queue.forgetFuture(),
   );

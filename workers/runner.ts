@@ -77,8 +77,7 @@ export class Runner {
    * @param operationId any, for somebody may have missed which one it is when undefined
    */
   lookAfter(operationId?: number): void {
-    for (const [id, lease] of this.#running)
-      if (operationId === undefined || id === operationId) void lease.beat();
+    for (const [id, lease] of this.#running) if (operationId === undefined || id === operationId) void lease.beat();
   }
 
   /**
@@ -257,8 +256,7 @@ export class Runner {
     const stopping = this.#stopping.signal;
     return {
       signal: limitMs === undefined ? stopping : AbortSignal.any([stopping, AbortSignal.timeout(limitMs)]),
-      onWait: (error, againInMs) =>
-        log.warn({ err: error, againInMs }, 'the database is away; waiting for it'),
+      onWait: (error, againInMs) => log.warn({ err: error, againInMs }, 'the database is away; waiting for it'),
     };
   }
 }

@@ -22,10 +22,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED);
   const worker = startWorker({ ...context, tools }, manifest.version);
   pulse.watch(...worker.loops);
-  log.info(
-    { worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind },
-    'the worker is ready',
-  );
+  log.info({ worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind }, 'the worker is ready');
   shutdown.finish('finish or hand back operations', (withinMs) => worker.close(withinMs));
   endWhenStuck(context, shutdown);
 }

@@ -17,8 +17,7 @@ import { startWebhooks } from './webhooks.ts';
 export interface WorkerParts
   extends ReconcilerParts,
     Pick<RunnerOptions, 'database' | 'vital' | 'storage' | 'staging' | 'tools' | 'log'> {
-  config: ReconcilerParts['config'] &
-    Pick<Config, 'dataDir' | 'operations' | 'webhookHosts' | 'workerConcurrency'>;
+  config: ReconcilerParts['config'] & Pick<Config, 'dataDir' | 'operations' | 'webhookHosts' | 'workerConcurrency'>;
   notifications: Notifications;
   /** Unique to this process. */
   processName: string;

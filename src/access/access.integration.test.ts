@@ -29,8 +29,7 @@ const db = await createTestDatabase();
 const { database } = db;
 afterAll(() => db.close());
 
-const directoryOf = (password = 'opencast') =>
-  new Directory({ database, admin: { username: 'admin', password } });
+const directoryOf = (password = 'opencast') => new Directory({ database, admin: { username: 'admin', password } });
 
 async function account(username: string, password: string, roles = ['ROLE_X'], name = 'Ada L.') {
   const password_hash = await hashPassword(password);
@@ -389,8 +388,7 @@ describe('passwords', () => {
 
 const publicUrl = 'https://media.example';
 /** What a program is offered. */
-const CHALLENGES =
-  /^Digest realm="Opencast", qop="auth", nonce="[\w-]+", algorithm=MD5, Basic realm="Opencast"$/;
+const CHALLENGES = /^Digest realm="Opencast", qop="auth", nonce="[\w-]+", algorithm=MD5, Basic realm="Opencast"$/;
 let app: Hono;
 
 beforeAll(async () => {
@@ -447,16 +445,13 @@ describe('signing in', () => {
     ['Basic ???', /^Basic realm="Opencast"$/],
     ['Bearer token', CHALLENGES],
     ['', CHALLENGES],
-  ])(
-    'the header %j gets a challenge, also where anonymous requests are welcome',
-    async (Authorization, challenge) => {
-      for (const path of ['/api', '/api/info/me', '/admin/queues']) {
-        const { status, headers } = await ask(path, undefined, { Authorization });
-        expect([path, status]).toEqual([path, 401]);
-        expect(headers.get('WWW-Authenticate')).toMatch(challenge);
-      }
-    },
-  );
+  ])('the header %j gets a challenge, also where anonymous requests are welcome', async (Authorization, challenge) => {
+    for (const path of ['/api', '/api/info/me', '/admin/queues']) {
+      const { status, headers } = await ask(path, undefined, { Authorization });
+      expect([path, status]).toEqual([path, 401]);
+      expect(headers.get('WWW-Authenticate')).toMatch(challenge);
+    }
+  });
 
   test('the description of the API is open to everybody', async () => {
     for (const path of ['/api', '/api/', '/api/version', '/api/version/default']) {
@@ -467,14 +462,11 @@ describe('signing in', () => {
   test.each([
     ['lovelace', '/api/info/me', /^This needs the role ROLE_API\.$/],
     ...['/admin/queues', '/admin/unknown', '/%61dmin/queues'].map((path) => ['moodle', path, /./] as const),
-  ] as const)(
-    '%s lacks the role for %s, which is 403 and not a challenge',
-    async (username, path, sentence) => {
-      const { status, headers, text } = await ask(path, username);
-      expect([status, headers.get('WWW-Authenticate')]).toEqual([403, null]);
-      expect(text).toMatch(sentence);
-    },
-  );
+  ] as const)('%s lacks the role for %s, which is 403 and not a challenge', async (username, path, sentence) => {
+    const { status, headers, text } = await ask(path, username);
+    expect([status, headers.get('WWW-Authenticate')]).toEqual([403, null]);
+    expect(text).toMatch(sentence);
+  });
 
   test('the dashboard is for administrators', async () => {
     expect((await ask('/admin/queues')).status).toBe(401);

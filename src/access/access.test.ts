@@ -26,9 +26,8 @@ describe('passwords', () => {
     expect([await verifyPassword('x', hash), await verifyPassword('y', hash)]).toEqual([true, false]);
   });
 
-  test.each(['', 'plain', 'scrypt$N=16384,r=8,p=5$$'])(
-    'the stored hash %j is an error, not a match',
-    (hash) => expect(verifyPassword('', hash)).rejects.toThrow('unknown format'),
+  test.each(['', 'plain', 'scrypt$N=16384,r=8,p=5$$'])('the stored hash %j is an error, not a match', (hash) =>
+    expect(verifyPassword('', hash)).rejects.toThrow('unknown format'),
   );
 });
 
@@ -50,8 +49,7 @@ describe('roles', () => {
     const name = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
     const any = fc.oneof(name, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 }));
     const meant = (username: string) => (/^\w+$/.test(username) ? username.toUpperCase() : username);
-    const alike = (one: string, other: string) =>
-      (userRole(one) === userRole(other)) === (meant(one) === meant(other));
+    const alike = (one: string, other: string) => (userRole(one) === userRole(other)) === (meant(one) === meant(other));
     fc.assert(fc.property(any, any, alike), { numRuns: 2000 });
   });
 

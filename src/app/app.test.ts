@@ -122,9 +122,7 @@ describe.each(ROWS)('$method $path', ({ method, path, roles }) => {
 
 test('every endpoint of the API for which one must sign in has its line', () => {
   const told = new Set(ROWS.map(({ method, path }) => rules.find(method, path)));
-  const missing = served.filter(
-    (rule) => rule.access !== 'public' && rule.path.startsWith('/api') && !told.has(rule),
-  );
+  const missing = served.filter((rule) => rule.access !== 'public' && rule.path.startsWith('/api') && !told.has(rule));
   // These have no role of the API; see below.
   expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'get /api/info/organization/properties',

@@ -147,12 +147,10 @@ export async function createContext(
     applicationName: `inlet ${role} vital`,
     onError: (error) => log.warn({ reason: error.message }, 'a database connection broke'),
   });
-  const database =
-    overrides.database ?? createDatabase(role === 'worker' ? pool : waitWhileAway(pool, RESTART_MS));
+  const database = overrides.database ?? createDatabase(role === 'worker' ? pool : waitWhileAway(pool, RESTART_MS));
   const vital = overrides.vital ?? overrides.database ?? createDatabase(vitalPool);
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
-  const staging =
-    overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
+  const staging = overrides.staging ?? new StagingLedger({ database, vital, storage, owner: processName, log });
   const directory = overrides.directory ?? new Directory({ database, admin: config.admin });
   const attempts = new Attempts();
   const watch = overrides.watch ?? new DatabaseWatch(vital);
@@ -161,8 +159,7 @@ export async function createContext(
   const notifications = overrides.notifications ?? new Notifications(databaseUrl, log);
   const pulse = overrides.pulse ?? new Pulse();
   const streams =
-    overrides.streams ??
-    new UpdateStreams({ feed: new ChangeFeed({ database, notifications, pulse, log }), database });
+    overrides.streams ?? new UpdateStreams({ feed: new ChangeFeed({ database, notifications, pulse, log }), database });
   return {
     config,
     role,

@@ -50,8 +50,7 @@ export class EdgeApp {
     completed?: Promise<unknown>,
   ): Promise<Response> {
     const started = this.#closing ? undefined : await this.#start();
-    if (!started)
-      return new Response('The server cannot start at this moment.', { status: 503, headers: NOT_NOW });
+    if (!started) return new Response('The server cannot start at this moment.', { status: 503, headers: NOT_NOW });
     const answer = Promise.resolve(started.app.fetch(request, peer));
     this.#wait(answer);
     if (completed) this.#wait(completed);

@@ -20,8 +20,7 @@ export async function runEntry(start: () => Promise<void>): Promise<void> {
 /** Says why a start failed, before there is a log. */
 export function tellFailure(error: unknown): void {
   const plain = error instanceof ConfigError || error instanceof ListenError;
-  const text =
-    error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
+  const text = error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`${text}\n`);
 }
 

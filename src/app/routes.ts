@@ -1,11 +1,6 @@
 import { engageUrl, me, myRoles, organization, organizationProperties } from '#access/info.endpoints.ts';
 import { listAgents, readAgent } from '#capture/agents/agents.endpoints.ts';
-import {
-  addAclEntry,
-  putEventAcl,
-  readEventAcl,
-  removeAclEntry,
-} from '#catalogue/events/endpoints/acl.endpoints.ts';
+import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from '#catalogue/events/endpoints/acl.endpoints.ts';
 import { readEvent, removeEvent } from '#catalogue/events/endpoints/events.endpoints.ts';
 import { listEvents } from '#catalogue/events/endpoints/list.endpoints.ts';
 import {
@@ -57,13 +52,7 @@ import {
   readWebhook,
   removeWebhook,
 } from '#notifications/webhooks/webhooks.endpoints.ts';
-import {
-  apiDocument,
-  apiInfo,
-  apiVersions,
-  defaultVersion,
-  type ServedDocument,
-} from '#openapi/base.endpoints.ts';
+import { apiDocument, apiInfo, apiVersions, defaultVersion, type ServedDocument } from '#openapi/base.endpoints.ts';
 import type { Group } from '#openapi/document.ts';
 import * as opencast from '#opencast/wing.ts';
 import * as pages from '#pages/wing.ts';

@@ -75,10 +75,7 @@ export class Shutdown {
     const started = performance.now();
     try {
       await withTimeout(work(withinMs), withinMs, `It took longer than ${withinMs} ms.`);
-      this.#log.info(
-        { phase: name, ms: Math.round(performance.now() - started) },
-        'phase of the shutdown done',
-      );
+      this.#log.info({ phase: name, ms: Math.round(performance.now() - started) }, 'phase of the shutdown done');
     } catch (error) {
       this.#log.error({ err: error, phase: name }, 'phase of the shutdown failed');
     }

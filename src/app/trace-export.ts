@@ -23,19 +23,15 @@ export async function startTracing(
   shutdown: Shutdown,
 ): Promise<void> {
   if (!traces) return;
-  const [
-    { diag, DiagLogLevel },
-    { BatchSpanProcessor, NodeTracerProvider },
-    resources,
-    { OTLPTraceExporter },
-  ] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-trace-node'),
-    import('@opentelemetry/resources'),
-    traces.format === 'json'
-      ? import('@opentelemetry/exporter-trace-otlp-http')
-      : import('@opentelemetry/exporter-trace-otlp-proto'),
-  ]);
+  const [{ diag, DiagLogLevel }, { BatchSpanProcessor, NodeTracerProvider }, resources, { OTLPTraceExporter }] =
+    await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/resources'),
+      traces.format === 'json'
+        ? import('@opentelemetry/exporter-trace-otlp-http')
+        : import('@opentelemetry/exporter-trace-otlp-proto'),
+    ]);
   diag.setLogger(diagnostics(log), DiagLogLevel.WARN);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = resources;
   const own = resourceFromAttributes({

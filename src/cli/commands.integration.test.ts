@@ -22,9 +22,7 @@ test('of the files of a demo two are one event, three are three, and one without
   const sound = await file('sound.wav', Buffer.concat([riff, Buffer.alloc(16_000)]));
   const tools = await testTools();
   const parts = async (...files: string[]) =>
-    (await recordingsOf(files, tools)).map(({ tracks }) =>
-      tracks.map(({ part, path }) => `${part} ${basename(path)}`),
-    );
+    (await recordingsOf(files, tools)).map(({ tracks }) => tracks.map(({ part, path }) => `${part} ${basename(path)}`));
   expect(await parts(a, b)).toEqual([['presenter a.mp4', 'presentation b.mp4']]);
   expect(await parts(a, b, a)).toEqual([['presenter a.mp4'], ['presenter b.mp4'], ['presenter a.mp4']]);
   expect(await parts(a, sound)).toEqual([['presenter a.mp4', 'audio sound.wav']]);
@@ -91,8 +89,7 @@ describe('npm run user', () => {
     });
     await user('add any --agent', { password: 'old' });
     await user('add ada --roles ROLE_A', { password: 'old' });
-    const list =
-      'ada\tROLE_A\nany\tROLE_CAPTURE_AGENT\tany agent\nhall\tROLE_CAPTURE_AGENT,ROLE_A\tagent Hall/1';
+    const list = 'ada\tROLE_A\nany\tROLE_CAPTURE_AGENT\tany agent\nhall\tROLE_CAPTURE_AGENT,ROLE_A\tagent Hall/1';
     const { said } = await user('list');
     expect(said).toBe(list);
     const kept = async (username: string) => {

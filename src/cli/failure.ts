@@ -11,11 +11,7 @@ const MOST_CAUSES = 8;
 
 /** What to print about an error: the message of an expected one, everything about a fault of Inlet's own. */
 export function explain(error: unknown): string {
-  if (
-    error instanceof CommandError ||
-    error instanceof ConfigError ||
-    error instanceof EmbeddedDatabaseError
-  ) {
+  if (error instanceof CommandError || error instanceof ConfigError || error instanceof EmbeddedDatabaseError) {
     return error.message;
   }
   if (!(error instanceof Error)) return String(error);

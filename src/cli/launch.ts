@@ -1,6 +1,6 @@
 /**
  * Starts what package.json's scripts are named after: `launch.ts COMMAND [--runtime deno|node] [ARGUMENT...]`.
- * The roles main, api and worker, and the tools migrate, user and generate.
+ * The roles main, api and worker, and the tools migrate and user.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,12 +34,8 @@ async function launch([command = '', ...args]: string[]): Promise<void> {
       ...process.env,
       DATABASE_URL: databaseUrl,
     });
-  } else if (command === 'generate') {
-    // Knows every feature; no other command should have to load them.
-    const { generateCommand } = await import('./generate.ts');
-    await generateCommand(PROJECT, args);
   } else {
-    throw new CommandError(`"${command}" is not one of main, api, worker, migrate, user, generate.`);
+    throw new CommandError(`"${command}" is not one of main, api, worker, migrate, user.`);
   }
 }
 
@@ -50,7 +46,6 @@ function isRole(command: string): command is Role {
 function parseRuntime(args: string[]): Runtime {
   if (args.length === 0) return 'deno';
   const [option, runtime, ...rest] = args.flatMap((argument) => argument.split('='));
-  if (option === '--runtime' && (runtime === 'deno' || runtime === 'node') && rest.length === 0)
-    return runtime;
+  if (option === '--runtime' && (runtime === 'deno' || runtime === 'node') && rest.length === 0) return runtime;
   throw new CommandError(`${args.join(' ')} is not understood; allowed is --runtime deno or --runtime node.`);
 }

@@ -8,10 +8,7 @@ import { migrateQueue } from '#platform/queue/postgres.ts';
  * @param onWait is told what a migration waits for
  * @returns the names of the files of `sql/` that were applied
  */
-export async function applyMigrations(
-  databaseUrl: string,
-  onWait?: (reason: string) => void,
-): Promise<string[]> {
+export async function applyMigrations(databaseUrl: string, onWait?: (reason: string) => void): Promise<string[]> {
   const applied = await migrate(databaseUrl, undefined, undefined, onWait);
   await migrateQueue(databaseUrl);
   return applied;

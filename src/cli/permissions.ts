@@ -45,17 +45,7 @@ export interface PermissionInput {
 
 const SOURCES = ['src', 'workers', 'sql', 'node_modules', 'package.json'];
 /** What the packages from npm go by; they read many more, and find them unset. */
-const FOREIGN_VARIABLES = [
-  'AWS_*',
-  'PG*',
-  'OTEL_*',
-  'HOME',
-  'TMPDIR',
-  'TZ',
-  'NODE_ENV',
-  'NODE_DEBUG',
-  'DEBUG',
-];
+const FOREIGN_VARIABLES = ['AWS_*', 'PG*', 'OTEL_*', 'HOME', 'TMPDIR', 'TZ', 'NODE_ENV', 'NODE_DEBUG', 'DEBUG'];
 /** A worker is known by its machine; free space of a folder; the AWS SDK says what it runs on. */
 const SYSTEM = ['hostname', 'statfs', 'osRelease', 'uid', 'gid'];
 

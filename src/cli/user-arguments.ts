@@ -22,9 +22,7 @@ made up here. --agent-id binds the account to one capture agent: it cannot speak
 Changes take effect within a minute. A user of the identity provider can be removed as well: the name is then free for one
 that is written with other letters in upper case.`;
 
-const SHORT_ROLES: ReadonlyMap<string, string> = new Map([
-  ['external-applications', ROLE_EXTERNAL_APPLICATIONS],
-]);
+const SHORT_ROLES: ReadonlyMap<string, string> = new Map([['external-applications', ROLE_EXTERNAL_APPLICATIONS]]);
 
 /** Something is wrong with the arguments; the message names which one. */
 export class UsageError extends Error {

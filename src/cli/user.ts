@@ -123,10 +123,8 @@ async function requireOwnRole(db: Database, name: string, adminUsername: string)
   if (name === adminUsername) throw new Error(`NAME: "${name}" is the administrator of the configuration.`);
   const role = userRole(name);
   const names = [adminUsername, ...(await listAccounts(db)).map(({ username }) => username)];
-  const other =
-    names.find((taken) => taken !== name && userRole(taken) === role) ?? (await holderOf(db, role));
-  if (other && other !== name)
-    throw new Error(`NAME: "${name}" would share the role ${role} with "${other}".`);
+  const other = names.find((taken) => taken !== name && userRole(taken) === role) ?? (await holderOf(db, role));
+  if (other && other !== name) throw new Error(`NAME: "${name}" would share the role ${role} with "${other}".`);
 }
 
 async function choosePassword(
@@ -150,9 +148,7 @@ function requireFound(found: boolean, name: string): void {
 }
 
 async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const database = createDatabase(
-    createPool(url, { max: 1, applicationName: 'inlet user', onError: () => undefined }),
-  );
+  const database = createDatabase(createPool(url, { max: 1, applicationName: 'inlet user', onError: () => undefined }));
   try {
     return await work(database);
   } finally {

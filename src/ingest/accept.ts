@@ -73,8 +73,7 @@ export async function accept(
   }
   const workflows: number[] = [];
   for (const id of accepted.ids) {
-    if (processing)
-      workflows.push(await startProcessing(trx, id, processing, { principal, requestId, definitions }));
+    if (processing) workflows.push(await startProcessing(trx, id, processing, { principal, requestId, definitions }));
   }
   const [workflowId] = workflows;
   if (draft && first !== undefined) await settleDraft(trx, draft.id, { eventId: first, workflowId });

@@ -13,11 +13,7 @@ export const DRAFT_ACCEPTED = refusal(
   (id: string) => `The draft '${id}' has been ingested already; nothing can be added to it.`,
   EXAMPLE,
 );
-export const DRAFT_TAKEN = refusal(
-  409,
-  (id: string) => `A draft with the identifier '${id}' exists already.`,
-  EXAMPLE,
-);
+export const DRAFT_TAKEN = refusal(409, (id: string) => `A draft with the identifier '${id}' exists already.`, EXAMPLE);
 
 /** There is no such draft (any more) for whoever asks: it was discarded, has expired, or is another's. */
 export class DraftGone extends HttpError {

@@ -176,11 +176,7 @@ export async function settleDraft(
   id: string,
   outcome: AcceptedDraft | { failure: string },
 ): Promise<void> {
-  const {
-    eventId = null,
-    workflowId = null,
-    failure = null,
-  } = outcome as Partial<AcceptedDraft & { failure: string }>;
+  const { eventId = null, workflowId = null, failure = null } = outcome as Partial<AcceptedDraft & { failure: string }>;
   await db
     .updateTable('drafts')
     .set({ event_id: eventId, workflow_id: workflowId, failure })
@@ -200,12 +196,7 @@ export async function expireDrafts(database: Database): Promise<number> {
   const expired = await database
     .deleteFrom('drafts')
     .where('id', 'in', (from) =>
-      from
-        .selectFrom('drafts')
-        .select('id')
-        .where('expires_at', '<=', sql<Date>`now()`)
-        .forUpdate()
-        .skipLocked(),
+      from.selectFrom('drafts').select('id').where('expires_at', '<=', sql<Date>`now()`).forUpdate().skipLocked(),
     )
     .returning('event_id')
     .execute();

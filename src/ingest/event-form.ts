@@ -55,10 +55,7 @@ export const newJsonParts = { ...jsonParts, acl: jsonText(NewAcl, 'Who may do wh
 export const fileParts = {
   presenter: recording('A recording of the person who speaks.'),
   presentation: recording('A recording of the slides.'),
-  audio: z
-    .string()
-    .optional()
-    .meta({ description: 'A recording of the voice.', contentMediaType: 'audio/*' }),
+  audio: z.string().optional().meta({ description: 'A recording of the voice.', contentMediaType: 'audio/*' }),
 } satisfies Record<keyof typeof FLAVORS, z.ZodType>;
 
 export const exampleParts = {
@@ -115,9 +112,7 @@ export function parseEventParts(
   return {
     acl: acl === undefined ? undefined : aclOf(acl),
     catalogs:
-      metadata === undefined
-        ? undefined
-        : parseCatalogs(metadata, options.catalogs, options.purpose, options.unknown),
+      metadata === undefined ? undefined : parseCatalogs(metadata, options.catalogs, options.purpose, options.unknown),
     processing: processing === undefined ? undefined : parseProcessing(processing),
     scheduling,
   };
@@ -131,9 +126,7 @@ export function parseEdits(
   const { catalogs } = options;
   const parts = parseEventParts(fields, { ...options, purpose: 'update' });
   const change =
-    parts.scheduling === undefined
-      ? undefined
-      : parseSchedulingChange(parts.scheduling, UNPARSABLE_SCHEDULING);
+    parts.scheduling === undefined ? undefined : parseSchedulingChange(parts.scheduling, UNPARSABLE_SCHEDULING);
   return {
     metadata: parts.catalogs && { kind: 'written back', given: parts.catalogs, catalogs },
     acl: parts.acl ? { kind: 'replace', entries: parts.acl } : undefined,

@@ -11,10 +11,7 @@ import type { ObjectStorage } from '#platform/storage/port.ts';
  */
 export async function requireRoom(
   { c }: EndpointRequest,
-  {
-    config,
-    storage,
-  }: { config: Pick<Config, 'maxUploadBytes'>; storage: Pick<ObjectStorage, 'requireRoom'> },
+  { config, storage }: { config: Pick<Config, 'maxUploadBytes'>; storage: Pick<ObjectStorage, 'requireRoom'> },
   copies = 1,
 ): Promise<void> {
   const length = Number(c.req.header('Content-Length'));

@@ -31,9 +31,7 @@ export async function forEachOf<T>(
 }
 
 /** Serializes the work on items with the same key: rows of two tables may name one object. */
-export function oneByKey<T extends { key: string }>(
-  work: (item: T) => Promise<unknown>,
-): (item: T) => Promise<void> {
+export function oneByKey<T extends { key: string }>(work: (item: T) => Promise<unknown>): (item: T) => Promise<void> {
   const underWay = new Map<string, Promise<unknown>>();
   return async (item) => {
     for (let other = underWay.get(item.key); other; other = underWay.get(item.key)) {

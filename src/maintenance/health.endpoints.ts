@@ -69,9 +69,6 @@ export const readiness = defineEndpoint({
       }),
     );
     const ready = states.every(([, state]) => state === 'ok');
-    return c.json(
-      { status: ready ? 'ready' : 'unavailable', ...Object.fromEntries(states) },
-      ready ? 200 : 503,
-    );
+    return c.json({ status: ready ? 'ready' : 'unavailable', ...Object.fromEntries(states) }, ready ? 200 : 503);
   },
 });

@@ -1,15 +1,6 @@
 import type { ListEntry, ListProviders } from './list-providers.ts';
 
-const LICENSES = [
-  'ALLRIGHTS',
-  'CC0',
-  'CC-BY',
-  'CC-BY-SA',
-  'CC-BY-ND',
-  'CC-BY-NC',
-  'CC-BY-NC-SA',
-  'CC-BY-NC-ND',
-];
+const LICENSES = ['ALLRIGHTS', 'CC0', 'CC-BY', 'CC-BY-SA', 'CC-BY-ND', 'CC-BY-NC', 'CC-BY-NC-SA', 'CC-BY-NC-ND'];
 
 /** ISO 639-2, the terminological codes. */
 const LANGUAGES = {

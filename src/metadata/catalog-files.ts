@@ -21,9 +21,7 @@ const TYPES = FIELD_TYPES.filter((type) => type !== 'start_date' && type !== 'st
 
 const FieldSchema = z
   .strictObject({
-    id: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,99}$/, 'an id is a letter, then letters, digits and _ . -'),
+    id: z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,99}$/, 'an id is a letter, then letters, digits and _ . -'),
     label: line,
     type: z.enum(TYPES),
     required: z.boolean().default(false),
@@ -89,11 +87,7 @@ export function parseMetadataFiles(files: readonly { file: string; source: strin
   return { catalogs: catalogs.map(({ data }) => ownCatalog(data)), lists: ownLists };
 }
 
-function refuseRepeated<T>(
-  files: readonly ConfigFile<T>[],
-  path: string[],
-  keyOf: (data: T) => string,
-): void {
+function refuseRepeated<T>(files: readonly ConfigFile<T>[], path: string[], keyOf: (data: T) => string): void {
   const seen = new Map<string, string>();
   for (const { file, data, fail } of files) {
     const other = seen.get(keyOf(data));
@@ -102,10 +96,7 @@ function refuseRepeated<T>(
   }
 }
 
-function checkFields(
-  { data, fail }: ConfigFile<z.output<typeof CatalogSchema>>,
-  lists: ReadonlySet<string>,
-): void {
+function checkFields({ data, fail }: ConfigFile<z.output<typeof CatalogSchema>>, lists: ReadonlySet<string>): void {
   const seen = new Set<string>();
   data.fields.forEach(({ id, list }, index) => {
     if (seen.has(id)) fail(['fields', index, 'id'], `the id "${id}" is taken by another field`);

@@ -47,9 +47,7 @@ export async function saveCatalogs(
     INSERT INTO ${sql.table(table)} AS stored (${sql.ref(owner)}, flavor, fields)
     SELECT id, flavor, fields FROM unnest(${[owners].flat()}::text[]) AS id,
       unnest(${[...catalogs.keys()]}::text[], ${fields}::jsonb[]) AS catalog (flavor, fields)
-    ON CONFLICT (${sql.ref(owner)}, flavor) DO UPDATE SET fields = stored.fields || excluded.fields`.execute(
-    trx,
-  );
+    ON CONFLICT (${sql.ref(owner)}, flavor) DO UPDATE SET fields = stored.fields || excluded.fields`.execute(trx);
 }
 
 /** Removes an extended catalog with all its values. @returns whether there was one */

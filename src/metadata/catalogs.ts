@@ -37,8 +37,7 @@ const NOTHING: OwnMetadata = { catalogs: [], lists: new Map() };
 export async function loadCatalogs(metadataDir: string | undefined): Promise<Catalogs> {
   const own = metadataDir ? await readMetadataFolder(metadataDir) : NOTHING;
   const lists: ListProviders = new Map([...BUILT_IN_LISTS, ...own.lists]);
-  const extended = (resource: MetadataResource) =>
-    own.catalogs.filter((catalog) => catalog.resource === resource);
+  const extended = (resource: MetadataResource) => own.catalogs.filter((catalog) => catalog.resource === resource);
   return {
     event: catalogSet('event', EPISODE, extended('event'), lists),
     series: catalogSet('series', SERIES, extended('series'), lists),

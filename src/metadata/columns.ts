@@ -24,10 +24,7 @@ export function columnsOf<F extends CoreField>(fields: readonly F[], values: Cat
 }
 
 /** The columns of the fields that are given; those that can only be read are not among them. */
-export function givenColumns<F extends CoreField>(
-  fields: readonly F[],
-  values: CatalogValues,
-): Partial<Columns<F>> {
+export function givenColumns<F extends CoreField>(fields: readonly F[], values: CatalogValues): Partial<Columns<F>> {
   const given = fields.filter(({ id, readOnly }) => values.has(id) && !readOnly);
   return filled(given, values) as Partial<Columns<F>>;
 }

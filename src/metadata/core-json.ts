@@ -26,18 +26,13 @@ export function fieldsShown<F extends CoreField>(fields: readonly F[]): (row: Co
 
 /** The schemas of the same part. */
 export function shapeOf<F extends CoreField>(fields: readonly F[]): Shape<F> {
-  const schemas = shown(fields).map((field) => [
-    field.json,
-    takesList(field) ? z.array(z.string()) : z.string(),
-  ]);
+  const schemas = shown(fields).map((field) => [field.json, takesList(field) ? z.array(z.string()) : z.string()]);
   return Object.fromEntries(schemas);
 }
 
 /** Which version brought which part of it. */
 export function sinceOf(fields: readonly CoreField[]): Since {
-  return Object.fromEntries(
-    shown(fields).flatMap(({ json, since }) => (since === undefined ? [] : [[json, since]])),
-  );
+  return Object.fromEntries(shown(fields).flatMap(({ json, since }) => (since === undefined ? [] : [[json, since]])));
 }
 
 /** The same part as the reference shows it. */
@@ -47,9 +42,7 @@ export function exampleOf<F extends CoreField>(fields: readonly F[]): ShownField
 }
 
 function shown<F extends CoreField>(fields: readonly F[]): (F & { column: string; json: string })[] {
-  return withColumn(fields).filter(
-    (field): field is F & { column: string; json: string } => field.json !== undefined,
-  );
+  return withColumn(fields).filter((field): field is F & { column: string; json: string } => field.json !== undefined);
 }
 
 /** The same object with these properties first: clients have seen them in this order before fields were declared. */

@@ -43,11 +43,7 @@ export function listedFields<F extends CoreField>(table: string, fields: readonl
   return { filters, filtersSince, criteria } as ListedFields<F>;
 }
 
-function filterOf(
-  field: CoreField,
-  column: ReturnType<typeof sql.ref>,
-  repeated: Filter['repeated'],
-): Filter {
+function filterOf(field: CoreField, column: ReturnType<typeof sql.ref>, repeated: Filter['repeated']): Filter {
   if (takesList(field)) return { ...holds(column), repeated };
   if (isIndexable(field)) return equals(column);
   // Only a hash index holds texts of that length, and it knows no order.

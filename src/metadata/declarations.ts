@@ -2,13 +2,7 @@
 import { z } from 'zod';
 import { jsonText } from '#platform/http/endpoint/schemas.ts';
 import { sentFields } from './examples.ts';
-import {
-  CatalogJson,
-  catalogTypeParameter,
-  FieldJson,
-  FieldsRequest,
-  optionalCatalogType,
-} from './schemas.ts';
+import { CatalogJson, catalogTypeParameter, FieldJson, FieldsRequest, optionalCatalogType } from './schemas.ts';
 
 /** Reads all catalogs or the fields of one. @param example all catalogs */
 export const readsCatalogs = (example: readonly object[]) => ({

@@ -10,8 +10,7 @@ import { parseFieldEntries, readFieldEntries } from './parse-fields.ts';
 const { event, series } = await loadCatalogs(fileURLToPath(new URL('../../docs/metadata/', import.meta.url)));
 
 const field = (id: string, value: unknown) => ({ id, value });
-const fields = (values: Record<string, unknown>) =>
-  Object.entries(values).map(([id, value]) => field(id, value));
+const fields = (values: Record<string, unknown>) => Object.entries(values).map(([id, value]) => field(id, value));
 const catalog = (own: unknown, flavor = 'dublincore/episode') => JSON.stringify([{ flavor, fields: own }]);
 /** A catalog with these values. */
 const withValues = (values: Record<string, unknown>, flavor?: string) => catalog(fields(values), flavor);
@@ -107,8 +106,7 @@ describe('catalogs of a new event', () => {
     `Cannot find a metadata field with id '${id}' from Catalog with Flavor 'dublincore/episode'.`;
   const unfit = (text: string) => `Unable to parse event metadata because: '${text}'`;
   const fault = (id: string, text: string) => unfit(`the value of '${id}' ${text}`);
-  const not = (id: string, value: string, allowed: string) =>
-    fault(id, `is "${value}"; allowed is ${allowed}`);
+  const not = (id: string, value: string, allowed: string) => fault(id, `is "${value}"; allowed is ${allowed}`);
   const tooLong = (id: string, bytes: number) => fault(id, `is longer than ${bytes} bytes of UTF-8`);
 
   test.each<[text: string, message: string | RegExp]>([

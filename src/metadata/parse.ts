@@ -114,11 +114,7 @@ export function parseJson(text: string, refuse: (reason: string) => HttpError): 
   }
 }
 
-function readCatalogEntry(
-  entry: unknown,
-  set: CatalogSet,
-  { refuse }: Reading,
-): { flavor: string; fields: unknown[] } {
+function readCatalogEntry(entry: unknown, set: CatalogSet, { refuse }: Reading): { flavor: string; fields: unknown[] } {
   const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
   if (!parsed.success) throw FLAVOR_MISSING(set.resource);
   const { flavor, fields = [] } = entry as { flavor: string; fields?: unknown };

@@ -61,9 +61,7 @@ function textOf({ type }: MetadataField, text: string): string {
 }
 
 function parsePeriod(text: string): DatedPeriod {
-  const parts = new Map(
-    [...text.matchAll(PERIOD_PART)].map(([, name, value]) => [name?.toLowerCase(), value]),
-  );
+  const parts = new Map([...text.matchAll(PERIOD_PART)].map(([, name, value]) => [name?.toLowerCase(), value]));
   if (parts.size === 0) return { start: parseDateTime(text), end: undefined };
   return { start: parseDateTime(parts.get('start') ?? ''), end: parseDateTime(parts.get('end') ?? '') };
 }

@@ -58,10 +58,7 @@ export const FIELD_NOT_FOUND = refusal(
 export const ENTRY_INCOMPLETE = refusal(
   400,
   (entry: unknown) => {
-    const { id, value } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<
-      string,
-      unknown
-    >;
+    const { id, value } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<string, unknown>;
     return `One of the metadata fields is missing an id or value. The id was '${excerpt(id)}' and the value was '${excerpt(value)}'.`;
   },
   [{ id: 'title' }],
@@ -81,11 +78,9 @@ export function typeName({ type }: MetadataField): string {
 }
 
 /** A full update that cannot be understood; it says event also of a series. */
-export const NOT_PARSABLE = refusal(
-  400,
-  (detail: string) => `Not able to parse the event metadata: ${detail}`,
-  ['it is not JSON'],
-);
+export const NOT_PARSABLE = refusal(400, (detail: string) => `Not able to parse the event metadata: ${detail}`, [
+  'it is not JSON',
+]);
 
 /** A list of fields that an update cannot be made of. */
 export const UNREADABLE_FIELDS = refusal(
@@ -103,10 +98,7 @@ export const UNREADABLE_VALUE = refusal(
 );
 
 /** Values without which nothing can be updated. */
-export const NO_METADATA = refusal(
-  400,
-  'Unable to update metadata for series as the metadata provided is empty.',
-);
+export const NO_METADATA = refusal(400, 'Unable to update metadata for series as the metadata provided is empty.');
 
 /** What was sent, as it stands in a sentence: its beginning, and nothing for what is missing. */
 export function excerpt(value: unknown): string {

@@ -9,8 +9,7 @@ export function parseDate(text: string): Date | undefined {
   const [, year, month, day] = match.map(Number) as [number, number, number, number];
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  const real =
-    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const real = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return real && year > 0 ? date : undefined;
 }
 

@@ -39,12 +39,7 @@ const DATES: ReadonlySet<FieldType> = new Set(['date', 'start_date', 'start_time
  * @param sentAs the identifier the request calls the field by
  * @throws {HttpError} 400, naming the field
  */
-export function readValue(
-  field: MetadataField,
-  sentAs: string,
-  value: unknown,
-  reading: Reading,
-): FieldValue {
+export function readValue(field: MetadataField, sentAs: string, value: unknown, reading: Reading): FieldValue {
   if (!takesList(field)) return readText(field, value, reading);
   const items = sentAs === field.singular ? listOfSingular(value) : listOf(field, value, reading);
   if (items.length > LIST_ITEMS) {

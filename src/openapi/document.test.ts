@@ -7,8 +7,7 @@ import { DOCUMENT, faultOfBody, type Operation, responseOf } from '#test/support
 const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
 );
-const contentOf = (operation: Operation, status: string) =>
-  responseOf(operation, Number(status))?.content ?? {};
+const contentOf = (operation: Operation, status: string) => responseOf(operation, Number(status))?.content ?? {};
 
 describe.each(operations)('$method $path', ({ path, operation }) => {
   test('is described, with what it answers and what it refuses', () => {

@@ -26,14 +26,7 @@ import {
   reportRecordingState,
 } from './capture-admin/recordings.endpoints.ts';
 import { configureAgent, reportAgent } from './capture-admin/report.endpoints.ts';
-import {
-  bundleVersion,
-  components,
-  lti,
-  organizations,
-  releaseHealth,
-  whoAmI,
-} from './discovery/info.endpoints.ts';
+import { bundleVersion, components, lti, organizations, releaseHealth, whoAmI } from './discovery/info.endpoints.ts';
 import { availableServices, hosts, registeredServices } from './discovery/services.endpoints.ts';
 import {
   addAttachment,

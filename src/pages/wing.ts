@@ -3,12 +3,7 @@ import { type Area, NOTHING } from '#platform/http/app/app.ts';
 import type { Guards } from '#platform/http/app/wing.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
-import {
-  operatorControl,
-  operatorDelete,
-  operatorRetryAll,
-  operatorStart,
-} from './operator/control.endpoints.ts';
+import { operatorControl, operatorDelete, operatorRetryAll, operatorStart } from './operator/control.endpoints.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
 import { operatorHome } from './operator/now/now.endpoint.ts';
 import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';

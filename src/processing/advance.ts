@@ -44,8 +44,7 @@ async function recordAttempts(
  * was held goes back to its place; those that wait for a person go on doing so.
  */
 function decide(workflow: LockedWorkflow): void {
-  for (const step of workflow.stepsIn(['paused']))
-    if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
+  for (const step of workflow.stepsIn(['paused'])) if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
   for (const step of workflow.stepsIn(['waiting', 'skipped'])) {
     if (step.condition === null || hasTurnPassed(workflow, step)) continue;
     const takesPart = compileCondition(step.condition).test(workflow.configuration);
@@ -57,10 +56,7 @@ function decide(workflow: LockedWorkflow): void {
 function hasTurnPassed({ steps }: LockedWorkflow, { position, onFailure }: Step): boolean {
   return steps.some(
     (step) =>
-      step.onFailure === onFailure &&
-      step.position > position &&
-      step.state !== 'waiting' &&
-      step.state !== 'skipped',
+      step.onFailure === onFailure && step.position > position && step.state !== 'waiting' && step.state !== 'skipped',
   );
 }
 

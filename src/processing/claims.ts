@@ -139,10 +139,7 @@ async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Cl
  * @param seen of the database: an outage of it is no silence of the workers
  * @returns the operations taken from their workers
  */
-export async function recoverLostOperations(
-  database: Database,
-  seen: Watched | undefined,
-): Promise<number[]> {
+export async function recoverLostOperations(database: Database, seen: Watched | undefined): Promise<number[]> {
   const silent = sql<boolean>`(${isFarFromNow(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
     AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;
   const lost = await database

@@ -32,8 +32,7 @@ export async function controlWorkflow(
 ): Promise<void> {
   try {
     await inTransaction(database, async (trx) => {
-      if (wanted === 'retry')
-        return void (await advance(trx, id, { kind: 'tried again', by, configuration }));
+      if (wanted === 'retry') return void (await advance(trx, id, { kind: 'tried again', by, configuration }));
       if (configuration) await advance(trx, id, { kind: 'configured', by, configuration });
       if (wanted) await advance(trx, id, { kind: CONTROLS[wanted], by });
     });

@@ -3,11 +3,9 @@ import { flag, PAGE } from '#platform/http/endpoint/query.schemas.ts';
 import { TextByName } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 
-export const UNKNOWN_CRITERION = refusal(
-  400,
-  (name: string) => `Unknown search criterion in request: ${name}`,
-  ['colour'],
-);
+export const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search criterion in request: ${name}`, [
+  'colour',
+]);
 
 /** What else to answer of a workflow definition. */
 export const DefinitionQuery = z.object({

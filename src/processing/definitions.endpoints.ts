@@ -4,13 +4,7 @@ import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import {
-  listHeaders,
-  parseFilters,
-  parseSort,
-  UNKNOWN_FILTER,
-  wholeListHeaders,
-} from '#platform/http/list/index.ts';
+import { listHeaders, parseFilters, parseSort, UNKNOWN_FILTER, wholeListHeaders } from '#platform/http/list/index.ts';
 import {
   type DefinitionJson,
   DefinitionListQuery,
@@ -75,14 +69,11 @@ function listedDefinitions(
   { filter = '', sort }: DefinitionListRequest,
 ): WorkflowDefinition[] {
   const tags = tagsOf(filter);
-  const comparisons = [...parseSort(sort), { name: 'identifier', descending: false }].map(
-    ({ name, descending }) => {
-      const comparison = Object.hasOwn(COMPARE, name) ? COMPARE[name] : undefined;
-      if (!comparison) throw UNKNOWN_CRITERION(name.slice(0, MAX_SHOWN));
-      return (a: WorkflowDefinition, b: WorkflowDefinition) =>
-        descending ? comparison(b, a) : comparison(a, b);
-    },
-  );
+  const comparisons = [...parseSort(sort), { name: 'identifier', descending: false }].map(({ name, descending }) => {
+    const comparison = Object.hasOwn(COMPARE, name) ? COMPARE[name] : undefined;
+    if (!comparison) throw UNKNOWN_CRITERION(name.slice(0, MAX_SHOWN));
+    return (a: WorkflowDefinition, b: WorkflowDefinition) => (descending ? comparison(b, a) : comparison(a, b));
+  });
   return all
     .filter((definition) => tags.length === 0 || tags.some((tag) => definition.tags.includes(tag)))
     .sort((a, b) => comparisons.map((comparison) => comparison(a, b)).find((order) => order !== 0) ?? 0);
@@ -171,12 +162,7 @@ export const definitionsForAgents = defineEndpoint({
   method: 'get',
   path: '/workflow/definitions.json',
   operationId: 'getWorkflowDefinitionsForAgents',
-  access: [
-    'ROLE_CAPTURE_AGENT',
-    'ROLE_STUDIO',
-    'ROLE_API_WORKFLOW_DEFINITION_VIEW',
-    'ROLE_API_EVENTS_CREATE',
-  ],
+  access: ['ROLE_CAPTURE_AGENT', 'ROLE_STUDIO', 'ROLE_API_WORKFLOW_DEFINITION_VIEW', 'ROLE_API_EVENTS_CREATE'],
   summary: 'List workflow definitions, as agents ask',
   description: 'Those that a recording can go through have the tag `schedule`.',
   answers: {
@@ -199,8 +185,7 @@ export const definitionsForAgents = defineEndpoint({
       },
     },
   },
-  handle: ({ c }, { definitions }: Services) =>
-    c.json({ definitions: { definition: definitions.all().map(shown) } }),
+  handle: ({ c }, { definitions }: Services) => c.json({ definitions: { definition: definitions.all().map(shown) } }),
 });
 
 function shown({ id, title, description, tags, display_order }: WorkflowDefinition) {

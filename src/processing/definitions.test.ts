@@ -14,8 +14,7 @@ test('the usual workflow answers to its other name, and to names nobody knows', 
   const definitions = await loadDefinitions(undefined);
   for (const name of ['schedule-and-upload', 'ng-schedule-and-upload', 'nobody-knows'])
     expect(definitions.resolve(name).id).toBe('schedule-and-upload');
-  for (const id of ['fast', 'publish', 'republish-metadata', 'retract'])
-    expect(definitions.resolve(id).id).toBe(id);
+  for (const id of ['fast', 'publish', 'republish-metadata', 'retract']) expect(definitions.resolve(id).id).toBe(id);
 });
 
 const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions'];
@@ -32,11 +31,7 @@ test.each<[name: string, configuration: Record<string, string>, operations: stri
   [USUAL, { straightToPublishing: 'false', publishToEngage: 'false' }, [...PREPARE, 'publish internal']],
   [USUAL, { flagForCutting: 'true' }, [...PREPARE, 'pause', 'publish']],
   [USUAL, { flagForReview: 'true' }, [...PREPARE, 'pause', 'publish']],
-  [
-    USUAL,
-    { flagForReview: 'true', straightToPublishing: 'false' },
-    [...PREPARE, 'pause', 'publish internal'],
-  ],
+  [USUAL, { flagForReview: 'true', straightToPublishing: 'false' }, [...PREPARE, 'pause', 'publish internal']],
 ])('%s with %j consists of %j', async (name, values, operations) => {
   const definition = (await loadDefinitions(undefined)).resolve(name);
   const configuration = { ...definition.configuration, ...values };
@@ -67,8 +62,7 @@ describe('a definition', () => {
       .replace('\n\n', '\n')
       .replaceAll(/^- /gm, '      ');
   const faultOf = commandFault(new Set(['subtitles.sh']));
-  const parse = (source: string) =>
-    parseDefinition('f.yaml', source, new Set(['inspect', 'command']), faultOf);
+  const parse = (source: string) => parseDefinition('f.yaml', source, new Set(['inspect', 'command']), faultOf);
 
   test('may run a program of the site', () => {
     expect(parse(command('- program: subtitles.sh', '- output_flavor: captions/source')).id).toBe('a');

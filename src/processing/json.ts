@@ -17,16 +17,14 @@ export function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): Workf
       configuration: workflow.configuration as WorkflowJson['configuration'],
     }),
     ...(query.withoperations && {
-      operations: workflow.operations.map(
-        ({ operation, description, state, on_failure, progress, reason }) => ({
-          operation,
-          description,
-          state,
-          progress,
-          on_failure,
-          ...(reason !== null && { reason }),
-        }),
-      ),
+      operations: workflow.operations.map(({ operation, description, state, on_failure, progress, reason }) => ({
+        operation,
+        description,
+        state,
+        progress,
+        on_failure,
+        ...(reason !== null && { reason }),
+      })),
     }),
   };
 }

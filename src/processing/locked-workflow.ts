@@ -89,10 +89,7 @@ export class LockedWorkflow {
 
   /** The channels on which others wait for what is saved. */
   get channels(): string[] {
-    return [
-      ...(this.#changes.length > 0 ? [CHANGES_CHANNEL] : []),
-      ...(this.#isStepReady ? [READY_CHANNEL] : []),
-    ];
+    return [...(this.#changes.length > 0 ? [CHANGES_CHANNEL] : []), ...(this.#isStepReady ? [READY_CHANNEL] : [])];
   }
 
   /** Gives it other values of its configuration; keys that are not named stay as they are. */
@@ -188,9 +185,7 @@ export class LockedWorkflow {
     { onFailure, values = {} }: { onFailure?: boolean; values?: Values } = {},
   ): Step[] {
     const finished_at = to === 'waiting' ? null : sql`now()`;
-    const settled = this.stepsIn(from).filter(
-      (step) => onFailure === undefined || step.onFailure === onFailure,
-    );
+    const settled = this.stepsIn(from).filter((step) => onFailure === undefined || step.onFailure === onFailure);
     const written = { heartbeat_at: null, delivered_at: null, finished_at, ...values };
     for (const step of settled) this.moveStep(step, to, written);
     return settled;
@@ -249,10 +244,7 @@ export class LockedWorkflow {
   /** @param after the number of writes that have to be done first */
   #stepWrites(steps: readonly Step[], after = 0): RawBuilder<unknown>[] {
     const together = Map.groupBy(steps, (step) => this.#stepValues.get(step));
-    const done = Array.from(
-      { length: after },
-      (_, i) => sql<boolean>`(SELECT count(*) FROM ${nameOf(i)}) >= 0`,
-    );
+    const done = Array.from({ length: after }, (_, i) => sql<boolean>`(SELECT count(*) FROM ${nameOf(i)}) >= 0`);
     return [...together].map(([values, group]) => {
       const state = group[0]?.state;
       const ids = group.map(({ id }) => id);
@@ -321,7 +313,5 @@ function workflowOfReady(operationId: number) {
 /** Tells the workers of these operations that they are theirs no more, so that they end at once what they do. */
 export async function tellTaken(trx: Transaction, operationIds: readonly number[]): Promise<void> {
   if (operationIds.length === 0) return;
-  await sql`SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM unnest(${operationIds}::bigint[]) AS id`.execute(
-    trx,
-  );
+  await sql`SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM unnest(${operationIds}::bigint[]) AS id`.execute(trx);
 }

@@ -125,9 +125,7 @@ export async function takeOverdue(database: Database, afterMs: number): Promise<
       FOR UPDATE SKIP LOCKED
     ) overdue, workflows w
     WHERE o.id = overdue.id AND w.id = o.workflow_id
-    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, w.traceparent`.execute(
-    database,
-  );
+    RETURNING o.id AS "operationId", o.operation, o.lane, o.deliveries AS delivery, w.traceparent`.execute(database);
   return rows;
 }
 

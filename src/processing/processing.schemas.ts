@@ -27,8 +27,6 @@ export const Processing = z
     configuration: z
       .record(Storable, Value)
       .nullish()
-      .describe(
-        'Values of its configuration keys: `straightToPublishing` is `false` for what is to be kept internal.',
-      ),
+      .describe('Values of its configuration keys: `straightToPublishing` is `false` for what is to be kept internal.'),
   })
   .meta({ id: 'Processing' });

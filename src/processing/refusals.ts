@@ -2,30 +2,19 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { EVENT_ID } from './examples.ts';
 
 /** There is no such event, or the principal may not read it. */
-export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [
-  EVENT_ID,
+export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [EVENT_ID]);
+export const DEFINITION_MISSING = refusal(404, (id: string) => `Cannot find workflow definition with id '${id}'.`, [
+  'publish-twice',
 ]);
-export const DEFINITION_MISSING = refusal(
-  404,
-  (id: string) => `Cannot find workflow definition with id '${id}'.`,
-  ['publish-twice'],
-);
-export const WORKFLOW_MISSING = refusal(
-  404,
-  (id: string) => `Cannot find workflow instance with id '${id}'.`,
-  ['42'],
-);
-export const MISSING_PARAMETER = refusal(
-  400,
-  (name: string) => `Required parameter '${name}' is missing or invalid`,
-  ['event_identifier'],
-);
+export const WORKFLOW_MISSING = refusal(404, (id: string) => `Cannot find workflow instance with id '${id}'.`, ['42']);
+export const MISSING_PARAMETER = refusal(400, (name: string) => `Required parameter '${name}' is missing or invalid`, [
+  'event_identifier',
+]);
 export const INVALID_CONFIGURATION = refusal(400, "Passed parameter 'configuration' is invalid JSON.");
-export const NO_MOVE = refusal(
-  409,
-  (from: string, to: string) => `The workflow cannot go from ${from} to ${to}.`,
-  ['SUCCEEDED', 'RUNNING'],
-);
+export const NO_MOVE = refusal(409, (from: string, to: string) => `The workflow cannot go from ${from} to ${to}.`, [
+  'SUCCEEDED',
+  'RUNNING',
+]);
 export const SUPERSEDED = refusal(
   409,
   'Another workflow of the event was started later; it is the one to be tried again.',

@@ -33,12 +33,7 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
     throw new IllegalMove(workflow.state, 'RUNNING');
   }
   // Starting another one locks the event too, so one that is not yet committed is seen after this wait.
-  await workflow.trx
-    .selectFrom('events')
-    .select('id')
-    .where('id', '=', workflow.eventId)
-    .forUpdate()
-    .execute();
+  await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
   if (await hasSuccessor(workflow)) {
     throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
   }

@@ -1,12 +1,5 @@
 /** States of a workflow instance; also the values of an event's `processing_state` beside the empty one. */
-export type WorkflowState =
-  | 'INSTANTIATED'
-  | 'RUNNING'
-  | 'PAUSED'
-  | 'STOPPED'
-  | 'FAILING'
-  | 'FAILED'
-  | 'SUCCEEDED';
+export type WorkflowState = 'INSTANTIATED' | 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILING' | 'FAILED' | 'SUCCEEDED';
 
 /** States of a workflow operation. */
 export type OperationState =

@@ -10,11 +10,7 @@ export function isSuspect({ losses }: { losses: number }): boolean {
 }
 
 /** Whether the worker has another suspect. Of two that ask at once, the second hears of the first. */
-export async function hasAnotherSuspect(
-  trx: Transaction,
-  operationId: number,
-  worker: string,
-): Promise<boolean> {
+export async function hasAnotherSuspect(trx: Transaction, operationId: number, worker: string): Promise<boolean> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(trx);
   const other = await trx
     .selectFrom('workflow_operations')

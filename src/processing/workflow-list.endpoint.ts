@@ -54,9 +54,7 @@ export const WORKFLOW_LIST: ListedResource<WorkflowRow> = {
 function inStates(values: readonly [string, ...string[]]): Condition {
   const states = values.map(storedState);
   const [first = ''] = states;
-  return states.length === 1
-    ? hasValue(STATE, first)
-    : { test: sql<SqlBool>`${STATE} = ANY(${states}::text[])` };
+  return states.length === 1 ? hasValue(STATE, first) : { test: sql<SqlBool>`${STATE} = ANY(${states}::text[])` };
 }
 
 function storedState(value: string): string {

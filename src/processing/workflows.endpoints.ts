@@ -23,12 +23,7 @@ import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.
  *
  * @throws {HttpError} 404 when it may not even read the event, 401 when it may read but not write it
  */
-async function accessibleWorkflow(
-  db: Queryable,
-  c: Context,
-  id: string,
-  action: Action,
-): Promise<WorkflowRow> {
+async function accessibleWorkflow(db: Queryable, c: Context, id: string, action: Action): Promise<WorkflowRow> {
   const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(db, Number(id)) : undefined;
   const missing = () => WORKFLOW_MISSING(id);
   if (!workflow) throw missing();
@@ -158,6 +153,5 @@ export const workflowsForOperators = defineEndpoint({
   method: 'get',
   path: '/admin/events/{event_id}/workflows',
   access: ADMINISTRATORS,
-  handle: async ({ c, params }, { database }: Services) =>
-    c.json(await workflowsOfEvent(database, params.event_id)),
+  handle: async ({ c, params }, { database }: Services) => c.json(await workflowsOfEvent(database, params.event_id)),
 });

@@ -90,7 +90,5 @@ export function publishedAddress(publicUrl: string, url: URL): PublishedAddress 
   const [kind, publicationId, elementId, filename, ...rest] = url.pathname.slice(root.length + 1).split('/');
   if (!publicationId || rest.length > 0) return undefined;
   if (kind === 'watch' && !elementId && filename === undefined) return { publicationId };
-  return kind === 'publications' && elementId && filename
-    ? { publicationId, elementId, filename }
-    : undefined;
+  return kind === 'publications' && elementId && filename ? { publicationId, elementId, filename } : undefined;
 }

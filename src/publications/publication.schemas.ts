@@ -36,9 +36,7 @@ export const Publication = z
     channel: z.string().describe('Where it is published, such as `engage-player`.'),
     mediatype: z.string(),
     url: z.url().describe('The page on which people watch it.'),
-    media: z
-      .array(Media)
-      .describe('What is seen and heard, then captions: those have the flavor `captions/delivery`.'),
+    media: z.array(Media).describe('What is seen and heard, then captions: those have the flavor `captions/delivery`.'),
     attachments: z.array(
       z
         .object({ ...element, ref: z.string().describe('The media it was made of.') })

@@ -37,9 +37,7 @@ export async function serveFile(
   const whole = { ...common, 'Content-Length': String(file.size) };
   if (c.req.method === 'HEAD') return c.body(null, 200, whole);
 
-  const range = allowsRange(c.req.header('If-Range'), etag)
-    ? requestedRange(c.req.header('Range'), file.size)
-    : 'all';
+  const range = allowsRange(c.req.header('If-Range'), etag) ? requestedRange(c.req.header('Range'), file.size) : 'all';
   if (range === 'unsatisfiable') {
     return c.body(OUTSIDE_FILE.example, 416, {
       'Content-Type': SENTENCE,

@@ -13,8 +13,7 @@ import { publishedAddress } from './model.ts';
 import type { PublicationAddresses } from './presentation.ts';
 import { mayReadPublished } from './queries.ts';
 
-const INSTANT =
-  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /** Until when an address may be used: an ISO 8601 date, with or without a time and an offset (UTC without one); undefined for others. */
 export function parseValidUntil(text: string): Date | undefined {
@@ -45,9 +44,7 @@ const NO_ADDRESS = refusal(400, "Query parameter 'valid-source' is not a valid I
 const SignForm = z.object({
   url: z.string({ error: NO_URL.example }).trim().min(1, { error: NO_URL.example }).describe('The address.'),
   'valid-until': read(parseValidUntil, NO_DATE.example).describe('Until when it may be used; ISO 8601.'),
-  'valid-source': read(canonicalAddress, NO_ADDRESS.example).describe(
-    'The only IP address from which it may be used.',
-  ),
+  'valid-source': read(canonicalAddress, NO_ADDRESS.example).describe('The only IP address from which it may be used.'),
 });
 
 /** A signed address, or why there is none. */

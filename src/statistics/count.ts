@@ -40,11 +40,7 @@ export async function countNext(trx: Transaction): Promise<number> {
   const starts = await workflowStarts(trx, changes);
   const facts = changes.flatMap((change) => factsOf(change, starts));
   await add(trx, tally(facts, await knownReasons(trx, facts)));
-  await trx
-    .updateTable('changes_readers')
-    .set({ position: last.number })
-    .where('name', '=', READER)
-    .execute();
+  await trx.updateTable('changes_readers').set({ position: last.number }).where('name', '=', READER).execute();
   return changes.length;
 }
 
@@ -88,8 +84,7 @@ async function knownReasons(trx: Transaction, facts: readonly Fact[]): Promise<M
       unnest(${[...slots.values()].map(({ period }) => period)}::text[],
         ${[...slots.values()].map(({ start }) => start)}::timestamptz[]) AS wanted (period, start) USING (period, start)
     WHERE measure = 'failure' AND label <> ${OTHER_REASONS}`.execute(trx);
-  for (const [name, own] of Map.groupBy(rows, nameOf))
-    known.set(name, new Set(own.map(({ label }) => label)));
+  for (const [name, own] of Map.groupBy(rows, nameOf)) known.set(name, new Set(own.map(({ label }) => label)));
   return known;
 }
 
@@ -100,9 +95,7 @@ async function add(trx: Transaction, rows: readonly Tally[]): Promise<void> {
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (period text, start timestamptz, measure text,
       label text, bucket integer, count bigint, sum bigint)
     ON CONFLICT (period, start, measure, label, bucket) DO UPDATE
-      SET count = statistics_counts.count + excluded.count, sum = statistics_counts.sum + excluded.sum`.execute(
-    trx,
-  );
+      SET count = statistics_counts.count + excluded.count, sum = statistics_counts.sum + excluded.sum`.execute(trx);
 }
 
 /** Retention of the counts: a year, and the month of the year before it. */

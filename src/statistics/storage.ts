@@ -13,9 +13,7 @@ export async function measureStorage(database: Database): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ due: boolean }>`
       SELECT pg_try_advisory_xact_lock(hashtextextended(${TURN}, 0)) AS due
-      WHERE NOT EXISTS (SELECT FROM storage_sizes WHERE hour = date_trunc('hour', now(), 'UTC'))`.execute(
-      trx,
-    );
+      WHERE NOT EXISTS (SELECT FROM storage_sizes WHERE hour = date_trunc('hour', now(), 'UTC'))`.execute(trx);
     if (!rows[0]?.due) return false;
     // A statement of its own: PostgreSQL runs no statement that writes in parallel.
     const sizes = await sql<{ received: number; processed: number; unfinished: number }>`

@@ -44,9 +44,7 @@ export function factsOf(change: Change, startOf: ReadonlyMap<number, Date>): Fac
         ? [fact('upload', { sum: isAmount(data.bytes) ? data.bytes : 0 })]
         : [];
     case 'operation.state':
-      return data.operation_state === 'running' && isAmount(data.waited_ms)
-        ? [lasted('waiting', data.waited_ms)]
-        : [];
+      return data.operation_state === 'running' && isAmount(data.waited_ms) ? [lasted('waiting', data.waited_ms)] : [];
     case 'publication.published': {
       const start = startOf.get(change.number);
       return start && data.channel !== INTERNAL_CHANNEL && data.renewed !== true

@@ -135,8 +135,7 @@ export function bytesOf({ received, processed, unfinished }: StorageSize): numbe
 }
 
 function figuresOf(rows: readonly CountRow[]): Figures {
-  const of = (measure: Measure, label = '') =>
-    rows.filter((row) => row.measure === measure && row.label === label);
+  const of = (measure: Measure, label = '') => rows.filter((row) => row.measure === measure && row.label === label);
   const count = (some: readonly CountRow[]) => some.reduce((sum, row) => sum + row.count, 0);
   const uploads = of('upload');
   return {

@@ -7,16 +7,7 @@ import { silentLogger } from '#platform/telemetry/log.ts';
 import { claimOperation, endClaim, recoverLostOperations } from '#processing/claims.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProxyTo } from '../support/proxy.ts';
-import {
-  job,
-  LONG_MS,
-  POSTGRES,
-  queuesOn,
-  REDIS,
-  relayBench,
-  testRelay,
-  testWorkQueue,
-} from '../support/queues.ts';
+import { job, LONG_MS, POSTGRES, queuesOn, REDIS, relayBench, testRelay, testWorkQueue } from '../support/queues.ts';
 import { redisAvailable } from '../support/redis.ts';
 import { FOR_AGES } from '../support/watched.ts';
 import { AT_ONCE, startTestWorkflow } from '../support/workflows.ts';

@@ -64,16 +64,8 @@ describe('S3', () => {
 
   test.each([
     ['a part that is lost on the way is sent again', 'UploadPartCommand', false],
-    [
-      'an upload begun twice because an answer was lost leaves no second one',
-      'CreateMultipartUploadCommand',
-      true,
-    ],
-    [
-      'an object completed by a request whose answer was lost is kept',
-      'CompleteMultipartUploadCommand',
-      true,
-    ],
+    ['an upload begun twice because an answer was lost leaves no second one', 'CreateMultipartUploadCommand', true],
+    ['an object completed by a request whose answer was lost is kept', 'CompleteMultipartUploadCommand', true],
   ])('%s', async (_what, command, performed) => {
     const broken = s3.breakFirst(command, { performed });
     const data = bytes(20 * MIB);

@@ -19,8 +19,7 @@ const MIB = 2 ** 20;
 const video = { mediatype: 'video/mp4' };
 
 // The S3 server of the tests takes seconds for large objects: storage.full.test.ts has them.
-for (const [name, open] of storages)
-  describeStorage(name, open, name === 'S3' ? ['small'] : ['small', 'large']);
+for (const [name, open] of storages) describeStorage(name, open, name === 'S3' ? ['small'] : ['small', 'large']);
 
 describe('a folder', () => {
   const PUT_PROCESS = fileURLToPath(new URL('../support/put-process.ts', import.meta.url));

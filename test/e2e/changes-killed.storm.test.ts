@@ -73,8 +73,7 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     onTestFinished(() => follower.end());
     const clip = await recording({ seconds: 2 });
     const ids: string[] = [];
-    const upload = async () =>
-      ids.push(await admin.create([...eventFields(), file('presenter', 'lecture.mp4', clip)]));
+    const upload = async () => ids.push(await admin.create([...eventFields(), file('presenter', 'lecture.mp4', clip)]));
     await upload();
     for (let i = 0; i < KILLS; i += 1) {
       await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 1_500));
@@ -91,9 +90,7 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     const log = await readChanges(server.database, 0, 100_000);
     expect(log.map(({ number }) => number)).toEqual(log.map((_, i) => i + 1));
     await eventually(() => expect(follower.all.length).toBeGreaterThanOrEqual(log.length), 30_000);
-    expect(follower.all.map(({ id, kind }) => [id, kind])).toEqual(
-      log.map(({ number, kind }) => [number, kind]),
-    );
+    expect(follower.all.map(({ id, kind }) => [id, kind])).toEqual(log.map(({ number, kind }) => [number, kind]));
 
     await server.database
       .updateTable('webhook_deliveries')
@@ -125,9 +122,7 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     for (const id of ids) {
       const told = [
         ...new Map(
-          receiver.received
-            .filter(({ body }) => body.data.event === id)
-            .map((message) => [message.id, message]),
+          receiver.received.filter(({ body }) => body.data.event === id).map((message) => [message.id, message]),
         ).values(),
       ];
       const facts = ({ type, data }: { type: string; data: Record<string, unknown> }) => [

@@ -68,10 +68,7 @@ export function describeConnections(runtime: Runtime): void {
     /** Connections with a request that is under way until the server gets SIGUSR2. */
     async function held(count: number): Promise<Wire[]> {
       output = '';
-      const wires = Array.from(
-        { length: count },
-        () => new Wire(port, 'GET /held HTTP/1.1\r\nHost: inlet\r\n\r\n'),
-      );
+      const wires = Array.from({ length: count }, () => new Wire(port, 'GET /held HTTP/1.1\r\nHost: inlet\r\n\r\n'));
       await eventually(() => expect(output.match(/held/g)).toHaveLength(count));
       return wires;
     }
@@ -103,17 +100,14 @@ export function describeConnections(runtime: Runtime): void {
     test.each([
       ['of a length', `Content-Length: ${2 ** 30}\r\n`],
       ['in chunks', 'Transfer-Encoding: chunked\r\n'],
-    ])(
-      'lets a client that is still sending a body %s read its refusal, and then ends',
-      async (_name, header) => {
-        const wire = new Wire(port, `POST /refuse HTTP/1.1\r\nHost: inlet\r\n${header}\r\n`);
-        await once(wire.socket, 'connect');
-        const sending = setInterval(() => wire.socket.write('8\r\n12345678\r\n'.repeat(5_000)), 10);
-        onTestFinished(() => clearInterval(sending));
-        await wire.ended;
-        expect(wire.received).toMatch(/^HTTP\/1\.1 413 .*Connection: close.*Too much\.$/s);
-      },
-    );
+    ])('lets a client that is still sending a body %s read its refusal, and then ends', async (_name, header) => {
+      const wire = new Wire(port, `POST /refuse HTTP/1.1\r\nHost: inlet\r\n${header}\r\n`);
+      await once(wire.socket, 'connect');
+      const sending = setInterval(() => wire.socket.write('8\r\n12345678\r\n'.repeat(5_000)), 10);
+      onTestFinished(() => clearInterval(sending));
+      await wire.ended;
+      expect(wire.received).toMatch(/^HTTP\/1\.1 413 .*Connection: close.*Too much\.$/s);
+    });
 
     test.each([
       ['POST /read', /^HTTP\/1\.1 100 .*HTTP\/1\.1 400 .*The chunks of the request are too small\.$/s],
@@ -132,10 +126,7 @@ export function describeConnections(runtime: Runtime): void {
 
     test('gives up the connections that are longest without a request when there are too many', async () => {
       const [busy] = await held(1);
-      const waiting = Array.from(
-        { length: LIMITS.connections - 1 },
-        () => new Wire(port, 'GET / HTTP/1.1\r\n'),
-      );
+      const waiting = Array.from({ length: LIMITS.connections - 1 }, () => new Wire(port, 'GET / HTTP/1.1\r\n'));
       await Promise.all(waiting.map(({ socket }) => once(socket, 'connect')));
       const late = new Wire(port, HELLO);
       expect(await late.answered()).toMatch(/^HTTP\/1\.1 200 /);

@@ -3,11 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { databaseForThisFile } from '../support/database.ts';
-import {
-  type DebianPostgres,
-  debianPostgresAvailable,
-  startDebianPostgres,
-} from '../support/debian-postgres.ts';
+import { type DebianPostgres, debianPostgresAvailable, startDebianPostgres } from '../support/debian-postgres.ts';
 import { eventFields, field, file, form } from '../support/form.ts';
 import { launch } from '../support/run.ts';
 import { dumpSchema } from '../support/schema-dump.ts';
@@ -49,11 +45,7 @@ describe.skipIf(!debianPostgresAvailable())("on Debian's PostgreSQL", () => {
     expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
     expect(await admin.publications(id)).toMatchObject([{ channel: 'engage-player' }]);
 
-    for (const filter of [
-      'textFilter:straßen ANFÄ',
-      'agent_id:hall',
-      'status:EVENTS.EVENTS.STATUS.PROCESSED',
-    ]) {
+    for (const filter of ['textFilter:straßen ANFÄ', 'agent_id:hall', 'status:EVENTS.EVENTS.STATUS.PROCESSED']) {
       const query = new URLSearchParams({ filter, sort: 'title:ASC', withpublications: 'true' });
       expect(await admin.json(`/api/events?${query}`), filter).toMatchObject([{ identifier: id }]);
     }

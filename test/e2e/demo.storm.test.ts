@@ -55,14 +55,7 @@ test.each([
   },
   async (runtime, title, files) => {
     const port = await freePort();
-    const { code, stdout, stderr } = await demo(
-      runtime,
-      port,
-      '--exit',
-      '--runtime',
-      runtime,
-      ...(await files()),
-    );
+    const { code, stdout, stderr } = await demo(runtime, port, '--exit', '--runtime', runtime, ...(await files()));
     expect([code, stderr], stdout).toEqual([0, '']);
     expect(stdout).toMatch(title);
     expect(stdout).toContain(`Serving at http://127.0.0.1:${port} (log: `);

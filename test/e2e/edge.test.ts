@@ -100,8 +100,7 @@ describe.each([
     await mkdir(join(dataDir, 'metadata'));
     await eventually(async () => {
       const answer = await fetch(`${admin.url}/health/ready`).catch((error: Error) => error);
-      if (!(answer instanceof Response && answer.ok))
-        throw new Error(`It is not ready: ${answer}\n${output}`);
+      if (!(answer instanceof Response && answer.ok)) throw new Error(`It is not ready: ${answer}\n${output}`);
     }, 60_000);
   });
   afterAll(async () => {
@@ -146,10 +145,7 @@ describe.each([
 
   test('takes an upload', async () => {
     const content = bytes(3 * 2 ** 20);
-    const id = await admin.create([
-      ...eventFields({ title: 'From the edge' }),
-      file('presenter', 'a.mp4', content),
-    ]);
+    const id = await admin.create([...eventFields({ title: 'From the edge' }), file('presenter', 'a.mp4', content)]);
     expect(await admin.event(id)).toMatchObject({ title: 'From the edge', processing_state: 'INSTANTIATED' });
     const track = await db.database
       .selectFrom('tracks')

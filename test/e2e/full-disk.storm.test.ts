@@ -55,10 +55,7 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
     expect((await client.patch(path, 0, data.subarray(0, MIB))).status).toBe(204);
     await writeFile(inTheWay, bytes(7 * MIB)).catch(() => undefined);
     const answer = await client.patch(path, MIB, data.subarray(MIB));
-    expect([answer.status, await answer.text()]).toEqual([
-      507,
-      'There is no room left to store the recording.',
-    ]);
+    expect([answer.status, await answer.text()]).toEqual([507, 'There is no room left to store the recording.']);
     expect(await client.offset(path)).toBe(MIB);
     await rm(inTheWay);
     expect((await client.finish(path, data)).status).toBe(204);

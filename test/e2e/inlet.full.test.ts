@@ -35,8 +35,7 @@ const environment = () => ({
 });
 /** For what a command asks a storage with a limit of seconds: on a busy machine that is told of instead of the reason. */
 const PATIENCE_MS = 60_000;
-const inlet = (...args: string[]): Promise<Run> =>
-  run(process.execPath, ['src/cli/inlet.ts', ...args], environment());
+const inlet = (...args: string[]): Promise<Run> => run(process.execPath, ['src/cli/inlet.ts', ...args], environment());
 
 test('a recording is sent, followed to its end, listed and verified', async () => {
   const path = join(folder, 'Lecture 1.mp4');
@@ -77,10 +76,7 @@ test('an upload that was stopped goes on where it was when the command is given 
     env: { ...process.env, ...environment() },
     stdio: 'ignore',
   });
-  const begun = server.database
-    .selectFrom('uploads')
-    .select(['id', 'stored'])
-    .where('filename', '=', 'long.mp4');
+  const begun = server.database.selectFrom('uploads').select(['id', 'stored']).where('filename', '=', 'long.mp4');
   while (((await begun.executeTakeFirst())?.stored ?? 0) === 0) await sleep(10);
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -104,8 +100,7 @@ test('the doctor finds that all works, and names what does not with what to do',
     FFMPEG_PATH: '/nowhere/ffmpeg',
   });
   expect(sick.code).toBe(1);
-  for (const part of ['database', 'queue', 'ffmpeg'])
-    expect(sick.stdout).toMatch(new RegExp(`^FAIL +${part} `, 'm'));
+  for (const part of ['database', 'queue', 'ffmpeg']) expect(sick.stdout).toMatch(new RegExp(`^FAIL +${part} `, 'm'));
   // One that does not work keeps no other from being looked at.
   expect(sick.stdout).toMatch(/^ok +storage/m);
   expect(sick.stdout + sick.stderr).not.toContain('s3cret');

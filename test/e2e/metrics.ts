@@ -92,8 +92,7 @@ export function describeMetrics(runtime: Runtime): void {
           ...[...expression.matchAll(/[{,]\s*(\w+)=/g)].map(([, label = '']) => label),
         ];
         for (const label of named) {
-          const known =
-            labels.has(label) || GIVEN.includes(label) || (await declaredLabels()).includes(label);
+          const known = labels.has(label) || GIVEN.includes(label) || (await declaredLabels()).includes(label);
           expect(known, `the label ${label} in ${expression}`).toBe(true);
         }
       }
@@ -140,10 +139,6 @@ export function describeMetrics(runtime: Runtime): void {
 
 /** Labels of what has not happened in this run, such as a deferral, by the declarations. */
 async function declaredLabels(): Promise<string[]> {
-  const declarations = [
-    ...(await read('src/platform/telemetry/metrics.ts')).matchAll(/labelNames: \[([^\]]*)\]/g),
-  ];
-  return declarations.flatMap(([, list = '']) =>
-    [...list.matchAll(/'(\w+)'/g)].map(([, label = '']) => label),
-  );
+  const declarations = [...(await read('src/platform/telemetry/metrics.ts')).matchAll(/labelNames: \[([^\]]*)\]/g)];
+  return declarations.flatMap(([, list = '']) => [...list.matchAll(/'(\w+)'/g)].map(([, label = '']) => label));
 }

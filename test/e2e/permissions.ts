@@ -45,9 +45,7 @@ afterAll(async () => {
 });
 
 /** The command that a role has become: Deno with its flags, without the module that it runs. */
-async function commandOf(
-  role: Role,
-): Promise<{ program: string; args: string[]; env: Record<string, string> }> {
+async function commandOf(role: Role): Promise<{ program: string; args: string[]; env: Record<string, string> }> {
   const started = new RoleProcess(role, 'deno', {
     DATA_DIR: dataDir,
     // What the tests share would take the place of the product's own.
@@ -154,8 +152,7 @@ export function describePermissions(role: Role): void {
       expect([outcomes.length, stderr]).toEqual([attempts.length, '']);
       return attempts.map((attempt, i) => [attempt.join(' '), JSON.parse(outcomes[i] ?? '').outcome]);
     }
-    const all = (attempts: Attempt[], outcome: string) =>
-      attempts.map((attempt) => [attempt.join(' '), outcome]);
+    const all = (attempts: Attempt[], outcome: string) => attempts.map((attempt) => [attempt.join(' '), outcome]);
 
     test('does its work in its own folders', async () => {
       expect(await tryAll(allowed())).toEqual(all(allowed(), 'done'));

@@ -54,16 +54,7 @@ const WHOLE: readonly Suite[] = [
 ];
 
 /** Another runtime brings another HTTP server: how bytes become requests, and answers bytes. */
-const HTTP: readonly Suite[] = [
-  wire,
-  forms,
-  targets,
-  limits,
-  interruptions,
-  refusals,
-  hostileHttp,
-  recorderRules,
-];
+const HTTP: readonly Suite[] = [wire, forms, targets, limits, interruptions, refusals, hostileHttp, recorderRules];
 
 /**
  * Redis and S3 change how work is queued, and where objects are written, read and removed. Node also starts and ends the

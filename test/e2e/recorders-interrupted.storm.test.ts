@@ -45,9 +45,7 @@ describe.each(['deno', 'node'] as const)('a capture agent whose server on %s fai
     ]);
     const upload = new OpenUpload(admin, { type, length: body.length, path: '/ingest/addTrack' });
     await upload.write(body.subarray(0, body.length / 2));
-    await eventually(async () =>
-      expect(await Array.fromAsync(server.storage.unfinished())).not.toHaveLength(0),
-    );
+    await eventually(async () => expect(await Array.fromAsync(server.storage.unfinished())).not.toHaveLength(0));
     return { upload, rest: body.subarray(body.length / 2) };
   };
   const workflows = (id: string) =>

@@ -206,9 +206,6 @@ async function locked({ url }: TestRedis): Promise<string> {
 async function unavailable({ url }: TestServer, part: string): Promise<void> {
   await eventually(async () => {
     const answer = await fetch(`${url}/health/ready`);
-    expect([answer.status, await answer.json()]).toEqual([
-      503,
-      expect.objectContaining({ [part]: 'unavailable' }),
-    ]);
+    expect([answer.status, await answer.json()]).toEqual([503, expect.objectContaining({ [part]: 'unavailable' })]);
   });
 }

@@ -68,8 +68,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
     }
 
     /** How many bytes of uploads the API has read since it was started. */
-    const read = async () =>
-      sumOf(samplesOf(await (await admin.fetch('/metrics')).text()), 'inlet_upload_bytes_total');
+    const read = async () => sumOf(samplesOf(await (await admin.fetch('/metrics')).text()), 'inlet_upload_bytes_total');
 
     /** Uploads a recording whose encoding has begun and ends when it is released. */
     async function encoding(): Promise<string> {

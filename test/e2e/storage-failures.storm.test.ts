@@ -130,24 +130,21 @@ describe.each(['deno', 'node'] as const)('uploads on %s when something behind th
       sentence: UNREACHABLE,
     },
   };
-  test.each(Object.entries(faults))(
-    '%s while the event is written: nothing of it stays',
-    async (_name, fault) => {
-      const { database } = server;
-      const events = await countEvents(server);
-      const kind = fault.trigger.includes('DEFERRABLE') ? 'CONSTRAINT TRIGGER' : 'TRIGGER';
-      await sql`CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql
+  test.each(Object.entries(faults))('%s while the event is written: nothing of it stays', async (_name, fault) => {
+    const { database } = server;
+    const events = await countEvents(server);
+    const kind = fault.trigger.includes('DEFERRABLE') ? 'CONSTRAINT TRIGGER' : 'TRIGGER';
+    await sql`CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql
       AS ${sql.lit(`BEGIN ${fault.does}; RETURN NEW; END`)}`.execute(database);
-      await sql`CREATE ${sql.raw(kind)} fault ${sql.raw(fault.trigger)}
+    await sql`CREATE ${sql.raw(kind)} fault ${sql.raw(fault.trigger)}
       FOR EACH ROW EXECUTE FUNCTION fault()`.execute(database);
-      const answer = await admin.upload([...eventFields(), file('presenter', 'a.mp4', bytes(2 * MIB))]);
-      const text = await answer.text();
-      await sql`DROP FUNCTION fault() CASCADE`.execute(database);
-      expect(answer.status, text).toBe(fault.status);
-      expect(text).toMatch(fault.sentence);
-      await nothingIsLeft(events);
-    },
-  );
+    const answer = await admin.upload([...eventFields(), file('presenter', 'a.mp4', bytes(2 * MIB))]);
+    const text = await answer.text();
+    await sql`DROP FUNCTION fault() CASCADE`.execute(database);
+    expect(answer.status, text).toBe(fault.status);
+    expect(text).toMatch(fault.sentence);
+    await nothingIsLeft(events);
+  });
 
   test('the database is gone when the upload is complete: 503, and the object is removed later', async () => {
     const events = await countEvents(server);

@@ -70,8 +70,7 @@ async function recordClaims(database: Database): Promise<void> {
 
 /** Waits for so many claims. */
 async function claims(database: Database, count: number): Promise<{ worker: string; at: Date }[]> {
-  const read = () =>
-    sql<{ worker: string; at: Date }>`SELECT worker, at FROM claims ORDER BY at`.execute(database);
+  const read = () => sql<{ worker: string; at: Date }>`SELECT worker, at FROM claims ORDER BY at`.execute(database);
   await eventually(async () => expect((await read()).rows).toHaveLength(count), PATIENCE_MS);
   return (await read()).rows;
 }

@@ -80,22 +80,18 @@ describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) =
     });
     const encode = named('operation encode');
     expect(
-      trace(traceId).find(
-        ({ parentSpanId, name }) => parentSpanId === encode.spanId && name.startsWith('ffmpeg'),
-      ),
+      trace(traceId).find(({ parentSpanId, name }) => parentSpanId === encode.spanId && name.startsWith('ffmpeg')),
     ).toBeDefined();
     expect(request.resource['service.instance.id']).not.toBe(encode.resource['service.instance.id']);
     expect(collector.received[0]).toMatchObject({ path: '/v1/traces', authorization: 'Basic c2VjcmV0' });
     // What is logged leads to the trace, and tells no secret.
     const logged = server.processes.flatMap(({ log }) => log).filter((line) => line.traceId === traceId);
-    expect(logged.map(({ msg }) => msg)).toEqual(
-      expect.arrayContaining(['event created', 'operation started']),
-    );
+    expect(logged.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['event created', 'operation started']));
     expect(server.processes.map(({ output }) => output).join()).not.toContain('c2VjcmV0');
     // Nobody wants to see who asks after the health.
-    expect(
-      collector.spans.filter(({ attributes }) => String(attributes['url.path']).startsWith('/health')),
-    ).toEqual([]);
+    expect(collector.spans.filter(({ attributes }) => String(attributes['url.path']).startsWith('/health'))).toEqual(
+      [],
+    );
   });
 
   // The tests below exercise code that is the same on both runtimes.

@@ -220,11 +220,7 @@ test.for([
 async function expireAll({ database, process }: TestServer): Promise<void> {
   const past = sql<Date>`now() - interval '1 hour'`;
   await database.updateTable('uploads').set({ expires_at: past }).execute();
-  await database
-    .updateTable('staging')
-    .set({ expires_at: past })
-    .where('owner', 'like', 'upload %')
-    .execute();
+  await database.updateTable('staging').set({ expires_at: past }).where('owner', 'like', 'upload %').execute();
   // It looks when it starts, and then once a minute.
   const worker = process('worker');
   await worker.kill();

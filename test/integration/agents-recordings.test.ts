@@ -302,8 +302,7 @@ describe('GET /recordings/calendars', () => {
 
   test('rule 17 and 2.3: the tag is known again raw and quoted, and changes with what is shown alone', async () => {
     const id = await planned(60, 120);
-    const until = (tag: string) =>
-      ask(`&cutoff=${in_(100_000).getTime()}`, tag === '' ? {} : { 'If-None-Match': tag });
+    const until = (tag: string) => ask(`&cutoff=${in_(100_000).getTime()}`, tag === '' ? {} : { 'If-None-Match': tag });
     let { etag } = await until('');
     expect((await until(etag.slice(1, -1))).status).toBe(304);
     expect((await until('-1')).status).toBe(200);
@@ -362,8 +361,7 @@ describe('GET /recordings/calendar.json', () => {
     const agent_id = newAgent();
     const [start, end] = ['2031-03-07T10:00:00Z', '2031-03-07T11:30:00Z'];
     await schedule(app, { agent_id, start, end }, 'Algebra');
-    const calendar = (more: string) =>
-      read(`/recordings/calendar.json?agentid=${encodeURIComponent(agent_id)}${more}`);
+    const calendar = (more: string) => read(`/recordings/calendar.json?agentid=${encodeURIComponent(agent_id)}${more}`);
     const [startDate, endDate] = [start, end].map((moment) => Date.parse(moment));
     const agentConfig = { 'event.title': 'Algebra' };
     expect(await calendar('&timestamp=true')).toMatchObject([{ data: { startDate, endDate, agentConfig } }]);

@@ -16,8 +16,7 @@ const URLENCODED = 'application/x-www-form-urlencoded';
 const HEAD = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
 `;
-const JSON_TEXT =
-  '{"capture.device.names":"camera, screen","capture.device.timezone":"Europe/Berlin","a":"<&>"}';
+const JSON_TEXT = '{"capture.device.names":"camera, screen","capture.device.timezone":"Europe/Berlin","a":"<&>"}';
 const XML_TEXT = `${HEAD}<properties version="1.0">
 <comment>mine</comment>
 <entry key="capture.device.timezone">Europe/Berlin</entry>
@@ -117,9 +116,7 @@ describe('status and update', () => {
     await known('room-1');
     const { rows } = await sql<{ since: string }>`
       UPDATE capture_agents SET known_since = known_since - interval '1 year'
-      RETURNING to_char(known_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since`.execute(
-      app.database,
-    );
+      RETURNING to_char(known_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since`.execute(app.database);
     expect(await agent('room-1')).toMatchObject({ status: 'unknown', update: rows[0]?.since });
   });
 
@@ -355,9 +352,7 @@ describe('equal reports', () => {
   /** Which version of the row is stored: PostgreSQL makes a new one for every write. */
   const version = async (id: string) => {
     const { rows } = await sql<{ version: string }>`
-      SELECT concat(xmin, ' ', xmax, ' ', ctid) AS version FROM capture_agents WHERE id = ${id}`.execute(
-      app.database,
-    );
+      SELECT concat(xmin, ' ', xmax, ' ', ctid) AS version FROM capture_agents WHERE id = ${id}`.execute(app.database);
     return rows[0]?.version;
   };
   const idle = (name: string) => report(name, { state: 'idle' });

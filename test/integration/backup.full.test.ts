@@ -19,16 +19,7 @@ import { eventFields } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
 import { startS3 } from '../support/s3.ts';
 import { serveApp } from '../support/serve-uploads.ts';
-import {
-  connected,
-  emptySystem,
-  openUpkeep,
-  SOUND,
-  type System,
-  say,
-  Upkeep,
-  VIDEO,
-} from '../support/upkeep.ts';
+import { connected, emptySystem, openUpkeep, SOUND, type System, say, Upkeep, VIDEO } from '../support/upkeep.ts';
 import { FOR_AGES } from '../support/watched.ts';
 
 const DONE = expect.objectContaining({ code: 0 });
@@ -56,8 +47,7 @@ async function restored(folder: string, env = {}): Promise<System> {
   return elsewhere;
 }
 
-const isSound = async (system: System) =>
-  expect(await say(verifyCommand, system, ['--digests'])).toEqual(SOUND);
+const isSound = async (system: System) => expect(await say(verifyCommand, system, ['--digests'])).toEqual(SOUND);
 
 /** The application on what has been restored. */
 const opened = ({ databaseUrl, dataDir, env }: System) =>
@@ -279,10 +269,7 @@ describe('a restoration', () => {
     const { folder } = await backedUp();
     const elsewhere = await emptySystem();
     const { put } = FolderStorage.prototype;
-    vi.spyOn(FolderStorage.prototype, 'put').mockImplementation(async function (
-      this: FolderStorage,
-      ...given
-    ) {
+    vi.spyOn(FolderStorage.prototype, 'put').mockImplementation(async function (this: FolderStorage, ...given) {
       await rows(elsewhere.databaseUrl, "INSERT INTO series (id, title) VALUES ('late', 'late')");
       return put.apply(this, given);
     });
@@ -352,8 +339,7 @@ describe('a restoration', () => {
       })
       .execute();
     const folder = await temporaryFolder();
-    for (const options of [[], ['--digests']])
-      expect(await up.run(backupCommand, ...options, folder)).toEqual(DONE);
+    for (const options of [[], ['--digests']]) expect(await up.run(backupCommand, ...options, folder)).toEqual(DONE);
     expect((await readFile(join(folder, 'objects', object_key))).equals(data)).toBe(true);
     await isSound(await restored(folder));
   });

@@ -25,8 +25,7 @@ afterAll(() => {
   for (const each of open) each.close();
 });
 
-const record = (...changes: NewChange[]) =>
-  database.transaction().execute((trx) => recordChanges(trx, changes));
+const record = (...changes: NewChange[]) => database.transaction().execute((trx) => recordChanges(trx, changes));
 const feedOf = (pulse = new Pulse()) =>
   new ChangeFeed({ database, notifications: app.context.notifications, pulse, log: silentLogger });
 const count = (length: number, from = 0) => Array.from({ length }, (_, i) => from + i);
@@ -37,8 +36,7 @@ describe('the log of changes', () => {
     await numberChanges(database);
     return readChanges(database, after);
   };
-  const facts = (changes: readonly { data: Readonly<Record<string, unknown>> }[]) =>
-    changes.map(({ data }) => data.n);
+  const facts = (changes: readonly { data: Readonly<Record<string, unknown>> }[]) => changes.map(({ data }) => data.n);
 
   test('a transaction that commits late comes late, after what has been read, and is not skipped', async () => {
     await numberChanges(database);
@@ -160,9 +158,7 @@ async function work(workflowId: number): Promise<void> {
 
 /** What a message says, without what differs each time. */
 const words = ({ kind, data }: SseReader['messages'][number]) =>
-  [kind, data.state, data.operation, data.operation_state ?? data.progress].filter(
-    (word) => word !== undefined,
-  );
+  [kind, data.state, data.operation, data.operation_state ?? data.progress].filter((word) => word !== undefined);
 const n = ({ data }: SseReader['messages'][number]) => data.n;
 
 const COURSE = [
@@ -176,8 +172,7 @@ const COURSE = [
 
 describe('GET /api/events/{id}/updates', () => {
   const updates = (eventId: string) => `/api/events/${eventId}/updates`;
-  const change = (eventId: string, number: number) =>
-    record({ kind: 'event.changed', eventId, data: { n: number } });
+  const change = (eventId: string, number: number) => record({ kind: 'event.changed', eventId, data: { n: number } });
 
   test('tells first how the processing is, and then what happens, in order', async () => {
     const { eventId, workflowId } = await startTestWorkflow(database);
@@ -355,8 +350,7 @@ describe('GET /api/updates', () => {
     await database.updateTable('events').set({ series_id: 'one' }).where('id', '=', eventId).execute();
     const live = await follow('/api/updates?filter=series:one');
     await work(workflowId);
-    for (const id of [eventId, other])
-      expect((await send(app, 'DELETE', `/api/events/${id}`)).status).toBe(204);
+    for (const id of [eventId, other]) expect((await send(app, 'DELETE', `/api/events/${id}`)).status).toBe(204);
     await eventually(() => expect(live.messages.at(-1)?.kind).toBe('event.deleted'));
     const late = await follow('/api/updates?filter=series:one', since(0));
     await eventually(() => expect(late.messages).toHaveLength(live.messages.length));

@@ -138,8 +138,7 @@ describe('readiness', async () => {
   const app = await ownApp();
   const { database, context } = app;
   /** Each part has two seconds to answer, which a busy machine may take. */
-  const isReady = () =>
-    eventually(async () => expect((await app.anonymous('/health/ready')).status).toBe(200));
+  const isReady = () => eventually(async () => expect((await app.anonymous('/health/ready')).status).toBe(200));
 
   test('is answered, and leases are renewed, while requests hold every connection', async () => {
     const key = await context.staging.stage('track');

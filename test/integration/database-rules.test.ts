@@ -15,9 +15,7 @@ test('docs/architecture.md lists the triggers of the database', async () => {
   const { rows } = await sql<{ name: string }>`
     SELECT tgname AS name FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
     WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`.execute(database);
-  const [, section = ''] = (await readFile(ARCHITECTURE, 'utf8')).split(
-    /^## What the database does by itself$/m,
-  );
+  const [, section = ''] = (await readFile(ARCHITECTURE, 'utf8')).split(/^## What the database does by itself$/m);
   const [table = ''] = section.split(/^## /m);
   const listed = table
     .split('\n')
@@ -29,14 +27,7 @@ test('docs/architecture.md lists the triggers of the database', async () => {
 
 test('a track is to be seen or heard for the database as for the application', async () => {
   const flavors = ['presenter/source', 'presenter-audio/source', 'captions/source', 'presenter/other', 'a/b'];
-  const types = [
-    'video/mp4',
-    'audio/mpeg',
-    'application/mxf',
-    'application/octet-stream',
-    'text/vtt',
-    'image/png',
-  ];
+  const types = ['video/mp4', 'audio/mpeg', 'application/mxf', 'application/octet-stream', 'text/vtt', 'image/png'];
   const tracks = flavors.flatMap((flavor) => types.map((mediatype) => ({ flavor, mediatype })));
   const eventId = await insertEvent(database);
   const rows = await database

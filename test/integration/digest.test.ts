@@ -123,9 +123,7 @@ describe('a digest is refused', () => {
   test('for another realm, with a challenge that names ours', async () => {
     const answer = await ask(ME, { realm: 'elsewhere' });
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toBe(
-      'The Authorization header is no answer to HTTP Digest: the realm is Opencast.',
-    );
+    expect(await answer.text()).toBe('The Authorization header is no answer to HTTP Digest: the realm is Opencast.');
     expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest realm="Opencast", .*algorithm=MD5$/);
   });
 

@@ -446,8 +446,7 @@ describe('the event of a direct upload is made once', () => {
   });
 
   describe('or cannot be made', () => {
-    const NONE =
-      'All files have come, but no event could be made of them. Whoever handed out the address is told why.';
+    const NONE = 'All files have come, but no event could be made of them. Whoever handed out the address is told why.';
 
     /** Sends the last file. @returns the identifier of its upload */
     async function expectFailed({ id, url }: Addresses, reason: RegExp): Promise<string> {

@@ -78,9 +78,7 @@ async function add(by = process(), flavor?: string): Promise<NewTrack> {
 
 /** What a process leaves behind that is gone: nobody renews what it has staged. */
 const leasesRunOut = () =>
-  sql`UPDATE staging SET expires_at = now() - interval '1 second' WHERE owner NOT LIKE 'draft %'`.execute(
-    db.database,
-  );
+  sql`UPDATE staging SET expires_at = now() - interval '1 second' WHERE owner NOT LIKE 'draft %'`.execute(db.database);
 const expire = () =>
   within(async (trx) => {
     const past = sql<Date>`now() - interval '1 second'`;
@@ -92,8 +90,7 @@ const held = async () => (await contentsOf(db.database, draft.id)).tracks;
 const expectGone = (work: Promise<unknown>) => expect(work).rejects.toThrow(DraftGone);
 const handOver = (track: NewTrack, by: StagingLedger) =>
   within((trx) => addToDraft(trx, draft, { tracks: [track] }, by));
-const extend = (lifetimeMs: number) =>
-  within<{ expiresAt: Date }>((trx) => extendDraft(trx, draft, lifetimeMs));
+const extend = (lifetimeMs: number) => within<{ expiresAt: Date }>((trx) => extendDraft(trx, draft, lifetimeMs));
 const rows = (table: 'drafts' | 'draft_tracks' | 'staging' | 'events' | 'tracks' | 'workflows') =>
   db.database.selectFrom(table).selectAll().execute() as Promise<Record<string, unknown>[]>;
 
@@ -122,9 +119,7 @@ test('objects of a draft outlive the process that stored them, and another one m
   expect(await rows('tracks')).toMatchObject(
     tracks.map(({ id, flavor, objectKey }) => ({ id, flavor, object_key: objectKey, ...common })),
   );
-  expect(await rows('workflows')).toMatchObject([
-    { event_id: 'lecture', creator: 'hall-1', request_id: 'r' },
-  ]);
+  expect(await rows('workflows')).toMatchObject([{ event_id: 'lecture', creator: 'hall-1', request_id: 'r' }]);
   for (const table of ['draft_tracks', 'staging'] as const) expect(await rows(table)).toEqual([]);
   const [{ id: workflow_id } = {}] = await rows('workflows');
   expect(await rows('drafts')).toMatchObject([{ id: draft.id, event_id: 'lecture', workflow_id }]);

@@ -119,9 +119,7 @@ test('a killed server comes back at the same address', async () => {
   const { url } = await user();
   const old = await postmaster();
   await kill(old);
-  await expect
-    .poll(() => query(url, 'SELECT 1 AS one').catch(() => undefined), FOREVER)
-    .toEqual([{ one: 1 }]);
+  await expect.poll(() => query(url, 'SELECT 1 AS one').catch(() => undefined), FOREVER).toEqual([{ one: 1 }]);
   expect(await postmaster()).not.toBe(old);
 });
 
@@ -156,13 +154,10 @@ test('a process that has got the number of a dead server does not keep the next 
   await usable();
 });
 
-test.runIf(process.getuid?.() === 0)(
-  'root may not trace processes in a container, nor needs to',
-  async () => {
-    const start = () => user('setpriv', '--bounding-set', '-sys_ptrace', process.execPath);
-    expect((await start()).url).toBe((await start()).url);
-  },
-);
+test.runIf(process.getuid?.() === 0)('root may not trace processes in a container, nor needs to', async () => {
+  const start = () => user('setpriv', '--bounding-set', '-sys_ptrace', process.execPath);
+  expect((await start()).url).toBe((await start()).url);
+});
 
 const containers = await promisify(execFile)('unshare', [...CONTAINER, 'true']).then(
   () => true,

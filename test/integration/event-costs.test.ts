@@ -38,10 +38,7 @@ test('an update of everything that an event has costs few statements', async () 
           'license/episode': { licensor: 'Ada' },
         }),
       ),
-      field(
-        'scheduling',
-        JSON.stringify({ agent_id: 'hall 2', start: '2030-01-08T09:00:00Z', duration: 1000 }),
-      ),
+      field('scheduling', JSON.stringify({ agent_id: 'hall 2', start: '2030-01-08T09:00:00Z', duration: 1000 })),
       field('processing', JSON.stringify({ workflow: 'publish', configuration: { a: 'b' } })),
       file('presenter', 'lecture.mp4', bytes(1000)),
     ]);

@@ -37,8 +37,7 @@ async function refusal(parts: readonly Part[], headers: Record<string, string> =
 }
 
 const event = (id: string) => bench.read(`/api/events/${id}`);
-const tracks = async (id: string) =>
-  (await bench.tracks(id)).map(({ flavor, filename }) => ({ flavor, filename }));
+const tracks = async (id: string) => (await bench.tracks(id)).map(({ flavor, filename }) => ({ flavor, filename }));
 
 describe('POST /api/events', () => {
   test('answers 201 with Location and the identifier', async () => {
@@ -227,10 +226,8 @@ describe.each([
       series = await createSeries(bench.app, {}, [FORMER]);
     });
 
-    const transaction = (work: (trx: Transaction) => Promise<void>) =>
-      bench.app.database.transaction().execute(work);
-    const changeSeries = () =>
-      send(bench.app, 'PUT', `/api/series/${series}/acl`, { acl: JSON.stringify([LATTER]) });
+    const transaction = (work: (trx: Transaction) => Promise<void>) => bench.app.database.transaction().execute(work);
+    const changeSeries = () => send(bench.app, 'PUT', `/api/series/${series}/acl`, { acl: JSON.stringify([LATTER]) });
     const writeAcl = (trx: Transaction) => replaceAcl(trx, 'events', id, entries);
     const writeEvent = (trx: Transaction) => insertEvent(trx, { id, series_id: series, own_acl: own });
 

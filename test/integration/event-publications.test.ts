@@ -14,8 +14,7 @@ import { send } from '../support/series.ts';
 const app = await workerApp();
 
 const json = async <T>(path: string): Promise<T> => JSON.parse((await send(app, 'GET', path)).text) as T;
-const publications = (id: string, query = '') =>
-  json<PublicationJson[]>(`/api/events/${id}/publications${query}`);
+const publications = (id: string, query = '') => json<PublicationJson[]>(`/api/events/${id}/publications${query}`);
 const ALL = '?includeInternalPublication=true';
 
 /** An event with a publication that has an element of each kind. */
@@ -107,10 +106,7 @@ async function expectObjects(id: string, count: number): Promise<void> {
   const staged = await database.selectFrom('staging').select('object_key').execute();
   const fresh = staged.map(({ object_key }) => object_key).filter((key) => !former.has(key));
   await context.staging.discard(fresh);
-  const elements = database
-    .selectFrom('publication_elements')
-    .select('object_key')
-    .where('event_id', '=', id);
+  const elements = database.selectFrom('publication_elements').select('object_key').where('event_id', '=', id);
   const tracks = database.selectFrom('tracks').select('object_key').where('event_id', '=', id);
   const named = (await tracks.unionAll(elements).execute()).map(({ object_key }) => object_key);
   const stored = (await keysOfStorage()).filter((key) => !former.has(key));

@@ -27,26 +27,22 @@ const track = (id: string, flavor: string, content: Uint8Array = bytes(1000), ov
     file('track', 'file', content),
   ]);
 const event = (id: string) => bench.read(`/api/events/${id}`);
-const flavors = async (id: string) =>
-  (await bench.tracks(id)).map(({ position, flavor }) => [position, flavor]);
+const flavors = async (id: string) => (await bench.tracks(id)).map(({ position, flavor }) => [position, flavor]);
 const definitions = async (id: string) => (await bench.workflows(id)).map(({ definition }) => definition);
 const setState = (id: string, processing_state: string) =>
   bench.app.database.updateTable('events').set({ processing_state }).where('id', '=', id).execute();
 
 describe('POST /api/events/{id}/track for an event that awaits its recording', () => {
-  test.each(['', 'capture_error'])(
-    'attaches it and starts the workflow of the schedule (%j before)',
-    async (state) => {
-      const id = await scheduled(state);
-      const before = await counts(bench.app);
-      expect(await track(id, 'presentation/source')).toMatchObject({ status: 200, text: '' });
-      expect(await flavors(id)).toEqual([[0, 'presentation/source']]);
-      const begun = { processing_state: 'INSTANTIATED', status: `${STATUS}PENDING`, archive_version: 1 };
-      expect(await event(id)).toMatchObject(begun);
-      expect(await definitions(id)).toEqual(['schedule-and-upload']);
-      expect(await counts(bench.app)).toEqual({ ...before, stored: before.stored + 1 });
-    },
-  );
+  test.each(['', 'capture_error'])('attaches it and starts the workflow of the schedule (%j before)', async (state) => {
+    const id = await scheduled(state);
+    const before = await counts(bench.app);
+    expect(await track(id, 'presentation/source')).toMatchObject({ status: 200, text: '' });
+    expect(await flavors(id)).toEqual([[0, 'presentation/source']]);
+    const begun = { processing_state: 'INSTANTIATED', status: `${STATUS}PENDING`, archive_version: 1 };
+    expect(await event(id)).toMatchObject(begun);
+    expect(await definitions(id)).toEqual(['schedule-and-upload']);
+    expect(await counts(bench.app)).toEqual({ ...before, stored: before.stored + 1 });
+  });
 
   test.each([
     ['WebVTT', 'captions/source', VTT],
@@ -71,11 +67,7 @@ describe('POST /api/events/{id}/track for an event that awaits its recording', (
   test('removing tracks starts nothing', async () => {
     const id = await scheduled();
     await track(id, 'captions/source', VTT);
-    const parts = [
-      field('flavor', 'captions/source'),
-      field('overwriteExisting', 'true'),
-      field('track', ''),
-    ];
+    const parts = [field('flavor', 'captions/source'), field('overwriteExisting', 'true'), field('track', '')];
     expect((await sendForm(bench.app, `/api/events/${id}/track`, parts)).status).toBe(200);
     expect(await flavors(id)).toEqual([]);
     expect(await definitions(id)).toEqual([]);
@@ -86,9 +78,7 @@ describe('POST /api/events/{id}/track for an event that awaits its recording', (
     const id = await scheduled();
     const before = await counts(bench.app);
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) =>
-        i % 2 ? recorded(id) : track(id, 'presenter/source', bytes(1000), true),
-      ),
+      Array.from({ length: 10 }, (_, i) => (i % 2 ? recorded(id) : track(id, 'presenter/source', bytes(1000), true))),
     );
     expect(answers.map(({ status }) => status).filter((status) => status !== 409)).toHaveLength(1);
     expect(await flavors(id)).toEqual([[0, 'presenter/source']]);
@@ -127,8 +117,7 @@ describe('POST /api/events/{id}/track for a scheduled event whose recording has 
     await track(id, 'captions/source', VTT);
     await track(id, 'presenter/source');
     await setState(id, 'SUCCEEDED');
-    const presenter = async () =>
-      (await bench.tracks(id)).filter(({ flavor }) => flavor === 'presenter/source');
+    const presenter = async () => (await bench.tracks(id)).filter(({ flavor }) => flavor === 'presenter/source');
     const first = await presenter();
     expect(await track(id, 'presenter/source', bytes(500), true)).toMatchObject({
       status: 409,

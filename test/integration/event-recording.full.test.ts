@@ -25,8 +25,7 @@ describe('the recording of a scheduled event, with real tools', async () => {
   const scheduled = async () => created(await post(app, scheduledFields({ agent_id: newAgent(), ...PAST })));
   const get = async (path: string) => (await app.request(`/api/events/${path}`)).json();
   const event = async (id: string) => (await get(id)) as Record<string, unknown> & { duration: number };
-  const send = async (id: string, ...parts: Parameters<typeof update>[2]) =>
-    (await update(app, id, parts)).status;
+  const send = async (id: string, ...parts: Parameters<typeof update>[2]) => (await update(app, id, parts)).status;
 
   test('ends SUCCEEDED with the duration of the media, also when it is uploaded after it was missed', async () => {
     const id = await scheduled();

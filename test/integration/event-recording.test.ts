@@ -26,8 +26,7 @@ const uploadAround = async (id: string, parts: readonly Part[], happens: () => P
   const answer = await updateAround(bench.app, id, parts, happens);
   return { status: answer.status, text: await answer.text() };
 };
-const metadata = (values: Record<string, unknown>) =>
-  field('metadata', catalogOf(values, 'dublincore/episode'));
+const metadata = (values: Record<string, unknown>) => field('metadata', catalogOf(values, 'dublincore/episode'));
 const camera = (content = CAMERA) => file('presenter', 'camera.mp4', content);
 const event = (id: string) => bench.read(`/api/events/${id}`);
 /** Runs work that must leave an event and all objects as they are. */
@@ -93,14 +92,11 @@ describe('file parts of POST /api/events/{id} for an event that awaits its recor
     ['an unknown metadata field', [camera(), metadata({ colour: 'red' })], 404],
     ['an impossible start', [camera(), field('scheduling', '{"start":"x","duration":1}')], 400],
     ['processing without a workflow', [camera(), field('processing', '{}')], 400],
-  ])(
-    'with %s nothing is applied, no object stays, and the recording is awaited',
-    async (_, parts, status) => {
-      const id = await scheduled();
-      await unchanged(id, async () => expect((await upload(id, parts)).status).toBe(status));
-      expect((await upload(id, [camera()])).status).toBe(204);
-    },
-  );
+  ])('with %s nothing is applied, no object stays, and the recording is awaited', async (_, parts, status) => {
+    const id = await scheduled();
+    await unchanged(id, async () => expect((await upload(id, parts)).status).toBe(status));
+    expect((await upload(id, [camera()])).status).toBe(204);
+  });
 
   test('with a conflict beside them nothing is applied and no object stays', async () => {
     const agent_id = newAgent();
@@ -213,8 +209,7 @@ describe('a second recording of a scheduled event', () => {
   test('that comes in while the first is committed is refused, and its objects go', async () => {
     const id = await scheduled();
     const before = await counts(bench.app);
-    const first = async () =>
-      expect((await upload(id, [file('presentation', 'first.mp4', SLIDES)])).status).toBe(204);
+    const first = async () => expect((await upload(id, [file('presentation', 'first.mp4', SLIDES)])).status).toBe(204);
     const refused = await uploadAround(id, [metadata({ title: 'Loser' }), camera()], first);
     expect(refused).toEqual({ status: 409, text: already(id) });
     expect(await bench.tracks(id)).toMatchObject([{ filename: 'first.mp4' }]);

@@ -126,8 +126,7 @@ test('withscheduling costs a list one query, however many events it has', async 
 
 describe('the status', () => {
   const find = async (status: string) =>
-    (await readPage(app, `/api/events?filter=${encodeURIComponent(`status:${status},agent_id:${agent}`)}`))
-      .ids;
+    (await readPage(app, `/api/events?filter=${encodeURIComponent(`status:${status},agent_id:${agent}`)}`)).ids;
 
   test.each([
     ['', 'SCHEDULED'],

@@ -67,11 +67,7 @@ const event = (id: string) => bench.read(`/api/events/${id}`);
 const read = (id: string) => bench.read<SchedulingJson>(`/api/events/${id}/scheduling`);
 const agentPath = (agent: string) => `/api/agents/${encodeURIComponent(agent)}`;
 const stored = (event_id: string) =>
-  bench.app.database
-    .selectFrom('schedules')
-    .selectAll()
-    .where('event_id', '=', event_id)
-    .executeTakeFirstOrThrow();
+  bench.app.database.selectFrom('schedules').selectAll().where('event_id', '=', event_id).executeTakeFirstOrThrow();
 
 describe('scheduling information (2.7)', () => {
   test('start and end make one event', async () => {
@@ -236,9 +232,7 @@ describe('a recording that is sent along', () => {
     const before = await counts(bench.app);
     const configuration = { flagForReview: 'true' };
     const id = await one([...eventFields({ configuration }), clip, scheduling(slot())]);
-    expect(await bench.tracks(id)).toMatchObject([
-      { flavor: 'presenter/source', filename: 'a.mp4', size: 5000 },
-    ]);
+    expect(await bench.tracks(id)).toMatchObject([{ flavor: 'presenter/source', filename: 'a.mp4', size: 5000 }]);
     expect(await bench.workflows(id)).toMatchObject([{ definition: 'schedule-and-upload', configuration }]);
     expect((await stored(id)).recording_state).toBe('upload_finished');
     expect(await event(id)).toMatchObject({ start: START, status: 'EVENTS.EVENTS.STATUS.PENDING' });
@@ -431,31 +425,15 @@ describe('of several faults the first in this order is named', () => {
 
   test.each<[string, Part[], string | RegExp]>([
     ['ACL, scheduling', [field('acl', '{'), scheduled], 'Unable to parse acl'],
-    [
-      'processing, scheduling',
-      [field('processing', '{'), scheduled],
-      'Unable to parse processing configuration',
-    ],
-    [
-      'metadata, scheduling',
-      [withValues({ startDate: 'soon' }), scheduled],
-      /^Unable to parse event metadata /,
-    ],
+    ['processing, scheduling', [field('processing', '{'), scheduled], 'Unable to parse processing configuration'],
+    ['metadata, scheduling', [withValues({ startDate: 'soon' }), scheduled], /^Unable to parse event metadata /],
     ['scheduling, no ACL', [scheduled], "Either 'end' or 'duration' must be specified"],
     ['a rule, no ACL', [scheduling({ ...days(2), rrule: 'FREQ=HOURLY' })], /^Invalid RRule: /],
     ['no ACL, agent', [SLASHED], noPart('access control list')],
     ['no metadata, agent', [acl, SLASHED], noPart('metadata list')],
     ['no processing, agent', [acl, metadata, SLASHED], noPart('processing metadata')],
-    [
-      'no workflow, agent',
-      [acl, metadata, field('processing', '{}'), SLASHED],
-      'No workflow template in metadata',
-    ],
-    [
-      'no title, agent',
-      [acl, withValues({ title: '' }), processing, SLASHED],
-      /'title'.*can not be empty!\.$/,
-    ],
+    ['no workflow, agent', [acl, metadata, field('processing', '{}'), SLASHED], 'No workflow template in metadata'],
+    ['no title, agent', [acl, withValues({ title: '' }), processing, SLASHED], /'title'.*can not be empty!\.$/],
     ['series, agent', [acl, elsewhere, processing, SLASHED], NO_SERIES],
   ])('%s', async (_, parts, sentence) => {
     const text = await refused(parts);

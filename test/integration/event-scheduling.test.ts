@@ -51,8 +51,7 @@ describe('GET /api/events/{id}/scheduling', () => {
   test('304 for a client that has it already, until it changes', async () => {
     const id = await scheduled();
     const tag = (await bench.app.request(path(id))).headers.get('ETag') ?? '';
-    const again = async () =>
-      (await bench.app.request(path(id), { headers: { 'If-None-Match': tag } })).status;
+    const again = async () => (await bench.app.request(path(id), { headers: { 'If-None-Match': tag } })).status;
     expect(await again()).toBe(304);
     await put(id, { duration: HOUR_MS / 2 });
     expect(await again()).toBe(200);
@@ -127,11 +126,7 @@ describe('PUT /api/events/{id}/scheduling', () => {
     ['a start after the end', { start: '2030-01-07T10:00:00Z', end: END }, /end/],
     ['a duration that is no number', { duration: 'long' }, /^Invalid format of field 'duration'/],
     ['an agent of 10,000 characters', { agent_id: 'x'.repeat(10_000), end: END }, /agent_id/],
-    [
-      'an agent nobody knows, with a slash',
-      { agent_id: 'a/b', end: END },
-      /^Unable to parse device: .*agent_id/,
-    ],
+    ['an agent nobody knows, with a slash', { agent_id: 'a/b', end: END }, /^Unable to parse device: .*agent_id/],
     ['10,000 inputs', { inputs: Array(10_000).fill('x'), end: END }, /inputs/],
     ['a rule', { rrule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0', duration: HOUR_MS }, /rrule/],
   ])('400 for %s, and nothing changes', async (_, change, sentence) => {
@@ -290,22 +285,19 @@ test.each<[string, (id: string) => Promise<Response>]>([
         field('scheduling', JSON.stringify({ start: at(12), end: at(13) })),
       ]),
   ],
-])(
-  'a request that %s waits for the agent with the event locked and the schedule free',
-  async (_, request) => {
-    const agentId = newAgent();
-    const id = await scheduled({ agent_id: agentId });
-    const { database } = bench.app;
-    let answer: Promise<Response> | undefined;
-    await database.transaction().execute(async (trx) => {
-      await sql`SELECT FROM capture_agents WHERE id = ${agentId} FOR NO KEY UPDATE`.execute(trx);
-      answer = request(id);
-      await untilOneWaits(database);
-      // The transaction that holds the agent may have to write any of its schedules.
-      await sql`SELECT FROM schedules WHERE event_id = ${id} FOR UPDATE NOWAIT`.execute(trx);
-      const free = sql`SELECT FROM events WHERE id = ${id} FOR UPDATE SKIP LOCKED`.execute(trx);
-      expect((await free).rows).toEqual([]);
-    });
-    expect((await answer)?.status).toBe(204);
-  },
-);
+])('a request that %s waits for the agent with the event locked and the schedule free', async (_, request) => {
+  const agentId = newAgent();
+  const id = await scheduled({ agent_id: agentId });
+  const { database } = bench.app;
+  let answer: Promise<Response> | undefined;
+  await database.transaction().execute(async (trx) => {
+    await sql`SELECT FROM capture_agents WHERE id = ${agentId} FOR NO KEY UPDATE`.execute(trx);
+    answer = request(id);
+    await untilOneWaits(database);
+    // The transaction that holds the agent may have to write any of its schedules.
+    await sql`SELECT FROM schedules WHERE event_id = ${id} FOR UPDATE NOWAIT`.execute(trx);
+    const free = sql`SELECT FROM events WHERE id = ${id} FOR UPDATE SKIP LOCKED`.execute(trx);
+    expect((await free).rows).toEqual([]);
+  });
+  expect((await answer)?.status).toBe(204);
+});

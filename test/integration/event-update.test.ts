@@ -30,8 +30,7 @@ const update = bench.update.bind(bench);
 const shown = (id: string) => bench.read(`/api/events/${id}?withacl=true`);
 const schedulingOf = (id: string) => bench.read(`/api/events/${id}/scheduling`);
 
-const part = (name: string, value: unknown) =>
-  field(name, typeof value === 'string' ? value : JSON.stringify(value));
+const part = (name: string, value: unknown) => field(name, typeof value === 'string' ? value : JSON.stringify(value));
 const metadata = (values: Record<string, unknown>, flavor = 'dublincore/episode') =>
   field('metadata', catalogOf(values, flavor));
 const acl = (...entries: unknown[]) => part('acl', entries);
@@ -188,12 +187,7 @@ const BAD: [name: string, bad: Part, sentence: string | RegExp, make?: () => Pro
   ['scheduling with a start alone', scheduling({ start: START }), NO_END, scheduled],
   ['scheduling without a date', scheduling({ end: 'tomorrow' }), /^Unparsable date in scheduling/, scheduled],
   ['scheduling that ends before it starts', scheduling({ end: '2030-01-07T08:00:00Z' }), /end/, scheduled],
-  [
-    'an agent with a slash',
-    scheduling({ agent_id: 'a/b', end: END }),
-    /^Unable.* device: .*agent_id/,
-    scheduled,
-  ],
+  ['an agent with a slash', scheduling({ agent_id: 'a/b', end: END }), /^Unable.* device: .*agent_id/, scheduled],
 ];
 
 /** Sends a bad part before and after good ones, and expects that none is applied. */
@@ -258,10 +252,7 @@ test('concurrent moves of an event between series, while these change their ACLs
     ]);
     expect(answers.filter(({ status }) => status >= 400)).toEqual([]);
   }
-  const row = bench.app.database
-    .selectFrom('events')
-    .select(['series_id', 'read_roles'])
-    .where('id', '=', id);
+  const row = bench.app.database.selectFrom('events').select(['series_id', 'read_roles']).where('id', '=', id);
   const { series_id, read_roles } = await row.executeTakeFirstOrThrow();
   expect(read_roles).toEqual([series_id === a ? 'ROLE_A2' : 'ROLE_B2']);
 });
@@ -343,9 +334,7 @@ describe('POST /api/events/{id} for an event whose recording is still to come', 
     const id = await scheduled();
     const hours = Array.from({ length: 10 }, (_, i) => i + 1);
     const answers = await Promise.all(
-      hours.map((hour) =>
-        update(id, [metadata({ title: `${hour}` }), scheduling({ duration: hour * HOUR_MS })]),
-      ),
+      hours.map((hour) => update(id, [metadata({ title: `${hour}` }), scheduling({ duration: hour * HOUR_MS })])),
     );
     for (const { status } of answers) expect(status).toBe(204);
     const { title, duration } = await shown(id);
@@ -361,20 +350,17 @@ describe('POST /api/events/{id} for an event whose recording has begun', () => {
     ['is uploaded', { recording_state: 'upload_finished' }, {}],
     ['is processed', {}, { processing_state: 'RUNNING' }],
     ['has been processed', {}, { processing_state: 'SUCCEEDED' }],
-  ])(
-    '400 for scheduling and processing while it %s; what changes nothing is 204',
-    async (_, schedule, values) => {
-      const id = await scheduled(schedule, values);
-      await unchanged(id, async () => {
-        const refused = { status: 400, text: BEGUN };
-        expect(await update(id, [AFTER, scheduling({ duration: 1000 })])).toMatchObject(refused);
-        const uploaded = { status: 400, text: PROCESSED };
-        expect(await update(id, [AFTER, processing('publish')])).toMatchObject(uploaded);
-        expect((await update(id, [scheduling(await schedulingOf(id))])).status).toBe(204);
-      });
-      expect((await update(id, [AFTER])).status).toBe(204);
-    },
-  );
+  ])('400 for scheduling and processing while it %s; what changes nothing is 204', async (_, schedule, values) => {
+    const id = await scheduled(schedule, values);
+    await unchanged(id, async () => {
+      const refused = { status: 400, text: BEGUN };
+      expect(await update(id, [AFTER, scheduling({ duration: 1000 })])).toMatchObject(refused);
+      const uploaded = { status: 400, text: PROCESSED };
+      expect(await update(id, [AFTER, processing('publish')])).toMatchObject(uploaded);
+      expect((await update(id, [scheduling(await schedulingOf(id))])).status).toBe(204);
+    });
+    expect((await update(id, [AFTER])).status).toBe(204);
+  });
 });
 
 describe('DELETE /api/events/{id}', () => {

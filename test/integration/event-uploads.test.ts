@@ -15,8 +15,7 @@ const CAMERA = bytes(200_000);
 const SLIDES = bytes(3_000, 2);
 
 /** What a client writes into the part `uploads`. */
-const uploads = (value: unknown) =>
-  field('uploads', typeof value === 'string' ? value : JSON.stringify(value));
+const uploads = (value: unknown) => field('uploads', typeof value === 'string' ? value : JSON.stringify(value));
 const presenter = (id: string) => uploads([{ id, field: 'presenter' }]);
 const metadata = (id: string, value: string) =>
   field('metadata', JSON.stringify([{ flavor: 'dublincore/episode', fields: [{ id, value }] }]));

@@ -274,11 +274,7 @@ describe('POST /api/events/{id}/track', () => {
 
   test('the fields may follow the file, and the last of several counts', async () => {
     const content = bytes(200_000);
-    const fields = [
-      field('flavor', 'wrong'),
-      field('tags', ' a , ,b,a'),
-      field('flavor', 'presenter/source'),
-    ];
+    const fields = [field('flavor', 'wrong'), field('tags', ' a , ,b,a'), field('flavor', 'presenter/source')];
     const parts = [file('track', 'a.mp4', content), ...fields];
     for (let i = 0; i < 2; i += 1) await expectTaken(parts);
     expect(await tracks()).toMatchObject([
@@ -461,31 +457,28 @@ describe('MAX_PARALLEL_UPLOADS', async () => {
       ['POST', `/api/events/${scheduled}/track`, FORM],
       ['POST', '/uploads', OFFSET_STREAM],
       ['PATCH', '/uploads/{id}', OFFSET_STREAM],
-    ])(
-      '%s %s is refused before its body is read, and pages of trusted sites read that',
-      async (...request) => {
-        const [method, pattern, type] = request;
-        const id = await begin(limited, LARGE.length);
-        const path = pattern.replace('{id}', id);
-        const tusHeaders = { 'Tus-Resumable': '1.0.0', 'Upload-Length': String(LARGE.length) };
-        const headers = { Origin: SITE, 'Upload-Offset': '0', ...tusHeaders };
-        const before = await counts(app);
-        for (const length of [{ length: LARGE.length }, {}]) {
-          const options = { method, path, type, headers, ...length };
-          const waiting = new OpenUpload(client, { ...options, expect: '100-continue' });
-          expect(await waiting.answer).toMatchObject(REFUSED);
-          expect(waiting.asked).toBe(false);
-          const hasty = new OpenUpload(client, options);
-          void hasty.write(LARGE);
-          const answer = await hasty.answer;
-          expect(answer).toMatchObject(REFUSED);
-          expect(answer.headers['access-control-allow-origin']).toBe(SITE);
-          expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
-        }
-        expect(await counts(app)).toEqual(before);
-        expect(await stateOf(limited, id)).toMatchObject({ status: 200, offset: 0 });
-      },
-    );
+    ])('%s %s is refused before its body is read, and pages of trusted sites read that', async (...request) => {
+      const [method, pattern, type] = request;
+      const id = await begin(limited, LARGE.length);
+      const path = pattern.replace('{id}', id);
+      const tusHeaders = { 'Tus-Resumable': '1.0.0', 'Upload-Length': String(LARGE.length) };
+      const headers = { Origin: SITE, 'Upload-Offset': '0', ...tusHeaders };
+      const before = await counts(app);
+      for (const length of [{ length: LARGE.length }, {}]) {
+        const options = { method, path, type, headers, ...length };
+        const waiting = new OpenUpload(client, { ...options, expect: '100-continue' });
+        expect(await waiting.answer).toMatchObject(REFUSED);
+        expect(waiting.asked).toBe(false);
+        const hasty = new OpenUpload(client, options);
+        void hasty.write(LARGE);
+        const answer = await hasty.answer;
+        expect(answer).toMatchObject(REFUSED);
+        expect(answer.headers['access-control-allow-origin']).toBe(SITE);
+        expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
+      }
+      expect(await counts(app)).toEqual(before);
+      expect(await stateOf(limited, id)).toMatchObject({ status: 200, offset: 0 });
+    });
 
     test('a small form is refused when its file comes, and nothing of it is kept', async () => {
       const before = await counts(app);

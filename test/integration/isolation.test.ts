@@ -72,8 +72,7 @@ async function ask({ path, init = {} }: Ask) {
 async function lists(): Promise<Map<string, string>> {
   const { events, series, search } = listPaths(own);
   const answers = new Map<string, string>();
-  for (const path of [...events, ...series, ...search])
-    answers.set(path, JSON.stringify(await ask({ path })));
+  for (const path of [...events, ...series, ...search]) answers.set(path, JSON.stringify(await ask({ path })));
   return answers;
 }
 
@@ -112,9 +111,7 @@ describe.each(Object.entries(CASES))('%s', (route, asks) => {
         expect(answer.status, about).toBeGreaterThanOrEqual(400);
       } else {
         const unknown = await ask(others[i] ?? theirAsk);
-        expect(masked(JSON.stringify(answer), theirs), about).toEqual(
-          masked(JSON.stringify(unknown), nobodys),
-        );
+        expect(masked(JSON.stringify(answer), theirs), about).toEqual(masked(JSON.stringify(unknown), nobodys));
       }
       if (route.startsWith('GET')) {
         const head = await ask({ ...theirAsk, init: { ...theirAsk.init, method: 'HEAD' } });

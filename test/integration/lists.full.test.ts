@@ -38,9 +38,7 @@ describe('costs', () => {
   let logged: LoggedDatabase;
   beforeAll(async () => {
     const tables = ['events', 'event_acl', 'schedules'] as const;
-    await db.database
-      .connection()
-      .execute((connection) => withoutIndexes(connection, tables, () => seed(connection)));
+    await db.database.connection().execute((connection) => withoutIndexes(connection, tables, () => seed(connection)));
     await sql`VACUUM ANALYZE events`.execute(db.database);
     logged = loggedDatabase(db.url);
   });
@@ -81,9 +79,7 @@ describe('costs', () => {
     let touched = 0;
     for (const { sql: text, parameters } of asked) {
       const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
-      const { rows } = await logged.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [
-        ...parameters,
-      ]);
+      const { rows } = await logged.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [...parameters]);
       for (const row of rows) touched += touchedBy(row['QUERY PLAN'][0].Plan);
     }
     return touched;

@@ -256,8 +256,7 @@ describe('a recording with a steady rate', () => {
     const name = `rate-${rate}.${container}`;
     const { result, kept, pictures } = await cut(await markedClip({ name, rate, seconds: 8, audio }));
     expect(pictures).toHaveLength(Math.round(3.25 * rate));
-    for (const { number, time } of pictures)
-      within(sourceTime(kept, time + 0.001), number / rate, 0.6 / rate);
+    for (const { number, time } of pictures) within(sourceTime(kept, time + 0.001), number / rate, 0.6 / rate);
     within(result.duration, 3250, 40);
   });
 
@@ -316,8 +315,7 @@ describe('a recording of a browser, with pictures as they come and no duration',
 
 describe.runIf(process.platform === 'linux')('an encoder', () => {
   it('does not outlive a worker that was killed', async () => {
-    const media = (name: string) =>
-      JSON.stringify(new URL(`../../src/platform/media/${name}`, import.meta.url).href);
+    const media = (name: string) => JSON.stringify(new URL(`../../src/platform/media/${name}`, import.meta.url).href);
     const code = `
       const { probe } = await import(${media('probe.ts')});
       const { deliver } = await import(${media('delivery.ts')});

@@ -36,8 +36,7 @@ async function look(bytes: Uint8Array): Promise<Found> {
 }
 
 /** Cut off where no frame ends by chance. */
-const cut = (whole: Uint8Array, fraction: number) =>
-  whole.subarray(0, Math.floor(whole.length * fraction) | 1);
+const cut = (whole: Uint8Array, fraction: number) => whole.subarray(0, Math.floor(whole.length * fraction) | 1);
 
 /** The media type, a clip or a file, and what a part of it is found to be; these say nothing of their length. */
 const FORMATS: [string, ClipOptions | string, Found?][] = [
@@ -67,23 +66,20 @@ const FORMATS: [string, ClipOptions | string, Found?][] = [
   ['audio/amr', AMR_TONE],
 ];
 
-it.each(FORMATS)(
-  '%s is known by its bytes, can be read, and is found whole or cut',
-  async (type, source, found) => {
-    const path = typeof source === 'string' ? source : await clip({ ...source, seconds: 1 });
-    const whole = await readFile(path);
-    expect(detectMediaType(whole.subarray(0, 4096))).toBe(type);
-    const { recording, hasAudio, hasVideo, duration } = await probe(tools, path);
-    expect(recording).toMatchObject({ mediatype: type, demuxer: demuxerFor(type) });
-    expect([hasAudio, hasVideo]).toEqual([true, !type.startsWith('audio/')]);
-    expect(Math.abs(duration - 1050)).toBeLessThan(150);
-    if (!found) return;
-    expect(await look(whole)).toBe('whole');
-    expect([await look(cut(whole, 0.3)), await look(cut(whole, 0.7))]).toEqual([found, found]);
-    // Of the last hundredth, the last frame may be all that is missed.
-    expect(await look(cut(whole, 0.99))).not.toBe('whole');
-  },
-);
+it.each(FORMATS)('%s is known by its bytes, can be read, and is found whole or cut', async (type, source, found) => {
+  const path = typeof source === 'string' ? source : await clip({ ...source, seconds: 1 });
+  const whole = await readFile(path);
+  expect(detectMediaType(whole.subarray(0, 4096))).toBe(type);
+  const { recording, hasAudio, hasVideo, duration } = await probe(tools, path);
+  expect(recording).toMatchObject({ mediatype: type, demuxer: demuxerFor(type) });
+  expect([hasAudio, hasVideo]).toEqual([true, !type.startsWith('audio/')]);
+  expect(Math.abs(duration - 1050)).toBeLessThan(150);
+  if (!found) return;
+  expect(await look(whole)).toBe('whole');
+  expect([await look(cut(whole, 0.3)), await look(cut(whole, 0.7))]).toEqual([found, found]);
+  // Of the last hundredth, the last frame may be all that is missed.
+  expect(await look(cut(whole, 0.99))).not.toBe('whole');
+});
 
 describe('a recording that was written as it was recorded', () => {
   const H264 = ['-c', 'copy'];
@@ -153,16 +149,7 @@ describe('probe', () => {
   it('does not take the cover of an MP3 for a picture', async () => {
     const sound = await clip({ container: 'mp3', seconds: 1 });
     const path = join(clipFolder(), 'with-cover.mp3');
-    const cover = [
-      '-f',
-      'lavfi',
-      '-i',
-      'color=red:size=600x600:duration=1',
-      '-frames:v',
-      '1',
-      '-c:v',
-      'mjpeg',
-    ];
+    const cover = ['-f', 'lavfi', '-i', 'color=red:size=600x600:duration=1', '-frames:v', '1', '-c:v', 'mjpeg'];
     const attached = ['-map', '1:a', '-map', '0:v', '-c:a', 'copy', '-id3v2_version', '3', '-y', path];
     const [picture, encoded] = [cover.slice(0, 4), cover.slice(4)];
     const args = ['-v', 'error', ...picture, '-i', sound, ...encoded, '-pix_fmt', 'yuvj420p', ...attached];

@@ -35,8 +35,7 @@ const setProcessing = (id: string, processing_state: string) =>
   database.updateTable('events').set({ processing_state }).where('id', '=', id).execute();
 /** Marks all that is missed, also of other files. */
 const mark = () => markMissedRecordings(database, GRACE_MS);
-const event = async (id: string) =>
-  (await (await app.request(`/api/events/${id}`)).json()) as Record<string, unknown>;
+const event = async (id: string) => (await (await app.request(`/api/events/${id}`)).json()) as Record<string, unknown>;
 const status = async (id: string) => String((await event(id)).status).replace('EVENTS.EVENTS.STATUS.', '');
 const recorded = (id: string) => update(app, id, [file('presenter', 'a.mp4', bytes(1000))]);
 

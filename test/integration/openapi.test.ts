@@ -43,11 +43,7 @@ describe('a client that knows nothing but the document and its examples', () => 
     const row = app.database.updateTable('events').where('id', '=', identifier);
     await row.set({ processing_state: 'SUCCEEDED' }).execute();
     const changes = ['postEventsEventId', ...each('putEventsEventId', ['Metadata', 'Acl'])];
-    await expectAll(
-      204,
-      [...changes, 'postEventsEventIdAclAction', 'deleteEventsEventIdAclActionRole'],
-      event,
-    );
+    await expectAll(204, [...changes, 'postEventsEventIdAclAction', 'deleteEventsEventIdAclActionRole'], event);
     await expectAll(200, each('getEventsEventId', ['Metadata', 'Acl', 'Media', 'Publications']), event);
     await expectAll(204, ['deleteEventsEventId'], event);
     await expectAll(404, ['getEventsEventId'], event);
@@ -86,9 +82,8 @@ describe('a client that knows nothing but the document and its examples', () => 
 });
 
 describe('the check of every answer in tests', () => {
-  const EVENT = DOCUMENT.paths['/api/events/{event_id}']?.get?.responses['200']?.content?.[
-    'application/v1.11.0+json'
-  ]?.example as Record<string, unknown>;
+  const EVENT = DOCUMENT.paths['/api/events/{event_id}']?.get?.responses['200']?.content?.['application/v1.11.0+json']
+    ?.example as Record<string, unknown>;
   const check = (body: object | string, { status = 200, version = '1.11.0', headers = {} } = {}) => {
     const all = { 'Content-Type': `application/v${version}+json`, ETag: '"a"', ...headers };
     const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -11,8 +11,7 @@ const HOSTILE = `</bdi><script>alert(1)</script>"' onload='x' <img src=x>&amp;`;
 const app = await ownApp();
 const { database } = app;
 afterEach(async () => {
-  for (const table of ['events', 'capture_agents', 'drafts'] as const)
-    await database.deleteFrom(table).execute();
+  for (const table of ['events', 'capture_agents', 'drafts'] as const) await database.deleteFrom(table).execute();
 });
 
 type Values = Parameters<typeof insertRecording>[3];
@@ -183,8 +182,7 @@ describe('recordings that failed', () => {
   });
 
   test('are no more than fifty', async () => {
-    for (let i = 1; i <= 51; i++)
-      await recording('Hall', [-100 * i, 90 - 100 * i], { state: 'upload_error' });
+    for (let i = 1; i <= 51; i++) await recording('Hall', [-100 * i, 90 - 100 * i], { state: 'upload_error' });
     const shown = await text();
     expect(section(shown, 'failed').match(/The upload failed/g)).toHaveLength(50);
     expect(section(shown, 'failed')).toContain('These are the last 50.');
@@ -205,9 +203,7 @@ describe('recordings that failed', () => {
     expect(packages).toContain(
       `hall-account ${fresh} 2 elements, 1.0 GiB begun 33 min ago last change 3 min ago studio ${left} 2 elements, 1.0 KiB`,
     );
-    expect(packages).toMatch(
-      / 1\.0 KiB Nothing has come for an hour or more\. begun 2 h ago last change 90 min ago$/,
-    );
+    expect(packages).toMatch(/ 1\.0 KiB Nothing has come for an hour or more\. begun 2 h ago last change 90 min ago$/);
     expect(packages).not.toContain('elsewhere');
   });
 });

@@ -29,9 +29,7 @@ describe('figures of the service', () => {
   beforeAll(async () => {
     await insertFinished(db.database, 20_000);
     await sql`UPDATE workflow_operations SET state = 'ready', lane = 'heavy', progress = 0, finished_at = NULL,
-      ready_at = now() - interval '1 hour' WHERE operation = 'encode' AND workflow_id % 200 = 0`.execute(
-      db.database,
-    );
+      ready_at = now() - interval '1 hour' WHERE operation = 'encode' AND workflow_id % 200 = 0`.execute(db.database);
     await sql`VACUUM ANALYZE workflow_operations`.execute(db.database);
   });
 
@@ -51,9 +49,7 @@ describe('pages about agents', () => {
   const AGENTS = 100;
   beforeAll(async () => {
     await sql`TRUNCATE events, workflows CASCADE`.execute(db.database);
-    await db.database
-      .connection()
-      .execute((on) => withoutIndexes(on, ['events', 'schedules'], () => seed(on)));
+    await db.database.connection().execute((on) => withoutIndexes(on, ['events', 'schedules'], () => seed(on)));
     await sql`VACUUM ANALYZE events, schedules, capture_agents`.execute(db.database);
   });
 
@@ -66,9 +62,7 @@ describe('pages about agents', () => {
       SELECT agent || '-' || i, 'Hall ' || agent, start, start + interval '1 hour', 'none',
         CASE WHEN i > ${half} THEN '' WHEN i % 10 = 0 THEN 'upload_error' ELSE 'upload_finished' END, start
       FROM generate_series(1, ${AGENTS}::integer) AS agent, generate_series(1, ${EACH}::integer) AS i,
-        LATERAL (SELECT now() - interval '30 minutes' + (i - ${half}) * interval '5 hours' AS start) AS at`.execute(
-      on,
-    );
+        LATERAL (SELECT now() - interval '30 minutes' + (i - ${half}) * interval '5 hours' AS start) AS at`.execute(on);
     await sql`
       INSERT INTO events (id, title, start_date, created, creator, processing_state)
       SELECT event_id, 'Lecture', start_date, start_date, 'Tester',
@@ -111,12 +105,8 @@ describe('statistics', () => {
     await sql`INSERT INTO changes (number, kind, event_id, data)
       SELECT i, 'publication.published', 'event-' || i, '{"channel": "engage-player"}'
       FROM generate_series(1, ${CHANGES}::integer) AS i`.execute(db.database);
-    await sql`INSERT INTO changes_readers (name, position) VALUES ('statistics', ${CHANGES / 2})`.execute(
-      db.database,
-    );
-    await sql`VACUUM ANALYZE events, statistics_counts, storage_sizes, changes, changes_readers`.execute(
-      db.database,
-    );
+    await sql`INSERT INTO changes_readers (name, position) VALUES ('statistics', ${CHANGES / 2})`.execute(db.database);
+    await sql`VACUUM ANALYZE events, statistics_counts, storage_sizes, changes, changes_readers`.execute(db.database);
   });
 
   /** Leaves out statements that write. */
@@ -124,9 +114,7 @@ describe('statistics', () => {
     (work: Work): Work =>
     async (on) => {
       await work(on);
-      const selects = logged.queries.filter(
-        ({ sql: text }) => /^\s*select/i.test(text) && !/for update/i.test(text),
-      );
+      const selects = logged.queries.filter(({ sql: text }) => /^\s*select/i.test(text) && !/for update/i.test(text));
       logged.forget();
       logged.queries.push(...selects);
     };

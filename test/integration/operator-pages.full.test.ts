@@ -7,13 +7,7 @@ import { ownApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
 import { browserAvailable } from '../support/chromium.ts';
 import { inBrowser, LOOKS, openLook } from '../support/in-browser.ts';
-import {
-  claimReady,
-  endOperation,
-  operatorScene,
-  REASONS,
-  startRecording,
-} from '../support/operator-scene.ts';
+import { claimReady, endOperation, operatorScene, REASONS, startRecording } from '../support/operator-scene.ts';
 import { fillStatistics, fillStorageSizes } from '../support/statistics.ts';
 import { uploadOf } from '../support/tus.ts';
 import { signIn } from '../support/upload-page.ts';
@@ -65,29 +59,26 @@ beforeAll(async () => {
 describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
   const served = inBrowser(createApp(app.context).fetch);
 
-  test.each(LOOKS)(
-    'fit whatever is in them, and ask no other host, in %s and %i pixels wide',
-    async (...how) => {
-      const { page, faults, look, close } = await openLook(served, how);
-      await page.goto(`${served.origin}/admin`);
-      await signIn(page, 'admin', 'opencast');
-      await page.getByRole('heading', { name: REASONS[1][0] }).waitFor();
-      const recording = `/recordings/${scene.failed.at(-1)?.eventId}`;
-      for (const path of [
-        ...['', '/uploads', '/trends', '/parts', '/webhooks', '/agents', '/agents?agent=Hall+1'],
-        ...['/recordings?q=lecture', recording, '/trends?period=month'],
-      ]) {
-        await page.goto(`${served.origin}/admin${path}`);
-        await look(`pages${path.replaceAll(/\W+/g, '-')}`);
-      }
-      await page.getByRole('img', { name: /^Bars: how many recordings came/ }).waitFor();
-      await page.locator('#waiting summary').click();
-      expect(await page.locator('#waiting tbody tr').count()).toBe(30);
-      await look('trends-table');
-      expect(faults).toEqual([]);
-      await close();
-    },
-  );
+  test.each(LOOKS)('fit whatever is in them, and ask no other host, in %s and %i pixels wide', async (...how) => {
+    const { page, faults, look, close } = await openLook(served, how);
+    await page.goto(`${served.origin}/admin`);
+    await signIn(page, 'admin', 'opencast');
+    await page.getByRole('heading', { name: REASONS[1][0] }).waitFor();
+    const recording = `/recordings/${scene.failed.at(-1)?.eventId}`;
+    for (const path of [
+      ...['', '/uploads', '/trends', '/parts', '/webhooks', '/agents', '/agents?agent=Hall+1'],
+      ...['/recordings?q=lecture', recording, '/trends?period=month'],
+    ]) {
+      await page.goto(`${served.origin}/admin${path}`);
+      await look(`pages${path.replaceAll(/\W+/g, '-')}`);
+    }
+    await page.getByRole('img', { name: /^Bars: how many recordings came/ }).waitFor();
+    await page.locator('#waiting summary').click();
+    expect(await page.locator('#waiting tbody tr').count()).toBe(30);
+    await look('trends-table');
+    expect(faults).toEqual([]);
+    await close();
+  });
 
   test.each(LOOKS)('lead from one to the other without scripts, in %s and %i pixels wide', async (...how) => {
     const { page, faults, look, close } = await openLook(served, how, { javaScriptEnabled: false });
@@ -257,9 +248,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     const { eventId } = await failedRecording('Retried elsewhere');
     const { context, page } = await open(`/admin/recordings/${eventId}`);
     // Of what happens it hears nothing, neither by the updates nor by asking for itself anew.
-    await page.route('**/*', (route) =>
-      route.request().isNavigationRequest() ? route.continue() : route.abort(),
-    );
+    await page.route('**/*', (route) => (route.request().isNavigationRequest() ? route.continue() : route.abort()));
     await page.reload();
     await app.request(`/api/events/${eventId}`, { method: 'DELETE' });
     await page.locator(`#delete-${eventId} summary`).click();

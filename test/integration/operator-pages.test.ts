@@ -15,13 +15,7 @@ import { endpointApp } from '../support/endpoint-app.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, field, file, form } from '../support/form.ts';
 import { OpenUpload } from '../support/open-upload.ts';
-import {
-  claimReady,
-  endOperation,
-  operatorScene,
-  REASONS,
-  startRecording,
-} from '../support/operator-scene.ts';
+import { claimReady, endOperation, operatorScene, REASONS, startRecording } from '../support/operator-scene.ts';
 import { patientQueue } from '../support/patient-queue.ts';
 import { append, begin, uploadOf } from '../support/tus.ts';
 import { AT_ONCE, operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
@@ -33,9 +27,7 @@ const app = await ownApp(undefined, { WEBHOOK_HOSTS: '127.0.0.1' });
 const { database } = app;
 patientQueue(app);
 const empty = () =>
-  sql`TRUNCATE events, workflows, capture_agents, uploads, worker_processes, webhooks CASCADE`.execute(
-    database,
-  );
+  sql`TRUNCATE events, workflows, capture_agents, uploads, worker_processes, webhooks CASCADE`.execute(database);
 
 const read = async (path: string) => {
   const answer = await app.request(path);
@@ -63,8 +55,7 @@ test.each(['', '/recordings', '/uploads', '/trends', '/parts', '/webhooks', '/ag
     expect(policy).toMatch(/form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/);
     expect(policy).not.toContain('unsafe');
     // Recordings are found by a form.
-    if (page !== '' && page !== '/recordings')
-      expect(await read('/admin')).toContain(`<a href="./admin${page}">`);
+    if (page !== '' && page !== '/recordings') expect(await read('/admin')).toContain(`<a href="./admin${page}">`);
   },
 );
 
@@ -357,9 +348,7 @@ describe('webhooks', () => {
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    expect(await read(PATH)).toMatch(
-      /event\.deleted[\s\S]*There was no answer within 15 seconds\.[\s\S]*31 attempts/,
-    );
+    expect(await read(PATH)).toMatch(/event\.deleted[\s\S]*There was no answer within 15 seconds\.[\s\S]*31 attempts/);
     const again = { action: 'send-again', delivery: String(delivery) };
     expect(await status(`${PATH}/${id}`, again)).toBe(303);
     const sent = database.selectFrom('webhook_deliveries').select('state').where('id', '=', delivery);
@@ -389,9 +378,7 @@ describe("the operator's page", () => {
   test('tells what runs and how far, what waits, what waits for somebody, and how the halls are', async () => {
     const text = await read('/admin');
     expect(text).toMatch(/Running \(1\)[\s\S]*Analysis I, lecture 12[\s\S]*encode[\s\S]*value="0.37"/);
-    expect(text).toMatch(
-      /Waiting \(4\)[\s\S]*Waiting lecture 1[\s\S]*Waiting for somebody \(1\)[\s\S]*under review/,
-    );
+    expect(text).toMatch(/Waiting \(4\)[\s\S]*Waiting lecture 1[\s\S]*Waiting for somebody \(1\)[\s\S]*under review/);
     expect(text).toMatch(/Halls \(10, <span class="alarm">\d+ need somebody/);
   });
 

@@ -89,28 +89,25 @@ describe('an event that was moved to another agent', () => {
     ['as Galicaster delivers', deliverZip],
     ['under its own identifier', deliverNamed],
     ['as pyCA delivers', deliverElements],
-  ])(
-    'is no refusal for ever to the former one, and its files sent again are known: %s',
-    async (_, deliver) => {
-      const { id, old, current, move } = await moved();
-      await move();
-      const first = ok(await deliver(old, id, CAMERA));
-      expect(packageId(first)).not.toBe(id);
-      expect(await tracks(packageId(first))).toMatchObject([{ sha256: sha256(CAMERA) }]);
-      const before = await count('events');
-      const again = ok(await deliver(old, id, CAMERA));
-      expect([packageId(again), workflowId(again)]).toEqual([packageId(first), workflowId(first)]);
-      expect(await count('events')).toBe(before);
-      expect(packageId(ok(await deliver(old, id, SLIDES)))).not.toBe(packageId(first));
-      // It takes nothing from the agent that is to record it now, nor gets any of what that brings.
-      expect(packageId(ok(await deliver(current, id, SLIDES)))).toBe(id);
-      expect(await tracks(id)).toMatchObject([{ sha256: sha256(SLIDES) }]);
-      expect(packageId(ok(await deliver(current, id, SLIDES)))).toBe(id);
-      expect(packageId(ok(await deliver(old, id, SLIDES)))).not.toBe(id);
-      expect(packageId(ok(await deliver(old, id, CAMERA)))).toBe(packageId(first));
-      expect(await tracks(id)).toHaveLength(1);
-    },
-  );
+  ])('is no refusal for ever to the former one, and its files sent again are known: %s', async (_, deliver) => {
+    const { id, old, current, move } = await moved();
+    await move();
+    const first = ok(await deliver(old, id, CAMERA));
+    expect(packageId(first)).not.toBe(id);
+    expect(await tracks(packageId(first))).toMatchObject([{ sha256: sha256(CAMERA) }]);
+    const before = await count('events');
+    const again = ok(await deliver(old, id, CAMERA));
+    expect([packageId(again), workflowId(again)]).toEqual([packageId(first), workflowId(first)]);
+    expect(await count('events')).toBe(before);
+    expect(packageId(ok(await deliver(old, id, SLIDES)))).not.toBe(packageId(first));
+    // It takes nothing from the agent that is to record it now, nor gets any of what that brings.
+    expect(packageId(ok(await deliver(current, id, SLIDES)))).toBe(id);
+    expect(await tracks(id)).toMatchObject([{ sha256: sha256(SLIDES) }]);
+    expect(packageId(ok(await deliver(current, id, SLIDES)))).toBe(id);
+    expect(packageId(ok(await deliver(old, id, SLIDES)))).not.toBe(id);
+    expect(packageId(ok(await deliver(old, id, CAMERA)))).toBe(packageId(first));
+    expect(await tracks(id)).toHaveLength(1);
+  });
 
   test('has a package of its name for its agent, which nobody else keeps from it', async () => {
     const agent = newAgent();
@@ -227,8 +224,7 @@ describe('a file without content', () => {
 });
 
 describe('rule 6: fields behind the file', () => {
-  const send = (...behind: Part[]) =>
-    pyca.post('/ingest/addTrack', [FLAVOR, file('BODY', 'a.mp4', CAMERA), ...behind]);
+  const send = (...behind: Part[]) => pyca.post('/ingest/addTrack', [FLAVOR, file('BODY', 'a.mp4', CAMERA), ...behind]);
 
   test('are its package and its tags', async () => {
     const xml = await pyca.create();
@@ -288,10 +284,7 @@ test.each([
   ['a file', asFile],
   ['bytes', asBytes],
 ])('the media package is taken as %s wherever it is sent back', async (_, part) => {
-  const ingested = [
-    part('mediaPackage', await pyca.withTrack(CAMERA)),
-    part('straightToPublishing', 'false'),
-  ];
+  const ingested = [part('mediaPackage', await pyca.withTrack(CAMERA)), part('straightToPublishing', 'false')];
   const ingestedId = packageId(ok(await pyca.post('/ingest/ingest', ingested)));
   expect(await workflows(ingestedId)).toMatchObject([{ configuration: { straightToPublishing: 'false' } }]);
 
@@ -314,9 +307,7 @@ test('what addMediaPackage is told as bytes is no track, and a recording as byte
     const parts = [...['flavor', 'tags'].map((name) => asBytes(name, 'presenter/source')), ...more];
     return packageId(ok(await pyca.post('/ingest/addMediaPackage', parts)));
   };
-  const told = ['title', 'description', 'temporal', 'workflowDefinitionId'].map((name) =>
-    asBytes(name, 'fast'),
-  );
+  const told = ['title', 'description', 'temporal', 'workflowDefinitionId'].map((name) => asBytes(name, 'fast'));
   const id = await deliver(asBytes('camera', CAMERA), ...told);
   expect(await tracks(id)).toMatchObject([{ filename: 'camera', sha256: sha256(CAMERA) }]);
   expect(await event(id)).toMatchObject({ title: 'fast', description: 'fast' });

@@ -2,16 +2,7 @@ import { expect, test } from 'vitest';
 import { workerApp } from '../support/app.ts';
 import { sha256 } from '../support/bytes.ts';
 import { field, file } from '../support/form.ts';
-import {
-  episode,
-  movie,
-  ok,
-  packageId,
-  packageRows,
-  Recorder,
-  refusal,
-  unique,
-} from '../support/packages.ts';
+import { episode, movie, ok, packageId, packageRows, Recorder, refusal, unique } from '../support/packages.ts';
 import { newAgent, schedule } from '../support/scheduling.ts';
 import { type ZipPart, zipOf } from '../support/zip.ts';
 
@@ -61,24 +52,21 @@ const scheduled = (agent_id = newAgent()) =>
 test.each<[string, Partial<ZipPart>, string]>([
   ['stored, as zip -0 makes it', {}, 'track'],
   ['with sizes after the content', { descriptor: { signed: true, wide: false } }, 'mediaPackage.zip'],
-])(
-  'as Galicaster delivers: the archive is the recording of the scheduled event: %s',
-  async (_, more, part) => {
-    const name = newAgent();
-    const id = await scheduled(name);
-    const staged = await count('staging');
-    const galicaster = new Recorder(app, await app.account(name.replaceAll(' ', '-'), 'ROLE_CAPTURE_AGENT'));
-    const fields = { workflowDefinitionId: 'fast', workflowInstanceId: id, straightToPublishing: 'true' };
-    expect(packageId(ok(await send(archive(undefined, more), fields, galicaster, part)))).toBe(id);
-    expect(await tracks(id)).toMatchObject([
-      { flavor: 'presenter/source', sha256: sha256(CAMERA), filename: 'CAMERA.mp4', mediatype: 'video/mp4' },
-      { flavor: 'presentation/source', sha256: sha256(SLIDES), filename: 'SCREEN.mp4' },
-    ]);
-    const shown = { title: 'Algebra', processing_state: 'INSTANTIATED' };
-    expect(await read(`/api/events/${id}`)).toMatchObject(shown);
-    expect(await count('staging')).toBe(staged);
-  },
-);
+])('as Galicaster delivers: the archive is the recording of the scheduled event: %s', async (_, more, part) => {
+  const name = newAgent();
+  const id = await scheduled(name);
+  const staged = await count('staging');
+  const galicaster = new Recorder(app, await app.account(name.replaceAll(' ', '-'), 'ROLE_CAPTURE_AGENT'));
+  const fields = { workflowDefinitionId: 'fast', workflowInstanceId: id, straightToPublishing: 'true' };
+  expect(packageId(ok(await send(archive(undefined, more), fields, galicaster, part)))).toBe(id);
+  expect(await tracks(id)).toMatchObject([
+    { flavor: 'presenter/source', sha256: sha256(CAMERA), filename: 'CAMERA.mp4', mediatype: 'video/mp4' },
+    { flavor: 'presentation/source', sha256: sha256(SLIDES), filename: 'SCREEN.mp4' },
+  ]);
+  const shown = { title: 'Algebra', processing_state: 'INSTANTIATED' };
+  expect(await read(`/api/events/${id}`)).toMatchObject(shown);
+  expect(await count('staging')).toBe(staged);
+});
 
 /** As Galicaster writes them: what it was told of the schedule, which has no flavor, and files that it may not have packed. */
 const besides = (attributes: string) =>
@@ -86,15 +74,12 @@ const besides = (attributes: string) =>
     '</mediapackage>',
     `<attachments><attachment id="org.opencastproject.capture.agent.properties" ref="" ${attributes}><mimetype>None</mimetype><tags/><url>org.opencastproject.capture.agent.properties</url></attachment></attachments></mediapackage>`,
   );
-test.each(['type=""', ''])(
-  'what Galicaster names beside the tracks costs no recording: %j',
-  async (attributes) => {
-    const id = await scheduled();
-    const answer = ok(await send(archive(besides(attributes)), { workflowInstanceId: id }));
-    expect(packageId(answer)).toBe(id);
-    expect(await tracks(id)).toHaveLength(2);
-  },
-);
+test.each(['type=""', ''])('what Galicaster names beside the tracks costs no recording: %j', async (attributes) => {
+  const id = await scheduled();
+  const answer = ok(await send(archive(besides(attributes)), { workflowInstanceId: id }));
+  expect(packageId(answer)).toBe(id);
+  expect(await tracks(id)).toHaveLength(2);
+});
 
 test.each([
   ['empty', ''],
@@ -132,9 +117,7 @@ test.each([
     const files = [...before, { name: 'p.xml', content }];
     const naming = (id: string) => manifest({ ...ONE_TRACK, 'p.xml': ['catalog', POLICY] }, id);
     await storesNothing(async () =>
-      expect(await unpacked(naming(unique('policy')), files)).toMatchObject(
-        refusal(400, 'access control list'),
-      ),
+      expect(await unpacked(naming(unique('policy')), files)).toMatchObject(refusal(400, 'access control list')),
     );
     const id = await scheduled();
     const staged = await count('staging');

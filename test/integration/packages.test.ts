@@ -36,8 +36,7 @@ const { count, read, tracks, workflows, storesNothing } = packageRows(app);
 const pyca = new Recorder(app);
 const client = async (role: string) => new Recorder(app, await app.account(unique('client'), role));
 const event = (id: string) => read(`/api/events/${id}?withacl=true`);
-const scheduled = (title = 'Algebra I') =>
-  schedule(app, { agent_id: newAgent(), start: START, end: END }, title);
+const scheduled = (title = 'Algebra I') => schedule(app, { agent_id: newAgent(), start: START, end: END }, title);
 const changeSchedule = (id: string, values: Record<string, unknown>) =>
   app.database.updateTable('schedules').set(values).where('event_id', '=', id).execute();
 /** The event that a package with one track becomes. */
@@ -203,8 +202,7 @@ describe('drafts', () => {
   });
 
   test('none is begun by HEAD, or for a page of another site', async () => {
-    const ask = (method: string, headers = {}) =>
-      pyca.send(method, '/ingest/createMediaPackage', { headers });
+    const ask = (method: string, headers = {}) => pyca.send(method, '/ingest/createMediaPackage', { headers });
     await storesNothing(async () => {
       expect(await ask('HEAD')).toEqual({ status: 200, text: '' });
       for (const method of ['GET', 'HEAD']) {
@@ -596,8 +594,7 @@ describe('schedule', () => {
   const period = temporal('2031-01-01T10:00Z', '2031-01-01T11:00Z');
   const planned = async (terms: Record<string, string | string[]>, by = pyca) =>
     ok(await by.addDublinCore(await by.create(), { title: 'Now', ...terms }));
-  const send = (xml: string, by = pyca, path = '/ingest/schedule') =>
-    by.post(path, [field('mediaPackage', xml)]);
+  const send = (xml: string, by = pyca, path = '/ingest/schedule') => by.post(path, [field('mediaPackage', xml)]);
 
   test('is not for people who may record alone', async () => {
     const studio = await client('ROLE_STUDIO');

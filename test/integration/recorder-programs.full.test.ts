@@ -25,8 +25,7 @@ const ROLES = ['ROLE_API', 'ROLE_API_EVENTS_CREATE', 'ROLE_API_EVENTS_VIEW'];
 const LARGE = 3_000_000;
 const EVENT = {
   acl: '[]',
-  metadata:
-    '[{"flavor":"dublincore/episode","fields":[{"id":"title","value":"x"},{"id":"subject","value":""}]}]',
+  metadata: '[{"flavor":"dublincore/episode","fields":[{"id":"title","value":"x"},{"id":"subject","value":""}]}]',
   processing: '{"workflow":"fast"}',
 };
 

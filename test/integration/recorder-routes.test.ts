@@ -110,9 +110,7 @@ describe('rule 18: who is not signed in gets 401, and no page', () => {
   ])('%s', async (path) => {
     const answer = await app.anonymous(path);
     expect([answer.status, answer.headers.get('Location')]).toEqual([401, null]);
-    expect(answer.headers.get('WWW-Authenticate')).toMatch(
-      /^Digest realm="Opencast".*Basic realm="Opencast"/,
-    );
+    expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest realm="Opencast".*Basic realm="Opencast"/);
   });
 });
 
@@ -229,9 +227,7 @@ describe('Studio from a folder', () => {
       const { status, headers, text } = await get(path, {});
       expect([status, text]).toEqual([200, PAGE]);
       expect(headers.get('Permissions-Policy')).toContain('camera=(self)');
-      expect(headers.get('Content-Security-Policy')).toMatch(
-        /script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';/,
-      );
+      expect(headers.get('Content-Security-Policy')).toMatch(/script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';/);
     }
     expect((await get('/studio', {})).headers.get('Location')).toBe('studio/');
   });

@@ -34,14 +34,11 @@ async function uploaded(data = bytes(1000)) {
 }
 async function uploadedResumably(data = bytes(1000)) {
   const uploads = [{ id: await uploadOf(up.app, data), field: 'presenter' }];
-  const event = await created(
-    await post(up.app, [...eventFields(), field('uploads', JSON.stringify(uploads))]),
-  );
+  const event = await created(await post(up.app, [...eventFields(), field('uploads', JSON.stringify(uploads))]));
   return { event, data, key: await up.trackOf(event) };
 }
 const recorded = async (event: string) => up.contentOf(await up.trackOf(event));
-const rows = () =>
-  up.app.database.selectFrom('tracks').select(['id', 'object_key', 'size', 'sha256']).execute();
+const rows = () => up.app.database.selectFrom('tracks').select(['id', 'object_key', 'size', 'sha256']).execute();
 
 describe('an orphan', () => {
   test('is kept for seven days, even if a row lacks an object with the same bytes', async () => {
@@ -122,9 +119,7 @@ describe('a backup', () => {
     await rm(up.pathOf(media));
     expect(await up.verify('--repair')).toEqual({
       code: 1,
-      lines: [
-        expect.stringMatching(`^missing ${media} event ${event} .*\\n {2}left: a workflow made it: run `),
-      ],
+      lines: [expect.stringMatching(`^missing ${media} event ${event} .*\\n {2}left: a workflow made it: run `)],
     });
     expect(await up.app.database.selectFrom('workflows').select('id').execute()).toHaveLength(1);
     expect(await codeOf('--repair', '--from', folder)).toBe(0);

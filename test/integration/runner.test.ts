@@ -124,9 +124,7 @@ describe('an operation', () => {
 
   test('whose claim was taken ends, and its result is dropped', async () => {
     const { runner, ended, operation, id, left } = await beginEndless();
-    await sql`UPDATE workflow_operations SET fencing_token = fencing_token + 1 WHERE id = ${id}`.execute(
-      db.database,
-    );
+    await sql`UPDATE workflow_operations SET fencing_token = fencing_token + 1 WHERE id = ${id}`.execute(db.database);
     runner.lookAfter();
     expect(await ended).toBeUndefined();
     expect((await operation())?.state).toBe('running');

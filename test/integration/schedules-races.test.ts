@@ -80,9 +80,7 @@ test('recordings of two agents can change places at the same time', async () => 
 test('agents can become known to many at the same time, whichever way recordings move between them', async () => {
   const agents = Array.from({ length: 4 }, newAgent);
   const events = await scheduled(agentId, 0, 40, WRITERS);
-  const outcomes = await many((i) =>
-    attempt((trx) => move(trx, events[i] ?? '', { agentId: agents[i % 4] })),
-  );
+  const outcomes = await many((i) => attempt((trx) => move(trx, events[i] ?? '', { agentId: agents[i % 4] })));
   expect(outcomes).not.toContain('refused');
 });
 
@@ -94,10 +92,7 @@ test('agents that report while recordings are scheduled neither fail nor let a s
       .onConflict((known) => known.column('id').doUpdateSet({ state: 'capturing' }))
       .execute();
   const outcomes = await Promise.all(
-    periods(0, 60, WRITERS).flatMap((period) => [
-      attempt((trx) => scheduleTogether(trx, agentId, [period])),
-      report(),
-    ]),
+    periods(0, 60, WRITERS).flatMap((period) => [attempt((trx) => scheduleTogether(trx, agentId, [period])), report()]),
   );
   expect(outcomes).not.toContain('refused');
   expect(await claimants(agentId)).toHaveLength(WRITERS);

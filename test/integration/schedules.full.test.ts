@@ -57,16 +57,12 @@ describe('with many schedules of many agents', async () => {
         SELECT 'shares' || i, 'room 1', ${minute(30)}::timestamptz + i * interval '2 hours',
           ${minute(100)}::timestamptz + i * interval '2 hours', 'publish', true FROM generate_series(1, 20) AS i)
       INSERT INTO events (id, title, start_date, created, creator)
-      SELECT 'shares' || i, 'Lecture', now(), now(), 'Tester' FROM generate_series(1, 20) AS i`.execute(
-      database,
-    );
+      SELECT 'shares' || i, 'Lecture', now(), now(), 'Tester' FROM generate_series(1, 20) AS i`.execute(database);
     await sql`VACUUM ANALYZE schedules, events`.execute(database);
   });
 
   /** Counts the reads of the whole table of schedules, and the rows read by an index; those of triggers as well. */
-  async function readsOf(
-    work: (trx: Transaction) => Promise<unknown>,
-  ): Promise<{ whole: number; rows: number }> {
+  async function readsOf(work: (trx: Transaction) => Promise<unknown>): Promise<{ whole: number; rows: number }> {
     return await database.transaction().execute(async (trx) => {
       const counted = async () => {
         const { rows } = await sql<{ whole: number; rows: number }>`
@@ -124,9 +120,7 @@ describe('with many schedules of many agents', async () => {
   ])('conflicts of a hundred occurrences on %s are looked up in the index', async (_, agentId, found) => {
     const logged = loggedDatabase(context.config.databaseUrl ?? '');
     try {
-      expect(await conflictsWith(logged.database, admin, { agentId, gapMs: 0, occurrences })).toHaveLength(
-        found,
-      );
+      expect(await conflictsWith(logged.database, admin, { agentId, gapMs: 0, occurrences })).toHaveLength(found);
       const [query] = logged.queries;
       const { rows } = await logged.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ANALYZE ${query?.sql}`, [
         ...(query?.parameters ?? []),

@@ -298,8 +298,7 @@ describe('while another transaction is open', () => {
     ['deleting it by bare SQL', () => bare(sql`DELETE FROM schedules WHERE event_id = ${first}`)],
     [
       'moving it by bare SQL',
-      () =>
-        bare(sql`UPDATE schedules SET end_date = end_date - interval '50 minutes' WHERE event_id = ${first}`),
+      () => bare(sql`UPDATE schedules SET end_date = end_date - interval '50 minutes' WHERE event_id = ${first}`),
     ],
   ])('giving up a time by %s hands it on to a recording that comes to share it', async (_, giveUp) => {
     await change(second, { from: 300, to: 330 });
@@ -408,8 +407,7 @@ describe('conflicts are explained with start, end and title', () => {
     ]);
   });
 
-  const explaining = <T>(work: (trx: Transaction) => Promise<T>) =>
-    explainingConflicts(database, admin, work);
+  const explaining = <T>(work: (trx: Transaction) => Promise<T>) => explainingConflicts(database, admin, work);
 
   test('when the database refuses them, and nothing stays', async () => {
     await named(60, 120, 'First');
@@ -550,26 +548,23 @@ describe('the state of a recording', () => {
   const advance = (event: RecordingChange) => transaction((trx) => advanceRecording(trx, id, event));
 
   // The unit test of the table has all moves; here are the first and the last of each kind.
-  test.each(STATES)(
-    '"%s" moves where the table lets it, and nowhere else; the recording may come',
-    async (from) => {
-      const isLegal = (to: Reported) => to === from || RECORDING_MOVES[from].includes(to);
-      const legal = REPORTS.filter(isLegal);
-      const illegal = REPORTS.filter((to) => !isLegal(to));
-      for (const to of [...legal.slice(0, 1), ...legal.slice(-1)]) {
-        await put(from);
-        expect(await advance({ kind: 'reported', state: to })).toBe(to);
-        expect(await state()).toBe(to);
-      }
+  test.each(STATES)('"%s" moves where the table lets it, and nowhere else; the recording may come', async (from) => {
+    const isLegal = (to: Reported) => to === from || RECORDING_MOVES[from].includes(to);
+    const legal = REPORTS.filter(isLegal);
+    const illegal = REPORTS.filter((to) => !isLegal(to));
+    for (const to of [...legal.slice(0, 1), ...legal.slice(-1)]) {
       await put(from);
-      for (const to of [...illegal.slice(0, 1), ...illegal.slice(-1)]) {
-        await expect(advance({ kind: 'reported', state: to })).rejects.toThrow(IllegalMove);
-      }
-      expect(await state()).toBe(from);
-      expect(await advance({ kind: 'recorded' })).toBe('upload_finished');
-      expect(await state()).toBe('upload_finished');
-    },
-  );
+      expect(await advance({ kind: 'reported', state: to })).toBe(to);
+      expect(await state()).toBe(to);
+    }
+    await put(from);
+    for (const to of [...illegal.slice(0, 1), ...illegal.slice(-1)]) {
+      await expect(advance({ kind: 'reported', state: to })).rejects.toThrow(IllegalMove);
+    }
+    expect(await state()).toBe(from);
+    expect(await advance({ kind: 'recorded' })).toBe('upload_finished');
+    expect(await state()).toBe('upload_finished');
+  });
 
   test.each(['capturing', 'upload_finished'] as const)('"%s" does not let it be moved', async (from) => {
     await put(from);

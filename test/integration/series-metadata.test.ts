@@ -50,8 +50,7 @@ const get = (query = '', headers = {}) => send(app, 'GET', path + query, undefin
 const remove = (query: string, headers = {}) => send(app, 'DELETE', path + query, undefined, headers);
 const put = (query: string, fields: unknown, headers = {}) =>
   send(app, 'PUT', path + query, { metadata: JSON.stringify(fields) }, headers);
-const putAll = (metadata: string, headers = {}) =>
-  send(app, 'PUT', `/api/series/${id}`, { metadata }, headers);
+const putAll = (metadata: string, headers = {}) => send(app, 'PUT', `/api/series/${id}`, { metadata }, headers);
 
 const valuesOf = (fields: FieldJson[] = []): Record<string, unknown> =>
   Object.fromEntries(fields.map((field) => [field.id, field.value]));
@@ -169,8 +168,7 @@ describe('further catalogs', () => {
     expect(await app.database.selectFrom('series_catalogs').select('flavor').execute()).toEqual([]);
   });
 
-  const MANDATORY =
-    "Unable to delete mandatory metadata catalog with type 'dublincore/series' for series 'ID'";
+  const MANDATORY = "Unable to delete mandatory metadata catalog with type 'dublincore/series' for series 'ID'";
   const NONSENSE = "Unable to parse flavor 'nonsense' it should look something like dublincore/series.";
   test.each([
     ['', 400, "A type of catalog needs to be specified for series 'ID' to delete it."],

@@ -25,8 +25,7 @@ const bob = { Authorization: await app.account('series-bob', ...API_ROLES, 'ROLE
 const cy = { Authorization: await app.account('series-cy', 'ROLE_API_SERIES_CREATE') };
 
 const get = (path: string, headers = {}) => send(app, 'GET', path, undefined, headers);
-const post = (fields: Record<string, string>, headers = {}) =>
-  send(app, 'POST', '/api/series', fields, headers);
+const post = (fields: Record<string, string>, headers = {}) => send(app, 'POST', '/api/series', fields, headers);
 
 async function create(fields: Record<string, string>, headers = {}): Promise<string> {
   const answer = await post(fields, headers);
@@ -179,11 +178,7 @@ describe('creation', () => {
       "The series metadata field with id 'title' and the metadata type 'TEXT' is required and can not be empty!.",
     ],
     ['an ACL that is no JSON', { metadata: METADATA, acl: '[' }, /^Unable to parse acl '\[' because '.+'$/],
-    [
-      'an ACL entry without allow',
-      { metadata: METADATA, acl: '[{"action":"read","role":"ROLE_A"}]' },
-      INCOMPLETE,
-    ],
+    ['an ACL entry without allow', { metadata: METADATA, acl: '[{"action":"read","role":"ROLE_A"}]' }, INCOMPLETE],
     [
       'a theme that is no number',
       { metadata: METADATA, theme: 'dark' },
@@ -374,10 +369,7 @@ describe('the access control list', () => {
         await writeOwnAcl(trx, eventId, [ace('ROLE_WRITER')]);
       });
     for (const round of ['ROLE_FIRST', 'ROLE_SECOND', 'ROLE_THIRD']) {
-      const [answer] = await Promise.all([
-        give([ace(round)], {}, { override: 'true' }),
-        ...events.map(write),
-      ]);
+      const [answer] = await Promise.all([give([ace(round)], {}, { override: 'true' }), ...events.map(write)]);
       expect(answer.status, answer.text).toBe(200);
       for (const eventId of events) {
         const isOwn = (await ownRoles(eventId)).length > 0;

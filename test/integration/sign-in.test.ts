@@ -69,13 +69,10 @@ describe('who is not signed in', () => {
     ['/admin/queues/api/queues', { Cookie: 'inlet=over' }],
     ['/api/events', { Cookie: 'inlet=over', 'Sec-Fetch-Site': 'same-origin' }],
     ['/api/events', { 'X-Requested-With': 'XMLHttpRequest' }],
-  ])(
-    'and is a script of a page is not asked for a password by the browser: %s with %j',
-    async (path, headers) => {
-      const answer = await app.anonymous(path, { headers });
-      expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, null]);
-    },
-  );
+  ])('and is a script of a page is not asked for a password by the browser: %s with %j', async (path, headers) => {
+    const answer = await app.anonymous(path, { headers });
+    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, null]);
+  });
 
   test('and is a program that asks for Digest is asked by it, whatever sends its requests', async () => {
     const headers = { 'X-Requested-With': 'XMLHttpRequest', 'X-Requested-Auth': 'Digest' };

@@ -122,15 +122,12 @@ describe('sign=true', () => {
     ['one publication', `/${event}/publications/${published.publication}?sign=true`],
     ['an event', `/${event}?withpublications=true&sign=TRUE`],
     ['a list', '?withpublications=true&sign=true'],
-  ])(
-    'signs the addresses of publications and their files; before 1.7.0 of files only: %s',
-    async (_, query) => {
-      const path = `/api/events${query}`;
-      expect(signedOnes(await json(path))).toEqual([true, true]);
-      expect(signedOnes(await json(path, '1.6.0'))).toEqual([false, true]);
-      expect(signedOnes(await json(path.replace(/sign=true/i, 'sign=1')))).toEqual([false, false]);
-    },
-  );
+  ])('signs the addresses of publications and their files; before 1.7.0 of files only: %s', async (_, query) => {
+    const path = `/api/events${query}`;
+    expect(signedOnes(await json(path))).toEqual([true, true]);
+    expect(signedOnes(await json(path, '1.6.0'))).toEqual([false, true]);
+    expect(signedOnes(await json(path.replace(/sign=true/i, 'sign=1')))).toEqual([false, false]);
+  });
 
   test('what it hands out can be fetched', async () => {
     const [first] = await json(`/api/events/${event}/publications?sign=true`);
@@ -160,11 +157,7 @@ describe('signed addresses behind a proxy', () => {
   const { database, storage } = app;
   const addresses = { signer, publicUrl: PUBLIC_URL };
   const areas = [{ path: '/publications', layers: [forPlayersElsewhere()] }];
-  const served = endpointApp(
-    [watchPage, watchAsset, publishedFile],
-    { database, storage, addresses },
-    { areas },
-  );
+  const served = endpointApp([watchPage, watchAsset, publishedFile], { database, storage, addresses }, { areas });
   const aFile = PUBLIC_URL + published.file;
   const aPage = PUBLIC_URL + published.page;
 
@@ -239,10 +232,7 @@ describe('the internal publication', () => {
       return publications.map(({ channel }: { channel: string }) => channel);
     };
     const including = 'includeInternalPublication=true';
-    for (const path of [
-      `/api/events/${event}/publications?`,
-      `/api/events/${event}?withpublications=true&`,
-    ]) {
+    for (const path of [`/api/events/${event}/publications?`, `/api/events/${event}?withpublications=true&`]) {
       expect(await channels(path)).toEqual(['engage-player']);
       expect(await channels(path + including)).toEqual(['engage-player', 'internal']);
       expect(await channels(path + including, '1.10.0')).toEqual(['engage-player']);

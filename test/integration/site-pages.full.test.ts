@@ -122,18 +122,15 @@ describe.skipIf(!browserAvailable())('signing in with a browser', () => {
     await context.close();
   });
 
-  test.each(LOOKS)(
-    'its page is read without scrolling sideways, in %s and %i pixels wide',
-    async (...how) => {
-      const { page, faults, look, close } = await openLook(served, how);
-      await page.goto(`${served.origin}/sign-in`);
-      await look('sign-in');
-      const expected = { dark: how[0] === 'dark', overflows: false, unlabelled: 0, broken: 0 };
-      expect(await appearance(page)).toEqual(expected);
-      expect(faults).toEqual([]);
-      await close();
-    },
-  );
+  test.each(LOOKS)('its page is read without scrolling sideways, in %s and %i pixels wide', async (...how) => {
+    const { page, faults, look, close } = await openLook(served, how);
+    await page.goto(`${served.origin}/sign-in`);
+    await look('sign-in');
+    const expected = { dark: how[0] === 'dark', overflows: false, unlabelled: 0, broken: 0 };
+    expect(await appearance(page)).toEqual(expected);
+    expect(faults).toEqual([]);
+    await close();
+  });
 });
 
 // The reference draws every operation, which takes long beside other tests.
@@ -149,9 +146,7 @@ describe.skipIf(!browserAvailable())('pages that describe the product', { timeou
     )
     .get('/api', (c) => c.json({ here: true }))
     .post('/api/events', async (c) => c.json(Object.fromEntries(await c.req.formData())));
-  const served = inBrowser(
-    new Hono({ strict: false }).route('/', routes).route('/some/prefix', routes).fetch,
-  );
+  const served = inBrowser(new Hono({ strict: false }).route('/', routes).route('/some/prefix', routes).fetch);
   const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.keys(methods)).length;
 
   // As narrow as a page with larger letters is on a phone.

@@ -30,24 +30,16 @@ const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` })
 
 test.each([
   [['main'], { PORT: '0' }, 'PORT is "0"; allowed is a whole number from 1 to 65535.'],
-  [
-    ['api', '--runtime', 'bun'],
-    {},
-    '--runtime bun is not understood; allowed is --runtime deno or --runtime node.',
-  ],
+  [['api', '--runtime', 'bun'], {}, '--runtime bun is not understood; allowed is --runtime deno or --runtime node.'],
   [['all'], {}, '"all" is not one of main, api, worker, migrate, user, generate.'],
 ])('a wrong start is one line: %j %j', async (args, environment, line) => {
   expect(await start(args, environment)).toEqual(refused(line));
 });
 
-test.each(['main', 'api', 'worker'])(
-  '%s does not start for others with the well-known password',
-  async (role) => {
-    const line =
-      'ADMIN_PASSWORD is not set; it must be while HOST is "0.0.0.0", which is not a loopback address.';
-    expect(await start([role], { HOST: '0.0.0.0' })).toEqual(refused(line));
-  },
-);
+test.each(['main', 'api', 'worker'])('%s does not start for others with the well-known password', async (role) => {
+  const line = 'ADMIN_PASSWORD is not set; it must be while HOST is "0.0.0.0", which is not a loopback address.';
+  expect(await start([role], { HOST: '0.0.0.0' })).toEqual(refused(line));
+});
 
 test('user gets the database and its own arguments', async () => {
   const stdout = 'There are no accounts beside the administrator.\n';

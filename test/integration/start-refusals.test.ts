@@ -35,18 +35,15 @@ async function olderDatabase(): Promise<string> {
   return url;
 }
 
-test.each(['PORT', 'METRICS_PORT'])(
-  'a port of %s that is taken is named, with its variable',
-  async (variable) => {
-    const port = await freePort();
-    const holder = createServer().listen(port, '127.0.0.1');
-    onTestFinished(() => void holder.close());
-    await once(holder, 'listening');
-    const served = serve(() => new Response(), { host: '127.0.0.1', port, variable });
-    const sentence = `${variable} ${port} is already in use on 127.0.0.1; set ${variable} to a free one.`;
-    await expect(served).rejects.toThrow(new ListenError(sentence));
-  },
-);
+test.each(['PORT', 'METRICS_PORT'])('a port of %s that is taken is named, with its variable', async (variable) => {
+  const port = await freePort();
+  const holder = createServer().listen(port, '127.0.0.1');
+  onTestFinished(() => void holder.close());
+  await once(holder, 'listening');
+  const served = serve(() => new Response(), { host: '127.0.0.1', port, variable });
+  const sentence = `${variable} ${port} is already in use on 127.0.0.1; set ${variable} to a free one.`;
+  await expect(served).rejects.toThrow(new ListenError(sentence));
+});
 
 test('an address that is not of this machine cannot be used', async () => {
   const served = serve(() => new Response(), { host: '192.0.2.1', port: 8080 });

@@ -23,9 +23,7 @@ const app = await ownApp();
 const { database } = app;
 const run = <T>(...statement: Parameters<typeof sql>) => sql<T>(...statement).execute(database);
 const raw = (text: string) => sql.raw(text).execute(database);
-beforeEach(
-  () => run`TRUNCATE events, workflows, changes, drafts, uploads, statistics_counts, storage_sizes CASCADE`,
-);
+beforeEach(() => run`TRUNCATE events, workflows, changes, drafts, uploads, statistics_counts, storage_sizes CASCADE`);
 
 const inTransaction = <T>(work: (trx: Transaction) => Promise<T>) => database.transaction().execute(work);
 const trends = async (span: Span = 'day', now = new Date()) =>
@@ -267,11 +265,7 @@ describe('what is stored', () => {
       raw(`INSERT INTO storage_sizes
         VALUES (date_trunc('hour', now(), 'UTC') - interval '${hours} hours', ${bytes}, 0, 0)`);
     await at(0, 1_000);
-    expect((await trends('month')).growth.map(({ bytes }) => bytes)).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect((await trends('month')).growth.map(({ bytes }) => bytes)).toEqual([undefined, undefined, undefined]);
     await at(25, 900);
     await at(24 * 10, 300);
     await at(24 * 30, 1_200);
@@ -326,8 +320,7 @@ describe('the page about how it goes', () => {
   };
   /** The words of a section of the page, which tags part. */
   const sectionOf = (text: string, id: string) => {
-    const [, section = ''] =
-      new RegExp(`<section class="sheet" id="${id}"([\\s\\S]*?)</section>`).exec(text) ?? [];
+    const [, section = ''] = new RegExp(`<section class="sheet" id="${id}"([\\s\\S]*?)</section>`).exec(text) ?? [];
     return section.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
   };
 
@@ -368,12 +361,8 @@ describe('the page about how it goes', () => {
       expect(sectionOf(text, 'received')).toContain('3.8 MiB in these recordings, 1.9 MiB each on average');
       expect(sectionOf(text, 'waiting')).toMatch(/ (4\.[5-9]|5\.[0-5]|5) min median .* 2 operations/);
       expect(sectionOf(text, 'publishing')).toMatch(/ (2[7-9]|3[0-3]) min median .* 1 publication/);
-      expect(sectionOf(text, 'failures')).toMatch(
-        / 1 of 1 workflow that ended \(100\.0 %\).* 1 Track … is empty\./,
-      );
-      expect(sectionOf(text, 'storage')).toMatch(
-        / 4\.3 MiB 3\.8 MiB received 489\.3 KiB made by processing 0 bytes/,
-      );
+      expect(sectionOf(text, 'failures')).toMatch(/ 1 of 1 workflow that ended \(100\.0 %\).* 1 Track … is empty\./);
+      expect(sectionOf(text, 'storage')).toMatch(/ 4\.3 MiB 3\.8 MiB received 489\.3 KiB made by processing 0 bytes/);
     }
   });
 

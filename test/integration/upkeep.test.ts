@@ -98,8 +98,7 @@ describe('verification and repair', () => {
 });
 
 test('the doctor does not take a folder of objects that has gone or is empty for that with the objects', async () => {
-  const examined = async () =>
-    (await up.run(doctorCommand)).lines.find((line) => line.includes('  storage  '));
+  const examined = async () => (await up.run(doctorCommand)).lines.find((line) => line.includes('  storage  '));
   await up.upload();
   expect(await examined()).toMatch(/^ok/);
   const objects = join(up.system.dataDir, 'objects');
@@ -107,8 +106,7 @@ test('the doctor does not take a folder of objects that has gone or is empty for
   expect(await examined()).toMatch(/^FAIL.*the database lists 1 objects in it/);
   await expect(stat(objects)).rejects.toMatchObject({ code: 'ENOENT' });
   // The mount point of a disk stays when that is not mounted, with what an earlier start or doctor left in it.
-  for (const name of ['.unfinished', 'lost+found', 'probe'])
-    await mkdir(join(objects, name), { recursive: true });
+  for (const name of ['.unfinished', 'lost+found', 'probe']) await mkdir(join(objects, name), { recursive: true });
   expect(await examined()).toMatch(/^FAIL.*is empty, but the database lists 1 objects in it/);
   await rm(objects, { recursive: true });
   await rename(`${objects}-elsewhere`, objects);

@@ -47,8 +47,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
   };
   const arrived = ({ card }: OpenUploadPage, title: string) =>
     card(title).getByText('Waiting to be processed.').waitFor();
-  const events = (title: string) =>
-    database.selectFrom('events').selectAll().where('title', '=', title).execute();
+  const events = (title: string) => database.selectFrom('events').selectAll().where('title', '=', title).execute();
 
   test('the keyboard is enough, from the series to the button', async () => {
     const id = await createSeries(app, { title: 'Waves and light' }, [ace('ROLE_USER')]);
@@ -189,22 +188,19 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
     expect(faults).toEqual([]);
   });
 
-  test.each(LOOKS)(
-    'it is read without scrolling sideways, in %s and %i pixels wide',
-    async (colorScheme, width) => {
-      const opened = await open({ colorScheme, viewport: { width, height: 740 }, reducedMotion: 'reduce' });
-      const { page, faults } = opened;
-      const named = await fileOf(`${'long'.repeat(40)}.mp4`, 1000);
-      await page.locator('[data-part=choose]').setInputFiles([named, slides]);
-      const expected = { dark: colorScheme === 'dark', overflows: false, unlabelled: 0, broken: 0 };
-      expect(await appearance(page)).toEqual(expected);
-      await page.getByRole('button', { name: 'Upload' }).click();
-      await page.locator('[data-part=state]', { hasText: 'Waiting to be processed.' }).waitFor();
-      expect(await appearance(page)).toEqual(expected);
-      expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
-      expect(faults).toEqual([]);
-    },
-  );
+  test.each(LOOKS)('it is read without scrolling sideways, in %s and %i pixels wide', async (colorScheme, width) => {
+    const opened = await open({ colorScheme, viewport: { width, height: 740 }, reducedMotion: 'reduce' });
+    const { page, faults } = opened;
+    const named = await fileOf(`${'long'.repeat(40)}.mp4`, 1000);
+    await page.locator('[data-part=choose]').setInputFiles([named, slides]);
+    const expected = { dark: colorScheme === 'dark', overflows: false, unlabelled: 0, broken: 0 };
+    expect(await appearance(page)).toEqual(expected);
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.locator('[data-part=state]', { hasText: 'Waiting to be processed.' }).waitFor();
+    expect(await appearance(page)).toEqual(expected);
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+    expect(faults).toEqual([]);
+  });
 
   test('who is no longer signed in signs in on the page, and the upload goes on where it was', async () => {
     await app.account('ada', 'ROLE_API_EVENTS_CREATE', 'ROLE_API_EVENTS_VIEW');

@@ -240,8 +240,7 @@ describe('over a connection', () => {
 
   test('a query, a slash at the end and headers of proxies change nothing', async () => {
     const id = await begin(app, 5);
-    for (const end of ['?x=/y', '/'])
-      expect((await raw('HEAD', `/uploads/${id}${end}`, {})).status).toBe(200);
+    for (const end of ['?x=/y', '/']) expect((await raw('HEAD', `/uploads/${id}${end}`, {})).status).toBe(200);
     const forwarded = { 'X-Forwarded-Proto': 'https, http', 'X-Forwarded-Host': 'evil.example' };
     const answer = await raw('POST', '/uploads', { ...forwarded, Forwarded: 'x', 'Upload-Length': '5' });
     expect(answer.status).toBe(201);
@@ -315,8 +314,7 @@ describe('X-HTTP-Method-Override', () => {
 
   test('does nothing elsewhere', async () => {
     const id = await begin(app, 1000);
-    for (const method of ['HEAD', 'GET'])
-      expect((await tus(app, method, `/uploads/${id}`, DELETE)).status).toBe(200);
+    for (const method of ['HEAD', 'GET']) expect((await tus(app, method, `/uploads/${id}`, DELETE)).status).toBe(200);
     expect((await tus(app, 'POST', '/uploads', { ...DELETE, 'Upload-Length': '5' })).status).toBe(201);
     expect((await app.request('/api/events', { headers: DELETE })).status).toBe(200);
     await expectOffset(id, 0);

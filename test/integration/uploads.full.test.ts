@@ -108,19 +108,16 @@ describe('object storage that fails:', () => {
     [403, 'AccessDenied'],
     [507, 'InsufficientStorage'],
     [500, 'InternalError'],
-  ])(
-    'a part that it refuses for good (%i) is 503; what came before counts, and it goes on',
-    async (status, code) => {
-      const data = bytes(30 * MIB);
-      const path = await served.admin.create(data.length);
-      await expectSent(path, 0, data.subarray(0, 2 * PART));
-      destine(0, 'part', { status, code });
-      await expectNotStored(path, 2 * PART, data.subarray(2 * PART));
-      expect(await served.admin.offset(path)).toBe(2 * PART);
-      between.fate = () => 'pass';
-      await expectFinished(served, path, data);
-    },
-  );
+  ])('a part that it refuses for good (%i) is 503; what came before counts, and it goes on', async (status, code) => {
+    const data = bytes(30 * MIB);
+    const path = await served.admin.create(data.length);
+    await expectSent(path, 0, data.subarray(0, 2 * PART));
+    destine(0, 'part', { status, code });
+    await expectNotStored(path, 2 * PART, data.subarray(2 * PART));
+    expect(await served.admin.offset(path)).toBe(2 * PART);
+    between.fate = () => 'pass';
+    await expectFinished(served, path, data);
+  });
 
   test('an upload that it does not begin is 503', async () => {
     destine(0, 'create', DENIED);

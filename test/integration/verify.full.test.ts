@@ -19,8 +19,7 @@ import { startS3, type TestS3 } from '../support/s3.ts';
 import { openUpkeep, SOUND, say, type Upkeep, VIDEO } from '../support/upkeep.ts';
 
 const UNFINISHED = { ...VIDEO, expectedBytes: 100 };
-const words = (lines: string[], count: number) =>
-  lines.map((line) => line.split(' ', count)[count - 1]).sort();
+const words = (lines: string[], count: number) => lines.map((line) => line.split(' ', count)[count - 1]).sort();
 /** Lines without what is in brackets, and what was done. */
 const plain = (lines: string[]) => lines.map((line) => line.split(' (', 1)[0]).sort();
 
@@ -224,9 +223,7 @@ describe('with objects in a folder', () => {
   beforeEach(async () => {
     up = await openUpkeep();
   });
-  const readInstead = (
-    read: (get: () => Promise<ReadableStream>, key: string) => Promise<ReadableStream>,
-  ) => {
+  const readInstead = (read: (get: () => Promise<ReadableStream>, key: string) => Promise<ReadableStream>) => {
     const { get } = FolderStorage.prototype;
     vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(function (this: FolderStorage, ...asked) {
       return read(() => get.apply(this, asked), asked[0]);
@@ -282,27 +279,24 @@ describe('with objects in a folder', () => {
   test.each([
     ['a folder with something', (path: string) => mkdir(join(path, 'more'), { recursive: true })],
     ['a link to itself', (path: string) => symlink(basename(path), path)],
-  ])(
-    '%s in the place of an object counts as missing, and keeps nothing from being verified',
-    async (_, leave) => {
-      const event = await up.upload();
-      const key = await up.trackOf(event);
-      const whole = await up.backUp();
-      await rm(up.pathOf(key));
-      await leave(up.pathOf(key));
-      const { code, lines } = await up.verify('--digests');
-      expect([code, plain(lines)]).toEqual([1, [`missing ${key} event ${event}`]]);
-      expect((await up.verify('--repair')).code).toBe(1);
-      expect((await up.verify('--repair', '--from', whole)).code).toBe(0);
-      expect(plain((await up.verify()).lines)).toEqual([`orphaned ${key}`]);
-      await up.setTracks({ object_key: key });
-      const folder = join(up.system.dataDir, 'backup');
-      expect((await up.run(backupCommand, folder)).lines[0]).toBe(`${key}: it is not in the storage`);
-      // Where nobody names the key it is reported as well.
-      await up.app.database.deleteFrom('events').execute();
-      expect(plain((await up.verify()).lines)).toContain(`orphaned ${key}`);
-    },
-  );
+  ])('%s in the place of an object counts as missing, and keeps nothing from being verified', async (_, leave) => {
+    const event = await up.upload();
+    const key = await up.trackOf(event);
+    const whole = await up.backUp();
+    await rm(up.pathOf(key));
+    await leave(up.pathOf(key));
+    const { code, lines } = await up.verify('--digests');
+    expect([code, plain(lines)]).toEqual([1, [`missing ${key} event ${event}`]]);
+    expect((await up.verify('--repair')).code).toBe(1);
+    expect((await up.verify('--repair', '--from', whole)).code).toBe(0);
+    expect(plain((await up.verify()).lines)).toEqual([`orphaned ${key}`]);
+    await up.setTracks({ object_key: key });
+    const folder = join(up.system.dataDir, 'backup');
+    expect((await up.run(backupCommand, folder)).lines[0]).toBe(`${key}: it is not in the storage`);
+    // Where nobody names the key it is reported as well.
+    await up.app.database.deleteFrom('events').execute();
+    expect(plain((await up.verify()).lines)).toContain(`orphaned ${key}`);
+  });
 
   test('what a file system puts into its own folder is no finding, unreadable folders and odd names end nothing', async () => {
     const objects = join(up.system.dataDir, 'objects');

@@ -73,10 +73,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
    * @param texts captions, WebVTT or SubRip, by language
    * @returns the path of the watch page
    */
-  async function published(
-    clips: Record<string, ClipOptions>,
-    texts: Record<string, string> = {},
-  ): Promise<string> {
+  async function published(clips: Record<string, ClipOptions>, texts: Record<string, string> = {}): Promise<string> {
     const tracks: Record<string, string> = {};
     for (const [flavor, options] of Object.entries(clips)) tracks[flavor] = await clip(options);
     const eventId = await bench.addEvent(tracks);
@@ -156,9 +153,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     await page.waitForFunction(() => document.querySelector<HTMLVideoElement>('[data-leader]')?.ended);
     await play(page);
     await page.waitForFunction(() =>
-      [...document.querySelectorAll('video')].every(
-        (m) => !m.paused && m.currentTime > 0.3 && m.currentTime < 8,
-      ),
+      [...document.querySelectorAll('video')].every((m) => !m.paused && m.currentTime > 0.3 && m.currentTime < 8),
     );
     expect(faults).toEqual([]);
   });
@@ -193,9 +188,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
 
   test('sound alone plays in front of its waveform, with its captions', async () => {
     const { page, faults } = await open(podcast);
-    expect(
-      await page.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth),
-    ).toBeGreaterThan(0);
+    expect(await page.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
     await play(page);
     await played(page, 0.5);
     expect(await states(page)).toMatchObject([{ paused: false, muted: false }]);
@@ -283,10 +276,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       await shows(page, 'Good morning & welcome');
       expect(await button.getAttribute('aria-pressed')).toBe('true');
       expect(await cues(page).locator('i').textContent()).toBe('welcome');
-      const [shown, screens] = await Promise.all([
-        cues(page).boundingBox(),
-        page.locator('.screens').boundingBox(),
-      ]);
+      const [shown, screens] = await Promise.all([cues(page).boundingBox(), page.locator('.screens').boundingBox()]);
       expect(shown?.width).toBe(screens?.width);
 
       const language = page.getByLabel('Language of the captions');
@@ -348,9 +338,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       await press('m');
       expect(await status.textContent()).toBe('Sound on');
       await press('>', '>', '<');
-      await page.waitForFunction(() =>
-        [...document.querySelectorAll('video')].every((m) => m.playbackRate > 1.1),
-      );
+      await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.playbackRate > 1.1));
       expect(await page.getByLabel('Speed').inputValue()).toBe('1.25');
       expect(await status.textContent()).toBe('Speed 1.25×');
       await press('c');
@@ -419,43 +407,36 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       ]);
     });
 
-    test.each(SCREENS)(
-      'on %s the start button lies on top of both pictures, and goes',
-      async (_what, viewport) => {
-        const { page } = await open(lecture);
-        await page.setViewportSize(viewport);
-        const start = page.getByRole('button', { name: 'Start' });
-        const onTop = await start.evaluate((button) => {
-          const { left, top, width, height } = button.getBoundingClientRect();
-          const at = (x: number, y: number) => document.elementFromPoint(left + width * x, top + height * y);
-          const points = [at(0.5, 0.5), at(0.1, 0.5), at(0.9, 0.5), at(0.5, 0.1), at(0.5, 0.9)];
-          return points.every((element) => element !== null && button.contains(element));
-        });
-        expect(onTop).toBe(true);
-        await start.click();
-        await played(page, 0.3);
-        expect(await start.isVisible()).toBe(false);
-        await page.close();
-      },
-    );
+    test.each(SCREENS)('on %s the start button lies on top of both pictures, and goes', async (_what, viewport) => {
+      const { page } = await open(lecture);
+      await page.setViewportSize(viewport);
+      const start = page.getByRole('button', { name: 'Start' });
+      const onTop = await start.evaluate((button) => {
+        const { left, top, width, height } = button.getBoundingClientRect();
+        const at = (x: number, y: number) => document.elementFromPoint(left + width * x, top + height * y);
+        const points = [at(0.5, 0.5), at(0.1, 0.5), at(0.9, 0.5), at(0.5, 0.1), at(0.5, 0.9)];
+        return points.every((element) => element !== null && button.contains(element));
+      });
+      expect(onTop).toBe(true);
+      await start.click();
+      await played(page, 0.3);
+      expect(await start.isVisible()).toBe(false);
+      await page.close();
+    });
 
     test.each(SCREENS.slice(1))(
       'on %s nothing is wider than the screen or too small for a finger',
       async (_what, viewport) => {
         const { page } = await phone(viewport);
         const found = await page.evaluate(() => {
-          const controls = [
-            ...document.querySelectorAll<HTMLElement>('.bar button, .bar select, [data-part="seek"]'),
-          ];
+          const controls = [...document.querySelectorAll<HTMLElement>('.bar button, .bar select, [data-part="seek"]')];
           const boxes = controls.map((each) => each.getBoundingClientRect());
           return {
             scrolled: document.documentElement.scrollWidth - innerWidth,
             outside: boxes.filter(({ left, right }) => left < 0 || right > innerWidth).length,
             small: boxes.filter(({ width, height }) => width < 44 || height < 44).length,
             rows: new Set(boxes.slice(1).map(({ top }) => top)).size,
-            inline: [...document.querySelectorAll('video')].every((video) =>
-              video.hasAttribute('playsinline'),
-            ),
+            inline: [...document.querySelectorAll('video')].every((video) => video.hasAttribute('playsinline')),
           };
         });
         expect(found).toEqual({ scrolled: 0, outside: 0, small: 0, rows: 1, inline: true });

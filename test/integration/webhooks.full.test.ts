@@ -84,9 +84,7 @@ test('what ended long ago is found without reading what stays', async () => {
 
 test('fewer messages are made at a time the more want to hear of everything', async () => {
   await sql`INSERT INTO webhooks (url, secret, since)
-    SELECT 'http://127.0.0.1:1/', 'whsec_x', last FROM changes_counter, generate_series(1, 200)`.execute(
-    database,
-  );
+    SELECT 'http://127.0.0.1:1/', 'whsec_x', last FROM changes_counter, generate_series(1, 200)`.execute(database);
   await change(...Array.from({ length: 150 }, (_, n): [string, number] => [`event-${n}`, n]));
   expect(await fanOut(database)).toBe(30_000);
   const { rows } = await sql<{
@@ -98,9 +96,7 @@ test('fewer messages are made at a time the more want to hear of everything', as
 test('the messages of one are deleted a few thousand at a time', async () => {
   const id = await add();
   await sql`INSERT INTO webhook_deliveries (webhook_id, message_id, kind, body, order_key)
-    SELECT ${id}, 'many_' || n, 'event.changed', '{}', 'event x' FROM generate_series(1, 12000) AS n`.execute(
-    database,
-  );
+    SELECT ${id}, 'many_' || n, 'event.changed', '{}', 'event x' FROM generate_series(1, 12000) AS n`.execute(database);
   await sql`CREATE TABLE removed (count bigint);
     CREATE FUNCTION count_removed() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN INSERT INTO removed SELECT count(*) FROM gone; RETURN NULL; END $$;

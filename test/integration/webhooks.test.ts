@@ -17,8 +17,7 @@ const { start, add, change, deliveries } = hooks;
 
 const numbers = (event: string) =>
   hooks.receiver.received.filter(({ body }) => body.data.event === event).map(({ body }) => body.data.n);
-const expectNumbers = (event: string, expected: number[]) =>
-  eventually(() => expect(numbers(event)).toEqual(expected));
+const expectNumbers = (event: string, expected: number[]) => eventually(() => expect(numbers(event)).toEqual(expected));
 const states = async (id: number) => (await deliveries(id)).map(({ state }) => state);
 const answerWith = (status: () => number, headers: Record<string, string> = {}) => {
   hooks.receiver.answer = (_, response) => void response.writeHead(status(), headers).end();
@@ -49,9 +48,7 @@ describe('a webhook', () => {
     });
     expect(message?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Inlet' });
     expect(message?.id).toMatch(new RegExp(`^msg_${id}_\\d+$`));
-    await eventually(async () =>
-      expect(await deliveries(id)).toMatchObject([{ state: 'delivered', attempts: 1 }]),
-    );
+    await eventually(async () => expect(await deliveries(id)).toMatchObject([{ state: 'delivered', attempts: 1 }]));
   });
 
   test('is told of nothing that its filter leaves out', async () => {
@@ -178,9 +175,7 @@ describe('a webhook', () => {
     const id = await add();
     start();
     await change(['event-6', 1]);
-    await eventually(async () =>
-      expect(await deliveries(id)).toMatchObject([{ last_status: 307, state: 'pending' }]),
-    );
+    await eventually(async () => expect(await deliveries(id)).toMatchObject([{ last_status: 307, state: 'pending' }]));
     expect(other.received).toEqual([]);
     other.close();
   });

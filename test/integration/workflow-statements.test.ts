@@ -49,9 +49,7 @@ test('who waits for a workflow sees its operations as they are then', async () =
   let ended: Promise<unknown> | undefined;
   await database.transaction().execute(async (trx) => {
     await advance(trx, workflowId, { kind: 'stopped', by: 'ada' });
-    ended = endClaim(database, claim, { kind: 'succeeded', operationId, token }, AT_ONCE).catch(
-      (error) => error,
-    );
+    ended = endClaim(database, claim, { kind: 'succeeded', operationId, token }, AT_ONCE).catch((error) => error);
     await untilOneWaits(database);
   });
   expect(await ended).toBeInstanceOf(ClaimLost);

@@ -2,13 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '#platform/database/kysely.ts';
 import { advance, type Ending } from '#processing/advance.ts';
-import {
-  type Claim,
-  claimOperation,
-  endClaim,
-  heartbeat,
-  recoverLostOperations,
-} from '#processing/claims.ts';
+import { type Claim, claimOperation, endClaim, heartbeat, recoverLostOperations } from '#processing/claims.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import {
   assignLanes,
@@ -46,8 +40,7 @@ const end = (
 };
 const SUCCEEDED = { kind: 'succeeded' } as const;
 
-const states = async (workflowId: number) =>
-  (await operationsOf(database, workflowId)).map(({ state }) => state);
+const states = async (workflowId: number) => (await operationsOf(database, workflowId)).map(({ state }) => state);
 
 const resume = (workflowId: number) =>
   database.transaction().execute((trx) => advance(trx, workflowId, { kind: 'resumed', by: 'ada' }));
@@ -75,9 +68,7 @@ test('a workflow goes from INSTANTIATED over RUNNING to SUCCEEDED, one operation
 test('of ten workers that claim the same operation, one gets it', async () => {
   const { workflowId } = await startTestWorkflow(database);
   const [operation] = await operationsOf(database, workflowId);
-  const claims = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => take(operation?.id ?? 0, `worker-${i}`)),
-  );
+  const claims = await Promise.all(Array.from({ length: 10 }, (_, i) => take(operation?.id ?? 0, `worker-${i}`)));
   expect(claims.filter(Boolean)).toHaveLength(1);
 });
 
@@ -216,8 +207,7 @@ describe('the outbox', () => {
     return takeDeliveries(db, ['a', 'b', 'c', 'encode', 'noop'], window);
   }
 
-  const byId = (deliveries: readonly Delivery[]) =>
-    deliveries.toSorted((a, b) => a.operationId - b.operationId);
+  const byId = (deliveries: readonly Delivery[]) => deliveries.toSorted((a, b) => a.operationId - b.operationId);
   const fourAtOnce = async (work: () => Promise<Delivery[]>) =>
     (await Promise.all(Array.from({ length: 4 }, work))).flat();
   const makeOverdue = (db: Database) =>

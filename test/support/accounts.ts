@@ -6,11 +6,7 @@ import { Client } from './client.ts';
 import type { TestServer } from './server.ts';
 
 /** Runs the command `npm run user` in this process. @returns what it printed */
-export async function userCommand(
-  databaseUrl: string,
-  args: readonly string[],
-  password?: string,
-): Promise<string> {
+export async function userCommand(databaseUrl: string, args: readonly string[], password?: string): Promise<string> {
   const printed: string[] = [];
   const print = (line: string) => printed.push(line);
   const readStdin = () => Promise.reject(new Error('No test types a password.'));
@@ -21,11 +17,7 @@ export async function userCommand(
 }
 
 /** Adds an account as an operator does. @returns a client that signs in with it */
-export async function addAccount(
-  { url, databaseUrl }: TestServer,
-  username: string,
-  roles: string,
-): Promise<Client> {
+export async function addAccount({ url, databaseUrl }: TestServer, username: string, roles: string): Promise<Client> {
   const printed = await userCommand(databaseUrl, ['add', username, '--roles', roles]);
   const password = /Password, shown only now: (\S+)/.exec(printed)?.[1];
   if (!password) throw new Error(`No password was printed: ${printed}`);

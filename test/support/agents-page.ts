@@ -39,8 +39,7 @@ export async function insertRecording(
     published?: boolean;
   } = {},
 ): Promise<string> {
-  const at = (moment: number | string) =>
-    typeof moment === 'string' ? moment : fromNow(moment).toISOString();
+  const at = (moment: number | string) => (typeof moment === 'string' ? moment : fromNow(moment).toISOString());
   const id = await insertScheduled(
     database,
     { agent_id, start: at(start), end: at(end), recording_state: state },

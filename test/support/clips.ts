@@ -109,9 +109,7 @@ async function makeClip(options: ClipOptions, path: string): Promise<void> {
   const output: string[] = [];
   if (video) {
     const { size = '320x240', rate = 25, filter } = video;
-    const source = [`testsrc2=size=${size}:rate=${rate}:duration=${seconds}`, filter]
-      .filter(Boolean)
-      .join(',');
+    const source = [`testsrc2=size=${size}:rate=${rate}:duration=${seconds}`, filter].filter(Boolean).join(',');
     sources.push(`${source}[out0]`);
     output.push('-c:v', video.codec ?? videoCodec, '-pix_fmt', 'yuv420p', ...(video.options ?? []));
   }
@@ -125,17 +123,7 @@ async function makeClip(options: ClipOptions, path: string): Promise<void> {
   const input = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', sources.join(';')];
   const maps = sources.flatMap((_, i) => ['-map', `0:${i}`]);
   const format = FORMATS[container] ? ['-f', FORMATS[container]] : [];
-  const args = [
-    ...input,
-    ...maps,
-    ...output,
-    '-strict',
-    '-2',
-    ...(options.options ?? []),
-    ...format,
-    '-y',
-    path,
-  ];
+  const args = [...input, ...maps, ...output, '-strict', '-2', ...(options.options ?? []), ...format, '-y', path];
   await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
 }
 

@@ -14,7 +14,6 @@ function folderOf(program: string): string | undefined {
  */
 export function distributionAvailable(): boolean {
   if (folderOf('ffmpeg') && folderOf('ffprobe')) return debianPostgresAvailable();
-  if (process.env.CI)
-    throw new Error('ffmpeg and ffprobe are not on PATH; in CI their tests may not be skipped.');
+  if (process.env.CI) throw new Error('ffmpeg and ffprobe are not on PATH; in CI their tests may not be skipped.');
   return false;
 }

@@ -82,10 +82,7 @@ export class EventBench {
     return this.#app;
   }
 
-  async event(
-    values: Parameters<typeof insertEvent>[1] = {},
-    acl: readonly SentAce[] = BENCH_ACL,
-  ): Promise<string> {
+  async event(values: Parameters<typeof insertEvent>[1] = {}, acl: readonly SentAce[] = BENCH_ACL): Promise<string> {
     const id = await insertEvent(this.app.database, values);
     await giveAcl(this.app, id, acl);
     return id;
@@ -127,9 +124,7 @@ export class EventBench {
       database.selectFrom('staging').selectAll().execute(),
       Array.fromAsync(storage.list('')),
     ]);
-    const kept = staged
-      .filter((entry) => !isRemembered(entry))
-      .map(({ object_key }) => `staged ${object_key}`);
+    const kept = staged.filter((entry) => !isRemembered(entry)).map(({ object_key }) => `staged ${object_key}`);
     return [...events.map(({ id }) => id), ...stored.map(({ key }) => key), ...kept];
   }
 

@@ -30,11 +30,7 @@ export function form(parts: readonly Part[]): Form {
   const chunks = parts.flatMap(({ name, filename, type, content }) => {
     const escaped = filename?.replace(/["\\]/g, (character) => `\\${character}`);
     const disposition = `form-data; name="${name}"${filename === undefined ? '' : `; filename="${escaped}"`}`;
-    const head = [
-      `--${boundary}`,
-      `Content-Disposition: ${disposition}`,
-      ...(type ? [`Content-Type: ${type}`] : []),
-    ];
+    const head = [`--${boundary}`, `Content-Disposition: ${disposition}`, ...(type ? [`Content-Type: ${type}`] : [])];
     return [Buffer.from(`${head.join('\r\n')}\r\n\r\n`), Buffer.from(content), Buffer.from('\r\n')];
   });
   return {

@@ -51,9 +51,7 @@ export async function openLook(
   const page = await context.newPage();
   const faults = faultsOf(page, origin, (text) => AUTOFOCUS.test(text));
   const look = async (name: string) => {
-    const wide = await page
-      .locator('body')
-      .evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
+    const wide = await page.locator('body').evaluate((body) => document.documentElement.scrollWidth - body.clientWidth);
     expect(wide, `pixels that ${name} is too wide`).toBe(0);
     if (!process.env.SCREENSHOTS) return;
     const path = `${process.env.SCREENSHOTS}/${name}-${colorScheme}-${width}.png`;
@@ -68,9 +66,7 @@ export const appearance = (page: Page) =>
     const { backgroundColor, color } = getComputedStyle(document.body);
     const { scrollWidth, clientWidth } = document.documentElement;
     const brightness = (text: string) => Number(/\d+/.exec(text)?.[0]);
-    const fields = document.querySelectorAll<HTMLInputElement>(
-      ':is(input:not([type=hidden]), select, textarea)',
-    );
+    const fields = document.querySelectorAll<HTMLInputElement>(':is(input:not([type=hidden]), select, textarea)');
     return {
       dark: brightness(backgroundColor) < brightness(color),
       overflows: scrollWidth > clientWidth,

@@ -26,8 +26,7 @@ const server = await serve(
   async (request) => {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/long') return new Response(long());
-    if (pathname === '/slow')
-      await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
+    if (pathname === '/slow') await new Promise((resolve) => setTimeout(resolve, Number(searchParams.get('ms'))));
     if (pathname === '/held') {
       console.log('held');
       await once(releases, 'release');

@@ -50,14 +50,10 @@ export async function openPagingBench(): Promise<PagingBench> {
     SELECT id, title, location, '2026-01-01Z'::timestamptz + start * interval '1 day', now(), 'Tester', state,
       ARRAY(SELECT jsonb_array_elements_text(subjects))
     FROM jsonb_to_recordset(${JSON.stringify(known)}::jsonb)
-      AS event(id text, title text, location text, start integer, state text, subjects jsonb)`.execute(
-    app.database,
-  );
+      AS event(id text, title text, location text, start integer, state text, subjects jsonb)`.execute(app.database);
   await sql`
     INSERT INTO event_acl (event_id, position, role, action, allow)
-    SELECT id, 0, 'ROLE_READER', 'read', true FROM events WHERE substr(id, 4, 1) IN ('1', '2')`.execute(
-    app.database,
-  );
+    SELECT id, 0, 'ROLE_READER', 'read', true FROM events WHERE substr(id, 4, 1) IN ('1', '2')`.execute(app.database);
   await sql`UPDATE events SET own_acl = true WHERE substr(id, 4, 1) IN ('1', '2')`.execute(app.database);
   await sql`ANALYZE events`.execute(app.database);
   const reader = { Authorization: await app.account('reader', 'ROLE_API_EVENTS_VIEW', 'ROLE_READER') };
@@ -84,9 +80,7 @@ export function expected(known: readonly KnownEvent[], sort: Sort, subject?: str
     return 0;
   };
   return known
-    .filter(
-      (event) => (subject === undefined || event.subjects.includes(subject)) && (!mine || isReaders(event)),
-    )
+    .filter((event) => (subject === undefined || event.subjects.includes(subject)) && (!mine || isReaders(event)))
     .toSorted(compare)
     .map(id);
 }
@@ -123,21 +117,15 @@ export function testAnyPages({ app, known, reader }: PagingBench, numRuns: numbe
   test('pages cut by offsets are the same', async () => {
     const part = fc.record({ offset: fc.nat(EVENTS), limit: fc.integer({ min: 1, max: 30 }) });
     await fc.assert(
-      fc.asyncProperty(
-        sorts,
-        subjects,
-        fc.boolean(),
-        part,
-        async (sort, subject, mine, { offset, limit }) => {
-          const path = pathOf(sort, subject, `limit=${limit}&offset=${offset}`);
-          const page = await readPage(app, path, mine ? reader : {});
-          const wanted = expected(known, sort, subject, mine);
-          expect(page.ids).toEqual(wanted.slice(offset, offset + limit));
-          const [relation, total] = page.total.split(' ');
-          if (relation === 'eq') expect(Number(total)).toBe(wanted.length);
-          else expect(Number(total)).toBeLessThanOrEqual(wanted.length);
-        },
-      ),
+      fc.asyncProperty(sorts, subjects, fc.boolean(), part, async (sort, subject, mine, { offset, limit }) => {
+        const path = pathOf(sort, subject, `limit=${limit}&offset=${offset}`);
+        const page = await readPage(app, path, mine ? reader : {});
+        const wanted = expected(known, sort, subject, mine);
+        expect(page.ids).toEqual(wanted.slice(offset, offset + limit));
+        const [relation, total] = page.total.split(' ');
+        if (relation === 'eq') expect(Number(total)).toBe(wanted.length);
+        else expect(Number(total)).toBeLessThanOrEqual(wanted.length);
+      }),
       { numRuns: 2 * numRuns },
     );
   });

@@ -12,11 +12,7 @@ export interface ListPage {
 }
 
 /** Reads a page that must be there. */
-export async function readPage(
-  app: TestApp,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<ListPage> {
+export async function readPage(app: TestApp, path: string, headers: Record<string, string> = {}): Promise<ListPage> {
   const answer = await app.request(path, { headers });
   expect([answer.status, answer.ok ? '' : await answer.text()]).toEqual([200, '']);
   const rows = (await answer.json()) as Record<string, unknown>[];

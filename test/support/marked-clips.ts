@@ -39,10 +39,7 @@ export async function markedClip(clip: MarkedClip): Promise<string> {
   const sound = `aevalsrc=exprs='${loudness}*sin(2*PI*2000*t)':sample_rate=${RATE}:duration=${seconds}`;
   const sources = [video && pictures, audio && sound].filter((source) => source !== false);
   const graph = sources.map((source, i) => `${source}[out${i}]`).join(';');
-  const codecs = [
-    ...(video ? [...video, '-pix_fmt', 'yuv420p', '-vsync', 'vfr'] : []),
-    ...(audio ? audio : []),
-  ];
+  const codecs = [...(video ? [...video, '-pix_fmt', 'yuv420p', '-vsync', 'vfr'] : []), ...(audio ? audio : [])];
   const maps = sources.flatMap((_, i) => ['-map', `0:${i}`]);
   const args = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', graph, ...maps, ...codecs, '-strict', '-2'];
   await runTool((await testTools()).ffmpeg, [...args, ...(clip.options ?? []), '-y', path], LIMIT);

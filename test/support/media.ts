@@ -30,9 +30,7 @@ export async function pictureTimes(path: string): Promise<number[]> {
 /** How long the pictures and the sound of a file last, in seconds. */
 export async function streamDurations(path: string): Promise<{ video?: number; audio?: number }> {
   const rows = await shown(path, '-show_entries', 'stream=codec_type,duration');
-  return Object.fromEntries(
-    rows.map((row) => row.split(',')).map(([type, seconds]) => [type, Number(seconds)]),
-  );
+  return Object.fromEntries(rows.map((row) => row.split(',')).map(([type, seconds]) => [type, Number(seconds)]));
 }
 
 /** Two pictures in 4K, half a megabyte, that no browser plays; repeated at 25 a second they would be 900,000. */
@@ -65,8 +63,7 @@ export async function turnSideways(source: string, target: string): Promise<stri
   const bytes = await readFile(source);
   // The matrix of the first track, which is the picture.
   const matrix = bytes.indexOf('tkhd') + 44;
-  for (const [i, value] of [0, 0x10000, 0, -0x10000, 0, 0].entries())
-    bytes.writeInt32BE(value, matrix + i * 4);
+  for (const [i, value] of [0, 0x10000, 0, -0x10000, 0, 0].entries()) bytes.writeInt32BE(value, matrix + i * 4);
   await writeFile(target, bytes);
   return target;
 }

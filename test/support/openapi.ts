@@ -63,9 +63,7 @@ export async function checkAnswer(method: string, url: string, answer: Response)
   const operation = operationAt(method, path);
   const fault = operation ? await faultOf(operation, method, answer) : await faultOfUnknown(answer);
   if (fault) {
-    throw new Error(
-      `${method} ${path} answered ${answer.status}, which the OpenAPI document does not allow: ${fault}`,
-    );
+    throw new Error(`${method} ${path} answered ${answer.status}, which the OpenAPI document does not allow: ${fault}`);
   }
 }
 
@@ -87,16 +85,11 @@ export function responseOf(operation: Operation, status: number): ResponseObject
 }
 
 /** What a body does not have of its schema, or undefined when it fits. */
-export function faultOfBody(
-  schema: Schema,
-  body: unknown,
-  version: ApiVersion = NEWEST_VERSION,
-): string | undefined {
+export function faultOfBody(schema: Schema, body: unknown, version: ApiVersion = NEWEST_VERSION): string | undefined {
   const validate = validator(schema, version);
   if (validate(body)) return undefined;
   const faults = (validate.errors ?? []).map(
-    ({ instancePath, message, params }) =>
-      `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
+    ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
   );
   return faults.slice(0, 5).join('; ');
 }

@@ -93,9 +93,7 @@ export async function operatorScene(database: Database) {
   while ((await operationsOf(database, paused.workflowId)).some(({ state }) => state === 'ready'))
     await endOperation(database, await claimReady(database, paused.workflowId));
   const stopped = await startRecording(database, 'Stopped lecture');
-  await database
-    .transaction()
-    .execute((trx) => advance(trx, stopped.workflowId, { kind: 'stopped', by: 'admin' }));
+  await database.transaction().execute((trx) => advance(trx, stopped.workflowId, { kind: 'stopped', by: 'admin' }));
   const published = await startRecording(database, 'Published lecture');
   await insertPublication(database, published.eventId);
   return { failed, running, claim, paused };

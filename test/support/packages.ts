@@ -12,9 +12,7 @@ export const episode = (terms: Record<string, string | string[]>) =>
   `<?xml version="1.0" encoding="UTF-8"?><dublincore ${DUBLIN_CORE} xmlns:dcterms="http://purl.org/dc/terms/">${Object.entries(
     terms,
   )
-    .flatMap(([name, values]) =>
-      [values].flat().map((value) => `<dcterms:${name}>${value}</dcterms:${name}>`),
-    )
+    .flatMap(([name, values]) => [values].flat().map((value) => `<dcterms:${name}>${value}</dcterms:${name}>`))
     .join('')}</dublincore>`;
 
 /** A file that its first bytes show as MP4. */
@@ -36,11 +34,7 @@ export class Recorder {
     this.#authorization = authorization;
   }
 
-  async post(
-    path: string,
-    parts: readonly Part[],
-    headers: Record<string, string> = {},
-  ): Promise<PackageAnswer> {
+  async post(path: string, parts: readonly Part[], headers: Record<string, string> = {}): Promise<PackageAnswer> {
     const { type, body } = form(parts);
     return this.send('POST', path, { headers: { 'Content-Type': type, ...headers }, body });
   }
@@ -121,8 +115,7 @@ export function packageRows({ request, database }: TestApp) {
     },
     /** In their order. */
     tracks: (id: string) => tracksOf(database, id),
-    workflows: (id: string) =>
-      database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute(),
+    workflows: (id: string) => database.selectFrom('workflows').selectAll().where('event_id', '=', id).execute(),
     /** Asserts that something adds no event, no draft and no object. */
     storesNothing: async (work: () => Promise<unknown>) => {
       const all = () => Promise.all((['events', 'drafts', 'staging'] as const).map(count));

@@ -8,10 +8,7 @@ import type { PublicationElement as StoredElement } from '#publications/model.ts
 import { sha256, source } from './bytes.ts';
 
 /** An event with as little as the schema asks for, and what `values` adds. */
-export async function insertEvent(
-  database: Database,
-  values: Partial<Insertable<Event>> = {},
-): Promise<string> {
+export async function insertEvent(database: Database, values: Partial<Insertable<Event>> = {}): Promise<string> {
   const id = values.id ?? randomUUID();
   const start = new Date('2026-04-13T08:15:00Z');
   await database

@@ -27,12 +27,7 @@ export class Resumable {
   }
 
   /** Sends bytes from an offset on. */
-  patch(
-    path: string,
-    offset: number,
-    body: Uint8Array,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
+  patch(path: string, offset: number, body: Uint8Array, headers: Record<string, string> = {}): Promise<Response> {
     const about = { 'Content-Type': TYPE, 'Upload-Offset': String(offset), ...headers };
     return this.fetch(path, { method: 'PATCH', headers: about, body } as RequestInit);
   }

@@ -35,12 +35,7 @@ export class RoleProcess {
   #output = '';
 
   /** @param stdout an open file instead of `output`, which then has the standard error alone */
-  constructor(
-    role: Started,
-    runtime: Runtime,
-    env: Record<string, string>,
-    stdout: 'pipe' | number = 'pipe',
-  ) {
+  constructor(role: Started, runtime: Runtime, env: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
     this.role = role;
     this.#stdout = stdout;
     this.#runtime = runtime;

@@ -12,11 +12,7 @@ export interface Run {
 }
 
 /** Runs a program to its end, in the project's folder, with these variables, PATH and the code caches only. */
-export function run(
-  program: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Run> {
+export function run(program: string, args: readonly string[], env: Record<string, string> = {}): Promise<Run> {
   if (program === process.execPath || program === 'npm') countStart();
   const { PATH, DENO_DIR, NODE_COMPILE_CACHE } = process.env;
   const options = { cwd: PROJECT, env: { PATH, DENO_DIR, NODE_COMPILE_CACHE, ...env }, maxBuffer: 2 ** 26 };

@@ -100,10 +100,7 @@ class CompleteStore extends FilesystemStore {
     const unfinished = `${key}.${randomUUID()}`;
     await super.putMetadata(bucket, unfinished, metadata, md5);
     for (const resource of [...(md5 ? ['object.md5'] : []), 'metadata.json']) {
-      await rename(
-        this.getResourcePath(bucket, unfinished, resource),
-        this.getResourcePath(bucket, key, resource),
-      );
+      await rename(this.getResourcePath(bucket, unfinished, resource), this.getResourcePath(bucket, key, resource));
     }
   }
 

@@ -41,7 +41,6 @@ export async function siteFolders() {
     await writeFile(join(commands, name), `#!/bin/sh\n${script}\n`);
     await chmod(join(commands, name), 0o755);
   }
-  for (const [name, text] of Object.entries(DEFINITIONS))
-    await writeFile(join(workflows, `${name}.yaml`), text);
+  for (const [name, text] of Object.entries(DEFINITIONS)) await writeFile(join(workflows, `${name}.yaml`), text);
   return { commands, workflows, remove: () => rm(folder, { recursive: true, force: true }) };
 }

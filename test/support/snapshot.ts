@@ -16,9 +16,7 @@ export async function snapshot(database: Database, except: readonly string[] = [
   const wanted = tables.filter(({ name }) => !['changes_counter', ...except].includes(name));
   const contents = await Promise.all(
     wanted.map(async ({ name }) => {
-      const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(name)} t`.execute(
-        database,
-      );
+      const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(name)} t`.execute(database);
       return rows.map(({ row }) => `${name}: ${row}`);
     }),
   );

@@ -63,9 +63,7 @@ export class SseReader {
   }
 
   #take(text: string): void {
-    const fields = new Map(
-      text.split('\n').map((line) => [line.split(':', 1)[0], line.replace(/^[^:]*: ?/, '')]),
-    );
+    const fields = new Map(text.split('\n').map((line) => [line.split(':', 1)[0], line.replace(/^[^:]*: ?/, '')]));
     const data = fields.get('data');
     if (data === undefined) return;
     this.messages.push({

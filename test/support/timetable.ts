@@ -1,16 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Database } from '#platform/database/kysely.ts';
-import {
-  claims,
-  deleteScheduled,
-  knownAgent,
-  misclaimed,
-  move,
-  REFUSED,
-  type Slot,
-  storeBare,
-} from './schedules.ts';
+import { claims, deleteScheduled, knownAgent, misclaimed, move, REFUSED, type Slot, storeBare } from './schedules.ts';
 
 type Entry = Required<Omit<Slot, 'title'>>;
 

@@ -11,8 +11,7 @@ export const CAMERA = new File(['four'], 'camera.mp4', { lastModified: 1 });
 export const fault = (status: number, message = 'Why') => new RequestError(status, message);
 /** The answer to a page while another account is signed in. */
 export const OTHER_ACCOUNT = fault(401);
-export const details = (title: string) =>
-  ({ title, presenters: [], audience: 'users' }) as unknown as Details;
+export const details = (title: string) => ({ title, presenters: [], audience: 'users' }) as unknown as Details;
 
 /** Lets everything happen that is due, with timers that are the test's. */
 export const settle = (ms = 0) => vi.advanceTimersByTimeAsync(ms);

@@ -141,10 +141,7 @@ export function describeUploads(
     test('of two that write at the same time one does, and what it wrote is there', async () => {
       const path = await here.admin.create(SMALL.length);
       const both = [SMALL, bytes(SMALL.length, 2)] as const;
-      const answers = await Promise.all([
-        here.admin.patch(path, 0, both[0]),
-        there.admin.patch(path, 0, both[1]),
-      ]);
+      const answers = await Promise.all([here.admin.patch(path, 0, both[0]), there.admin.patch(path, 0, both[1])]);
       const wrote = answers.map(({ headers }) => Number(headers.get('Upload-Offset')) > 0);
       expect([...wrote].sort()).toEqual([false, true]);
       const winner = wrote.indexOf(true);

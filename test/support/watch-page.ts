@@ -32,10 +32,7 @@ export const loaded = (page: Page) =>
 /** Waits until every medium has come so many seconds far. */
 export const played = (page: Page, seconds: number) =>
   page.waitForFunction(
-    (least) =>
-      [...document.querySelectorAll('video, audio')].every(
-        (m) => (m as HTMLMediaElement).currentTime > least,
-      ),
+    (least) => [...document.querySelectorAll('video, audio')].every((m) => (m as HTMLMediaElement).currentTime > least),
     seconds,
   );
 

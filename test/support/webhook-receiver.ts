@@ -90,11 +90,6 @@ export function webhooksOf(app: TestApp) {
         ),
       ),
     deliveries: (id: number) =>
-      database
-        .selectFrom('webhook_deliveries')
-        .selectAll()
-        .where('webhook_id', '=', id)
-        .orderBy('id')
-        .execute(),
+      database.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', id).orderBy('id').execute(),
   };
 }

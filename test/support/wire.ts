@@ -22,9 +22,7 @@ export function guzzlePart(name: string, content: string, more: readonly string[
 /** A multipart body with nothing added. */
 export function wireForm(parts: readonly WirePart[]): Form {
   const boundary = 'd41d8cd98f00b204e9800998ecf8427e0a1b2c3d';
-  const texts = parts.map(
-    ({ headers, content }) => `--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n${content}\r\n`,
-  );
+  const texts = parts.map(({ headers, content }) => `--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n${content}\r\n`);
   return {
     type: `multipart/form-data; boundary=${boundary}`,
     body: Buffer.from(`${texts.join('')}--${boundary}--\r\n`, 'utf8'),

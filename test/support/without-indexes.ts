@@ -12,9 +12,7 @@ export async function withoutIndexes(
 ): Promise<void> {
   const { rows: constraints } = await sql<{ table: string; name: string; definition: string }>`
     SELECT conrelid::regclass::text AS table, quote_ident(conname) AS name, pg_get_constraintdef(oid) AS definition
-    FROM pg_constraint WHERE conrelid = ANY(${tables}::regclass[]) AND contype IN ('f', 'x')`.execute(
-    database,
-  );
+    FROM pg_constraint WHERE conrelid = ANY(${tables}::regclass[]) AND contype IN ('f', 'x')`.execute(database);
   const { rows: indexes } = await sql<{ name: string; definition: string }>`
     SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
     WHERE indrelid = ANY(${tables}::regclass[]) AND NOT indisunique AND NOT indisexclusion`.execute(database);

@@ -25,10 +25,7 @@ export async function startTestWorkflow(
   const eventId = randomUUID();
   const now = new Date();
   return database.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('events')
-      .values({ id: eventId, creator: 'test', start_date: now, created: now })
-      .execute();
+    await trx.insertInto('events').values({ id: eventId, creator: 'test', start_date: now, created: now }).execute();
     const workflowId = await startWorkflow(trx, {
       eventId,
       definition,

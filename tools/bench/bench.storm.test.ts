@@ -54,10 +54,9 @@ test(`npm run bench -- --quick measures ${MEASURED.join(', ')}, and tidies up`, 
 async function databases(like: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
-  const { rows } = await client.query<{ datname: string }>(
-    'SELECT datname FROM pg_database WHERE datname LIKE $1',
-    [like],
-  );
+  const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database WHERE datname LIKE $1', [
+    like,
+  ]);
   await client.end();
   return rows.map(({ datname }) => datname);
 }

@@ -137,8 +137,7 @@ function count(option: string, text: string, digits: number): number {
 }
 
 function databaseName(text: string): string {
-  if (!/^[a-z][a-z0-9_]{0,40}$/.test(text))
-    throw new UsageError(`--keep: "${text}" is no name of a database.`);
+  if (!/^[a-z][a-z0-9_]{0,40}$/.test(text)) throw new UsageError(`--keep: "${text}" is no name of a database.`);
   return text;
 }
 

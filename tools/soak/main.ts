@@ -49,6 +49,5 @@ async function soak(options: SoakOptions): Promise<boolean> {
 /** Says of what happens when it did. */
 function clock(): (text: string) => void {
   const started = performance.now();
-  return (text) =>
-    console.log(`${String(Math.round((performance.now() - started) / 1000)).padStart(5)} s  ${text}`);
+  return (text) => console.log(`${String(Math.round((performance.now() - started) / 1000)).padStart(5)} s  ${text}`);
 }

@@ -60,15 +60,13 @@ test('six minutes have the world that the seed chooses, ten two worlds that hold
   ] as const)
     expect(new Set(hour.map((kind) => `${kind[one]} ${kind[other]}`)).size).toBe(4);
   expect(new Set(names(80)).size).toBe(8);
-  expect(
-    chooseWorlds({ runtime: 'node', queue: 'redis', storage: 'folder' }, 60, 1).map(({ name }) => name),
-  ).toEqual(['node redis folder']);
+  expect(chooseWorlds({ runtime: 'node', queue: 'redis', storage: 'folder' }, 60, 1).map(({ name }) => name)).toEqual([
+    'node redis folder',
+  ]);
 });
 
 test('a process that ran hot once may stay large, and one that grows on, spins or keeps files may not', () => {
-  const look = (mib: number, handles = 30, load = 0) => [
-    { mib, open: { 'connection to 5432, open': handles }, load },
-  ];
+  const look = (mib: number, handles = 30, load = 0) => [{ mib, open: { 'connection to 5432, open': handles }, load }];
   const faults = (...looks: ReturnType<typeof look>[]) => judgeVitals(['worker 1'], looks).faults.length;
   expect(faults(look(110), look(160))).toBe(0);
   expect(faults(look(110), look(210), look(215))).toBe(0);

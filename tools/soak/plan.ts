@@ -40,8 +40,7 @@ export function planFaults(faults: readonly Fault[], random: Random, seconds: nu
       const length = random.between(Math.min(least, longest), Math.min(most, longest));
       const lasts = fault.end ? Math.min(length, seconds - at) : 0;
       const busy = plan.some(
-        (other) =>
-          other.fault.target === fault.target && other.at <= at + lasts && at <= other.at + other.seconds,
+        (other) => other.fault.target === fault.target && other.at <= at + lasts && at <= other.at + other.seconds,
       );
       if (!busy) plan.push({ fault, at, seconds: lasts });
       at += lasts + random.between(...PAUSE_SECONDS);

@@ -32,8 +32,7 @@ export async function runWorld(
   say(`world ${kind.name}, ${minutes} minutes`);
   const world = await createWorld(kind, options, cleanup);
   await world.ready();
-  if (!world.disks.work)
-    say('no disk is ever full: only root can give them some of their own, where it may mount');
+  if (!world.disks.work) say('no disk is ever full: only root can give them some of their own, where it may mount');
   if (!world.clock) say('no clock is stepped: libfaketime is not installed');
 
   const trickle = new Trickle(world.urls, new Random(seed));
@@ -43,8 +42,7 @@ export async function runWorld(
   const pids = () => world.processes.map(({ pid }) => pid);
   const before = await vitalsOf(pids());
 
-  const wanted = (fault: Fault) =>
-    only.length === 0 || only.includes(fault.name) || only.includes(fault.kind);
+  const wanted = (fault: Fault) => only.length === 0 || only.includes(fault.name) || only.includes(fault.kind);
   const random = new Random(seed);
   const plan = [
     ...planFaults(faultsOf(world).filter(wanted), random, minutes * 60),
@@ -80,8 +78,7 @@ export async function runWorld(
 async function settled({ database }: World): Promise<void> {
   await eventually(
     async () => {
-      if ((await unfinished(database)) > 0)
-        throw new Error('Not everything that was uploaded has been processed.');
+      if ((await unfinished(database)) > 0) throw new Error('Not everything that was uploaded has been processed.');
     },
     SETTLED_MS,
     500,

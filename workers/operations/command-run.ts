@@ -93,9 +93,7 @@ async function filesIn(output: string, program: string): Promise<string[]> {
   const entries = await readdir(output, { withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(output, entry.name));
   if (files.length > MOST_FILES) {
-    throw new ProgramFailure(
-      `The program "${program}" has made ${files.length} files; allowed are ${MOST_FILES}.`,
-    );
+    throw new ProgramFailure(`The program "${program}" has made ${files.length} files; allowed are ${MOST_FILES}.`);
   }
   // A name that is no UTF-8 names no file any more once it is read.
   if (files.some((file) => /\p{Cc}|\uFFFD/u.test(basename(file)))) {

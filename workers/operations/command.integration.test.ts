@@ -35,10 +35,7 @@ const SUBTITLES = {
 };
 
 test('what a program leaves in its folder becomes tracks of the event, with flavor, tags and type', async () => {
-  await program(
-    'subtitles.sh',
-    'test -s "$1" && printf "WEBVTT\\n\\n00:00.000 --> 00:01.000\\n$3\\n" > "$2/en.vtt"',
-  );
+  await program('subtitles.sh', 'test -s "$1" && printf "WEBVTT\\n\\n00:00.000 --> 00:01.000\\n$3\\n" > "$2/en.vtt"');
   const id = await event();
   await perform(id, SUBTITLES);
   const [, made] = await tracks(id);
@@ -143,12 +140,8 @@ test('links are no results, neither in the folder nor in its place', async () =>
 test('the same program on other tracks leaves the results of the first alone', async () => {
   await program('subtitles.sh', 'printf "WEBVTT\\n\\n" > "$2/a.vtt"');
   const id = await bench.addEvent({ 'presenter/source': await clip(), 'presentation/source': await clip() });
-  for (const pattern of ['presenter/*', 'presentation/*'])
-    await perform(id, { ...SUBTITLES, tracks: pattern });
-  expect((await tracks(id)).map(({ flavor }) => flavor).slice(2)).toEqual([
-    'captions/source',
-    'captions/source',
-  ]);
+  for (const pattern of ['presenter/*', 'presentation/*']) await perform(id, { ...SUBTITLES, tracks: pattern });
+  expect((await tracks(id)).map(({ flavor }) => flavor).slice(2)).toEqual(['captions/source', 'captions/source']);
 });
 
 test.each([undefined, 'presenter/*'])('its own results are not worked on again, of %s', async (pattern) => {

@@ -5,12 +5,7 @@ import type { NewTrack } from '#catalogue/events/tracks.ts';
 import { writeEvents } from '#catalogue/events/write-events.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { detectTrackType, HEAD_BYTES } from '#platform/media/signature.ts';
-import {
-  type CommandSettings,
-  commandMaker,
-  commandSettings,
-  resultFlavor,
-} from '#processing/command-settings.ts';
+import { type CommandSettings, commandMaker, commandSettings, resultFlavor } from '#processing/command-settings.ts';
 import { ProgramFailure, runOnTrack } from './command-run.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation, OperationContext } from './operation.ts';
@@ -30,9 +25,7 @@ export const command: Operation = {
     const settings = commandSettings(configuration);
     const path = await locateProgram(site.commandsDir, settings.program);
     const maker = commandMaker(settings);
-    const sources = (await sourceTracks(database, eventId)).filter((track) =>
-      isSource(track, settings, maker),
-    );
+    const sources = (await sourceTracks(database, eventId)).filter((track) => isSource(track, settings, maker));
     // Before hours of work that could not be kept.
     const flavors = sources.map((track) => flavorOf(settings, track));
     const made: NewTrack[] = [];

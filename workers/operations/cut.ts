@@ -28,8 +28,7 @@ export const cut: Operation = {
     }
     return async (trx) => {
       // Of what is kept as a whole nothing has to be encoded anew.
-      for (const { track, parts } of kept)
-        await keep(trx, track, keepsAll(parts, durationOf(track)) ? null : parts);
+      for (const { track, parts } of kept) await keep(trx, track, keepsAll(parts, durationOf(track)) ? null : parts);
       await trx.updateTable('events').set({ duration }).where('id', '=', eventId).execute();
     };
   },

@@ -13,8 +13,7 @@ import { inspect } from './inspect.ts';
 import { preview } from './preview.ts';
 
 /** Only root may mount, and not even root in most containers. */
-const mountable =
-  spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inlet-test', '/tmp']).status === 0;
+const mountable = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inlet-test', '/tmp']).status === 0;
 
 const bench = await createOperationBench();
 afterAll(() => bench.close());

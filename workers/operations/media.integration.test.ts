@@ -35,8 +35,7 @@ async function durationOf(eventId: string) {
 }
 const flavorsOf = async (eventId: string) => (await bench.elementsOf(eventId)).map(({ flavor }) => flavor);
 /** Keys of all stored results. */
-const storedElements = async () =>
-  (await Array.fromAsync(bench.storage.list('element/'))).map(({ key }) => key);
+const storedElements = async () => (await Array.fromAsync(bench.storage.list('element/'))).map(({ key }) => key);
 
 it.each([inspect, cut, encode, preview, captions])(
   '$name has nothing to do for an event without tracks',
@@ -160,8 +159,7 @@ describe('cut', () => {
     'Nothing is left when the catalog smil/cutting is followed: its first part begins at 9 s, and the recording ends at 4 s.';
   const SENSE =
     'The catalog smil/cutting cannot be followed, because part 1 ends at 1 s, not after its beginning at 2 s.';
-  const UNSEEN =
-    'The track presenter/source has not been inspected; a workflow has to inspect before it cuts.';
+  const UNSEEN = 'The track presenter/source has not been inspected; a workflow has to inspect before it cuts.';
   it.each([
     ['nothing is left', par('9s', '10s'), [inspect], LEFT],
     ['it makes no sense', par('2s', '1s'), [inspect], SENSE],
@@ -330,9 +328,7 @@ describe('captions', () => {
 
   async function prepared(eventId: string) {
     const elements = (await bench.elementsOf(eventId)).filter(({ flavor }) => flavor === 'captions/delivery');
-    return Promise.all(
-      elements.map(async (each) => ({ ...each, text: String(await bench.bytesOf(each.object_key)) })),
-    );
+    return Promise.all(elements.map(async (each) => ({ ...each, text: String(await bench.bytesOf(each.object_key)) })));
   }
   const warningsOf = async (eventId: string) =>
     (await tracksOf(eventId)).flatMap(({ warnings }) => warnings as string[]);
@@ -356,10 +352,7 @@ describe('captions', () => {
   });
 
   it('follows the cut of the track that plays longest', async () => {
-    const eventId = await eventWith(
-      ['captions/source', [], VTT],
-      ['captions/source', [], VTT.replace('01.', '00.')],
-    );
+    const eventId = await eventWith(['captions/source', [], VTT], ['captions/source', [], VTT.replace('01.', '00.')]);
     const parts = JSON.stringify([
       { begin: 500, end: 800 },
       { begin: 1500, end: 9000 },
@@ -373,9 +366,7 @@ describe('captions', () => {
   });
 
   it('leaves out what nobody can read, says so, and takes it back once it is replaced', async () => {
-    const texts = ['Hello', VTT, VTT].map(
-      (text) => ['captions/source', [], text] as [string, string[], string],
-    );
+    const texts = ['Hello', VTT, VTT].map((text) => ['captions/source', [], text] as [string, string[], string]);
     const eventId = await eventWith(...texts);
     await updateTracks(eventId, { size: 2 ** 24 + 1 }, 3);
     await perform(eventId, captions);

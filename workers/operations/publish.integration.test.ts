@@ -29,8 +29,7 @@ async function published(eventId: string) {
   };
 }
 
-const channels = async (eventId: string) =>
-  (await published(eventId)).publications.map(({ channel }) => channel);
+const channels = async (eventId: string) => (await published(eventId)).publications.map(({ channel }) => channel);
 const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 const keysOf = (rows: readonly { object_key: string }[]) => rows.map(({ object_key }) => object_key);
 const rename = (eventId: string) =>
@@ -218,8 +217,7 @@ describe('republish', () => {
     const after = await bench.elementsOf(eventId);
     const owners = (elements: typeof before) => elements.map((each) => each.publication_id).toSorted();
     expect(owners(after)).toEqual(owners(before));
-    const ofKind = (elements: typeof before, wanted: string) =>
-      elements.filter(({ kind }) => kind === wanted);
+    const ofKind = (elements: typeof before, wanted: string) => elements.filter(({ kind }) => kind === wanted);
     expect(ofKind(after, 'media')).toEqual(ofKind(before, 'media'));
     const catalogs = keysOf(ofKind(before, 'metadata'));
     expect(await released(catalogs)).toEqual(catalogs);

@@ -19,11 +19,7 @@ const FILENAME = 'dublincore.xml';
 
 /** Writes the event's catalog as it is now. @returns the path of the file */
 async function writeCatalog(database: Database, eventId: string, folder: string): Promise<string> {
-  const event = await database
-    .selectFrom('events')
-    .selectAll()
-    .where('id', '=', eventId)
-    .executeTakeFirstOrThrow();
+  const event = await database.selectFrom('events').selectAll().where('id', '=', eventId).executeTakeFirstOrThrow();
   const path = join(folder, FILENAME);
   await writeFile(path, dublinCore(EPISODE, episodeValues(event)));
   return path;

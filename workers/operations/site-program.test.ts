@@ -20,11 +20,12 @@ test('a program is an executable file in the folder itself, also by another name
   expect(await locateProgram(folder, 'alias.sh')).toMatch(/commands\/sound\.sh$/);
 });
 
-test.each([
-  ...['../outside.sh', 'deeper/in.sh', '/bin/sh', '.', '', 'linked.sh', 'text.txt', 'deeper', 'missing.sh'],
-])('%j is none, for good', async (name) => {
-  await expect(locateProgram(folder, name)).rejects.toMatchObject({ permanent: true });
-});
+test.each([...['../outside.sh', 'deeper/in.sh', '/bin/sh', '.', '', 'linked.sh', 'text.txt', 'deeper', 'missing.sh']])(
+  '%j is none, for good',
+  async (name) => {
+    await expect(locateProgram(folder, name)).rejects.toMatchObject({ permanent: true });
+  },
+);
 
 test('without the folder there is none', async () => {
   await expect(locateProgram(undefined, 'sound.sh')).rejects.toThrow('COMMANDS_DIR is not set');

@@ -18,12 +18,9 @@ export class CommandRefused extends Error {
  * @throws {CommandRefused} unless it is an executable file in that folder itself
  */
 export async function locateProgram(folder: string | undefined, name: string): Promise<string> {
-  if (folder === undefined)
-    throw new CommandRefused('COMMANDS_DIR is not set, so there is no program to run.');
+  if (folder === undefined) throw new CommandRefused('COMMANDS_DIR is not set, so there is no program to run.');
   if (!NAME.test(name)) {
-    throw new CommandRefused(
-      `The program ${JSON.stringify(name)} must be the name of a file in COMMANDS_DIR.`,
-    );
+    throw new CommandRefused(`The program ${JSON.stringify(name)} must be the name of a file in COMMANDS_DIR.`);
   }
   const path = join(await realpath(folder).catch(() => folder), name);
   try {
@@ -70,9 +67,7 @@ export function argumentsOf(template: string, places: Places): string[] {
   return template
     .split(/\s+/)
     .filter(Boolean)
-    .map((word) =>
-      word.replaceAll(/\{(input|output|flavor|event)\}/g, (_, name: keyof Places) => places[name]),
-    );
+    .map((word) => word.replaceAll(/\{(input|output|flavor|event)\}/g, (_, name: keyof Places) => places[name]));
 }
 
 /** Whether a flavor is one of a pattern such as `presenter/*`, an asterisk being any type or subtype. */

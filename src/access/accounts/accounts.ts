@@ -84,10 +84,7 @@ export async function updateAccount(
 
 /** Removes an account. @returns false when it does not exist */
 export async function removeAccount(db: Queryable, username: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('accounts')
-    .where('username', '=', username)
-    .executeTakeFirst();
+  const { numDeletedRows } = await db.deleteFrom('accounts').where('username', '=', username).executeTakeFirst();
   return Number(numDeletedRows) === 1;
 }
 
@@ -154,19 +151,12 @@ export async function holdRole(db: Queryable, username: string): Promise<string>
 
 /** The user of the identity provider who has this role; undefined for a role that nobody came with. */
 export async function holderOf(db: Queryable, role: string): Promise<string | undefined> {
-  const found = await db
-    .selectFrom('token_users')
-    .select('username')
-    .where('role', '=', role)
-    .executeTakeFirst();
+  const found = await db.selectFrom('token_users').select('username').where('role', '=', role).executeTakeFirst();
   return found?.username;
 }
 
 /** Releases the role of a name for another user. @returns false when this one never had it */
 export async function releaseRole(db: Queryable, username: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('token_users')
-    .where('username', '=', username)
-    .executeTakeFirst();
+  const { numDeletedRows } = await db.deleteFrom('token_users').where('username', '=', username).executeTakeFirst();
   return numDeletedRows > 0n;
 }

@@ -1,13 +1,7 @@
 import type { Queryable } from '#platform/database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
-import {
-  findAccount,
-  findAgentAccount,
-  holdRole,
-  type StoredAccount,
-  usernamesInAnyCase,
-} from './accounts.ts';
+import { findAccount, findAgentAccount, holdRole, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
 import { type DigestSecrets, hashPassword } from './secrets.ts';
 
 const PROVIDER = 'inlet';
@@ -86,9 +80,7 @@ export class Directory {
   }
 }
 
-function principalOf(
-  account: Pick<StoredAccount, 'username' | 'name' | 'email' | 'roles' | 'agent_id'>,
-): Principal {
+function principalOf(account: Pick<StoredAccount, 'username' | 'name' | 'email' | 'roles' | 'agent_id'>): Principal {
   return new Principal({
     username: account.username,
     name: account.name,

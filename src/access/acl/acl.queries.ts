@@ -16,11 +16,7 @@ export type Resource = 'events' | 'series';
  * principal's roles. Administrators may do everything. The same for single rows and for lists: triggers keep the roles
  * beside the row (sql/0007).
  */
-export function mayAccess(
-  resource: Resource,
-  principal: Principal,
-  action: Action,
-): AliasableExpression<SqlBool> {
+export function mayAccess(resource: Resource, principal: Principal, action: Action): AliasableExpression<SqlBool> {
   if (principal.isAdmin()) return sql<SqlBool>`true`;
   const granted = sql.ref(`${resource}.${action}_roles`);
   return sql<SqlBool>`${granted} && ${[...principal.roles]}::text[]`;
@@ -90,31 +86,19 @@ export interface EffectiveAcl {
 }
 
 /** The ACLs that hold for events, by identifier, in two queries: their own ones, else those of their series. */
-export async function effectiveAclsOf(
-  db: Queryable,
-  events: readonly Protected[],
-): Promise<Map<string, EffectiveAcl>> {
+export async function effectiveAclsOf(db: Queryable, events: readonly Protected[]): Promise<Map<string, EffectiveAcl>> {
   const ids = events.map(({ id }) => id);
   const acls = await aclsOf(db, 'events', ids);
   const own = (event: Protected) => acls.get(event.id) ?? [];
-  const followed = events
-    .filter((event) => !hasOwnAcl(event, own(event)))
-    .flatMap(({ series_id }) => series_id ?? []);
+  const followed = events.filter((event) => !hasOwnAcl(event, own(event))).flatMap(({ series_id }) => series_id ?? []);
   const ofSeries = await aclsOf(db, 'series', [...new Set(followed)]);
   return new Map(
-    events.map((event) => [
-      event.id,
-      effectiveAcl(event, own(event), ofSeries.get(event.series_id ?? '') ?? []),
-    ]),
+    events.map((event) => [event.id, effectiveAcl(event, own(event), ofSeries.get(event.series_id ?? '') ?? [])]),
   );
 }
 
 /** The ACL that holds for an event: its own one, which may be empty, else that of its series. */
-export function effectiveAcl(
-  event: Protected,
-  own: readonly AclEntry[],
-  ofSeries: readonly AclEntry[],
-): EffectiveAcl {
+export function effectiveAcl(event: Protected, own: readonly AclEntry[], ofSeries: readonly AclEntry[]): EffectiveAcl {
   return hasOwnAcl(event, own) ? { entries: [...own], own: true } : { entries: [...ofSeries], own: false };
 }
 

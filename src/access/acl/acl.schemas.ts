@@ -32,8 +32,7 @@ export const LenientAcl = z
 /** The list of a new event. */
 export const NewAcl = LenientAcl.nullable().meta({
   id: 'NewAcl',
-  description:
-    '`[]` opens the event to nobody; with `null` it has no list of its own, and that of its series holds.',
+  description: '`[]` opens the event to nobody; with `null` it has no list of its own, and that of its series holds.',
 });
 
 /** An access control list as it is answered. */

@@ -67,8 +67,7 @@ function allowing(json: unknown): AclEntry[] {
  */
 export function parseStrictAcl(text: string): AclEntry[] {
   const json = jsonOf(text);
-  if (!Array.isArray(json))
-    throw UNREADABLE_ACL(text, json === undefined ? 'it is not JSON' : 'it is not an array');
+  if (!Array.isArray(json)) throw UNREADABLE_ACL(text, json === undefined ? 'it is not JSON' : 'it is not an array');
   if (json.length > MAX_ENTRIES) throw UNREADABLE_ACL(text, `it has more than ${MAX_ENTRIES} entries`);
   return distinct(json.map((entry) => strictEntry(entry)));
 }

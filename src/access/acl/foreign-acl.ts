@@ -59,8 +59,7 @@ function isObject(value: unknown): boolean {
 function entriesOfXml(text: string): Given[] {
   const root = rootOf(text);
   if (root.name === 'acl') return root.children.filter(({ name }) => name === 'ace').map(entryOfAce);
-  if (root.name === 'Policy')
-    return root.children.filter(({ name }) => name === 'Rule').flatMap(entriesOfRule);
+  if (root.name === 'Policy') return root.children.filter(({ name }) => name === 'Rule').flatMap(entriesOfRule);
   throw UNREADABLE_POLICY('it has neither rules nor entries');
 }
 
@@ -88,7 +87,5 @@ function entriesOfRule(rule: XmlElement): Given[] {
 
 /** The attribute values anywhere in an element. */
 function valuesIn(element: XmlElement): string[] {
-  return element.children.flatMap((child) =>
-    child.name === 'AttributeValue' ? [child.text.trim()] : valuesIn(child),
-  );
+  return element.children.flatMap((child) => (child.name === 'AttributeValue' ? [child.text.trim()] : valuesIn(child)));
 }

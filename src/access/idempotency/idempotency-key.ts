@@ -48,11 +48,7 @@ export function fingerprint(c: Context, { fields, files = [] }: RequestContent):
 /** A digest of the sender of a request: the account that signed in, and the user it acts as. */
 export function sender(c: Context): string {
   const { account, principal, signedIn } = c.var;
-  return digest([
-    signedIn?.provider ?? '',
-    account ?? '',
-    principal === signedIn ? null : effective(principal),
-  ]);
+  return digest([signedIn?.provider ?? '', account ?? '', principal === signedIn ? null : effective(principal)]);
 }
 
 function effective({ username, roles }: Principal) {

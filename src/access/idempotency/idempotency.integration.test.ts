@@ -275,8 +275,7 @@ describe('Idempotency-Key', () => {
     for (const way of ways) firsts.push(await send(PARTS, way));
     expect(firsts.map(({ status, replayed }) => [status, replayed])).toEqual(ways.map(() => [201, null]));
     expect(new Set(firsts.map(({ text }) => text)).size).toBe(ways.length);
-    for (const [i, way] of ways.entries())
-      expect(await send(PARTS, way)).toEqual({ ...firsts[i], replayed: 'true' });
+    for (const [i, way] of ways.entries()) expect(await send(PARTS, way)).toEqual({ ...firsts[i], replayed: 'true' });
   });
 
   test('after a refusal or a fault of the storage a request may carry the same key', async () => {

@@ -62,11 +62,7 @@ export class Idempotency {
    *
    * @throws {HttpError} 400 for a key that is none, 409 while the first request is under way, 422 for another request
    */
-  answer(
-    c: Context,
-    content: RequestContent,
-    create: (remember: Remember) => Promise<Response>,
-  ): Promise<Response> {
+  answer(c: Context, content: RequestContent, create: (remember: Remember) => Promise<Response>): Promise<Response> {
     return this.carryOut(c, {
       compare: async () => content,
       create: (remember) => create((trx, answer) => remember(trx, content, answer)),

@@ -120,9 +120,7 @@ export class SessionStore {
 
 /** Removes what has expired. Safe to run in several processes at once. @returns how many cookies were forgotten */
 export async function sweepSessions(database: Database): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`DELETE FROM sessions WHERE expires_at <= now()`.execute(
-    database,
-  );
+  const { numAffectedRows = 0n } = await sql`DELETE FROM sessions WHERE expires_at <= now()`.execute(database);
   return Number(numAffectedRows);
 }
 

@@ -111,16 +111,12 @@ export class Authenticator {
   /** Many requests with the same credentials are one check; each of them counts by itself. */
   #checkOnce(credentials: Credentials, digest: string): Promise<KnownAccount | undefined> {
     const pending =
-      this.#pending.get(digest) ??
-      this.#check(credentials, digest).finally(() => this.#pending.delete(digest));
+      this.#pending.get(digest) ?? this.#check(credentials, digest).finally(() => this.#pending.delete(digest));
     this.#pending.set(digest, pending);
     return pending;
   }
 
-  async #check(
-    { username, password, address }: Credentials,
-    digest: string,
-  ): Promise<KnownAccount | undefined> {
+  async #check({ username, password, address }: Credentials, digest: string): Promise<KnownAccount | undefined> {
     const known = this.#cache.get(digest);
     const account = await this.#directory.find(username);
     const unchanged = account !== undefined && account.passwordHash === known?.passwordHash;

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf, digestSecrets } from '../accounts/secrets.ts';
-import {
-  type DigestAnswer,
-  expectedResponse,
-  isRight,
-  isTarget,
-  parseDigest,
-} from './digest/digest-header.ts';
+import { type DigestAnswer, expectedResponse, isRight, isTarget, parseDigest } from './digest/digest-header.ts';
 
 describe('an answer', () => {
   const MD5 = '8ca523f5e9506fed4657c9700eebdbec';

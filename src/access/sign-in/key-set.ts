@@ -1,12 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  errors,
-  type JSONWebKeySet,
-  type JWTVerifyGetKey,
-} from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { ConfigError } from '#platform/setting/config-error.ts';
 
 /** The identity provider's keys cannot be had or used at the moment; `cause` says why. */
@@ -49,8 +43,7 @@ async function readKeys(path: string): Promise<JSONWebKeySet> {
   } catch (error) {
     throw unusable(path, error instanceof SyntaxError ? 'is no JSON' : 'cannot be read');
   }
-  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isKey))
-    throw unusable(path, 'is no JSON key set');
+  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isKey)) throw unusable(path, 'is no JSON key set');
   if (keys.some((key) => SECRET_MEMBERS.some((member) => Object.hasOwn(key, member)))) {
     throw unusable(path, 'holds a private or shared key; allowed are public keys only');
   }

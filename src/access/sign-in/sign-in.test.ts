@@ -21,11 +21,9 @@ const directory = {
   findAgent: async () => undefined,
   adminHash: async () => passwordHash,
 };
-const digestWith = (nonces: Nonces) =>
-  new DigestVerifier({ directory, nonces, publicUrl: 'http://inlet.test' });
+const digestWith = (nonces: Nonces) => new DigestVerifier({ directory, nonces, publicUrl: 'http://inlet.test' });
 const digest = digestWith(new Nonces(async () => Buffer.alloc(32, 7)));
-const basic = (text: string | Uint8Array, scheme = 'Basic') =>
-  `${scheme} ${Buffer.from(text).toString('base64')}`;
+const basic = (text: string | Uint8Array, scheme = 'Basic') => `${scheme} ${Buffer.from(text).toString('base64')}`;
 
 test('guesses are answered with 429 after a while, for the account and the address they were made for', async () => {
   const app = new Hono();
@@ -225,9 +223,7 @@ describe('the challenge', () => {
 
   test('a program on Java, which accepts pages as browsers do, is offered both', async () => {
     const Accept = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2';
-    expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(
-      /^Digest .*, Basic realm="Opencast"$/,
-    );
+    expect(await offered({ Accept, 'User-Agent': 'Java/17.0.9' })).toMatch(/^Digest .*, Basic realm="Opencast"$/);
     expect(await offered({ Accept })).toMatch(/^Digest /);
   });
 

@@ -1,14 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createLocalJWKSet,
-  exportSPKI,
-  importJWK,
-  type JWTPayload,
-  jwtVerify,
-  SignJWT,
-  UnsecuredJWT,
-} from 'jose';
+import { createLocalJWKSet, exportSPKI, importJWK, type JWTPayload, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError } from '#platform/setting/config-error.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
@@ -62,8 +54,7 @@ describe('a token', () => {
   test('that does not name its key is verified with each that fits', async () => {
     const both = verifier({ keys: createLocalJWKSet({ keys: [key.publicJwk, second.publicJwk] }) });
     const unnamed = (by: SigningKey, claims = {}) => by.sign(claims, { kid: undefined });
-    for (const own of [key, second])
-      expect(await both.ask(await unnamed(own))).toMatchObject({ username: 'grace' });
+    for (const own of [key, second]) expect(await both.ask(await unnamed(own))).toMatchObject({ username: 'grace' });
     await expectRefused(await unnamed(await signingKey('ES256')), INVALID, both);
     await expectRefused(await unnamed(second, { exp: 1 }), 'The token has expired.', both);
   });
@@ -143,9 +134,7 @@ describe('a token is refused', () => {
     if (publicKey instanceof Uint8Array) throw new Error('not a public key');
     for (const text of [await exportSPKI(publicKey), JSON.stringify(rsa.publicJwk), rsa.publicJwk.n ?? '']) {
       const secret = new TextEncoder().encode(text.padEnd(64, '\n'));
-      const token = await new SignJWT(admin)
-        .setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' })
-        .sign(secret);
+      const token = await new SignJWT(admin).setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' }).sign(secret);
       await expectRefused(token);
       // Nothing of it gets as far as a key, even if the resolver would hand one out.
       await expectRefused(token, INVALID, verifier({ keys: async () => secret }));

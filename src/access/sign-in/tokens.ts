@@ -32,17 +32,14 @@ export function tokenPrincipal(payload: JWTPayload, names: ClaimNames): Principa
  * cannot be a role is left out, as is a claim of any other type.
  */
 export function grantedRoles(value: unknown): string[] {
-  const list: unknown[] =
-    typeof value === 'string' ? value.split(/[\s,]+/) : Array.isArray(value) ? value : [];
+  const list: unknown[] = typeof value === 'string' ? value.split(/[\s,]+/) : Array.isArray(value) ? value : [];
   return [...new Set(list.filter(isRole))];
 }
 
 /** A claim by its name, else by a path of names with dots between them; names may hold dots themselves. */
 function claim(payload: JWTPayload, name: string): unknown {
   if (Object.hasOwn(payload, name)) return payload[name];
-  return name
-    .split('.')
-    .reduce<unknown>((value, key) => (isObject(value) ? member(value, key) : undefined), payload);
+  return name.split('.').reduce<unknown>((value, key) => (isObject(value) ? member(value, key) : undefined), payload);
 }
 
 function isRole(value: unknown): value is string {
@@ -136,11 +133,7 @@ export class TokenVerifier {
 }
 
 /** A token that does not name its key may be signed by any of those that fit. */
-async function verifyWithAny(
-  token: string,
-  keys: JWTVerifyGetKey,
-  options: JWTVerifyOptions,
-): Promise<JWTPayload> {
+async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, keys, options)).payload;
   } catch (error) {

@@ -58,9 +58,7 @@ export const Agent = z
     agent_id: z.string(),
     status: z
       .enum(STATES)
-      .describe(
-        'As last reported; `offline` after two minutes of silence, `unknown` before the first report.',
-      ),
+      .describe('As last reported; `offline` after two minutes of silence, `unknown` before the first report.'),
     inputs: z.array(z.string()).describe('What it can record; the property `capture.device.names`.'),
     update: Instant.describe('When it last reported or, before its first report, became known.'),
     url: z.string().describe('Where it can be reached itself; may be empty.'),

@@ -37,11 +37,7 @@ export function findAgent(database: Queryable, id: string): Promise<AgentRow | u
 
 /** The time zone of a capture agent, an IANA name; UTC for one that has not said or is not known. */
 export async function timeZoneOf(db: Queryable, agentId: string): Promise<string> {
-  const agent = await db
-    .selectFrom('capture_agents')
-    .select('time_zone')
-    .where('id', '=', agentId)
-    .executeTakeFirst();
+  const agent = await db.selectFrom('capture_agents').select('time_zone').where('id', '=', agentId).executeTakeFirst();
   return agent?.time_zone ?? FALLBACK_ZONE;
 }
 

@@ -44,9 +44,7 @@ test.each(['', 'Utopia', '+02:00', 'Europe/Berlin; DROP', 'EST5EDT,M3.2.0,M11.1.
 test.each(['', ' ', '[]', 'null', '"a"', 'a=1', '{', '{"a":1,}', `${'{"a":'.repeat(5000)}1`])(
   '%.30j is neither a JSON object nor properties XML',
   (text) => {
-    expect(() => parseConfiguration(text)).toThrow(
-      'The configuration must be a JSON object or properties XML.',
-    );
+    expect(() => parseConfiguration(text)).toThrow('The configuration must be a JSON object or properties XML.');
   },
 );
 
@@ -59,22 +57,17 @@ test.each([null, [], {}, ['a'], { a: 'b' }])('a value %j is refused by the name 
 test.each(['\0', 'a\u001fb', '\ud800', '\uffff'])(
   '%j, which XML does not allow, is refused by its property',
   (value) => {
-    const sentence =
-      'The property "not.fine" of the configuration holds a character that XML does not allow.';
+    const sentence = 'The property "not.fine" of the configuration holds a character that XML does not allow.';
     expect(() => json({ 'not.fine': value })).toThrow(sentence);
   },
 );
 
 test.each(['&#0;', '&#xD800;', '&#xFFFF;', '\u0001'])('the XML value %j is refused', (value) => {
-  expect(() => xml('a', value)).toThrow(
-    /holds (a character that XML does not allow|"&#xD800;"; allowed are)/,
-  );
+  expect(() => xml('a', value)).toThrow(/holds (a character that XML does not allow|"&#xD800;"; allowed are)/);
 });
 
 test.each(['', 'a\0', 'a\nb', '\ud800', 'k'.repeat(256)])('the key %.10j is refused', (key) => {
-  expect(() => json({ [key]: 'x' })).toThrow(
-    /^A property of the configuration is called ".*"; allowed are 1 to 255/,
-  );
+  expect(() => json({ [key]: 'x' })).toThrow(/^A property of the configuration is called ".*"; allowed are 1 to 255/);
 });
 
 test('as much as is allowed is taken, and no more', () => {

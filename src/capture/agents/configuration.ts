@@ -30,12 +30,10 @@ export interface AgentConfiguration {
   unknownZone: string | undefined;
 }
 
-const Key = z
-  .string()
-  .refine((key) => key !== '' && key.length <= MAX_KEY && isXmlText(key) && !/\p{Cc}/u.test(key), {
-    error: ({ input }) =>
-      `A property of the configuration is called ${quoted(input)}; allowed are 1 to ${MAX_KEY} characters, none of them a control character.`,
-  });
+const Key = z.string().refine((key) => key !== '' && key.length <= MAX_KEY && isXmlText(key) && !/\p{Cc}/u.test(key), {
+  error: ({ input }) =>
+    `A property of the configuration is called ${quoted(input)}; allowed are 1 to ${MAX_KEY} characters, none of them a control character.`,
+});
 const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /**
@@ -46,8 +44,7 @@ const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 export function parseConfiguration(text: string): AgentConfiguration {
   if (Buffer.byteLength(text) > MAX_BYTES) throw CONFIGURATION_TOO_LONG();
   const properties = new Map<string, string>();
-  for (const [key, value] of entriesOf(text.trim()))
-    properties.set(checked(Key, key), checkedValue(key, value));
+  for (const [key, value] of entriesOf(text.trim())) properties.set(checked(Key, key), checkedValue(key, value));
   if (properties.size > MAX_PROPERTIES) {
     throw badRequest(`The configuration has ${properties.size} properties; allowed are ${MAX_PROPERTIES}.`);
   }
@@ -72,19 +69,13 @@ function jsonOf(text: string): object {
 function checkedValue(key: string, value: unknown): string {
   const { success, data } = Value.safeParse(value);
   if (!success) {
-    throw badRequest(
-      `The property ${quoted(key)} of the configuration is neither text nor number nor boolean.`,
-    );
+    throw badRequest(`The property ${quoted(key)} of the configuration is neither text nor number nor boolean.`);
   }
   if (data.length > MAX_VALUE) {
-    throw badRequest(
-      `The property ${quoted(key)} of the configuration is longer than ${MAX_VALUE} characters.`,
-    );
+    throw badRequest(`The property ${quoted(key)} of the configuration is longer than ${MAX_VALUE} characters.`);
   }
   if (!isXmlText(data)) {
-    throw badRequest(
-      `The property ${quoted(key)} of the configuration holds a character that XML does not allow.`,
-    );
+    throw badRequest(`The property ${quoted(key)} of the configuration holds a character that XML does not allow.`);
   }
   return data;
 }
@@ -98,9 +89,7 @@ function inputsOf(properties: ReadonlyMap<string, string>): string[] {
   );
 }
 
-function zoneOf(
-  properties: ReadonlyMap<string, string>,
-): Pick<AgentConfiguration, 'timeZone' | 'unknownZone'> {
+function zoneOf(properties: ReadonlyMap<string, string>): Pick<AgentConfiguration, 'timeZone' | 'unknownZone'> {
   const zone = properties.get(TIME_ZONE)?.trim();
   if (zone !== undefined && isTimeZone(zone)) return { timeZone: zone, unknownZone: undefined };
   return { timeZone: DEFAULT_ZONE, unknownZone: zone };

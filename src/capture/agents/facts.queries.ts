@@ -69,8 +69,6 @@ function selectFacts(database: Queryable) {
     .select(['id', 'url', 'configuration'])
     .select([
       stateUnlessSilent(OFFLINE_SECONDS).as('state'),
-      sql<number>`floor(extract(epoch FROM now() - coalesce(seen_at, known_since)) * 1000)::float8`.as(
-        'silentMs',
-      ),
+      sql<number>`floor(extract(epoch FROM now() - coalesce(seen_at, known_since)) * 1000)::float8`.as('silentMs'),
     ]);
 }

@@ -19,9 +19,7 @@ const DECLARATION = /<!(?!--|\[CDATA\[)/;
 export function parsePropertiesXml(text: string): [string, string][] {
   const document = text.replace(DOCTYPE, '$1');
   if (DECLARATION.test(document)) {
-    throw badRequest(
-      'The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.',
-    );
+    throw badRequest('The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.');
   }
   const root = rootOf(document);
   if (!isProperties(root)) {
@@ -56,9 +54,7 @@ function isPart({ name, attributes, children }: XmlElement): boolean {
 
 /** Properties as XML in the form that Java reads. The keys must not hold control characters. */
 export function propertiesXml(properties: ReadonlyMap<string, string>, comment: string): string {
-  const entries = [...properties].map(
-    ([key, value]) => `<entry key="${xmlText(key)}">${xmlText(value)}</entry>\n`,
-  );
+  const entries = [...properties].map(([key, value]) => `<entry key="${xmlText(key)}">${xmlText(value)}</entry>\n`);
   return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <!DOCTYPE properties SYSTEM "${DTD}">
 <properties>

@@ -48,12 +48,7 @@ const FORTNIGHTLY = 'FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU';
 test.each([
   ['weekdays in order', 'FREQ=WEEKLY;BYDAY=TH,MO;COUNT=3', JANUARY, '2030-01-03 2030-01-07 2030-01-10'],
   ['an interval of days', 'FREQ=DAILY;INTERVAL=300;COUNT=3', LONG, '2030-01-01 2030-10-28 2031-08-24'],
-  [
-    'an interval of months',
-    'FREQ=MONTHLY;INTERVAL=5;BYMONTHDAY=-1;COUNT=3',
-    LONG,
-    '2030-01-31 2030-06-30 2030-11-30',
-  ],
+  ['an interval of months', 'FREQ=MONTHLY;INTERVAL=5;BYMONTHDAY=-1;COUNT=3', LONG, '2030-01-31 2030-06-30 2030-11-30'],
   ['an interval of years', 'FREQ=YEARLY;INTERVAL=3;BYYEARDAY=-1', LONG, '2030-12-31 2033-12-31 2036-12-31'],
   ['weeks from Monday', `${FORTNIGHTLY};WKST=MO`, AUGUST, '1997-08-05 1997-08-10 1997-08-19 1997-08-24'],
   ['weeks from Sunday', `${FORTNIGHTLY};WKST=SU`, AUGUST, '1997-08-05 1997-08-17 1997-08-19 1997-08-31'],
@@ -230,9 +225,7 @@ describe('generated rules', () => {
   test('give what the package finds for them', () => {
     const nth = fc.constantFrom(1, 2, 3, 4, -1, -2);
     const day = fc.constantFrom(...WEEKDAYS);
-    const days = fc
-      .uniqueArray(day, { maxLength: 4 })
-      .map((names) => (names.length > 0 ? `;BYDAY=${names}` : ''));
+    const days = fc.uniqueArray(day, { maxLength: 4 }).map((names) => (names.length > 0 ? `;BYDAY=${names}` : ''));
     const numbered = fc.tuple(nth, day).map((parts) => `;BYDAY=${parts.join('')}`);
     const parts: [string, fc.Arbitrary<string>][] = [
       ['DAILY', days],

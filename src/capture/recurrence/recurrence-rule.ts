@@ -35,8 +35,7 @@ export class RuleText {
     for (const part of this.#text.toUpperCase().replace(PREFIX, '').replace(END, '').split(';')) {
       const [, name, value] = PART.exec(part) ?? [];
       if (!name || !value) throw this.invalid("an rrule consists of parts NAME=VALUE with ';' between them");
-      if (!NAMES.includes(name))
-        throw this.invalid(`${shown(name)} is no part; allowed are ${NAMES.join(', ')}`);
+      if (!NAMES.includes(name)) throw this.invalid(`${shown(name)} is no part; allowed are ${NAMES.join(', ')}`);
       if (this.#parts.has(name)) throw this.invalid(`${name} is there twice; allowed is each part once`);
       this.#parts.set(name, value);
     }
@@ -195,9 +194,7 @@ function untilOf(text: RuleText): Rule['until'] {
   const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second}`;
   const named = Date.parse(`${year}-${month}-${day}T${time}Z`);
   // 30 February would become a day in March, and 24:00 the next day.
-  const real =
-    !Number.isNaN(named) && new Date(named).toISOString() === `${year}-${month}-${day}T${time}.000Z`;
-  if (!real)
-    throw text.refuse('UNTIL', 'a UTC datetime such as 20300131T090000Z, or a date such as 20300131');
+  const real = !Number.isNaN(named) && new Date(named).toISOString() === `${year}-${month}-${day}T${time}.000Z`;
+  if (!real) throw text.refuse('UNTIL', 'a UTC datetime such as 20300131T090000Z, or a date such as 20300131');
   return hour === undefined ? named + DAY - 1 : named;
 }

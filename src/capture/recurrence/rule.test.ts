@@ -97,7 +97,5 @@ describe('a refusal names the part and what is allowed', () => {
 
 test('a refusal begins with the rule, but shows no more than 200 of its characters and nothing unprintable', () => {
   expect(refusalOf('FREQ=\0\ud800\n')).toBe('Invalid RRule: FREQ=: an rrule is one line of ASCII characters');
-  expect(refusalOf('x'.repeat(50_000))).toBe(
-    `Invalid RRule: ${'x'.repeat(200)}: an rrule may have 1000 characters`,
-  );
+  expect(refusalOf('x'.repeat(50_000))).toBe(`Invalid RRule: ${'x'.repeat(200)}: an rrule may have 1000 characters`);
 });

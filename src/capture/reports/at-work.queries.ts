@@ -49,8 +49,7 @@ export type WhichAgents = { id: string } | { search: string };
 
 /** Capture agents, and what they have to do now and next. @param most how many to tell of one by one */
 export async function agentsAtWork(db: Queryable, which: WhichAgents, most: number): Promise<AgentsAtWork> {
-  const isMeant =
-    'id' in which ? sql`id = ${which.id}` : sql`strpos(lower(id), lower(${which.search}::text)) > 0`;
+  const isMeant = 'id' in which ? sql`id = ${which.id}` : sql`strpos(lower(id), lower(${which.search}::text)) > 0`;
   const now = sql`tstzrange(now(), now(), '[]')`;
   const { rows } = await sql<Row>`
     WITH known AS (

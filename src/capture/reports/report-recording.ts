@@ -50,12 +50,7 @@ export async function reportRecording(
     }
     try {
       const from = event.recording_state as RecordingState;
-      await advanceRecording(
-        trx,
-        eventId,
-        from,
-        state === '' ? { kind: 'moved' } : { kind: 'reported', state },
-      );
+      await advanceRecording(trx, eventId, from, state === '' ? { kind: 'moved' } : { kind: 'reported', state });
     } catch (error) {
       if (!(error instanceof IllegalMove)) throw error;
       log.info(facts, 'an agent has said of a recording what cannot be any more; nothing has changed');

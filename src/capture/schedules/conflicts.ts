@@ -42,18 +42,13 @@ export async function explainingConflicts<T>(
       if (!(error instanceof Overlap)) throw error;
       const conflicts = await conflictsWith(database, principal, error.claim);
       if (conflicts.length > 0) throw new ScheduleConflict(conflicts);
-      if (attempt === ATTEMPTS)
-        throw new Outdated('What stands in the way keeps changing.', { cause: error });
+      if (attempt === ATTEMPTS) throw new Outdated('What stands in the way keeps changing.', { cause: error });
     }
   }
 }
 
 /** What a claim conflicts with: recordings of others, and those of its own that overlap one another. */
-export async function conflictsWith(
-  db: Queryable,
-  principal: Principal,
-  claim: TimeClaim,
-): Promise<Conflict[]> {
+export async function conflictsWith(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
   const conflicts = [...overlapsWithin(claim), ...(await conflictsWithOthers(db, principal, claim))];
   return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime() || a.end.getTime() - b.end.getTime());
 }
@@ -69,11 +64,7 @@ function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
   return [...found];
 }
 
-async function conflictsWithOthers(
-  db: Queryable,
-  principal: Principal,
-  claim: TimeClaim,
-): Promise<Conflict[]> {
+async function conflictsWithOthers(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
   const { agentId, gapMs, occurrences } = claim;
   // All that is wanted as one multirange: joined with many periods, every schedule of the agent would be read.
   const { rows } = await sql<Conflict>`

@@ -20,10 +20,7 @@ describe('a new recording', () => {
     ['a duration', { ...NEW, duration: HOUR }],
     ['a duration that is text', { ...NEW, duration: ' 3600000 ' }],
     ['an end in another zone', { ...NEW, end: '2030-01-31T12:00:00.000+02:00' }],
-    [
-      'nothing in the optional fields',
-      { ...NEW, end: '2030-01-31T10:00:00Z', duration: '', rrule: '', inputs: null },
-    ],
+    ['nothing in the optional fields', { ...NEW, end: '2030-01-31T10:00:00Z', duration: '', rrule: '', inputs: null }],
     ['fields that nobody knows', { ...NEW, duration: HOUR, title: ['x'], 'a\0': '\ud800' }],
   ])('has %s', (_, sent) => expect(parse(sent)).toEqual(expected));
 
@@ -49,9 +46,7 @@ describe('a text that is no JSON object is refused', () => {
   const deep = '['.repeat(5000) + ']'.repeat(5000);
   test.each(['', 'x', '[]', 'null', '"a"', '7', deep, '{"agent_id":"a\0"}'])('%.20s', (text) => {
     expect(sentenceOf(() => parseNewScheduling(text))).toBe('Unable to parse scheduling information');
-    expect(sentenceOf(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe(
-      'Unparsable scheduling information',
-    );
+    expect(sentenceOf(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe('Unparsable scheduling information');
   });
 });
 
@@ -104,9 +99,7 @@ test('neither or both of end and duration are refused', () => {
 });
 
 test('a missing start is refused', () => {
-  expect(sentenceOf(() => parse({ agent_id: 'a', duration: HOUR }))).toMatch(
-    /^'start' must be specified; allowed is/,
-  );
+  expect(sentenceOf(() => parse({ agent_id: 'a', duration: HOUR }))).toMatch(/^'start' must be specified; allowed is/);
 });
 
 test('a rule without all of start, end and duration is refused', () => {
@@ -121,8 +114,7 @@ test('a rule without all of start, end and duration is refused', () => {
 
 test('an end that is not after the start is refused', () => {
   for (const end of ['2030-01-31T09:00:00Z', '2029-01-31T09:00:00Z']) {
-    const both =
-      /^The value of 'end' is .*; allowed is a time after 'start', which is 2030-01-31T09:00:00.000Z$/;
+    const both = /^The value of 'end' is .*; allowed is a time after 'start', which is 2030-01-31T09:00:00.000Z$/;
     expect(sentenceOf(() => parse({ ...NEW, end }))).toMatch(both);
     expect(sentenceOf(() => parse({ ...NEW, end, duration: HOUR, rrule: 'FREQ=DAILY' }))).toMatch(both);
     expect(sentenceOf(() => periodOf({ end: new Date(end) }, { start: START, end: END }))).toMatch(both);
@@ -139,21 +131,13 @@ test('a recording of more than 30 days is refused, but not a rule for longer', (
 });
 
 describe('an agent without a name that can be one is refused', () => {
-  test.each([undefined, null, '', ' ', 'a\0', 'a\nb', '\ud800', 'x'.repeat(256), 7, ['a'], {}])(
-    '%.20j',
-    (agent) => {
-      const sentence =
-        /^Unable to parse device: the value of 'agent_id' is .*; allowed are 1 to 255 characters/;
-      expect(sentenceOf(() => parse({ ...NEW, duration: HOUR, agent_id: agent }))).toMatch(sentence);
-    },
-  );
+  test.each([undefined, null, '', ' ', 'a\0', 'a\nb', '\ud800', 'x'.repeat(256), 7, ['a'], {}])('%.20j', (agent) => {
+    const sentence = /^Unable to parse device: the value of 'agent_id' is .*; allowed are 1 to 255 characters/;
+    expect(sentenceOf(() => parse({ ...NEW, duration: HOUR, agent_id: agent }))).toMatch(sentence);
+  });
   test('but only after all else, and a change may name none either', () => {
-    expect(sentenceOf(() => parse({ start: NEW.start }))).toBe(
-      "Either 'end' or 'duration' must be specified",
-    );
-    expect(sentenceOf(() => change({ duration: HOUR, agent_id: 'a\0' }))).toMatch(
-      /^Unable to parse device: /,
-    );
+    expect(sentenceOf(() => parse({ start: NEW.start }))).toBe("Either 'end' or 'duration' must be specified");
+    expect(sentenceOf(() => change({ duration: HOUR, agent_id: 'a\0' }))).toMatch(/^Unable to parse device: /);
   });
 });
 
@@ -169,9 +153,12 @@ describe('inputs that are no list of names are refused', () => {
 test('a change holds what was sent and nothing else', () => {
   expect(change({ duration: '60000' })).toEqual({ durationMs: 60_000 });
   expect(change({ end: '2030-01-31T10:00:00Z', agent_id: '', start: null })).toEqual({ end: END });
-  expect(
-    change({ agent_id: 'b', start: NEW.start, end: '2030-01-31T10:00:00Z', inputs: [], other: 1 }),
-  ).toEqual({ agentId: 'b', start: START, end: END, inputs: [] });
+  expect(change({ agent_id: 'b', start: NEW.start, end: '2030-01-31T10:00:00Z', inputs: [], other: 1 })).toEqual({
+    agentId: 'b',
+    start: START,
+    end: END,
+    inputs: [],
+  });
 });
 
 test('a rule is for new events only', () => {

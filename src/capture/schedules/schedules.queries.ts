@@ -19,20 +19,11 @@ export async function processingOf(db: Queryable, eventId: string): Promise<Proc
 }
 
 /** The schedules of events, by the events' identifiers, in one query; events that are not scheduled have none. */
-export async function schedulesOf(
-  db: Queryable,
-  eventIds: readonly string[],
-): Promise<Map<string, Schedule>> {
+export async function schedulesOf(db: Queryable, eventIds: readonly string[]): Promise<Map<string, Schedule>> {
   if (eventIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('schedules')
-    .select([
-      'event_id as eventId',
-      'agent_id as agentId',
-      'start_date as start',
-      'end_date as end',
-      'inputs',
-    ])
+    .select(['event_id as eventId', 'agent_id as agentId', 'start_date as start', 'end_date as end', 'inputs'])
     .where(sql<boolean>`event_id = ANY(${[...eventIds]})`)
     .execute();
   return new Map(rows.map((schedule) => [schedule.eventId, schedule]));

@@ -48,9 +48,7 @@ const Milliseconds = z
 /** The fields that say when, and of which inputs; a change takes the same. */
 const FIELDS = {
   start: moment('start').describe('When it starts, in UTC; of a rule, when its period does.'),
-  end: moment('end')
-    .optional()
-    .describe('When it ends, in UTC, or else `duration`; of a rule, when its period does.'),
+  end: moment('end').optional().describe('When it ends, in UTC, or else `duration`; of a rule, when its period does.'),
   duration: z
     .union(
       [

@@ -162,9 +162,7 @@ export async function changeSchedule(trx: Transaction, change: ScheduleChange): 
     })
     .where('event_id', '=', from.eventId);
   const { agentId } = to ?? from;
-  await refusingOverlaps({ agentId, gapMs, occurrences: [{ ...(to ?? from), title }] }, () =>
-    update.execute(),
-  );
+  await refusingOverlaps({ agentId, gapMs, occurrences: [{ ...(to ?? from), title }] }, () => update.execute());
 }
 
 /**

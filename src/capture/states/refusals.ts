@@ -28,11 +28,10 @@ export const RULE_INCOMPLETE = refusal(
   400,
   "'start', 'end' and 'duration' must be specified when 'rrule' is specified",
 );
-export const INVALID_RULE = refusal(
-  400,
-  (rule: string, reason: string) => `Invalid RRule: ${rule}: ${reason}`,
-  ['FREQ=SECONDLY', "FREQ is 'SECONDLY'; allowed is DAILY, WEEKLY, MONTHLY or YEARLY"],
-);
+export const INVALID_RULE = refusal(400, (rule: string, reason: string) => `Invalid RRule: ${rule}: ${reason}`, [
+  'FREQ=SECONDLY',
+  "FREQ is 'SECONDLY'; allowed is DAILY, WEEKLY, MONTHLY or YEARLY",
+]);
 export const NO_OCCURRENCES = refusal(400, 'The date range provided did not include any events');
 export const PERIODS_OVERLAP = refusal(400, 'RRULE periods overlap');
 

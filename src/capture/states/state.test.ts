@@ -47,8 +47,7 @@ test('nothing but the writer of schedules and the search for missed recordings w
     for (const file of await readdir(join(PROJECT, folder), { recursive: true })) {
       if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
       const text = await readFile(join(PROJECT, folder, file), 'utf8');
-      if (/set\(\{[^}]*\brecording_state\b|SET recording_state\b/.test(text))
-        writing.push(join(folder, file));
+      if (/set\(\{[^}]*\brecording_state\b|SET recording_state\b/.test(text)) writing.push(join(folder, file));
     }
   }
   const writers = ['src/capture/reports/missed-recordings.ts', 'src/capture/schedules/write-schedules.ts'];

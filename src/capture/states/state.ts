@@ -111,12 +111,7 @@ export function awaitsDelivery(event: Recorded, hasMedia: boolean): boolean {
 export async function findProgress(db: Queryable, eventId: string): Promise<RecordingProgress | undefined> {
   const event = await db
     .selectFrom('events')
-    .select([
-      'agent_id',
-      'recording_state',
-      'processing_state',
-      hasMedia(sql.ref('events.id')).as('recorded'),
-    ])
+    .select(['agent_id', 'recording_state', 'processing_state', hasMedia(sql.ref('events.id')).as('recorded')])
     .where('id', '=', eventId)
     .executeTakeFirst();
   return event && progressOf(event, Boolean(event.recorded));
@@ -153,7 +148,5 @@ export interface Schedule extends Period {
 
 /** Whether two schedules want the same time of the same agent. */
 export function isSamePlace(a: Schedule, b: Schedule): boolean {
-  return (
-    a.agentId === b.agentId && a.start.getTime() === b.start.getTime() && a.end.getTime() === b.end.getTime()
-  );
+  return a.agentId === b.agentId && a.start.getTime() === b.start.getTime() && a.end.getTime() === b.end.getTime();
 }

@@ -17,11 +17,7 @@ export async function insertAttachments(
   attachments: readonly NewAttachment[],
 ): Promise<void> {
   if (attachments.length === 0) return;
-  const there = await trx
-    .selectFrom('attachments')
-    .select('flavor')
-    .where('event_id', '=', eventId)
-    .execute();
+  const there = await trx.selectFrom('attachments').select('flavor').where('event_id', '=', eventId).execute();
   const flavors = new Set(there.map(({ flavor }) => flavor));
   const wanted = attachments.filter(({ flavor }) => !flavors.has(flavor));
   const dropped = attachments.filter(({ flavor }) => flavors.has(flavor));

@@ -34,10 +34,7 @@ test.each([
   ['01:30:00.500', {}],
   ['01:30:01', { duration: 5_401_000 }],
   ['', { duration: null }],
-])(
-  'the duration "%s" of an event of 5,400.5 seconds changes %o: whole seconds are shown',
-  (duration, changes) => {
-    const current = { ...newEventColumns(new Map(), NOW), duration: 5_400_500 };
-    expect(changedColumns(new Map([['duration', duration]]), current)).toEqual(changes);
-  },
-);
+])('the duration "%s" of an event of 5,400.5 seconds changes %o: whole seconds are shown', (duration, changes) => {
+  const current = { ...newEventColumns(new Map(), NOW), duration: 5_400_500 };
+  expect(changedColumns(new Map([['duration', duration]]), current)).toEqual(changes);
+});

@@ -1,13 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { CatalogValues } from '#metadata/catalog.ts';
-import {
-  type Columns,
-  columnsOf,
-  differingColumns,
-  givenColumns,
-  textIn,
-  valuesOf,
-} from '#metadata/columns.ts';
+import { type Columns, columnsOf, differingColumns, givenColumns, textIn, valuesOf } from '#metadata/columns.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
 import { UNPARSABLE_METADATA, unfit } from '#metadata/refusals.ts';
 import { formatDuration, parseDateTime, parseDuration, parseTime } from '#metadata/time.ts';
@@ -21,8 +14,7 @@ const WITHOUT_SECONDS = /^(\d{2}:\d{2})Z?$/;
 const IDENTIFIER = /^(?!\.\.?$)[A-Za-z0-9._~:@-]{1,255}$/;
 
 /** The columns of an event that its default catalog fills. */
-export type MetadataColumns = Columns<EventField> &
-  Pick<Selectable<Event>, 'series_id' | 'start_date' | 'duration'>;
+export type MetadataColumns = Columns<EventField> & Pick<Selectable<Event>, 'series_id' | 'start_date' | 'duration'>;
 
 /**
  * The columns for a new event from the values of `dublincore/episode`. Without a start, recording began now; with a
@@ -70,9 +62,7 @@ export function changedColumns(values: CatalogValues, current: MetadataColumns):
 }
 
 /** The values of `dublincore/episode` of an event, by field; the start as one instant. */
-export function episodeValues(
-  event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created'>,
-): CatalogValues {
+export function episodeValues(event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created'>): CatalogValues {
   return valuesOf(EVENT_CORE_FIELDS, event)
     .set('isPartOf', event.series_id ?? '')
     .set('startDate', event.start_date.toISOString())

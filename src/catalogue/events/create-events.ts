@@ -125,9 +125,7 @@ function decideCreation(
   if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);
   if (references.taken) throw IDENTIFIER_TAKEN(id ?? '');
   if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);
-  const own = occurrences?.map(scheduledColumns) ?? [
-    { id: id ?? randomUUID(), title, start_date, created, duration },
-  ];
+  const own = occurrences?.map(scheduledColumns) ?? [{ id: id ?? randomUUID(), title, start_date, created, duration }];
   const shared = {
     ...columns,
     presenters: [...references.presenters],
@@ -141,9 +139,7 @@ function decideCreation(
     actor: principal.username,
     rows: { kind: 'new', own, shared },
     schedules:
-      recordings && occurrences
-        ? { ...recordings, occurrences, processing, gapMs, recordingState }
-        : undefined,
+      recordings && occurrences ? { ...recordings, occurrences, processing, gapMs, recordingState } : undefined,
     recording: recordingState ? [recordingState] : [],
     acl: acl ?? undefined,
     catalogs,

@@ -49,9 +49,7 @@ export async function deleteEvent(
     const { username: actor } = principal;
     const { title, read_roles: readRoles, series_id } = gone;
     const seriesId = series_id ?? undefined;
-    await recordChanges(trx, [
-      { kind: 'event.deleted', eventId: id, seriesId, actor, readRoles, data: { title } },
-    ]);
+    await recordChanges(trx, [{ kind: 'event.deleted', eventId: id, seriesId, actor, readRoles, data: { title } }]);
     return objectKeys;
   });
   await staging.discard(keys);

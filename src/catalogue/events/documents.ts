@@ -16,9 +16,7 @@ export async function insertDocuments(
   if (documents.length === 0) return;
   await trx
     .insertInto('event_documents')
-    .values(
-      documents.map(({ flavor, filename, content }) => ({ event_id: eventId, flavor, filename, content })),
-    )
+    .values(documents.map(({ flavor, filename, content }) => ({ event_id: eventId, flavor, filename, content })))
     .onConflict((same) => same.columns(['event_id', 'flavor']).doNothing())
     .execute();
 }

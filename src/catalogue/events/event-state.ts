@@ -85,11 +85,7 @@ export async function lockEvent(
   trx: Transaction,
   id: string,
   { principal, rights = 'acl' }: Sender,
-  {
-    referred = {},
-    missing,
-    denied,
-  }: { referred?: Referred; missing: (id: string) => Error; denied: () => Error },
+  { referred = {}, missing, denied }: { referred?: Referred; missing: (id: string) => Error; denied: () => Error },
 ): Promise<EventState> {
   const may = (of: 'events' | 'series', action: Action) =>
     rights === 'acl' ? mayAccess(of, principal, action) : sql<boolean>`true`;
@@ -165,9 +161,7 @@ function stateOf(found: Found, seriesFound: boolean): EventState {
   return {
     row,
     acl: effectiveAcl(row, ownEntries, seriesEntries),
-    catalogs: new Map(
-      Object.entries(catalogs).map(([flavor, fields]) => [flavor, new Map(Object.entries(fields))]),
-    ),
+    catalogs: new Map(Object.entries(catalogs).map(([flavor, fields]) => [flavor, new Map(Object.entries(fields))])),
     tracks,
     schedule: inputs
       ? {
@@ -178,8 +172,7 @@ function stateOf(found: Found, seriesFound: boolean): EventState {
           inputs,
         }
       : undefined,
-    processing:
-      workflow === null ? undefined : { workflow, configuration: configuration as Record<string, string> },
+    processing: workflow === null ? undefined : { workflow, configuration: configuration as Record<string, string> },
     progress: progressOf(row, hasMedia),
     references: { seriesFound, presenters: referredPresenters, agentKnown },
   };

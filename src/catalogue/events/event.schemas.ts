@@ -31,9 +31,7 @@ export const Event = z
         .int()
         .nullable()
         .optional()
-        .describe(
-          'In milliseconds. Before 1.4.0 `start` and `duration` are those of the scheduled recording.',
-        ),
+        .describe('In milliseconds. Before 1.4.0 `start` and `duration` are those of the scheduled recording.'),
       processing_state: ProcessingState,
       status: z
         .string()

@@ -48,12 +48,8 @@ function eventRows(database: Queryable) {
 /** What the API tells of an event's series and publications, without loading them. */
 function withSummary<O>(query: SelectQueryBuilder<DB, 'events', O>) {
   return query.select([
-    sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as(
-      'channels',
-    ),
+    sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as('channels'),
     sql<boolean>`EXISTS (SELECT 1 FROM publication_elements
-      WHERE event_id = events.id AND publication_id IS NOT NULL AND flavor LIKE '%/preview')`.as(
-      'has_previews',
-    ),
+      WHERE event_id = events.id AND publication_id IS NOT NULL AND flavor LIKE '%/preview')`.as('has_previews'),
   ]);
 }

@@ -5,18 +5,14 @@ import { EVENT_ID, SERIES_ID, TRACK_ID } from './examples.ts';
 
 export { EVENT_MISSING };
 /** As endpoints about media and scheduling say it. */
-export const UNABLE_TO_FIND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [
-  EVENT_ID,
-]);
+export const UNABLE_TO_FIND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [EVENT_ID]);
 /** As it is said where an event is deleted. */
 export const NOTHING_TO_DELETE = refusal(404, (id: string) => id, [EVENT_ID]);
 /** Of some part of an event. */
 export const GONE = refusal(404, 'The resource you requested does not exist.');
-export const IDENTIFIER_TAKEN = refusal(
-  409,
-  (id: string) => `An event with the identifier '${id}' exists already.`,
-  [EVENT_ID],
-);
+export const IDENTIFIER_TAKEN = refusal(409, (id: string) => `An event with the identifier '${id}' exists already.`, [
+  EVENT_ID,
+]);
 export const NO_SUCH_SERIES = refusal(
   400,
   (id: string) => `Unable to retrieve series dublincore catalog for the series ${id}`,
@@ -24,21 +20,13 @@ export const NO_SUCH_SERIES = refusal(
 );
 
 /** A workflow is active, which the access control list must not change under. */
-export const ACL_LOCKED = refusal(
-  400,
-  'Unable to update the ACL of this event as it is currently processing.',
-);
+export const ACL_LOCKED = refusal(400, 'Unable to update the ACL of this event as it is currently processing.');
 /** As the endpoints of the access control list say it. */
 export const ACL_LOCKED_HERE = refusal(403, '');
-export const ACL_FULL = refusal(
-  400,
-  (most: number) => `An access control list has at most ${most} entries.`,
-  [2000],
-);
+export const ACL_FULL = refusal(400, (most: number) => `An access control list has at most ${most} entries.`, [2000]);
 export const NO_ACL_ENTRY = refusal(
   404,
-  (action: string, role: string) =>
-    `Unable to find an access control entry with action '${action}' and role '${role}'`,
+  (action: string, role: string) => `Unable to find an access control entry with action '${action}' and role '${role}'`,
   ['read', 'ROLE_STUDENT'],
 );
 
@@ -60,8 +48,7 @@ export const NO_FLAVOR = refusal(
 );
 export const MANDATORY_CATALOG = refusal(
   403,
-  (type: string, id: string) =>
-    `Unable to delete mandatory metadata catalog with type '${type}' for event '${id}'`,
+  (type: string, id: string) => `Unable to delete mandatory metadata catalog with type '${type}' for event '${id}'`,
   ['dublincore/episode', EVENT_ID],
 );
 
@@ -83,28 +70,15 @@ export const TRACKS_LOCKED = refusal(
   [EVENT_ID],
 );
 
-export const NOT_SCHEDULED = refusal(
-  400,
-  "The part 'scheduling' is for events that are scheduled; this one is not.",
-);
-export const NOT_SCHEDULED_ANY_MORE = refusal(
-  409,
-  (id: string) => `The event '${id}' is not scheduled any more.`,
-  [EVENT_ID],
-);
-export const RECORDED_ALREADY = refusal(
-  409,
-  (id: string) => `The recording of the event '${id}' has come already.`,
-  [EVENT_ID],
-);
-export const RECORDING_BEGUN = refusal(
-  400,
-  "Scheduling can't be changed for events whose recording has begun.",
-);
-export const UPLOADED_ALREADY = refusal(
-  400,
-  "Processing can't be updated for events that are already uploaded.",
-);
+export const NOT_SCHEDULED = refusal(400, "The part 'scheduling' is for events that are scheduled; this one is not.");
+export const NOT_SCHEDULED_ANY_MORE = refusal(409, (id: string) => `The event '${id}' is not scheduled any more.`, [
+  EVENT_ID,
+]);
+export const RECORDED_ALREADY = refusal(409, (id: string) => `The recording of the event '${id}' has come already.`, [
+  EVENT_ID,
+]);
+export const RECORDING_BEGUN = refusal(400, "Scheduling can't be changed for events whose recording has begun.");
+export const UPLOADED_ALREADY = refusal(400, "Processing can't be updated for events that are already uploaded.");
 export const SEVERAL_EVENTS = refusal(
   400,
   "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",

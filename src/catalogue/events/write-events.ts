@@ -22,9 +22,7 @@ import { type NewTrack, trackRow } from './tracks.ts';
 export type EventPart = 'metadata' | 'acl' | 'scheduling' | 'processing' | 'tracks';
 
 /** What sets new events of one request apart. */
-export type OwnColumns = Required<
-  Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>
->;
+export type OwnColumns = Required<Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>>;
 
 /** What is written of events, new ones or such as are locked; of what is not given nothing changes. */
 export interface EventWrite {

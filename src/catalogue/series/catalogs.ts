@@ -9,11 +9,7 @@ import type { SeriesRow } from './json.ts';
 export type FilledCatalog = [catalog: MetadataCatalog, values: CatalogValues];
 
 /** All catalogs of a series in the order of the configuration; those never stored are empty. */
-export async function catalogsOf(
-  db: Queryable,
-  series: SeriesRow,
-  catalogs: CatalogSet,
-): Promise<FilledCatalog[]> {
+export async function catalogsOf(db: Queryable, series: SeriesRow, catalogs: CatalogSet): Promise<FilledCatalog[]> {
   const stored = (await storedCatalogs(db, 'series', [series.id])).get(series.id);
   return catalogs.all.map((catalog) => [
     catalog,

@@ -17,9 +17,7 @@ export function seriesColumns(values: CatalogValues): Partial<MetadataColumns> {
 }
 
 /** The values of `dublincore/series` of a series, by field. */
-export function seriesValues(
-  series: MetadataColumns & Pick<Selectable<Series>, 'id' | 'creator'>,
-): CatalogValues {
+export function seriesValues(series: MetadataColumns & Pick<Selectable<Series>, 'id' | 'creator'>): CatalogValues {
   return valuesOf(SERIES_CORE_FIELDS, series).set('createdBy', series.creator).set('identifier', series.id);
 }
 

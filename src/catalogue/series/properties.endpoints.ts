@@ -58,8 +58,7 @@ function fitting(bytes: number) {
     .string()
     .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: UNPARSABLE, abort: true })
     .refine((text) => Buffer.byteLength(text) <= bytes, {
-      error: ({ input }) =>
-        `'${String(input).slice(0, 50).toWellFormed()}...' is longer than ${bytes} bytes of UTF-8.`,
+      error: ({ input }) => `'${String(input).slice(0, 50).toWellFormed()}...' is longer than ${bytes} bytes of UTF-8.`,
     });
 }
 
@@ -155,9 +154,7 @@ export const putProperties = defineEndpoint({
     const { principal } = c.var;
     const text = (await fields()).get('properties') ?? '';
     const changes = parseProperties(text);
-    await inTransaction(database, (trx) =>
-      mergeProperties(trx, { principal, id: params.series_id, changes }),
-    );
+    await inTransaction(database, (trx) => mergeProperties(trx, { principal, id: params.series_id, changes }));
     // As it was sent: a value that is no string stays what it is, although it is stored as one.
     return c.body(text, 200, { 'Content-Type': mediaType(c.var.version), Vary: 'Accept' });
   },

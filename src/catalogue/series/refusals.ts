@@ -1,20 +1,14 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { SERIES_ID } from './examples.ts';
 
-export const SERIES_MISSING = refusal(404, (id: string) => `Cannot find a series with id '${id}'.`, [
-  SERIES_ID,
-]);
+export const SERIES_MISSING = refusal(404, (id: string) => `Cannot find a series with id '${id}'.`, [SERIES_ID]);
 /** As some endpoints say it. */
-export const AN_SERIES_MISSING = refusal(404, (id: string) => `Cannot find an series with id '${id}'.`, [
-  SERIES_ID,
-]);
+export const AN_SERIES_MISSING = refusal(404, (id: string) => `Cannot find an series with id '${id}'.`, [SERIES_ID]);
 /** As updates say it. */
 export const GONE = refusal(404, 'The resource you requested does not exist.');
-export const IDENTIFIER_TAKEN = refusal(
-  409,
-  (id: string) => `A series with the identifier '${id}' exists already.`,
-  [SERIES_ID],
-);
+export const IDENTIFIER_TAKEN = refusal(409, (id: string) => `A series with the identifier '${id}' exists already.`, [
+  SERIES_ID,
+]);
 export const METADATA_MISSING = refusal(400, "Required parameter 'metadata' is missing or invalid");
 export const NO_CATALOG = refusal(
   404,
@@ -23,8 +17,7 @@ export const NO_CATALOG = refusal(
 );
 export const MANDATORY_CATALOG = refusal(
   403,
-  (type: string, id: string) =>
-    `Unable to delete mandatory metadata catalog with type '${type}' for series '${id}'`,
+  (type: string, id: string) => `Unable to delete mandatory metadata catalog with type '${type}' for series '${id}'`,
   ['dublincore/series', SERIES_ID],
 );
 export const TYPE_MISSING = refusal(
@@ -35,8 +28,7 @@ export const TYPE_MISSING = refusal(
 );
 export const NO_FLAVOR = refusal(
   400,
-  (type: string, common: string) =>
-    `Unable to parse flavor '${type}' it should look something like ${common}.`,
+  (type: string, common: string) => `Unable to parse flavor '${type}' it should look something like ${common}.`,
   ['text', 'dublincore/series'],
 );
 /** Also of properties: the sentence names the wrong parameter, and clients know it so. */
@@ -56,8 +48,6 @@ export const PROPERTIES_TOO_LONG = refusal(
 /** Of the filter by creation. */
 export const UNPARSABLE_START = refusal(400, 'Unable to parse createdFrom parameter.');
 export const UNPARSABLE_END = refusal(400, 'Unable to parse createdTo parameter.');
-export const NO_THEME = refusal(
-  400,
-  (text: string) => `Unable to parse the theme id '${text}' into a number`,
-  ['blue'],
-);
+export const NO_THEME = refusal(400, (text: string) => `Unable to parse the theme id '${text}' into a number`, [
+  'blue',
+]);

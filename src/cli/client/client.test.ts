@@ -105,11 +105,7 @@ test('a fault is told with its stack and with what caused it', () => {
 const SEVERAL = new AggregateError([new Error('connect ECONNREFUSED ::1:5432'), new Error('other')]);
 test.each([
   ['the first of several errors', SEVERAL, ['Caused by: connect ECONNREFUSED ::1:5432']],
-  [
-    'a cause at any depth',
-    new TypeError('x', { cause: SEVERAL }),
-    ['Caused by: connect ECONNREFUSED ::1:5432'],
-  ],
+  ['a cause at any depth', new TypeError('x', { cause: SEVERAL }), ['Caused by: connect ECONNREFUSED ::1:5432']],
   ['a cause that is a text', new Error('x', { cause: 'a text' }), ['Caused by: a text']],
   ['no cause that is an object', new Error('x', { cause: { password: 's3cret' } }), []],
 ])('causes reports %s', (_, error, told) => expect(causes(error)).toEqual(told));

@@ -20,18 +20,8 @@ interface Operation {
   reason: string | null;
 }
 
-async function workflowProgress(
-  server: Server,
-  eventId: string,
-  signal: AbortSignal,
-): Promise<WorkflowProgress> {
-  const response = await get(
-    server,
-    `/admin/events/${encodeURIComponent(eventId)}/workflows`,
-    signal,
-    {},
-    [403],
-  );
+async function workflowProgress(server: Server, eventId: string, signal: AbortSignal): Promise<WorkflowProgress> {
+  const response = await get(server, `/admin/events/${encodeURIComponent(eventId)}/workflows`, signal, {}, [403]);
   // For administrators alone.
   if (response.status === 403) return summarise([]);
   const [latest] = (await response.json()) as { operations: Operation[] }[];

@@ -20,9 +20,7 @@ export interface NewEvent {
 /** The fields of `POST /api/events` without the files, as JSON. */
 export function fieldsOf({ title, description, series, workflow, read }: NewEvent): Record<string, string> {
   const values = { title, description, isPartOf: series };
-  const fields = Object.entries(values).flatMap(([id, value]) =>
-    value === undefined ? [] : [{ id, value }],
-  );
+  const fields = Object.entries(values).flatMap(([id, value]) => (value === undefined ? [] : [{ id, value }]));
   const entries = read.map((role) => ({ allow: true, role, action: 'read' }));
   return {
     acl: JSON.stringify(entries.length > 0 ? entries : null),

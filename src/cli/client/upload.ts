@@ -116,19 +116,13 @@ export async function upload(
   });
   const body = await text(response);
   if (response.statusCode !== 201) {
-    throw new CommandError(
-      `The server refused the recording (${response.statusCode}): ${errorSentence(body)}`,
-    );
+    throw new CommandError(`The server refused the recording (${response.statusCode}): ${errorSentence(body)}`);
   }
   await sent;
   return (JSON.parse(body) as { identifier: string }).identifier;
 }
 
-async function* counted(
-  chunks: AsyncGenerator<Buffer>,
-  total: number,
-  onProgress: OnProgress,
-): AsyncGenerator<Buffer> {
+async function* counted(chunks: AsyncGenerator<Buffer>, total: number, onProgress: OnProgress): AsyncGenerator<Buffer> {
   let sent = 0;
   for await (const chunk of chunks) {
     yield chunk;

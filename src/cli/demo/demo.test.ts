@@ -99,10 +99,6 @@ test('where lines cannot be overwritten, progress is a line for each quarter, no
 });
 
 test('lengths and sizes are told as people read them', () => {
-  expect([0, 20_023, 3_599_600, 3_723_000].map(formatDuration)).toEqual([
-    ...['0:00', '0:20', '1:00:00', '1:02:03'],
-  ]);
-  expect([0, 999, 18_800_000, 50e9].map(formatBytes)).toEqual([
-    ...['0 bytes', '999 bytes', '18.8 MB', '50.0 GB'],
-  ]);
+  expect([0, 20_023, 3_599_600, 3_723_000].map(formatDuration)).toEqual([...['0:00', '0:20', '1:00:00', '1:02:03']]);
+  expect([0, 999, 18_800_000, 50e9].map(formatBytes)).toEqual([...['0 bytes', '999 bytes', '18.8 MB', '50.0 GB']]);
 });

@@ -21,16 +21,7 @@ const SIZE_AND_RATE = 'size=1280x720:rate=25';
 
 /** Picture and sound as a camera delivers them: playable in a browser as it is. */
 const PRESENTER = [
-  ...[
-    '-f',
-    'lavfi',
-    '-i',
-    `testsrc2=${SIZE_AND_RATE}`,
-    '-f',
-    'lavfi',
-    '-i',
-    'sine=frequency=330:beep_factor=4',
-  ],
+  ...['-f', 'lavfi', '-i', `testsrc2=${SIZE_AND_RATE}`, '-f', 'lavfi', '-i', 'sine=frequency=330:beep_factor=4'],
   ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50'],
   ...['-c:a', 'aac', '-b:a', '128k'],
 ];

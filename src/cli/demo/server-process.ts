@@ -43,9 +43,7 @@ export async function startServer(
   // To the server this is its second signal.
   interrupts.hurry.addEventListener('abort', () => child.kill('SIGTERM'));
   const ended = new AbortController();
-  child.on('error', (error) =>
-    ended.abort(new CommandError(`The server cannot be started: ${error.message}`)),
-  );
+  child.on('error', (error) => ended.abort(new CommandError(`The server cannot be started: ${error.message}`)));
   child.on('exit', (code, signal) =>
     ended.abort(new CommandError(`The server ended (${signal ?? `exit code ${code}`}):\n${tail(log)}`)),
   );

@@ -21,11 +21,7 @@ export interface Command {
 }
 
 /** Splits arguments into options and others. @throws {CommandError} with the usage, naming what is wrong */
-export function splitArguments<T extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: T,
-  usage: string,
-) {
+export function splitArguments<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T, usage: string) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {

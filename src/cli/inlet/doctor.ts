@@ -57,9 +57,7 @@ export const doctorCommand: Command = {
       await opened.storage?.close();
       await opened.client?.end().catch(() => undefined);
     }
-    print(
-      failed === 0 ? 'Everything works.' : `${failed} ${failed === 1 ? 'part does' : 'parts do'} not work.`,
-    );
+    print(failed === 0 ? 'Everything works.' : `${failed} ${failed === 1 ? 'part does' : 'parts do'} not work.`);
     return failed === 0 ? 0 : 1;
   },
 };

@@ -50,16 +50,13 @@ test('what no worker starts with is no part that works', async () => {
   expect(here).toMatch(/^ok {4}definitions +\d+ workflows, 0 metadata catalogs of the site/m);
 });
 
-test.each(['--text', '--series'])(
-  'a comma in %s of events is refused: it ends a filter of the API',
-  async (option) => {
-    const listing = eventsCommand.run([option, 'Smith, John'], {
-      environment: {},
-      signal: AbortSignal.abort(new Error('It asked the server.')),
-      print: () => undefined,
-      screen: process.stderr,
-    });
-    const sentence = `${option} is "Smith, John"; a comma ends a filter of the API, and nothing can escape it.`;
-    await expect(listing).rejects.toThrow(sentence);
-  },
-);
+test.each(['--text', '--series'])('a comma in %s of events is refused: it ends a filter of the API', async (option) => {
+  const listing = eventsCommand.run([option, 'Smith, John'], {
+    environment: {},
+    signal: AbortSignal.abort(new Error('It asked the server.')),
+    print: () => undefined,
+    screen: process.stderr,
+  });
+  const sentence = `${option} is "Smith, John"; a comma ends a filter of the API, and nothing can escape it.`;
+  await expect(listing).rejects.toThrow(sentence);
+});

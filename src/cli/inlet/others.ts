@@ -26,8 +26,7 @@ export const migrateCommand: Command = {
 /** `user`: the same as `npm run user`. */
 export const userCommand: Command = {
   usage: `npm run inlet -- user ...\n\n${USER_USAGE}`,
-  run: async (args, { environment }) =>
-    become(process.execPath, [program('launch.ts'), 'user', ...args], environment),
+  run: async (args, { environment }) => become(process.execPath, [program('launch.ts'), 'user', ...args], environment),
 };
 
 /** `demo`: the same as `npm run demo`. */
@@ -45,6 +44,5 @@ const ROLES: Record<Role, string> = {
 /** `main`, `api`, `worker`: become that role, which is what `npm start`, `npm run api` and `npm run worker` do. */
 export const roleCommand = (role: Role): Command => ({
   usage: `npm run inlet -- ${role} [--runtime deno|node]\n\nRuns ${ROLES[role]}, until a signal ends it.`,
-  run: async (args, { environment }) =>
-    become(process.execPath, [program('launch.ts'), role, ...args], environment),
+  run: async (args, { environment }) => become(process.execPath, [program('launch.ts'), role, ...args], environment),
 });

@@ -29,10 +29,7 @@ export interface RememberedEvent {
  *
  * @param recording all that makes it another recording, as JSON may say it
  */
-export async function rememberedEvent(
-  environment: NodeJS.ProcessEnv,
-  recording: unknown,
-): Promise<RememberedEvent> {
+export async function rememberedEvent(environment: NodeJS.ProcessEnv, recording: unknown): Promise<RememberedEvent> {
   const name = createHash('sha256').update(JSON.stringify(recording)).digest('hex');
   const path = join(await folderOf(environment, 'events'), name);
   const identifier = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

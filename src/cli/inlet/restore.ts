@@ -44,14 +44,10 @@ export const restoreCommand: Command = {
       await prepare(url, manifest, replace);
       const client = await openClient(url, NAME);
       const parts = { client, storage, replace, signal, onProgress };
-      const lacking = await restoreBackup(folder, manifest, parts).finally(() =>
-        client.end().catch(() => undefined),
-      );
+      const lacking = await restoreBackup(folder, manifest, parts).finally(() => client.end().catch(() => undefined));
       await applyMigrations(url);
       for (const { key, reason } of lacking) print(`${key}: ${reason}`);
-      print(
-        `Everything is as it was on ${manifest.taken}${lacking.length > 0 ? ', but for these objects' : ''}.`,
-      );
+      print(`Everything is as it was on ${manifest.taken}${lacking.length > 0 ? ', but for these objects' : ''}.`);
       return lacking.length === 0 ? 0 : 1;
     } catch (error) {
       const isExpected = error instanceof BackupDamaged || error instanceof NotToBeReplaced;
@@ -73,18 +69,14 @@ async function prepare(url: string, manifest: Manifest, replace: boolean): Promi
   const known = await allMigrations();
   const unknown = manifest.migrations.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw new CommandError(
-      `The backup is of version ${manifest.version}, later than this one (${unknown[0]}).`,
-    );
+    throw new CommandError(`The backup is of version ${manifest.version}, later than this one (${unknown[0]}).`);
   }
   const client = await openClient(url, NAME);
   try {
     await requireUnused(client, replace);
     const later = (await appliedMigrations(client)).filter((name) => !manifest.migrations.includes(name));
     if (later.length > 0) {
-      throw new CommandError(
-        `The database is of a later version than the backup (${later[0]}); give an empty one.`,
-      );
+      throw new CommandError(`The database is of a later version than the backup (${later[0]}); give an empty one.`);
     }
   } finally {
     await client.end();

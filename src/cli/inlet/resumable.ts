@@ -77,8 +77,7 @@ export async function sendResumably(
   return {
     id: decodeURIComponent(new URL(upload.url ?? '').pathname.split('/').at(-1) ?? ''),
     forget: async () => {
-      for (const { urlStorageKey } of await upload.findPreviousUploads())
-        await urlStorage.removeUpload(urlStorageKey);
+      for (const { urlStorageKey } of await upload.findPreviousUploads()) await urlStorage.removeUpload(urlStorageKey);
     },
   };
 }

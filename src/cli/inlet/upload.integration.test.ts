@@ -32,9 +32,7 @@ const front = createServer((incoming, answer) => {
 /** Sends a request on to the server. */
 function handOn(incoming: IncomingMessage, onAnswer: (response: IncomingMessage) => void) {
   const { method, headers, url: path } = incoming;
-  return incoming.pipe(
-    request({ port: served.server.port, host: '127.0.0.1', path, method, headers }, onAnswer),
-  );
+  return incoming.pipe(request({ port: served.server.port, host: '127.0.0.1', path, method, headers }, onAnswer));
 }
 
 beforeAll(async () => {

@@ -45,9 +45,7 @@ export const uploadCommand: Command = {
     const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
     if (positionals.length === 0) throw wrongArguments('FILE is missing.', USAGE);
     const server = serverOf(values, terminal.environment, USAGE);
-    const files = await Promise.all(
-      positionals.map((name) => fileOf(callersFolder(terminal.environment), name)),
-    );
+    const files = await Promise.all(positionals.map((name) => fileOf(callersFolder(terminal.environment), name)));
     if (values.together && files.length > 2) throw wrongArguments('--together takes two files.', USAGE);
     const recordings: [TrackFile, ...TrackFile[]][] =
       values.together && files[1] ? [asOne(files)] : files.map((file) => [file]);
@@ -68,8 +66,7 @@ export const uploadCommand: Command = {
         files: await Promise.all(recording.map(asSent)),
       });
       made.push(remembered);
-      const identifier =
-        remembered.identifier ?? (await sendRecording(server, event, recording, remembered, terminal));
+      const identifier = remembered.identifier ?? (await sendRecording(server, event, recording, remembered, terminal));
       if (values['no-wait']) {
         terminal.print(identifier);
         continue;
@@ -178,12 +175,7 @@ async function follow(
 ): Promise<ProcessedEvent> {
   const progress = showProgress('processing', screen);
   try {
-    return await followEvent(
-      server,
-      identifier,
-      ({ fraction, note }) => progress.update(fraction, note),
-      signal,
-    );
+    return await followEvent(server, identifier, ({ fraction, note }) => progress.update(fraction, note), signal);
   } catch (error) {
     if (error instanceof EventGone) await forget();
     return saySameCommand(error);

@@ -37,8 +37,7 @@ export const verifyCommand: Command = {
     const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
     noMore(positionals, USAGE);
     const { digests = false } = values;
-    if (values.from !== undefined && !values.repair)
-      throw wrongArguments('--from is for --repair alone.', USAGE);
+    if (values.from !== undefined && !values.repair) throw wrongArguments('--from is for --repair alone.', USAGE);
     const backup = values.from === undefined ? undefined : (await backupIn(environment, values.from)).folder;
     return withConnections(environment, 'verify', async (connections) => {
       const { config, storage, client } = connections;
@@ -70,18 +69,14 @@ export const verifyCommand: Command = {
         progress.stop();
         const found = await count(notes);
         const wrong = found === 0 ? 'nothing is wrong' : `${found} found to be wrong`;
-        screen.write(
-          `${objects} objects compared${digests ? `, ${formatBytes(bytes)} read` : ''}: ${wrong}.\n`,
-        );
+        screen.write(`${objects} objects compared${digests ? `, ${formatBytes(bytes)} read` : ''}: ${wrong}.\n`);
       } catch (error) {
         progress.stop();
         if (!signal.aborted) throw error;
         screen.write('Interrupted; --resume goes on where this run was.\n');
         return 130;
       }
-      const left = values.repair
-        ? await repairFindings(connections, notes, backup, print)
-        : await count(notes);
+      const left = values.repair ? await repairFindings(connections, notes, backup, print) : await count(notes);
       await notes.end();
       return left === 0 ? 0 : 1;
     });

@@ -49,9 +49,7 @@ function lines(label: string, output: NodeJS.WriteStream): Progress {
       if (fraction < next && kind === lastNote) return;
       next = Math.max(next, (Math.floor(fraction / STEP) + 1) * STEP);
       lastNote = kind;
-      output.write(
-        `${label.padEnd(LABEL_WIDTH)}${String(Math.floor(fraction * 100)).padStart(3)}%  ${note}\n`,
-      );
+      output.write(`${label.padEnd(LABEL_WIDTH)}${String(Math.floor(fraction * 100)).padStart(3)}%  ${note}\n`);
     },
     stop: () => {},
   };

@@ -135,10 +135,7 @@ export const removeAtAddress = defineEndpoint({
   refusals: [...refusals, EVENT_MADE],
 });
 
-async function answer(
-  { c, params: { token } }: EndpointRequest<typeof path>,
-  services: Services,
-): Promise<Response> {
+async function answer({ c, params: { token } }: EndpointRequest<typeof path>, services: Services): Promise<Response> {
   const found = await findByToken(services.database, token);
   if (!found) throw NO_SUCH_ADDRESS();
   const { direct, file } = found;

@@ -140,10 +140,7 @@ async function makeEvent(
 }
 
 /** Accounts of the directory have their present roles; other authors have those that were stored. */
-async function principalOf(
-  { roles, ...author }: Author,
-  directory: Pick<Directory, 'find'>,
-): Promise<Principal> {
+async function principalOf({ roles, ...author }: Author, directory: Pick<Directory, 'find'>): Promise<Principal> {
   if (roles) return new Principal({ ...author, roles: new Set(roles) });
   const known = await directory.find(author.username);
   if (known) return known.principal;
@@ -161,9 +158,7 @@ async function completeUpload(
   const held = await lockUpload(parts.locks, uploadId, { onWanted: () => undefined, onLost });
   if (!held) throw new UploadLost('Somebody else writes to the upload.');
   try {
-    const upload = await inTransaction(parts.database, (trx) =>
-      beginWriting(trx, uploadId, parts.lifetimeMs),
-    );
+    const upload = await inTransaction(parts.database, (trx) => beginWriting(trx, uploadId, parts.lifetimeMs));
     const nothing = { read: async () => undefined, verify: undefined, maxBytes, signal: stop.signal };
     await receive(parts, upload, nothing);
   } finally {

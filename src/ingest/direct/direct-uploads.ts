@@ -118,11 +118,7 @@ export async function findByToken(
  *
  * @returns the event that has it
  */
-export async function startOver(
-  trx: Transaction,
-  id: string,
-  uploadId: string,
-): Promise<AcceptedDraft | undefined> {
+export async function startOver(trx: Transaction, id: string, uploadId: string): Promise<AcceptedDraft | undefined> {
   const draft = await readDraft(trx, directDraft(id), { lock: true });
   if (draft?.accepted) return draft.accepted;
   await discardUpload(trx, uploadId);

@@ -36,9 +36,7 @@ const PATH = '/api/uploads';
 const EVENT_FIELDS = Object.keys(newJsonParts);
 const DIRECT_UPLOAD_ID = '7a3c5f0e-2b1d-4c8e-9f60-5d4a3b2c1e0f';
 
-const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `There is no direct upload '${id}'.`, [
-  DIRECT_UPLOAD_ID,
-]);
+const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `There is no direct upload '${id}'.`, [DIRECT_UPLOAD_ID]);
 
 type Services = CompletionParts & {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadExpiryMs' | 'scheduling'>;
@@ -60,9 +58,7 @@ const DirectUploadMade = z
   .object({
     identifier: z.string(),
     ...LIMITS,
-    files: z.array(
-      z.object({ ...FILE, url: z.url().describe('Its address, which is told only this once.') }),
-    ),
+    files: z.array(z.object({ ...FILE, url: z.url().describe('Its address, which is told only this once.') })),
   })
   .meta({ id: 'DirectUploadMade' });
 
@@ -84,9 +80,7 @@ const DirectUploadState = z
         upload_identifier: z
           .string()
           .optional()
-          .describe(
-            'Of what `failed`: for the form field `uploads` of `POST /api/events`, until it expires.',
-          ),
+          .describe('Of what `failed`: for the form field `uploads` of `POST /api/events`, until it expires.'),
       }),
     ),
     event_identifier: z.string().optional().describe('The event that was made of it.'),
@@ -192,17 +186,14 @@ export const removeDirectUpload = defineEndpoint({
   ...ofOne,
   method: 'delete',
   summary: 'Take a direct upload back',
-  description:
-    'Its addresses end at once, and what has come to them is dropped. An event that was made of it stays.',
+  description: 'Its addresses end at once, and what has come to them is dropped. An event that was made of it stays.',
   answers: { 204: { description: 'Nothing of it is kept.' } },
   refusals: [NO_DIRECT_UPLOAD, EVENT_MADE],
   handle: async ({ c, params }, { database }: Services) => {
     const { id } = await visible(c, database, params.direct_upload_id);
-    const { accepted } = await inTransaction(database, (trx) => discardDraft(trx, directDraft(id))).catch(
-      (error) => {
-        throw error instanceof DraftGone ? NO_DIRECT_UPLOAD(id) : error;
-      },
-    );
+    const { accepted } = await inTransaction(database, (trx) => discardDraft(trx, directDraft(id))).catch((error) => {
+      throw error instanceof DraftGone ? NO_DIRECT_UPLOAD(id) : error;
+    });
     if (accepted) throw EVENT_MADE(accepted.eventId);
     return c.body(null, 204);
   },

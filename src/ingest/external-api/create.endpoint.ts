@@ -17,15 +17,7 @@ import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '#platform/http/e
 import { NOT_MULTIPART } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
-import {
-  contentOf,
-  exampleParts,
-  FLAVORS,
-  fileParts,
-  newJsonParts,
-  PART_REFUSALS,
-  tracksOf,
-} from '../event-form.ts';
+import { contentOf, exampleParts, FLAVORS, fileParts, newJsonParts, PART_REFUSALS, tracksOf } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { digestForm, receiveForm } from '../receive-form.ts';
@@ -62,8 +54,7 @@ export const newEvent = defineEndpoint({
   },
   answers: {
     200: {
-      description:
-        'The events that a recurrence rule gives have been created; they are in chronological order.',
+      description: 'The events that a recurrence rule gives have been created; they are in chronological order.',
       body: CreatedEvents,
       example: [{ identifier: EVENT_ID }, { identifier: NEXT_EVENT_ID }],
     },
@@ -93,11 +84,7 @@ export const newEvent = defineEndpoint({
       .catch((error) => answerFailure(request.c, error)),
 });
 
-async function create(
-  request: EndpointRequest,
-  services: Services,
-  remember: RememberContent,
-): Promise<Response> {
+async function create(request: EndpointRequest, services: Services, remember: RememberContent): Promise<Response> {
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
   const { config, database } = services;
@@ -119,10 +106,7 @@ async function create(
   form.keep();
   const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
   const ms = Math.round(performance.now() - started);
-  log.info(
-    { eventId: ids[0], events: ids.length, tracks: tracks.length + uploads.length, bytes, ms },
-    'event created',
-  );
+  log.info({ eventId: ids[0], events: ids.length, tracks: tracks.length + uploads.length, bytes, ms }, 'event created');
   return answer;
 }
 

@@ -111,18 +111,9 @@ export const addTrack = defineEndpoint({
     },
   },
   answers: { 200: { description: 'It has been added.' } },
-  refusals: [
-    UNPARSABLE_FLAVOR,
-    CANNOT_ADD,
-    UNABLE_TO_FIND,
-    TRACKS_LOCKED,
-    RECORDED_ALREADY,
-    ...UPLOAD_REFUSALS,
-  ],
+  refusals: [UNPARSABLE_FLAVOR, CANNOT_ADD, UNABLE_TO_FIND, TRACKS_LOCKED, RECORDED_ALREADY, ...UPLOAD_REFUSALS],
   handle: (request, services: Services) =>
-    receiveTrack(request, request.params.event_id, services).catch((error) =>
-      answerFailure(request.c, error),
-    ),
+    receiveTrack(request, request.params.event_id, services).catch((error) => answerFailure(request.c, error)),
 });
 
 async function receiveTrack(request: EndpointRequest, id: string, services: Services): Promise<Response> {
@@ -151,19 +142,12 @@ async function receiveTrack(request: EndpointRequest, id: string, services: Serv
 /** Refuses an event whose tracks may not be changed now; all of that may change while the file comes in. */
 async function requireIdleEvent(db: Queryable, principal: Principal, id: string): Promise<void> {
   await requireAccess(db, 'events', principal, id, 'write', UNABLE_TO_FIND);
-  const event = await db
-    .selectFrom('events')
-    .select('processing_state')
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const event = await db.selectFrom('events').select('processing_state').where('id', '=', id).executeTakeFirst();
   if (event && isActive(event.processing_state)) throw TRACKS_LOCKED(id);
 }
 
 /** The one file of the form; without one, tracks can only go. @throws {HttpError} 400 */
-function tracksOf(
-  files: readonly ReceivedFile[],
-  { flavor, tags, overwriteExisting }: TrackRequest,
-): NewTrack[] {
+function tracksOf(files: readonly ReceivedFile[], { flavor, tags, overwriteExisting }: TrackRequest): NewTrack[] {
   if (files.length > 1) throw CANNOT_ADD('the form holds more than one file in the part track.');
   if (files.length === 0 && !overwriteExisting) throw CANNOT_ADD('the form holds no file in the part track.');
   return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor, tags }));

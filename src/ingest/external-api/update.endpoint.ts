@@ -8,12 +8,7 @@ import { SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
 import { SCHEDULING_REFUSALS } from '#capture/states/refusals.ts';
 import { findProgress } from '#capture/states/state.ts';
 import { eventParams } from '#catalogue/events/endpoints/events.endpoints.ts';
-import {
-  EVENT_MISSING,
-  RECORDED_ALREADY,
-  RESCHEDULING_REFUSALS,
-  UPDATE_REFUSALS,
-} from '#catalogue/events/refusals.ts';
+import { EVENT_MISSING, RECORDED_ALREADY, RESCHEDULING_REFUSALS, UPDATE_REFUSALS } from '#catalogue/events/refusals.ts';
 import { refuseSecondRecording } from '#catalogue/events/update/decide-update.ts';
 import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
 import type { Config } from '#platform/config/config.ts';
@@ -24,23 +19,10 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
-import {
-  exampleParts,
-  FLAVORS,
-  fileParts,
-  jsonParts,
-  PART_REFUSALS,
-  parseEdits,
-  tracksOf,
-} from '../event-form.ts';
+import { exampleParts, FLAVORS, fileParts, jsonParts, PART_REFUSALS, parseEdits, tracksOf } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
-import {
-  FINISHED_UPLOADS_REFUSALS,
-  NOT_AWAITED,
-  parseUploads,
-  uploadsPart,
-} from '../tus/finished-uploads.ts';
+import { FINISHED_UPLOADS_REFUSALS, NOT_AWAITED, parseUploads, uploadsPart } from '../tus/finished-uploads.ts';
 
 const NO_FORM = refusal(400, 'No multipart content');
 /** The event may be read but not changed. */

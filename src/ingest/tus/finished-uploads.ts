@@ -26,11 +26,9 @@ const NO_ID = 'it must be the last part of the address of an upload';
 const NO_UPLOAD_OF = "it must be an object with an 'id' and a 'field' or 'flavor'";
 const NO_LIST = "it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'";
 
-export const UNPARSABLE_UPLOADS = refusal(
-  400,
-  (reason: string) => `The part 'uploads' cannot be read: ${reason}.`,
-  [NO_LIST],
-);
+export const UNPARSABLE_UPLOADS = refusal(400, (reason: string) => `The part 'uploads' cannot be read: ${reason}.`, [
+  NO_LIST,
+]);
 export const NO_UPLOAD = refusal(
   404,
   (id: string) => `There is no upload '${id}': it has expired or was given up, or there never was one.`,
@@ -139,11 +137,7 @@ export async function takeUploads(
 }
 
 /** Records which event has uploads that were taken. */
-export async function assignUploads(
-  trx: Transaction,
-  uploads: readonly UploadOf[],
-  eventId: string,
-): Promise<void> {
+export async function assignUploads(trx: Transaction, uploads: readonly UploadOf[], eventId: string): Promise<void> {
   if (uploads.length === 0) return;
   const ids = uploads.map(({ id }) => id);
   await trx.updateTable('uploads').set({ event_id: eventId }).where('id', 'in', ids).execute();

@@ -105,9 +105,7 @@ async function change(
     .set({ ...set, expires_at: inTime(lifetimeMs, sql.ref('expires_by')) })
     .where('id', '=', id)
     .where('completed_at', 'is', null)
-    .where((is) =>
-      writer === undefined ? is('expires_at', '>', sql<Date>`now()`) : is('writer', '=', writer),
-    )
+    .where((is) => (writer === undefined ? is('expires_at', '>', sql<Date>`now()`) : is('writer', '=', writer)))
     .returningAll()
     .executeTakeFirst();
   if (!row) throw new UploadLost('The upload is complete or gone, or another request writes to it.');

@@ -43,10 +43,7 @@ export const BAD_OVERRIDE = refusal(
   [],
   { Allow: 'GET, HEAD, PATCH, DELETE' },
 );
-export const OTHER_OFFSET = refusal(
-  409,
-  'Upload-Offset must be the offset of the upload, which HEAD returns.',
-);
+export const OTHER_OFFSET = refusal(409, 'Upload-Offset must be the offset of the upload, which HEAD returns.');
 export const UPLOAD_GONE = refusal(410, 'The upload has been given up.');
 export const UPLOAD_LOCKED = refusal(423, 'Another request is writing to the upload. Try again in a moment.');
 export const UPLOAD_TOO_LONG = refusal(413, 'Received more bytes than the upload may have.', [], CLOSE);

@@ -157,9 +157,7 @@ export class TusRequest {
     const { log } = this.#c.var;
     // An upload whose address no client knows is of no use.
     if (this.#created && !this.uploads.known)
-      await this.discard().catch((err) =>
-        log.warn({ err }, 'an upload that no client knows stays until it expires'),
-      );
+      await this.discard().catch((err) => log.warn({ err }, 'an upload that no client knows stays until it expires'));
     return this.#close(answerFailure(this.#c, await this.#explain(error)));
   }
 

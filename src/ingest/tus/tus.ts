@@ -2,14 +2,7 @@ import type { Context } from 'hono';
 import { methodNotAllowed } from '#platform/http/errors/errors.ts';
 import { hasBody } from '#platform/http/form/body.ts';
 import { readTusHeaders } from './tus-headers.ts';
-import {
-  ALGORITHMS,
-  LENGTH_KNOWN,
-  NO_OFFSET_STREAM,
-  OTHER_OFFSET,
-  UPLOAD_TOO_LONG,
-  VERSION,
-} from './tus-refusals.ts';
+import { ALGORITHMS, LENGTH_KNOWN, NO_OFFSET_STREAM, OTHER_OFFSET, UPLOAD_TOO_LONG, VERSION } from './tus-refusals.ts';
 import { TusRequest, type TusServices, type Uploads } from './tus-request.ts';
 
 const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum';
@@ -42,8 +35,7 @@ export async function answerTusRequest(
   const { raw } = c.req;
   const headers = readTusHeaders(method, raw.headers, uploads.maxBytes);
   // PATCH requests MUST use application/offset+octet-stream, and so MUST a creation with bytes.
-  if (!headers.isStream && (method === 'PATCH' || (method === 'POST' && bringsBytes(raw))))
-    throw NO_OFFSET_STREAM();
+  if (!headers.isStream && (method === 'PATCH' || (method === 'POST' && bringsBytes(raw)))) throw NO_OFFSET_STREAM();
   const request = new TusRequest(c, services, uploads, headers, id || uploads.newId);
   const underLock = async () => {
     await using pass = services.gate.open();

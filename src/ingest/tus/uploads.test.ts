@@ -87,11 +87,7 @@ describe('the headers of tus', () => {
   test.each([
     ['blanks after commas', 'filename YS5tcDQ=, flavor YS9i', { filename: 'a.mp4', flavor: 'a/b' }],
     ['nothing at all', '', {}],
-    [
-      'a key without a value',
-      'is_confidential,filename YS5tcDQ=',
-      { is_confidential: null, filename: 'a.mp4' },
-    ],
+    ['a key without a value', 'is_confidential,filename YS5tcDQ=', { is_confidential: null, filename: 'a.mp4' }],
     ['bytes that are no UTF-8', 'filename //79', { filename: '\ufffd\ufffd\ufffd' }],
     ['8192 characters', `abc ${'A'.repeat(8188)}`, { abc: '\0'.repeat(6141) }],
   ])('let metadata pass with %s', (_what, metadata, decoded) => {
@@ -100,11 +96,7 @@ describe('the headers of tus', () => {
 
   test.each<[number | undefined, string, Record<string, string>]>([
     [undefined, 'an offset', {}],
-    [
-      undefined,
-      'an offset of 400 digits, which is for others to compare',
-      { 'Upload-Offset': '9'.repeat(400) },
-    ],
+    [undefined, 'an offset of 400 digits, which is for others to compare', { 'Upload-Offset': '9'.repeat(400) }],
     [400, 'a negative offset', { 'Upload-Offset': '-1' }],
     [400, 'an offset that is no number', { 'Upload-Offset': 'NaN' }],
     [400, 'an empty offset', { 'Upload-Offset': '' }],
@@ -128,8 +120,7 @@ describe('the part uploads', () => {
   const parse = (value: unknown) =>
     parseUploads(new Map([['uploads', typeof value === 'string' ? value : JSON.stringify(value)]]));
   const id = 'x'.repeat(32);
-  const named = (count: number) =>
-    Array.from({ length: count }, (_, i) => ({ id: `upload-${i}`, field: 'presenter' }));
+  const named = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `upload-${i}`, field: 'presenter' }));
 
   test('holds uploads with their flavors, at most 10', () => {
     expect(parse([{ id, field: 'presenter' }, { id: 'b', flavor: 'a/b' }, { id: 'c' }])).toEqual([

@@ -110,11 +110,7 @@ export async function beginUpload(
 }
 
 /** Finds an upload that has not expired. @param account whose it must be; administrators see all, and so does nobody in particular */
-export async function findUpload(
-  db: Queryable,
-  id: string,
-  account?: Principal,
-): Promise<Upload | undefined> {
+export async function findUpload(db: Queryable, id: string, account?: Principal): Promise<Upload | undefined> {
   const uploads = living(db).selectAll().where('id', '=', id);
   const seen = account && !account.isAdmin() ? uploads.where('owner', '=', account.username) : uploads;
   const row = await seen.executeTakeFirst();

@@ -33,12 +33,10 @@ export async function copyObjects(
 ): Promise<LackingObject[]> {
   const lacking: LackingObject[] = [];
   const copy = async (object: BackedUpObject) => {
-    if (!isObjectKey(object.key))
-      return lacking.push({ key: object.key, reason: 'that is no key of an object' });
+    if (!isObjectKey(object.key)) return lacking.push({ key: object.key, reason: 'that is no key of an object' });
     const path = backupPath(folder, object.key);
     const there = await stat(path).catch(() => undefined);
-    if (there?.size === object.size && (!digests || (await isSound(path, object))))
-      return onBytes(object.size);
+    if (there?.size === object.size && (!digests || (await isSound(path, object)))) return onBytes(object.size);
     const reason = await copyObject(object, folder, storage, { signal, onBytes });
     if (reason) lacking.push({ key: object.key, reason });
   };
@@ -66,9 +64,7 @@ async function copyObject(
   if (copied === UNREADABLE) return 'it cannot be read';
   const isOther = sha256 !== null && copied.sha256 !== sha256;
   const reason =
-    copied.size === size
-      ? isOther && 'its SHA-256 is another one'
-      : `it has ${copied.size} bytes instead of ${size}`;
+    copied.size === size ? isOther && 'its SHA-256 is another one' : `it has ${copied.size} bytes instead of ${size}`;
   await rename(`${path}.new`, reason ? damagedPath(folder, key) : path);
   return reason || undefined;
 }

@@ -59,9 +59,7 @@ async function* lines(client: pg.Client, count: { objects: number; bytes: number
   for await (const owned of ownedInTransaction(client)) {
     count.objects += owned.length;
     count.bytes += owned.reduce((sum, { size }) => sum + size, 0);
-    yield owned
-      .map(({ key, size, sha256, mediatype }) => jsonLine({ key, size, sha256, mediatype }))
-      .join('');
+    yield owned.map(({ key, size, sha256, mediatype }) => jsonLine({ key, size, sha256, mediatype })).join('');
   }
 }
 
@@ -97,8 +95,7 @@ export async function tablesInOrder(client: pg.Client): Promise<Table[]> {
   const left = new Map(tables.map((table) => [table.name, table]));
   while (left.size > 0) {
     const next = [...left.values()].filter(({ refers_to }) => !refers_to.some((name) => left.has(name)));
-    if (next.length === 0)
-      throw new Error(`These tables refer to each other: ${[...left.keys()].join(', ')}.`);
+    if (next.length === 0) throw new Error(`These tables refer to each other: ${[...left.keys()].join(', ')}.`);
     for (const { name, columns } of next) {
       ordered.push({ name, columns });
       left.delete(name);

@@ -73,9 +73,7 @@ async function continueNumbers(client: pg.Client, table: string): Promise<void> 
     [table],
   );
   for (const { column, sequence } of rows) {
-    await client.query(`SELECT setval($1, coalesce(max("${column}"), 0) + 1, false) FROM "${table}"`, [
-      sequence,
-    ]);
+    await client.query(`SELECT setval($1, coalesce(max("${column}"), 0) + 1, false) FROM "${table}"`, [sequence]);
   }
 }
 

@@ -45,8 +45,7 @@ export async function restoreBackup(
     const under = () => cleared(storage, key);
     const found = await sizeOf(storage, key);
     const stored =
-      (await isSound(object, found, storage, signal)) ||
-      (await storeFromBackup(folder, object, storage, under));
+      (await isSound(object, found, storage, signal)) || (await storeFromBackup(folder, object, storage, under));
     if (!stored) {
       const isBrought = found === undefined && (await storeAsItIs(folder, object, storage, under));
       lacking.push({ key, reason: isBrought ? BROUGHT : LACKING });
@@ -114,13 +113,9 @@ async function otherUsers(client: pg.Client): Promise<string[]> {
 
 /** Whether the database holds anything that would be lost. */
 async function holdsData(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ tables: boolean }>(
-    "SELECT to_regclass('events') IS NOT NULL AS tables",
-  );
+  const { rows } = await client.query<{ tables: boolean }>("SELECT to_regclass('events') IS NOT NULL AS tables");
   if (!rows[0]?.tables) return false;
-  const kinds = ['events', 'series', 'accounts', 'drafts', 'uploads'].map(
-    (table) => `EXISTS (SELECT FROM ${table})`,
-  );
+  const kinds = ['events', 'series', 'accounts', 'drafts', 'uploads'].map((table) => `EXISTS (SELECT FROM ${table})`);
   const found = await client.query<{ any: boolean }>(`SELECT ${kinds.join(' OR ')} AS any`);
   return found.rows[0]?.any ?? false;
 }

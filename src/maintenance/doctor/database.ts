@@ -90,9 +90,7 @@ async function writing(client: pg.Client): Promise<Diagnosis> {
   }
   await client.query('BEGIN');
   try {
-    await client.query(
-      "INSERT INTO staging (object_key, owner, expires_at) VALUES ('doctor', 'doctor', now())",
-    );
+    await client.query("INSERT INTO staging (object_key, owner, expires_at) VALUES ('doctor', 'doctor', now())");
   } finally {
     await client.query('ROLLBACK');
   }
@@ -119,8 +117,7 @@ async function workers(client: pg.Client): Promise<Diagnosis> {
   const waits = waiting === null ? 'nothing waits' : `the longest waits for ${waiting} s`;
   const found = `${alive} at work, ${waits}`;
   if (alive === 0 && waiting !== null) return { state: 'fail', found, todo: 'Start one: npm run worker.' };
-  if (alive === 0)
-    return { state: 'warn', found, todo: 'Recordings are processed once one runs: npm run worker.' };
+  if (alive === 0) return { state: 'warn', found, todo: 'Recordings are processed once one runs: npm run worker.' };
   if ((waiting ?? 0) > WAITING_SECONDS) return { state: 'warn', found, todo: 'More workers would help.' };
   return { state: 'ok', found };
 }

@@ -90,9 +90,7 @@ describe('the storage', () => {
   const probes = async () => (await Array.fromAsync(storage.list('probe/'))).map(({ key }) => key);
   /** The check of the storage with other methods. */
   const checkWith = (methods: Partial<ObjectStorage>) =>
-    storageCheck({ ...PLACE, open: async () => storageWith(storage, methods) }, async () => ({ client })).run(
-      signal,
-    );
+    storageCheck({ ...PLACE, open: async () => storageWith(storage, methods) }, async () => ({ client })).run(signal);
 
   test('has the probe on the ledger from before its first byte until it is removed', async () => {
     const seen: string[][] = [];
@@ -138,9 +136,9 @@ describe('the storage', () => {
     ['silent', () => new Promise<never>(() => undefined)],
     ['empty', async () => ({ client: failing })],
   ])('is examined where the database is %s', async (_, connect) => {
-    expect(
-      await storageCheck({ ...PLACE, open: async () => storage }, connect, 50).run(signal),
-    ).toMatchObject({ state: 'ok' });
+    expect(await storageCheck({ ...PLACE, open: async () => storage }, connect, 50).run(signal)).toMatchObject({
+      state: 'ok',
+    });
     expect(await probes()).toEqual([]);
   });
 });

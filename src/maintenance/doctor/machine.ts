@@ -17,11 +17,7 @@ const DAY_MS = 86_400_000;
 const ALL = constants.R_OK | constants.W_OK | constants.X_OK;
 
 /** Whether the folders are there, may be written, are nobody else's, and have room. */
-export function foldersCheck(
-  dataDir: string,
-  temporaryFolder: string,
-  storage: Pick<StoragePlace, 'folders'>,
-): Check {
+export function foldersCheck(dataDir: string, temporaryFolder: string, storage: Pick<StoragePlace, 'folders'>): Check {
   return {
     name: 'folders',
     todo: `DATA_DIR and TMPDIR say where they are; both have to belong to the account that Inlet runs as.`,

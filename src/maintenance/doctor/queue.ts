@@ -8,10 +8,7 @@ const PROBE = 'inlet:doctor';
 const PROBE_SECONDS = 10;
 
 /** Whether jobs can be kept, and are not dropped. */
-export function queueCheck(
-  redisUrl: string | undefined,
-  connect: () => Promise<{ client: pg.Client }>,
-): Check {
+export function queueCheck(redisUrl: string | undefined, connect: () => Promise<{ client: pg.Client }>): Check {
   if (redisUrl === undefined) {
     return {
       name: 'queue',
@@ -19,8 +16,7 @@ export function queueCheck(
       run: async () => {
         const { client } = await connect();
         const { rows } = await client.query("SELECT FROM pg_namespace WHERE nspname = 'bullmq'");
-        if (rows.length === 0)
-          return { state: 'fail', found: 'it has no tables', todo: 'Run npm run migrate.' };
+        if (rows.length === 0) return { state: 'fail', found: 'it has no tables', todo: 'Run npm run migrate.' };
         return { state: 'ok', found: 'in the database; with REDIS_URL it would do more a second' };
       },
     };
@@ -64,9 +60,7 @@ async function redis(url: string): Promise<Diagnosis[]> {
       const todo = 'Set appendonly yes: else each start of Redis makes work be handed out anew.';
       diagnoses.push({ state: 'warn', found: `${found}, nothing is appended to a file`, todo });
     }
-    return diagnoses.length > 0
-      ? diagnoses
-      : [{ state: 'ok', found: `${found}, ${policy}, append-only file` }];
+    return diagnoses.length > 0 ? diagnoses : [{ state: 'ok', found: `${found}, ${policy}, append-only file` }];
   } finally {
     connection.disconnect();
   }

@@ -79,9 +79,7 @@ async function requireObjects(
     () => undefined,
   );
   if (named && named.objects > 0)
-    throw new Error(
-      `${vacancy}, but the database lists ${named.objects} objects in it: mount the disk that has them`,
-    );
+    throw new Error(`${vacancy}, but the database lists ${named.objects} objects in it: mount the disk that has them`);
 }
 
 async function storeInParts(storage: ObjectStorage, key: string, signal: AbortSignal): Promise<void> {

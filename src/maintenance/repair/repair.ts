@@ -44,10 +44,7 @@ export interface RepairParts {
  * object that is missing or damaged is taken from a backup; everything else is reported. No row changes in any other way, and
  * what the staging ledger would remove although a row names it is taken off the ledger.
  */
-export async function* repair(
-  findings: AsyncIterable<Finding>,
-  parts: RepairParts,
-): AsyncGenerator<RepairResult> {
+export async function* repair(findings: AsyncIterable<Finding>, parts: RepairParts): AsyncGenerator<RepairResult> {
   let batch: Finding[] = [];
   for await (const finding of findings) {
     batch.push(finding);

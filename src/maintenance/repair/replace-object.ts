@@ -69,8 +69,7 @@ async function nameObject(
     await trx.deleteFrom('staging').where('object_key', '=', key).execute();
     if (isLasting(owner)) await trx.deleteFrom('staging').where('object_key', '=', owner.key).execute();
     // Drafts and uploads keep their entry of the ledger.
-    else
-      await trx.updateTable('staging').set({ object_key: key }).where('object_key', '=', owner.key).execute();
+    else await trx.updateTable('staging').set({ object_key: key }).where('object_key', '=', owner.key).execute();
     if (isFormerStored) await keepOrphan(trx, owner.key);
     return true;
   });

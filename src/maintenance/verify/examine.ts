@@ -30,10 +30,7 @@ export function isEndangered(owner: OwnedObject): boolean {
  * Looks at objects one by one: what looked wrong while files came and went may have been nothing. The rows are read before
  * the storage is asked, for an object is there before its row and goes after it.
  */
-export async function* examine(
-  { client, storage }: Examined,
-  keys: Iterable<string>,
-): AsyncGenerator<Finding> {
+export async function* examine({ client, storage }: Examined, keys: Iterable<string>): AsyncGenerator<Finding> {
   const left = [...keys];
   while (left.length > 0) {
     const batch = left.splice(0, BATCH);
@@ -103,10 +100,7 @@ async function* orphanedOf(parts: ExaminedUploads, keys: ReadonlySet<string>): A
  * names is an object, whatever else an earlier try to store it has left; and an upload that has come to an end since it
  * was listed is none any more.
  */
-async function orphanedAmong(
-  { client, storage }: ExaminedUploads,
-  keys: readonly string[],
-): Promise<string[]> {
+async function orphanedAmong({ client, storage }: ExaminedUploads, keys: readonly string[]): Promise<string[]> {
   const { owners, staged } = await namedAndStaged(client, keys);
   const orphaned: string[] = [];
   for (const key of keys.filter((each) => !owners.has(each) && !staged.has(each))) {

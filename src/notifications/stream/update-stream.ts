@@ -112,11 +112,7 @@ export class UpdateStream {
   /** It may have been an earlier event with the identifier that was deleted. */
   async #endIfGone(eventId: string): Promise<void> {
     const { database } = this.#parts;
-    const there = await database
-      .selectFrom('events')
-      .select('id')
-      .where('id', '=', eventId)
-      .executeTakeFirst();
+    const there = await database.selectFrom('events').select('id').where('id', '=', eventId).executeTakeFirst();
     if (!there) this.end();
   }
 

@@ -9,13 +9,7 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { foundWebhook, missingWebhook, numberIn, WEBHOOK_PARAMS } from './lookup.ts';
 import { deliveriesOf, retryDelivery } from './queries.ts';
 import { tryOut } from './try-out.ts';
-import {
-  DELIVERY,
-  DELIVERY_MISSING,
-  DELIVERY_STATES,
-  DeliveryShape,
-  WEBHOOK_MISSING,
-} from './webhook.schemas.ts';
+import { DELIVERY, DELIVERY_MISSING, DELIVERY_STATES, DeliveryShape, WEBHOOK_MISSING } from './webhook.schemas.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -68,10 +62,7 @@ export const listDeliveries = defineEndpoint({
   description: `An addition of Inlet. Messages for a webhook, the latest first; ${DEFAULT_LIMIT} unless \`limit\` says otherwise.`,
   params: WEBHOOK_PARAMS,
   query: z.object({
-    filter: z
-      .string()
-      .optional()
-      .meta({ description: 'The state of those that are wanted.', example: 'state:parked' }),
+    filter: z.string().optional().meta({ description: 'The state of those that are wanted.', example: 'state:parked' }),
     ...PAGE,
   }),
   answers: { 200: { description: 'The deliveries.', body: z.array(DeliveryShape), example: [DELIVERY] } },

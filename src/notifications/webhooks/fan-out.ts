@@ -92,9 +92,7 @@ function changesAtOnce(receivers: number): number {
 }
 
 async function lockPosition(trx: Transaction): Promise<number> {
-  await sql`INSERT INTO changes_readers (name, position) VALUES (${READER}, 0) ON CONFLICT DO NOTHING`.execute(
-    trx,
-  );
+  await sql`INSERT INTO changes_readers (name, position) VALUES (${READER}, 0) ON CONFLICT DO NOTHING`.execute(trx);
   const { position } = await trx
     .selectFrom('changes_readers')
     .select('position')

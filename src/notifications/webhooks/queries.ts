@@ -110,9 +110,7 @@ async function removeSome(database: Database, webhookId: number): Promise<number
     await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM webhook_deliveries WHERE id IN (
-        SELECT id FROM webhook_deliveries WHERE webhook_id = ${webhookId} LIMIT ${REMOVED_AT_ONCE})`.execute(
-      trx,
-    );
+        SELECT id FROM webhook_deliveries WHERE webhook_id = ${webhookId} LIMIT ${REMOVED_AT_ONCE})`.execute(trx);
     return Number(numAffectedRows);
   });
 }
@@ -132,17 +130,7 @@ export async function deliveriesOf(
 function selectDeliveries(db: Queryable) {
   return db
     .selectFrom('webhook_deliveries')
-    .select([
-      'id',
-      'message_id',
-      'kind',
-      'state',
-      'attempts',
-      'last_status',
-      'last_error',
-      'created_at',
-      'ended_at',
-    ])
+    .select(['id', 'message_id', 'kind', 'state', 'attempts', 'last_status', 'last_error', 'created_at', 'ended_at'])
     .select(sql<Date | null>`CASE WHEN state = 'pending' AND isfinite(next_at) THEN next_at END`.as('next'));
 }
 
@@ -183,12 +171,7 @@ export async function insertTest(database: Database, webhookId: number): Promise
   const message = testMessage(webhookId);
   const row = { ...message, webhook_id: webhookId, order_key: message.id };
   return database.transaction().execute(async (trx) => {
-    const found = await trx
-      .selectFrom('webhooks')
-      .select('id')
-      .where('id', '=', webhookId)
-      .forUpdate()
-      .execute();
+    const found = await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
     if (found.length === 0) return undefined;
     await insertMessages(trx, [row], '-infinity');
     return message.id;

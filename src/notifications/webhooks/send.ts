@@ -55,8 +55,7 @@ export async function send(
     if (status >= 200 && status < 300) return { status, error: null };
     return { status, error: `The receiver answered with the status ${status}.` };
   } catch (error) {
-    if (signal.aborted)
-      return { status: null, error: `There was no answer within ${TOTAL_MS / 1000} seconds.` };
+    if (signal.aborted) return { status: null, error: `There was no answer within ${TOTAL_MS / 1000} seconds.` };
     const reason = error instanceof OutboundFault ? error.message : 'the connection broke';
     return { status: null, error: `The address could not be reached: ${reason}.` };
   }

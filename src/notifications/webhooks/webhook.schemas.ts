@@ -24,13 +24,8 @@ export const INVALID_SECRET = refusal(
 /** More than any site has. */
 export const MOST_WEBHOOKS = 200;
 export const TOO_MANY_WEBHOOKS = refusal(409, `There are ${MOST_WEBHOOKS} webhooks already.`);
-export const INVALID_FILTER = refusal(
-  400,
-  "The form parameter 'filter' has a character that cannot be shown.",
-);
-export const WEBHOOK_MISSING = refusal(404, (id: string) => `There is no webhook with the number '${id}'.`, [
-  '7',
-]);
+export const INVALID_FILTER = refusal(400, "The form parameter 'filter' has a character that cannot be shown.");
+export const WEBHOOK_MISSING = refusal(404, (id: string) => `There is no webhook with the number '${id}'.`, ['7']);
 export const DELIVERY_MISSING = refusal(
   404,
   (id: string) => `There is no delivery with the number '${id}' that is parked.`,
@@ -44,10 +39,7 @@ export const WebhookShape = z
     url: z.string(),
     filter: z.string().describe('What it is told of; empty for everything.'),
     active: z.boolean(),
-    secret: z
-      .string()
-      .optional()
-      .describe('What messages are signed with; only in the answer that has made it up.'),
+    secret: z.string().optional().describe('What messages are signed with; only in the answer that has made it up.'),
     created: Instant,
     failures: z.int().describe('Attempts that failed since the last one that did not.'),
     last_success: Instant.optional(),
@@ -71,9 +63,7 @@ export const DeliveryShape = z
     status: z.int().optional().describe('Of the last answer.'),
     error: z.string().optional().describe('Why the last attempt was no success.'),
     created: Instant,
-    next: Instant.optional().describe(
-      'When it is tried again; missing while an earlier message has to come first.',
-    ),
+    next: Instant.optional().describe('When it is tried again; missing while an earlier message has to come first.'),
     ended: Instant.optional(),
   })
   .meta({ id: 'WebhookDelivery' });

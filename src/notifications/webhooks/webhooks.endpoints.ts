@@ -28,9 +28,7 @@ const EDITABLE = {
   secret: z
     .string()
     .optional()
-    .describe(
-      'What they are signed with: `whsec_` and 24 to 64 bytes in base64. Made up when left out at first.',
-    ),
+    .describe('What they are signed with: `whsec_` and 24 to 64 bytes in base64. Made up when left out at first.'),
   filter: z.string().optional().describe(FILTER_HELP),
 };
 
@@ -104,8 +102,7 @@ export const putWebhook = defineEndpoint({
   path: '/api/webhooks/{webhook_id}',
   access: ADMINISTRATORS,
   summary: 'Change a webhook',
-  description:
-    'An addition of Inlet. What is not given stays. While it is not active, nothing is told or kept for it.',
+  description: 'An addition of Inlet. What is not given stays. While it is not active, nothing is told or kept for it.',
   params: WEBHOOK_PARAMS,
   form: {
     schema: z.object({
@@ -145,8 +142,7 @@ export const removeWebhook = defineEndpoint({
   answers: { 204: { description: 'It is gone.' } },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
-    if (!(await deleteWebhook(database, numberIn(params.webhook_id))))
-      throw missingWebhook(params.webhook_id);
+    if (!(await deleteWebhook(database, numberIn(params.webhook_id)))) throw missingWebhook(params.webhook_id);
     return c.body(null, 204);
   },
 });

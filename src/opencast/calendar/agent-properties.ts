@@ -26,10 +26,7 @@ export function agentProperties({
     // Some agents would ingest with an empty one.
     [WORKFLOW]: workflow || USUAL,
     ...Object.fromEntries(
-      Object.entries(properties as Record<string, string>).map(([name, value]) => [
-        WORKFLOW_VALUE + name,
-        value,
-      ]),
+      Object.entries(properties as Record<string, string>).map(([name, value]) => [WORKFLOW_VALUE + name, value]),
     ),
   };
 }

@@ -33,9 +33,7 @@ function calendarEventOf(planned: Planned, catalogs: CatalogSet): CalendarEvent 
     relatedTo: planned.series_id ?? undefined,
     attachments: [
       xml('episode.xml', episodeXml(planned, catalogs)),
-      ...(planned.series_id === null
-        ? []
-        : [xml('series.xml', seriesXml(planned.series_id, planned.series_title))]),
+      ...(planned.series_id === null ? [] : [xml('series.xml', seriesXml(planned.series_id, planned.series_title))]),
       {
         filename: PROPERTIES_FILE,
         type: 'application/text',
@@ -195,10 +193,7 @@ function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>): Calenda
 }
 
 /** Of all that is shown, without keeping it. */
-async function digestOf(
-  batches: AsyncGenerator<Planned[]>,
-  text: (planned: Planned[]) => string,
-): Promise<string> {
+async function digestOf(batches: AsyncGenerator<Planned[]>, text: (planned: Planned[]) => string): Promise<string> {
   const hash = createHash('sha256');
   for await (const planned of batches) hash.update(text(planned));
   return hash.digest('base64url').slice(0, 27);

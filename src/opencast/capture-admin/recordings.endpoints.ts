@@ -2,11 +2,7 @@ import { z } from 'zod';
 import { OTHER_AGENT } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { quoted } from '#capture/agents/names.ts';
-import {
-  findRecording,
-  type ReportedRecording,
-  reportedRecordings,
-} from '#capture/reports/recordings.queries.ts';
+import { findRecording, type ReportedRecording, reportedRecordings } from '#capture/reports/recordings.queries.ts';
 import { RECORDING_MISSING, reportRecording } from '#capture/reports/report-recording.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -188,8 +184,7 @@ export const listRecordingsJson = defineEndpoint({
       example: [{ 'recording-state-update': EXAMPLE }],
     },
   },
-  handle: async ({ c }, { database }: Services) =>
-    c.json((await reportedRecordings(database)).map(recordingJson)),
+  handle: async ({ c }, { database }: Services) => c.json((await reportedRecordings(database)).map(recordingJson)),
 });
 
 /** @throws {HttpError} 404 */
@@ -212,8 +207,6 @@ function recordingJson(recording: ReportedRecording) {
 }
 
 function recordingXml(recording: ReportedRecording): string {
-  const fields = Object.entries(shown(recording)).map(([name, value]) =>
-    element(name, String(value), 'text'),
-  );
+  const fields = Object.entries(shown(recording)).map(([name, value]) => element(name, String(value), 'text'));
   return element('recording-state-update', fields.join(''));
 }

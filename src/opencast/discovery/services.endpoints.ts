@@ -182,7 +182,6 @@ async function requireStorage(c: Context, { database, storage }: HealthChecks): 
 
 /** @param types of the services that there are */
 function noneAmong(types: readonly string[]) {
-  const sentence = (type: string) =>
-    `There is no service of the type '${type}'; there are ${types.join(', ')}.`;
+  const sentence = (type: string) => `There is no service of the type '${type}'; there are ${types.join(', ')}.`;
   return refusal(404, sentence, ['org.opencastproject.composer']);
 }

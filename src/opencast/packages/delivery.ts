@@ -39,9 +39,7 @@ export async function deliver(
   if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
   const recipient = await recipientOf(trx, delivery, principal);
   const known =
-    recipient &&
-    recipient.kind !== 'awaiting' &&
-    (await recordedAs(trx, recipient, contents.tracks, principal));
+    recipient && recipient.kind !== 'awaiting' && (await recordedAs(trx, recipient, contents.tracks, principal));
   if (known) {
     await dropDraft(trx, draft, known);
     log.info({ eventId: known.eventId, package: draft.id }, 'the same recording has come once more');

@@ -28,9 +28,7 @@ export function documentsOf({ catalogs }: DraftContents, known: CatalogSet): New
 export function extendedValues({ catalogs }: DraftContents, known: CatalogSet): Map<string, CatalogValues> {
   const extended = catalogs.flatMap(({ flavor, content }) => {
     const catalog = known.find(flavor);
-    return catalog && catalog !== known.common
-      ? [[catalog.flavor, valuesIn(flavor, content, known)] as const]
-      : [];
+    return catalog && catalog !== known.common ? [[catalog.flavor, valuesIn(flavor, content, known)] as const] : [];
   });
   return new Map(extended);
 }
@@ -129,15 +127,9 @@ async function leaveUnknownSeries(
   if (seriesId === '') return;
   const agent = principal.hasRole(ROLE_CAPTURE_AGENT);
   const series = trx.selectFrom('series').select('id').where('id', '=', seriesId);
-  const known = await (agent
-    ? series
-    : series.where(mayAccess('series', principal, 'read'))
-  ).executeTakeFirst();
+  const known = await (agent ? series : series.where(mayAccess('series', principal, 'read'))).executeTakeFirst();
   if (known) return;
-  log.warn(
-    { seriesId },
-    'a recording came for a series that its account does not see; it belongs to none now',
-  );
+  log.warn({ seriesId }, 'a recording came for a series that its account does not see; it belongs to none now');
   values.set('isPartOf', '');
 }
 

@@ -13,10 +13,7 @@ import { packageOf, TURN } from './packages.ts';
 const MOST_TAGS = 1000;
 const TAG = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-export const NO_FLAVOR = refusal(
-  400,
-  "Missing form parameter 'flavor'; it must stand before the file it is about.",
-);
+export const NO_FLAVOR = refusal(400, "Missing form parameter 'flavor'; it must stand before the file it is about.");
 export const WRONG_FLAVOR = refusal(
   400,
   (flavor: string) =>
@@ -32,9 +29,7 @@ export const WRONG_TAGS = refusal(
 
 /** The form fields of a part of a media package, as the reference document has them. */
 export const ElementFields = {
-  flavor: z
-    .string()
-    .meta({ description: 'What it shows. Before the file it is about.', example: 'presenter/source' }),
+  flavor: z.string().meta({ description: 'What it shows. Before the file it is about.', example: 'presenter/source' }),
   tags: z.string().optional().describe('With commas between them; may be empty.'),
 };
 
@@ -62,10 +57,7 @@ const MOST = { fields: 1000, files: 20 };
  * @throws {HttpError} 400 for a form that cannot be read, 413 for a field that is too long
  * @throws {ClientGone}
  */
-export async function textFields(
-  request: EndpointRequest,
-  parts: FormParts,
-): Promise<ReadonlyMap<string, string>> {
+export async function textFields(request: EndpointRequest, parts: FormParts): Promise<ReadonlyMap<string, string>> {
   if (!isMultipart(request.c.req.header('Content-Type') ?? '')) return request.fields();
   const takes = async () => 'text' as const;
   await using form = await receiveForm(request, { takes, most: MOST, whenFull: TURN }, parts);

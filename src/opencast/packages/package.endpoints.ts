@@ -2,14 +2,7 @@ import { z } from 'zod';
 import { explainingConflicts } from '#capture/schedules/conflicts.ts';
 import { answerFailure } from '#ingest/answer-failure.ts';
 import { DRAFT_GONE, DRAFT_TAKEN } from '#ingest/draft-refusals.ts';
-import {
-  type Draft,
-  discardDraft,
-  discardOthers,
-  findDraft,
-  forgetAccepted,
-  openDraft,
-} from '#ingest/drafts.ts';
+import { type Draft, discardDraft, discardOthers, findDraft, forgetAccepted, openDraft } from '#ingest/drafts.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';

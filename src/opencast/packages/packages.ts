@@ -58,11 +58,7 @@ export async function shownPackage(
 }
 
 /** What a media package holds, as the client is told of it. */
-export function shownContents(
-  packageId: string,
-  { tracks, attachments, catalogs }: DraftContents,
-  publicUrl: string,
-) {
+export function shownContents(packageId: string, { tracks, attachments, catalogs }: DraftContents, publicUrl: string) {
   // Clients want each part to have an address, and none of them asks for what is there.
   const base = `${publicUrl}/files/mediapackage/${encodeURIComponent(packageId)}`;
   const shown = <Part extends { id: string; filename: string } & Omit<ShownElement, 'url'>>(part: Part) => ({

@@ -25,10 +25,7 @@ const TEXTS = new Set(['mediaPackage', 'flavor', 'tags', 'dublinCore']);
 export const TOO_MANY_ELEMENTS = refusal(400, `A media package may hold ${MOST_ELEMENTS} parts, not more.`);
 /** Characters of all catalogs together: each request reads them. */
 const MOST_TEXT = 8 * 2 ** 20;
-export const TOO_MUCH_TEXT = refusal(
-  413,
-  `The catalogs of a media package may have ${MOST_TEXT} characters together.`,
-);
+export const TOO_MUCH_TEXT = refusal(413, `The catalogs of a media package may have ${MOST_TEXT} characters together.`);
 export const NO_FILE = refusal(400, 'The form has no part with a file.');
 
 /** What a request adds to a media package. */
@@ -85,10 +82,7 @@ export async function receiveElement(
   await using form = await receiveForm(filled, options, services);
   const { fields: all, files, texts: sent, enter } = form;
   if (empty.length > 0) {
-    c.var.log.warn(
-      { package: readPackageReference(c, all).id, empty },
-      'an input of a recording has recorded nothing',
-    );
+    c.var.log.warn({ package: readPackageReference(c, all).id, empty }, 'an input of a recording has recorded nothing');
   }
   if (stored.length + read.length === 0) {
     const isNothing = empty.length > 0 && !all.get('url')?.trim();
@@ -103,12 +97,7 @@ export async function receiveElement(
     const content = contents[i]?.text ?? '';
     return { flavor, filename, content };
   });
-  const answer = await addParts(
-    c,
-    readPackageReference(c, all),
-    contentsOfForm(kind, stored, files, texts),
-    services,
-  );
+  const answer = await addParts(c, readPackageReference(c, all), contentsOfForm(kind, stored, files, texts), services);
   form.keep();
   return answer;
 }
@@ -159,8 +148,7 @@ export async function addParts(
     const held = await contentsOf(trx, draft.id);
     const texts = held.catalogs.reduce((sum, { content }) => sum + content.length, 0);
     if (texts > MOST_TEXT) throw TOO_MUCH_TEXT();
-    if (held.tracks.length + held.attachments.length + held.catalogs.length > MOST_ELEMENTS)
-      throw TOO_MANY_ELEMENTS();
+    if (held.tracks.length + held.attachments.length + held.catalogs.length > MOST_ELEMENTS) throw TOO_MANY_ELEMENTS();
     const extended = await extendDraft(trx, draft, config.draftExpiryMs);
     return { unneeded, xml: await shownPackage(trx, extended, config.publicUrl) };
   });

@@ -107,9 +107,7 @@ function nameOf(trx: Transaction, packageId: string, instanceId: string) {
   return trx
     .selectFrom('events')
     .select('id')
-    .where((is) =>
-      is.or([is('id', '=', packageId), is.and([is('id', '=', instanceId), is('agent_id', '<>', '')])]),
-    )
+    .where((is) => is.or([is('id', '=', packageId), is.and([is('id', '=', instanceId), is('agent_id', '<>', '')])]))
     .orderBy(sql`id = ${packageId}`, 'desc')
     .executeTakeFirst();
 }

@@ -67,15 +67,7 @@ export const [schedulePackage, schedulePackageWith] = withWorkflow({
     example: ECHO,
   },
   answers: { 201: { description: 'It is scheduled.' } },
-  refusals: [
-    NO_PACKAGE,
-    UNREADABLE_PACKAGE,
-    DRAFT_GONE,
-    WRONG_INPUTS,
-    NOT_SCHEDULABLE,
-    OTHER_AGENT,
-    RECORDS_OTHERWISE,
-  ],
+  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, RECORDS_OTHERWISE],
   handle: schedule,
 });
 

@@ -47,25 +47,18 @@ const OTHERS = new Set([
 ]);
 /** Fields that are no recording, also where clients send them as bytes. */
 const Texts = Object.fromEntries(
-  [...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES, 'seriesDCCatalog'].map((name) => [
-    name,
-    z.string().optional(),
-  ]),
+  [...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES, 'seriesDCCatalog'].map((name) => [name, z.string().optional()]),
 );
 /** Fields that may come as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
 
 export const NO_CATALOG_URLS = refusal(
   400,
-  (field: string) =>
-    `The form parameter '${field}' is not taken here; send the catalog itself as 'episodeDCCatalog'.`,
+  (field: string) => `The form parameter '${field}' is not taken here; send the catalog itself as 'episodeDCCatalog'.`,
   ['episodeDCCatalogUri'],
 );
 
-export const TOO_MANY_TRACKS = refusal(
-  400,
-  `A recording may have ${MOST.files} tracks in one request, not more.`,
-);
+export const TOO_MANY_TRACKS = refusal(400, `A recording may have ${MOST.files} tracks in one request, not more.`);
 
 export const [addPackage, addPackageWith] = withWorkflow({
   path: '/ingest/addMediaPackage',
@@ -85,9 +78,7 @@ export const [addPackage, addPackageWith] = withWorkflow({
       mediaUri: z
         .string()
         .optional()
-        .describe(
-          'Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.',
-        ),
+        .describe('Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.'),
       acl: z.string().optional().describe('Who may do what: XACML, or JSON such as `{"acl":{"ace":[]}}`.'),
       episodeDCCatalog: z.string().optional().describe('Dublin Core in place of the terms.'),
     }),
@@ -148,10 +139,7 @@ async function receive(
     takeTags();
     empty.push(filename);
   };
-  const accept = async (
-    { fields, files }: Pick<ReceivedForm, 'fields' | 'files'>,
-    enter: () => Promise<void>,
-  ) => {
+  const accept = async ({ fields, files }: Pick<ReceivedForm, 'fields' | 'files'>, enter: () => Promise<void>) => {
     if (empty.length > 0) request.c.var.log.warn({ empty }, 'an input of a recording has recorded nothing');
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
     await using staged = new StagedFiles(services, request.c.var.principal.username);
@@ -191,18 +179,12 @@ async function receive(
   return await accept({ fields: new Map(list), files: [] }, pass.enter);
 }
 
-function trackOf(
-  { field: _, ...file }: ReceivedFile,
-  { flavor, tags }: { flavor: string; tags: string[] },
-): NewTrack {
+function trackOf({ field: _, ...file }: ReceivedFile, { flavor, tags }: { flavor: string; tags: string[] }): NewTrack {
   return { ...file, id: randomUUID(), flavor, tags };
 }
 
 /** @throws {HttpError} 400 */
-function catalogsOf(
-  fields: ReadonlyMap<string, string>,
-  said: readonly (readonly [string, string])[],
-): DraftCatalog[] {
+function catalogsOf(fields: ReadonlyMap<string, string>, said: readonly (readonly [string, string])[]): DraftCatalog[] {
   for (const name of CATALOG_ADDRESSES) {
     if (fields.get(name)?.trim()) throw NO_CATALOG_URLS(name);
   }

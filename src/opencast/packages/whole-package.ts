@@ -60,11 +60,7 @@ async function workflowOf(db: Queryable, workflowId: number | undefined): Promis
 
 /** An event may have been deleted since; then its package is empty. */
 async function packageOfEvent(db: Queryable, eventId: string, publicUrl: string) {
-  const event = await db
-    .selectFrom('events')
-    .select('start_date')
-    .where('id', '=', eventId)
-    .executeTakeFirst();
+  const event = await db.selectFrom('events').select('start_date').where('id', '=', eventId).executeTakeFirst();
   const base = `${publicUrl}/api/events/${encodeURIComponent(eventId)}`;
   const tracks = await db
     .selectFrom('tracks')

@@ -26,11 +26,7 @@ type Declaration = Omit<Description, 'method' | 'access' | 'params'> & {
   access?: readonly string[];
   form: Description['form'] & { schema: z.ZodObject };
   /** @param workflow of the path; undefined when it is not said there */
-  handle(
-    request: EndpointRequest,
-    workflow: string | undefined,
-    services: PackageServices,
-  ): Promise<Response>;
+  handle(request: EndpointRequest, workflow: string | undefined, services: PackageServices): Promise<Response>;
 };
 
 /** A form that clients post, and the same with the workflow at the end of the path. */

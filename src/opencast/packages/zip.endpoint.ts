@@ -112,10 +112,7 @@ function bodyAsFile(request: EndpointRequest): EndpointRequest {
   return { ...request, files };
 }
 
-async function* bodyOf(
-  request: Request,
-  { fileBytes, idleMs }: FormLimits,
-): AsyncGenerator<Uint8Array, void, void> {
+async function* bodyOf(request: Request, { fileBytes, idleMs }: FormLimits): AsyncGenerator<Uint8Array, void, void> {
   const body = new BodyReader(request, idleMs);
   let bytes = 0;
   try {

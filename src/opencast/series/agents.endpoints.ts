@@ -20,11 +20,9 @@ const MOST_PAGE = 1000;
 const USUAL_PAGE = 100;
 const access = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', ...apiRole('SERIES_VIEW')];
 
-const WRONG_NUMBER = refusal(
-  400,
-  (name: string) => `The query parameter '${name}' is no whole number from 0 on.`,
-  ['limit'],
-);
+const WRONG_NUMBER = refusal(400, (name: string) => `The query parameter '${name}' is no whole number from 0 on.`, [
+  'limit',
+]);
 const number = (name: string) =>
   z
     .string()
@@ -104,9 +102,7 @@ export const seriesForAgents = defineEndpoint({
       }),
       example: {
         ...{ total: 1, offset: 0, limit: 100, count: 1 },
-        results: [
-          { id: SERIES_ID, title: 'Algebra I', creation_date: '2026-10-01T08:00:00Z', organizers: [] },
-        ],
+        results: [{ id: SERIES_ID, title: 'Algebra I', creation_date: '2026-10-01T08:00:00Z', organizers: [] }],
       },
     },
   },
@@ -134,9 +130,7 @@ export const seriesForAgents = defineEndpoint({
 /** An agent records for whom it is asked to, and is in no access control list. */
 function visible(db: Queryable, principal: Principal) {
   const series = db.selectFrom('series');
-  return principal.hasRole(ROLE_CAPTURE_AGENT)
-    ? series
-    : series.where(mayAccess('series', principal, 'read'));
+  return principal.hasRole(ROLE_CAPTURE_AGENT) ? series : series.where(mayAccess('series', principal, 'read'));
 }
 
 async function visibleCount(db: Queryable, principal: Principal): Promise<number> {

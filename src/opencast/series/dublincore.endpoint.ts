@@ -35,8 +35,7 @@ export const postSeries = defineEndpoint({
   operationId: 'postDublinCoreSeries',
   access: apiRole('SERIES_CREATE'),
   summary: 'Create or change a series by Dublin Core',
-  description:
-    'A series of the same `identifier` is changed, by whoever may write it and has the roles for that.',
+  description: 'A series of the same `identifier` is changed, by whoever may write it and has the roles for that.',
   form: {
     schema: z.object({
       title: z.string().optional(),
@@ -112,10 +111,7 @@ function valuesOf(fields: ReadonlyMap<string, string>, { common }: CatalogSet): 
     const text = field.term === undefined ? undefined : fields.get(field.term);
     if (xml || text === undefined || field.outputOnly) continue;
     const value = takesList(field) ? [text] : text;
-    values.set(
-      field.id,
-      readValue(field, field.id, value, { refuse: UNREADABLE_SERIES, emptyBadDates: true }),
-    );
+    values.set(field.id, readValue(field, field.id, value, { refuse: UNREADABLE_SERIES, emptyBadDates: true }));
   }
   if (isEmpty(values.get('title') ?? '')) throw UNREADABLE_SERIES("it has no 'title'");
   return values;

@@ -41,10 +41,8 @@ test('files of its package that the reference does not need are not served', asy
 });
 
 describe('GET /', () => {
-  const get = (accept?: string) =>
-    app.request('/', { headers: accept === undefined ? {} : { Accept: accept } });
-  const CHROMIUM =
-    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8';
+  const get = (accept?: string) => app.request('/', { headers: accept === undefined ? {} : { Accept: accept } });
+  const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8';
 
   test.each([
     ...[undefined, '*/*', 'application/*', 'application/json, text/html'],

@@ -55,9 +55,7 @@ const SAME_LENGTH_MS = 1000;
 export function playerOf(recording: PublishedRecording, addressOf: FileAddress): Player | undefined {
   const media = elementsOf(recording, 'media');
   const seen = media.filter(({ has_video }) => has_video);
-  const listened = seen.some(({ has_audio }) => has_audio)
-    ? undefined
-    : media.find(({ has_video }) => !has_video);
+  const listened = seen.some(({ has_audio }) => has_audio) ? undefined : media.find(({ has_video }) => !has_video);
   const played = listened ? [...seen, listened] : seen;
   const leader = longest(played);
   if (!leader) return undefined;

@@ -76,9 +76,7 @@ export function refusedPage(reason: string): Html {
 function rightsHtml({ rights_holder, license }: PublishedRecording): Html | '' {
   const terms = license === 'ALLRIGHTS' ? 'All rights reserved' : license.replace(/^CC-/, 'CC ');
   const rights = [rights_holder && `© ${rights_holder}`, terms].filter((text) => text !== '');
-  return rights.length > 0
-    ? html`<p class="facts">${rights.map((text) => html`<span>${text}</span>`)}</p>`
-    : '';
+  return rights.length > 0 ? html`<p class="facts">${rights.map((text) => html`<span>${text}</span>`)}</p>` : '';
 }
 
 function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddress): Html | '' {

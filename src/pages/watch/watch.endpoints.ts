@@ -45,9 +45,7 @@ export const watchPage = defineEndpoint({
     const recording = await findRecording(database, params.publication_id);
     if (!recording) return c.html(missingPage(), 404, { ...HEADERS, 'Cache-Control': 'no-store' });
     const addressOf =
-      signing && checked
-        ? signedAddresses(c, signing, checked.policy, recording.duration ?? 0)
-        : plainAddresses(c);
+      signing && checked ? signedAddresses(c, signing, checked.policy, recording.duration ?? 0) : plainAddresses(c);
     const script = `${rootOf(c)}/watch/assets/player.js`;
     const caching = signing ? 'private, no-store' : 'no-cache';
     return c.html(recordingPage(recording, { addressOf, script }), 200, {

@@ -42,11 +42,12 @@ test('other sites are named by their origins', () => {
   expect(loadConfig({ CORS_ORIGINS: origins.join(', ') }).corsOrigins).toEqual(origins);
 });
 
-test.each([
-  ...['*', 'null', 'https://lms.example.org/', 'lms.example.org', 'https://LMS.example.org', 'https://a,'],
-])('CORS_ORIGINS cannot be %s', (CORS_ORIGINS) => {
-  expect(() => loadConfig({ CORS_ORIGINS })).toThrow(/^CORS_ORIGINS is ".*"; allowed is origins as/);
-});
+test.each([...['*', 'null', 'https://lms.example.org/', 'lms.example.org', 'https://LMS.example.org', 'https://a,']])(
+  'CORS_ORIGINS cannot be %s',
+  (CORS_ORIGINS) => {
+    expect(() => loadConfig({ CORS_ORIGINS })).toThrow(/^CORS_ORIGINS is ".*"; allowed is origins as/);
+  },
+);
 
 test('traces are sent where a collector has been named, unless they are switched off', () => {
   const traces = (environment: Record<string, string>) => loadConfig(environment).traces;

@@ -131,10 +131,7 @@ function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): str
  * @param isGuest whether another server listens for Inlet, at an address that it does not know
  * @throws {ConfigError} naming the first wrong variable, its value and what is allowed
  */
-export function loadConfig(
-  environment: Record<string, string | undefined>,
-  { isGuest = false } = {},
-): Config {
+export function loadConfig(environment: Record<string, string | undefined>, { isGuest = false } = {}): Config {
   const given = Object.fromEntries(
     Object.keys(Environment.shape).map((name) => [name, environment[name] || undefined]),
   );
@@ -144,9 +141,10 @@ export function loadConfig(
   const place = {
     host: v.HOST,
     port: v.PORT,
-    publicUrl: (
-      v.PUBLIC_URL ?? `http://${/^[^[].*:/.test(v.HOST) ? `[${v.HOST}]` : v.HOST}:${v.PORT}`
-    ).replace(/\/+$/, ''),
+    publicUrl: (v.PUBLIC_URL ?? `http://${/^[^[].*:/.test(v.HOST) ? `[${v.HOST}]` : v.HOST}:${v.PORT}`).replace(
+      /\/+$/,
+      '',
+    ),
     trustedProxies: v.TRUSTED_PROXIES ?? [],
   };
   const reached = isGuest ? 'another server listens for Inlet' : reachedBy(place);

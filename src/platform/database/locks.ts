@@ -8,8 +8,7 @@ const CHANNEL = 'locks_wanted';
 const RETRY_MS = 100;
 const PROBE_MS = 5_000;
 /** A process whose machine has gone without a word loses its locks after about fifteen seconds. */
-const KEEPALIVE =
-  'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3';
+const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3';
 
 /** What somebody who holds a lock is to know. */
 export interface Holder {

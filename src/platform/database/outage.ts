@@ -29,9 +29,6 @@ export function isDatabaseOutage(error: unknown, depth = DEPTH): boolean {
   if (!(error instanceof Error) || depth === 0 || '$metadata' in error) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return (
-    SOCKET.has(code) ||
-    SQLSTATE.test(code) ||
-    MESSAGE.test(error.message) ||
-    isDatabaseOutage(error.cause, depth - 1)
+    SOCKET.has(code) || SQLSTATE.test(code) || MESSAGE.test(error.message) || isDatabaseOutage(error.cause, depth - 1)
   );
 }

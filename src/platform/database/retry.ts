@@ -18,10 +18,7 @@ export class Outdated extends Error {
  * Runs work in a transaction, and again when another one came between: after a deadlock, a serialization failure, or
  * when the work throws `Outdated`. The work must not touch anything but the database.
  */
-export async function inTransaction<T>(
-  database: Database,
-  work: (trx: Transaction) => Promise<T>,
-): Promise<T> {
+export async function inTransaction<T>(database: Database, work: (trx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await database.transaction().execute(work);

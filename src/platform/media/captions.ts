@@ -120,10 +120,7 @@ function cueIn(block: string) {
   };
 }
 
-function ms([hours = '0', minutes = '0', seconds = '0', fraction = '0']: readonly (
-  | string
-  | undefined
-)[]): number {
+function ms([hours = '0', minutes = '0', seconds = '0', fraction = '0']: readonly (string | undefined)[]): number {
   const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
   return whole * 1000 + Number(fraction.padEnd(3, '0'));
 }

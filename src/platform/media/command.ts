@@ -29,14 +29,7 @@ export interface Output {
 /** The safeguards every tool gets for a file that came from outside: no other file or host, no other demuxer. */
 export function safeguards(recording: Recording): string[] {
   const guards = ['-protocol_whitelist', 'file,pipe', '-f', recording.demuxer, ...PROBING];
-  const limits = [
-    '-max_pixels',
-    MAX_PIXELS,
-    '-max_streams',
-    String(MAX_STREAMS),
-    '-max_alloc',
-    MAX_BLOCK_BYTES,
-  ];
+  const limits = ['-max_pixels', MAX_PIXELS, '-max_streams', String(MAX_STREAMS), '-max_alloc', MAX_BLOCK_BYTES];
   return [...guards, ...limits];
 }
 

@@ -5,8 +5,7 @@ import { cutSound } from './delivery-plan.ts';
 import { partsWithin, readFor } from './kept.ts';
 
 const smil = (body: string) => `<smil xmlns="http://www.w3.org/ns/SMIL"><body>${body}</body></smil>`;
-const clip = (begin: string, end: string) =>
-  smil(`<par><video clipBegin="${begin}" clipEnd="${end}"/></par>`);
+const clip = (begin: string, end: string) => smil(`<par><video clipBegin="${begin}" clipEnd="${end}"/></par>`);
 const part = (begin: number, end: number) => `<par><video clipBegin="${begin}s" clipEnd="${end}s"/></par>`;
 
 describe('a cutting catalog', () => {

@@ -24,8 +24,7 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
 }
 
 /** How ffmpeg is told to encode such pictures. */
-const options = (video: Partial<VideoStream>) =>
-  plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
+const options = (video: Partial<VideoStream>) => plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
 
 describe('planDelivery', () => {
   it.each(['mov', 'matroska', 'mpegts', 'flv'])('takes over what browsers play from %s', (demuxer) => {

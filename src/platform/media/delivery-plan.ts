@@ -99,17 +99,11 @@ const AAC_RATES = [32_000, 44_100, 48_000];
  * @param anew encodes even what could be taken over
  * @param cut leaves parts only, which can never be taken over
  */
-export function planDelivery(
-  info: Deliverable,
-  quality = USUAL_QUALITY,
-  anew = false,
-  cut?: Cut,
-): DeliveryPlan {
+export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, anew = false, cut?: Cut): DeliveryPlan {
   const copying = !anew && !cut;
   const timed = copying && TIMED.includes(info.recording.demuxer);
   const video = info.video && videoPlan(info.video, quality, timed, cut);
-  const audio =
-    info.audio && audioPlan(info.audio, timed || (copying && info.recording.demuxer === 'aac'), cut);
+  const audio = info.audio && audioPlan(info.audio, timed || (copying && info.recording.demuxer === 'aac'), cut);
   return info.video
     ? { format: 'mp4', mediatype: 'video/mp4', extension: 'mp4', video, audio }
     : { format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a', video, audio };
@@ -149,14 +143,7 @@ function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean, cu
 function timing(video: VideoStream, rate: number): string[] {
   const fps = `${Math.round(rate * 1000)}/1000`;
   // A newer name of -vsync is unknown to the ffmpeg that comes with the packages.
-  const times = [
-    '-vsync',
-    'vfr',
-    '-enc_time_base',
-    `1000:${Math.round(rate * 1000)}`,
-    '-x264-params',
-    `fps=${fps}`,
-  ];
+  const times = ['-vsync', 'vfr', '-enc_time_base', `1000:${Math.round(rate * 1000)}`, '-x264-params', `fps=${fps}`];
   const due = `expr:isnan(prev_forced_t)+gte(t-prev_forced_t,${KEYFRAME_SECONDS})`;
   const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-force_key_frames', due];
   // Pictures that are stored out of order begin as much too early as the first ones are apart.
@@ -219,9 +206,7 @@ function audioPlan(audio: AudioStream, timed: boolean, cut?: Cut): StreamPlan {
   // Beyond eight channels there is no layout to mix down from; the first two are what was meant.
   const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];
   const gapless = 'async=1:first_pts=0';
-  const kept = cut
-    ? [`aresample=${rate}:${gapless}`, ...cutSound(cut.parts, rate)]
-    : [`aresample=${gapless}`];
+  const kept = cut ? [`aresample=${rate}:${gapless}`, ...cutSound(cut.parts, rate)] : [`aresample=${gapless}`];
   const filters = [...mix, ...kept];
   const [outputs, bitRate] = channels === 1 ? [1, 96_000] : [2, 160_000];
   const target = ['-ac', String(outputs), '-b:a', String(bitRate)];

@@ -58,8 +58,7 @@ describe('PacketTimeline', () => {
 
   it('lets the last packet last as long as the others where none says how long', () => {
     const timeline = new PacketTimeline([0]);
-    for (let i = 0; i < 10; i++)
-      timeline.add(`stream_index=0|pts_time=${i / 10}|dts_time=N/A|duration_time=N/A\n`);
+    for (let i = 0; i < 10; i++) timeline.add(`stream_index=0|pts_time=${i / 10}|dts_time=N/A|duration_time=N/A\n`);
     expect(timeline.end().duration).toBe(1000);
   });
 

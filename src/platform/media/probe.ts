@@ -53,11 +53,11 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const { signal, timeLimitMs } = options;
   const recording = await recognize(path);
   const args = [...safeguards(recording), '-show_format', '-show_streams', '-print_format', 'json'];
-  const { output, log } = await runTool(
-    tools.ffprobe,
-    ['-hide_banner', '-v', 'warning', ...args, '-i', path],
-    { signal, timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS, maxOutputBytes: HEADER_BYTES },
-  );
+  const { output, log } = await runTool(tools.ffprobe, ['-hide_banner', '-v', 'warning', ...args, '-i', path], {
+    signal,
+    timeLimitMs: timeLimitMs ?? HEADER_TIME_LIMIT_MS,
+    maxOutputBytes: HEADER_BYTES,
+  });
   const report = reportOf(output);
   if (isEncrypted(report)) throw new MediaFailure(ENCRYPTED, { permanent: true, log });
   const streams = mediaStreams(report);

@@ -87,9 +87,7 @@ async function decodedTiles(
   const input = recordingInput(info.recording, skipping);
   const { output: tiles } = await runTool(tools.ffmpeg, ffmpegArguments(input, [output]), limits);
   const size = bytesOf({ width: layout.tileWidth, height: layout.tileHeight });
-  return Array.from({ length: Math.floor(tiles.length / size) }, (_, i) =>
-    tiles.subarray(i * size, (i + 1) * size),
-  );
+  return Array.from({ length: Math.floor(tiles.length / size) }, (_, i) => tiles.subarray(i * size, (i + 1) * size));
 }
 
 async function soughtTiles(
@@ -102,13 +100,7 @@ async function soughtTiles(
   const tiles: (Buffer | undefined)[] = [];
   for (let i = 0; i < layout.imageCount; i++) {
     const seconds = (((i + 0.5) * layout.intervalMs) / 1000).toFixed(3);
-    const input = recordingInput(info.recording, [
-      '-skip_frame',
-      'nokey',
-      '-noaccurate_seek',
-      '-ss',
-      seconds,
-    ]);
+    const input = recordingInput(info.recording, ['-skip_frame', 'nokey', '-noaccurate_seek', '-ss', seconds]);
     const args = ffmpegArguments(input, [tileOutput(video, layout, [], 1)]);
     const { output } = await runTool(tools.ffmpeg, args, options);
     tiles.push(output.length > 0 ? output : undefined);

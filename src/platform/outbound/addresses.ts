@@ -54,10 +54,7 @@ export function isPublic(address: string): boolean {
 }
 
 /** Whether a host is among those that are named. @param port that it is asked at */
-export function isNamed(
-  hosts: readonly NamedHost[],
-  url: { host: string; port: number; secure: boolean },
-): boolean {
+export function isNamed(hosts: readonly NamedHost[], url: { host: string; port: number; secure: boolean }): boolean {
   const usual = url.secure ? 443 : 80;
   return hosts.some(({ host, port }) => host === url.host && (port ?? usual) === url.port);
 }
@@ -82,7 +79,5 @@ export function mayConnect(
   if (family === 0 || address.includes('%')) return false;
   const host = family === 6 ? new URL(`http://[${address}]`).hostname : address;
   if (isNamed(hosts, { ...url, host })) return true;
-  return (
-    loopback.check(address, family === 6 ? 'ipv6' : 'ipv4') && isNamed(hosts, { ...url, host: 'localhost' })
-  );
+  return loopback.check(address, family === 6 ? 'ipv6' : 'ipv4') && isNamed(hosts, { ...url, host: 'localhost' });
 }

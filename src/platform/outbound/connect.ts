@@ -37,9 +37,7 @@ export async function connect(target: Target, options: ConnectOptions): Promise<
   } catch (error) {
     socket?.destroy();
     options.signal?.throwIfAborted();
-    throw timeout.aborted
-      ? new OutboundFault(`no connection came about in ${CONNECT_MS / 1000} seconds`)
-      : error;
+    throw timeout.aborted ? new OutboundFault(`no connection came about in ${CONNECT_MS / 1000} seconds`) : error;
   }
 }
 
@@ -76,8 +74,7 @@ function secure(socket: Socket, { host }: Target, signal: AbortSignal): Promise<
 /** Waits until a socket can be used. @throws {OutboundFault} what it was destroyed with, or the fault */
 function settled(socket: Socket, event: string, signal: AbortSignal, fault: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const fail = (error?: unknown) =>
-      reject(error instanceof OutboundFault ? error : new OutboundFault(fault));
+    const fail = (error?: unknown) => reject(error instanceof OutboundFault ? error : new OutboundFault(fault));
     const onAbort = () => {
       socket.destroy();
       fail();

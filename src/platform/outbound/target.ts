@@ -21,8 +21,7 @@ export function parseTarget(text: string, base?: URL): Target {
   if (!secure && url.protocol !== 'http:') {
     throw new OutboundFault(`${what} must begin with http:// or https://`);
   }
-  if (url.username || url.password)
-    throw new OutboundFault(`${what} must have no user and no password in it`);
+  if (url.username || url.password) throw new OutboundFault(`${what} must have no user and no password in it`);
   const host = url.hostname.replace(/\.$/, '');
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   return { url, host, port, secure };

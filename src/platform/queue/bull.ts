@@ -2,15 +2,7 @@ import type { Job, Queue, QueueOptions, WorkerOptions } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { SteadyConsumer } from './consumer.ts';
-import {
-  type Consumer,
-  type JobData,
-  LANES,
-  type Lane,
-  type NewJob,
-  type Processor,
-  type WorkQueue,
-} from './port.ts';
+import { type Consumer, type JobData, LANES, type Lane, type NewJob, type Processor, type WorkQueue } from './port.ts';
 import type { WatchedWorker } from './worker.ts';
 
 const HOUR_SECONDS = 3600;
@@ -162,10 +154,7 @@ export class BullQueue implements WorkQueue {
     return (error) => {
       if (Date.now() - last < 10_000) return;
       last = Date.now();
-      this.#log.warn(
-        { lane, backend: this.kind, reason: error.message },
-        'the queue backend does not answer',
-      );
+      this.#log.warn({ lane, backend: this.kind, reason: error.message }, 'the queue backend does not answer');
     };
   }
 }

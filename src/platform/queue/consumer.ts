@@ -126,8 +126,7 @@ export class SteadyConsumer implements Consumer {
 
   /** Gives the present worker the places that jobs of former ones do not have. */
   #shareOut(): void {
-    if (this.#worker && !this.#closed)
-      this.#worker.concurrency = Math.max(1, this.#concurrency - this.#leftBehind());
+    if (this.#worker && !this.#closed) this.#worker.concurrency = Math.max(1, this.#concurrency - this.#leftBehind());
   }
 
   /** How many jobs of former workers are still under way. */

@@ -7,8 +7,5 @@ import { redisBackend } from './redis.ts';
 
 /** The one place that chooses the queue's backend: Redis when REDIS_URL is set, else the database. */
 export function createQueue(config: Pick<Config, 'redisUrl'>, databaseUrl: string, log: Logger): WorkQueue {
-  return new BullQueue(
-    config.redisUrl ? redisBackend(config.redisUrl) : postgresBackend(databaseUrl, log),
-    log,
-  );
+  return new BullQueue(config.redisUrl ? redisBackend(config.redisUrl) : postgresBackend(databaseUrl, log), log);
 }

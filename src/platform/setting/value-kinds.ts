@@ -19,18 +19,14 @@ export const url = (...schemes: string[]) =>
 /** No password in the URL: fetch refuses it. */
 export const urlOrFile = z
   .string()
-  .refine(
-    (text) => isAbsolute(text) || (URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href)),
-  )
+  .refine((text) => isAbsolute(text) || (URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href)))
   .meta({ allowed: 'a URL that starts with https:// or http://, without a password, or an absolute path' });
 
 /** As browsers write them: `https://media.example.org`, without a path, in lower case. */
 export const origins = z
   .string()
   .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .refine((list) =>
-    list.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
-  )
+  .refine((list) => list.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text))
   .meta({
     allowed: 'origins as browsers write them, such as https://media.example.org, with commas between',
   });

@@ -31,8 +31,6 @@ export interface StorageBackend<Shape extends z.ZodRawShape = z.ZodRawShape> {
 }
 
 /** Declares a backend, whose `place` is given the values of its variables. */
-export function defineBackend<Shape extends z.ZodRawShape>(
-  backend: StorageBackend<Shape>,
-): StorageBackend<Shape> {
+export function defineBackend<Shape extends z.ZodRawShape>(backend: StorageBackend<Shape>): StorageBackend<Shape> {
   return backend;
 }

@@ -85,11 +85,7 @@ export async function writeDurably(path: string, source: Source, memory: MemoryS
 export async function writeSynced(
   { path, file }: { path: string; file: FileHandle },
   source: Source,
-  {
-    memory,
-    from,
-    onSynced,
-  }: { memory: MemoryShare; from: number; onSynced: (bytes: number) => Promise<void> },
+  { memory, from, onSynced }: { memory: MemoryShare; from: number; onSynced: (bytes: number) => Promise<void> },
 ): Promise<void> {
   const writer = new FileWriter(path, file);
   // The file and the disk are at work while the next bytes arrive; failing the source gives it the reason.

@@ -36,7 +36,5 @@ export function folderIn(dataDir: string): StoragePlace {
 
 async function foldersIn(path: string, names: RegExp): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory() && names.test(entry.name))
-    .map(({ name }) => join(path, name));
+  return entries.filter((entry) => entry.isDirectory() && names.test(entry.name)).map(({ name }) => join(path, name));
 }

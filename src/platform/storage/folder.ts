@@ -201,11 +201,7 @@ export class FolderStorage implements ObjectStorage {
 
   async close(): Promise<void> {}
 
-  async *#listShard(
-    shard: string,
-    prefix: string,
-    foreign: (name: string) => void,
-  ): AsyncIterable<ListedObject> {
+  async *#listShard(shard: string, prefix: string, foreign: (name: string) => void): AsyncIterable<ListedObject> {
     for (const entry of await entries(join(this.#root, shard))) {
       const key = `${shard}/${entry.name}`;
       if (!isObjectKey(key)) foreign(key);

@@ -35,10 +35,7 @@ export function bucketPlace(bucket: Bucket): StoragePlace {
     endpoints: (environment) => bucketEndpoints(bucket, environment),
     open: async (memoryBytes) => {
       // The SDK takes some ten megabytes, which other backends do not need.
-      const [{ S3Storage }, { createS3Clients }] = await Promise.all([
-        import('./s3.ts'),
-        import('./s3-client.ts'),
-      ]);
+      const [{ S3Storage }, { createS3Clients }] = await Promise.all([import('./s3.ts'), import('./s3-client.ts')]);
       const memory = new UploadMemory(memoryBytes);
       return new S3Storage({ ...createS3Clients(bucket), bucket: bucket.bucket, memory });
     },
@@ -51,9 +48,7 @@ async function bucketEndpoints(bucket: Bucket, environment: Environment): Promis
   const fixed = environment.AWS_ACCESS_KEY_ID && environment.AWS_SECRET_ACCESS_KEY;
   if (!fixed) endpoints.hosts.push(...credentialHosts(environment));
   if (!fixed || !environment.AWS_REGION) endpoints.files.push(...sharedFiles(environment));
-  endpoints.files.push(
-    ...values(environment, 'AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'),
-  );
+  endpoints.files.push(...values(environment, 'AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'));
   return endpoints;
 }
 

@@ -36,10 +36,7 @@ export function endingInSilence(
     });
     return asking;
   };
-  const send = async (
-    command: Parameters<S3Client['send']>[0],
-    options: { abortSignal?: AbortSignal } = {},
-  ) => {
+  const send = async (command: Parameters<S3Client['send']>[0], options: { abortSignal?: AbortSignal } = {}) => {
     const stop = new AbortController();
     const { abortSignal } = options;
     const onAbort = () => stop.abort(abortSignal?.reason);

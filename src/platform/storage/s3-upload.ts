@@ -9,14 +9,7 @@ import {
 import { type Block, gather } from './gather.ts';
 import type { MemoryShare } from './memory.ts';
 import type { PutOptions } from './port.ts';
-import {
-  COMPLETE_MS,
-  partMs,
-  type S3Object,
-  sumBody,
-  UploadRequests,
-  unlessComplete,
-} from './s3-requests.ts';
+import { COMPLETE_MS, partMs, type S3Object, sumBody, UploadRequests, unlessComplete } from './s3-requests.ts';
 import type { Source } from './source.ts';
 
 const LEAST = 2;

@@ -147,8 +147,7 @@ export class S3Storage implements ObjectStorage {
   async size(key: string): Promise<number> {
     const command = new HeadObjectCommand(this.#object(key));
     const { ContentLength } = await this.#client.send(command).catch(rethrowFor(key));
-    if (ContentLength === undefined)
-      throw new Error('The object storage did not say how large an object is.');
+    if (ContentLength === undefined) throw new Error('The object storage did not say how large an object is.');
     return ContentLength;
   }
 

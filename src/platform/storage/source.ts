@@ -113,9 +113,7 @@ export class Source {
   #end(reason: unknown): void {
     if (this.signal.aborted) return;
     this.#stop.abort(reason);
-    this.#body?.destroy(
-      reason instanceof Error ? reason : new Error('The upload was given up.', { cause: reason }),
-    );
+    this.#body?.destroy(reason instanceof Error ? reason : new Error('The upload was given up.', { cause: reason }));
   }
 }
 

@@ -74,9 +74,7 @@ export async function releaseObjects(trx: Transaction, keys: readonly string[]):
   await trx
     .insertInto('staging')
     .values(keys.map((key) => ({ object_key: key, owner: null, expires_at: sql<Date>`now()` })))
-    .onConflict((entry) =>
-      entry.column('object_key').doUpdateSet({ owner: null, expires_at: sql<Date>`now()` }),
-    )
+    .onConflict((entry) => entry.column('object_key').doUpdateSet({ owner: null, expires_at: sql<Date>`now()` }))
     .execute();
 }
 

@@ -39,8 +39,7 @@ afterEach(async () => {
   await db.database.deleteFrom('staging').execute();
 });
 
-const ledgerOf = (owner: string) =>
-  new StagingLedger({ database: db.database, storage, owner, log: silentLogger });
+const ledgerOf = (owner: string) => new StagingLedger({ database: db.database, storage, owner, log: silentLogger });
 
 async function stageObject(by = ledger): Promise<string> {
   const key = await by.stage('track');
@@ -172,10 +171,7 @@ test('an entry whose answer was lost is not kept alive by the process that enter
   const known = await ledger.stage('track');
   const expires_at = new Date(Date.now() + 5_000);
   const unknown = objectKey('track');
-  await db.database
-    .insertInto('staging')
-    .values({ object_key: unknown, owner: 'one process', expires_at })
-    .execute();
+  await db.database.insertInto('staging').values({ object_key: unknown, owner: 'one process', expires_at }).execute();
   await db.database.updateTable('staging').set({ expires_at }).execute();
   await ledger.renew();
   const kept = (await entries()).filter((entry) => entry.expires_at > expires_at);

@@ -74,9 +74,7 @@ async function disownExpired(
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
       .where(mayRemove)
-      .where((is) =>
-        is.or([is('owner', 'is', null), is('owner', '=', GONE), couldSpeakFor(leaseSeconds, seen)]),
-      )
+      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', GONE), couldSpeakFor(leaseSeconds, seen)]))
       .orderBy('expires_at')
       .limit(BATCH)
       .forUpdate()

@@ -28,8 +28,7 @@ export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {})
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const cancel =
-        idleMs &&
-        patientTimer(idleMs, () => body.destroy(new Error('The storage stopped sending an object.')));
+        idleMs && patientTimer(idleMs, () => body.destroy(new Error('The storage stopped sending an object.')));
       try {
         const next = await chunks.next();
         if (!next.done) return controller.enqueue(next.value);

@@ -18,12 +18,8 @@ export interface ProcessParts {
 
 /** Registers the metrics of the process, which are read on request. Once per process. */
 export function measureProcess({ role, version, pulse, pools }: ProcessParts): void {
-  gauge('inlet_build_info', 'Version and role of the process', ['version', 'role'], (g) =>
-    g.set({ version, role }, 1),
-  );
-  gauge('process_resident_memory_bytes', 'Memory of the process', [], (g) =>
-    g.set(process.memoryUsage().rss),
-  );
+  gauge('inlet_build_info', 'Version and role of the process', ['version', 'role'], (g) => g.set({ version, role }, 1));
+  gauge('process_resident_memory_bytes', 'Memory of the process', [], (g) => g.set(process.memoryUsage().rss));
   gauge('process_heap_bytes', 'Heap in use', [], (g) => g.set(process.memoryUsage().heapUsed));
   gauge('process_uptime_seconds', 'Time since the start', [], (g) => g.set(process.uptime()));
   gauge(
@@ -59,12 +55,7 @@ export function measureProcess({ role, version, pulse, pools }: ProcessParts): v
   measureLag();
 }
 
-function gauge(
-  name: string,
-  help: string,
-  labelNames: string[],
-  collect: (gauge: Gauge<string>) => void,
-): void {
+function gauge(name: string, help: string, labelNames: string[], collect: (gauge: Gauge<string>) => void): void {
   new Gauge({
     ...{ name, help, labelNames, registers },
     collect() {

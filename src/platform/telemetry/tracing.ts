@@ -49,11 +49,7 @@ const KINDS = {
 };
 
 /** Runs work as a span of its trace and records an error that it throws. */
-export function traced<T>(
-  name: string,
-  options: SpanOptions,
-  work: (traced: Traced) => Promise<T>,
-): Promise<T> {
+export function traced<T>(name: string, options: SpanOptions, work: (traced: Traced) => Promise<T>): Promise<T> {
   const { kind = 'internal', attributes = {}, within, untraced = false } = options;
   if (untraced) return work(NOTHING);
   return tracer.startActiveSpan(name, { kind: KINDS[kind], attributes }, place(within), async (span) => {

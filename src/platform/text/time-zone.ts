@@ -20,8 +20,7 @@ export function isTimeZone(name: string): boolean {
 
 /** How far clocks in the zone are ahead of UTC at an instant, in milliseconds. @throws {RangeError} unknown zone */
 export function offsetAt(instant: number, timeZone: string): number {
-  const [, sign, hours = 0, minutes = 0, seconds = 0] =
-    OFFSET.exec(formatterOf(timeZone).format(instant)) ?? [];
+  const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(formatterOf(timeZone).format(instant)) ?? [];
   const length = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
   return sign === '-' ? -length : length;
 }
@@ -35,9 +34,7 @@ export function instantOf(local: number, timeZone: string): number {
   const before = offsetAt(local - DAY, timeZone);
   const after = offsetAt(local + DAY, timeZone);
   if (before === after) return local - before;
-  const shown = [local - before, local - after].filter(
-    (instant) => instant + offsetAt(instant, timeZone) === local,
-  );
+  const shown = [local - before, local - after].filter((instant) => instant + offsetAt(instant, timeZone) === local);
   return shown.length > 0 ? Math.min(...shown) : local - before;
 }
 

@@ -120,14 +120,11 @@ function localName(name: string): string {
 }
 
 function decode(text: string): string {
-  return text.replace(
-    REFERENCE,
-    (reference: string, name?: string, decimal?: string, hexadecimal?: string) => {
-      if (name) return PREDEFINED[name] ?? '';
-      const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
-      if (code <= 0x10ffff && !SURROGATES.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
-      const allowed = '&amp; &lt; &gt; &quot; &apos; and numeric references';
-      throw new XmlFault(`it holds ${JSON.stringify(reference.slice(0, 20))}; allowed are ${allowed}`);
-    },
-  );
+  return text.replace(REFERENCE, (reference: string, name?: string, decimal?: string, hexadecimal?: string) => {
+    if (name) return PREDEFINED[name] ?? '';
+    const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
+    if (code <= 0x10ffff && !SURROGATES.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
+    const allowed = '&amp; &lt; &gt; &quot; &apos; and numeric references';
+    throw new XmlFault(`it holds ${JSON.stringify(reference.slice(0, 20))}; allowed are ${allowed}`);
+  });
 }

@@ -19,10 +19,7 @@ export interface ConfigFile<T> {
  * @param variable the variable of the environment that names the folder
  * @throws {ConfigError} when there is no such folder
  */
-export async function readYamlFolder(
-  variable: string,
-  folder: string,
-): Promise<{ file: string; source: string }[]> {
+export async function readYamlFolder(variable: string, folder: string): Promise<{ file: string; source: string }[]> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -39,11 +36,7 @@ export async function readYamlFolder(
 }
 
 /** @throws {ConfigError} `FILE:LINE: what is wrong` */
-export function parseYaml<S extends z.ZodType>(
-  file: string,
-  source: string,
-  schema: S,
-): ConfigFile<z.output<S>> {
+export function parseYaml<S extends z.ZodType>(file: string, source: string, schema: S): ConfigFile<z.output<S>> {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const failAt = (offset: number, message: string): never => {

@@ -14,10 +14,7 @@ export interface Signing {
  * What the signature of a request's address allows, or why it is refused. The address is the one the world knows, also
  * behind a proxy that calls this server by another name.
  */
-export function checkSignature(
-  c: Context,
-  { signer, publicUrl }: Signing,
-): { policy: Policy } | { refusal: Refusal } {
+export function checkSignature(c: Context, { signer, publicUrl }: Signing): { policy: Policy } | { refusal: Refusal } {
   const { pathname, search } = new URL(c.req.url);
   const result = signer.verify(`${publicUrl}${pathname}${search}`, remoteAddress(c));
   return isRefusal(result) ? { refusal: result } : { policy: result };

@@ -78,9 +78,7 @@ export const FIGURES = {
 
   /** Looks at every file of the database, so last. */
   async databaseBytes(database: Database) {
-    return one(
-      await sql<{ bytes: number }>`SELECT pg_database_size(current_database()) AS bytes`.execute(database),
-    );
+    return one(await sql<{ bytes: number }>`SELECT pg_database_size(current_database()) AS bytes`.execute(database));
   },
 };
 

@@ -44,10 +44,7 @@ export class ServiceMetrics {
 
   constructor({ database, vital, queue, log }: ServiceMetricsParts) {
     this.#log = log;
-    this.#figures = Object.entries(FIGURES).map(([name, read]) => [
-      name,
-      oneAtATime<unknown>(() => read(database)),
-    ]);
+    this.#figures = Object.entries(FIGURES).map(([name, read]) => [name, oneAtATime<unknown>(() => read(database))]);
     this.#answer = oneAtATime(() => sql`SELECT 1`.execute(vital));
     this.#jobs = oneAtATime(() => jobCounts(queue));
   }
@@ -126,18 +123,12 @@ function figuresOf(figures: Partial<ServiceFigures>): Figure[] {
       help: 'Operations that workers are at',
       samples: counts.map(({ operation, count }): Sample => [{ operation }, count]),
     })),
-    ...figure(workers, ({ processes }) =>
-      one('inlet_workers', 'Processes with workers that live', processes),
-    ),
+    ...figure(workers, ({ processes }) => one('inlet_workers', 'Processes with workers that live', processes)),
     ...figure(workers, ({ places }) =>
       one('inlet_worker_places', 'Operations of a lane that all workers together take at once', places),
     ),
     ...figure(failed, ({ count }) =>
-      one(
-        'inlet_failed_workflows',
-        'Workflows that failed and that nobody has tried again, up to 100,000',
-        count,
-      ),
+      one('inlet_failed_workflows', 'Workflows that failed and that nobody has tried again, up to 100,000', count),
     ),
     ...figure(removable, ({ count }) =>
       one('inlet_removable_objects', 'Objects that wait to be removed from the storage', count),
@@ -181,8 +172,7 @@ function figure<T>(read: T | undefined, of: (read: T) => Figure): Figure[] {
 function figuresOfLanes(read: ServiceFigures['lanes']): Figure[] {
   const lanes = new Map(LANES.map((lane) => [lane as string, { ready: 0, oldest: 0 }]));
   for (const { lane, ...load } of read) lanes.set(lane ?? UNASSIGNED, load);
-  const each = (which: 'ready' | 'oldest') =>
-    [...lanes].map(([lane, load]): Sample => [{ lane }, load[which]]);
+  const each = (which: 'ready' | 'oldest') => [...lanes].map(([lane, load]): Sample => [{ lane }, load[which]]);
   return [
     {
       name: 'inlet_ready_operations',

@@ -1,13 +1,4 @@
-import {
-  CHUNKED,
-  chunk,
-  endless,
-  type HostileRequest,
-  MIB,
-  type Starts,
-  URLENCODED,
-  whole,
-} from './request.ts';
+import { CHUNKED, chunk, endless, type HostileRequest, MIB, type Starts, URLENCODED, whole } from './request.ts';
 
 /** Too much of it. */
 export function amounts({ head, get, upload, series }: Starts): HostileRequest[] {
@@ -45,11 +36,7 @@ export function amounts({ head, get, upload, series }: Starts): HostileRequest[]
     {
       name: 'a form of texts of 40 MiB',
       pieces: () =>
-        endless(
-          `${series}${URLENCODED}Content-Length: ${40 * MIB}\r\n\r\nacl=`,
-          'x'.repeat(MIB / 4),
-          40 * MIB,
-        ),
+        endless(`${series}${URLENCODED}Content-Length: ${40 * MIB}\r\n\r\nacl=`, 'x'.repeat(MIB / 4), 40 * MIB),
     },
     {
       name: 'a form of texts without end',

@@ -1,13 +1,4 @@
-import {
-  CHUNKED,
-  chunk,
-  endless,
-  type HostileRequest,
-  MIB,
-  type Starts,
-  whole,
-  withBody,
-} from './request.ts';
+import { CHUNKED, chunk, endless, type HostileRequest, MIB, type Starts, whole, withBody } from './request.ts';
 
 /** Forms that are none. */
 export function forms({ head, upload }: Starts): HostileRequest[] {
@@ -27,8 +18,7 @@ export function forms({ head, upload }: Starts): HostileRequest[] {
     whole('a form that ends in its boundary', withBody(upload, '--b')),
     {
       name: 'a form that never begins',
-      pieces: () =>
-        endless(`${upload}Content-Length: ${40 * MIB}\r\n\r\n`, '\r\n--'.repeat(16_384), 40 * MIB),
+      pieces: () => endless(`${upload}Content-Length: ${40 * MIB}\r\n\r\n`, '\r\n--'.repeat(16_384), 40 * MIB),
     },
     {
       name: 'a form that is nearly its boundary',
@@ -59,13 +49,11 @@ export function forms({ head, upload }: Starts): HostileRequest[] {
     },
     {
       name: 'a part with a head of 1 MB',
-      pieces: () =>
-        endless(`${upload}Content-Length: ${40 * MIB}\r\n\r\n--b\r\nX-A: `, 'x'.repeat(10_000), MIB),
+      pieces: () => endless(`${upload}Content-Length: ${40 * MIB}\r\n\r\n--b\r\nX-A: `, 'x'.repeat(10_000), MIB),
     },
     {
       name: 'a part with 100,000 headers',
-      pieces: () =>
-        endless(`${upload}Content-Length: ${40 * MIB}\r\n\r\n--b\r\n`, 'X-A: b\r\n'.repeat(1000), MIB),
+      pieces: () => endless(`${upload}Content-Length: ${40 * MIB}\r\n\r\n--b\r\n`, 'X-A: b\r\n'.repeat(1000), MIB),
     },
     whole('a part without a head', withBody(upload, '--b\r\n\r\n[]\r\n--b--\r\n')),
     whole(
@@ -77,10 +65,7 @@ export function forms({ head, upload }: Starts): HostileRequest[] {
     ),
     whole(
       'a name of escapes without end',
-      withBody(
-        upload,
-        `--b\r\nContent-Disposition: form-data; name="${'\\"'.repeat(7000)}\r\n\r\n\r\n--b--\r\n`,
-      ),
+      withBody(upload, `--b\r\nContent-Disposition: form-data; name="${'\\"'.repeat(7000)}\r\n\r\n\r\n--b--\r\n`),
     ),
     whole(
       'a form that is XML',

@@ -10,15 +10,9 @@ export function framing({ head, get, series, next }: Starts): HostileRequest[] {
     whole('two lengths in one', `${series}${URLENCODED}Content-Length: 3, 3\r\n\r\na=b`),
     whole('a length with a sign', `${series}${URLENCODED}Content-Length: +3\r\n\r\na=b`),
     whole('a length in hexadecimal', `${series}${URLENCODED}Content-Length: 0x3\r\n\r\na=b`),
-    whole(
-      'a length beyond all numbers',
-      `${series}${URLENCODED}Content-Length: ${'9'.repeat(40)}\r\n\r\na=b`,
-    ),
+    whole('a length beyond all numbers', `${series}${URLENCODED}Content-Length: ${'9'.repeat(40)}\r\n\r\na=b`),
     whole('a blank before the colon', `${series}${URLENCODED}Content-Length : 3\r\n\r\na=b${next}`),
-    whole(
-      'chunks that are not last',
-      `${series}${URLENCODED}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
-    ),
+    whole('chunks that are not last', `${series}${URLENCODED}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`),
     whole('an unknown encoding', `${series}${URLENCODED}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${next}`),
     whole('an encoding after a tab', `${series}${URLENCODED}Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n`),
     whole('a folded header', `${get}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`),

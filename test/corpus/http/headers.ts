@@ -1,13 +1,4 @@
-import {
-  CHUNKED,
-  type HostileRequest,
-  MULTIPART,
-  odd,
-  type Starts,
-  URLENCODED,
-  whole,
-  withBody,
-} from './request.ts';
+import { CHUNKED, type HostileRequest, MULTIPART, odd, type Starts, URLENCODED, whole, withBody } from './request.ts';
 
 const WEBSOCKET =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
@@ -36,20 +27,10 @@ export function headers({ head, get, upload, series }: Starts): HostileRequest[]
     whole('an expectation without a body', `${get}Expect: 100-continue\r\n\r\n`, odd),
     whole('an upgrade to WebSocket', `${get}${WEBSOCKET}\r\n\x81\x05hello`, odd),
     whole('an upgrade of an upload', `${upload}${WEBSOCKET}${CHUNKED}\r\n0\r\n\r\n`),
-    ...[
-      'bytes=5-2',
-      'bytes=-0',
-      'bytes=',
-      'bytes=a-b',
-      `bytes=0-${'9'.repeat(40)}`,
-      'lines=1-2',
-      `bytes=${MANY}`,
-    ].map((range) => whole(`the range ${range.slice(0, 20)}`, `${file}Range: ${range}\r\n\r\n`, odd)),
-    whole(
-      'a date that is none',
-      `${file}If-Modified-Since: yesterday\r\nIf-Unmodified-Since: \xff\r\n\r\n`,
-      odd,
+    ...['bytes=5-2', 'bytes=-0', 'bytes=', 'bytes=a-b', `bytes=0-${'9'.repeat(40)}`, 'lines=1-2', `bytes=${MANY}`].map(
+      (range) => whole(`the range ${range.slice(0, 20)}`, `${file}Range: ${range}\r\n\r\n`, odd),
     ),
+    whole('a date that is none', `${file}If-Modified-Since: yesterday\r\nIf-Unmodified-Since: \xff\r\n\r\n`, odd),
     whole('a hundred thousand tags', `${get}If-None-Match: ${'"a",'.repeat(2_000)}"b"\r\n\r\n`, odd),
     whole('a method that is to be another', `${get}X-HTTP-Method-Override: DELETE\r\n\r\n`, odd),
     whole(

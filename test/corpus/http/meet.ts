@@ -30,8 +30,7 @@ export async function meet(url: string, { pieces }: HostileRequest, patienceMs: 
   for (const piece of pieces()) {
     if (met.answer !== '' || socket.destroyed) break;
     met.sent += piece.length;
-    if (!socket.write(piece, 'latin1'))
-      await Promise.race([once(socket, 'drain').catch(() => undefined), closed]);
+    if (!socket.write(piece, 'latin1')) await Promise.race([once(socket, 'drain').catch(() => undefined), closed]);
   }
   await closed;
   clearTimeout(patience);

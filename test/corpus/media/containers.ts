@@ -14,37 +14,22 @@ export async function hostileContainers(): Promise<Hostile[]> {
   const files: Record<string, Uint8Array> = {
     'an AVI with ten thousand streams': aviOf(list('hdrl', avih(10_000), repeated(10_000, strl()))),
     'an AVI with pictures of 65535 by 65535': patched(avi, 'strf', 12, uint32le(65_535, 65_535)),
-    'an AVI with a frame every two thousand million seconds': patched(
-      avi,
-      'strh',
-      28,
-      uint32le(0x7fff_ffff, 1),
-    ),
+    'an AVI with a frame every two thousand million seconds': patched(avi, 'strh', 28, uint32le(0x7fff_ffff, 1)),
     'an AVI with two thousand million frames a second': patched(avi, 'strh', 28, uint32le(1, 0x7fff_ffff)),
     'an AVI without a time scale': patched(avi, 'strh', 28, uint32le(0, 0)),
-    'an AVI of lists in lists': aviOf(
-      repeated(50_000, Buffer.concat([latin1('LIST'), uint32le(4), latin1('hdrl')])),
-    ),
+    'an AVI of lists in lists': aviOf(repeated(50_000, Buffer.concat([latin1('LIST'), uint32le(4), latin1('hdrl')]))),
     'an AVI with an index of gigabytes': patched(avi, 'idx1', 4, uint32le(0x7fff_fff0)),
-    'a Flash video with data in data, fifty thousand deep': flvOf(
-      18,
-      repeated(50_000, latin1('\x03\0\x01a')),
-    ),
+    'a Flash video with data in data, fifty thousand deep': flvOf(18, repeated(50_000, latin1('\x03\0\x01a'))),
     'a Flash video with a list of four thousand million': flvOf(
       18,
       Buffer.concat([latin1('\x02\0\nonMetaData\x08'), uint32(0xffff_ffff)]),
     ),
     'a Flash video of tags without anything': Buffer.concat([flv.subarray(0, 13), Buffer.alloc(300_000)]),
     'a Flash video whose last time is far away': lastTagLater(flv),
-    'an Ogg file of ten thousand streams': Buffer.concat(
-      Array.from({ length: 10_000 }, (_, i) => page(i, 2, speex())),
-    ),
+    'an Ogg file of ten thousand streams': Buffer.concat(Array.from({ length: 10_000 }, (_, i) => page(i, 2, speex()))),
     'an Ogg file of a stream after the other': Buffer.concat(Array.from({ length: 5 }, () => ogg)),
     'an Ogg file with a header and no sound': ogg.subarray(0, ogg.lastIndexOf('OggS', 600)),
-    'an Ogg file of empty pages': Buffer.concat([
-      page(1, 2, speex()),
-      repeated(20_000, page(1, 0, Buffer.alloc(0))),
-    ]),
+    'an Ogg file of empty pages': Buffer.concat([page(1, 2, speex()), repeated(20_000, page(1, 0, Buffer.alloc(0)))]),
     'an MXF file with a table of four thousand million': patched(
       mxf,
       '\x0d\x01\x02\x01\x01\x05',
@@ -54,12 +39,7 @@ export async function hostileContainers(): Promise<Hostile[]> {
     'an MXF file with nothing but a header': mxf.subarray(0, 3000),
     'Windows Media with objects of no length': Buffer.concat([wmv.subarray(0, 30), Buffer.alloc(200_000)]),
     'Windows Media with objects of exabytes': patched(wmv, '\xa1\xdc\xab\x8c', 16, Buffer.alloc(8, 0x7f)),
-    'Windows Media with packets of four gigabytes': patched(
-      wmv,
-      '\xa1\xdc\xab\x8c',
-      92,
-      Buffer.alloc(8, 0xff),
-    ),
+    'Windows Media with packets of four gigabytes': patched(wmv, '\xa1\xdc\xab\x8c', 92, Buffer.alloc(8, 0xff)),
     'a transport stream of one packet again and again': repeated(5000, ts.subarray(0, 188)),
     'a transport stream of noise': noisyPackets(3000),
     'a transport stream whose times jump': Buffer.concat([ts, shifted(ts), ts]),
@@ -108,12 +88,7 @@ function lastTagLater(flv: Buffer): Buffer {
 }
 
 function page(serial: number, flags: number, data: Uint8Array): Buffer {
-  const header = Buffer.concat([
-    latin1('OggS\0'),
-    Buffer.from([flags]),
-    Buffer.alloc(8),
-    uint32le(serial, 0, 0),
-  ]);
+  const header = Buffer.concat([latin1('OggS\0'), Buffer.from([flags]), Buffer.alloc(8), uint32le(serial, 0, 0)]);
   return Buffer.concat([header, Buffer.from([1, data.length]), data]);
 }
 

@@ -118,10 +118,7 @@ function packedTracks(): Buffer {
   );
   const audio = element('e1', number('9f', 1));
   const codec = element('86', latin1('A_PCM/INT/LIT'));
-  return element(
-    '1654ae6b',
-    element('ae', number('d7', 1), number('73c5', 1), hex('838102'), codec, audio, encodings),
-  );
+  return element('1654ae6b', element('ae', number('d7', 1), number('73c5', 1), hex('838102'), codec, audio, encodings));
 }
 
 function packedFrame(): Buffer {

@@ -43,9 +43,7 @@ export async function hostileMp4(outside: string): Promise<Hostile[]> {
     'media that are in another file': grown(quicktime, 'dref', alias('/etc/passwd')),
     'media that are on another host': grown(quicktime, 'dref', alias(outside)),
     'an index that is in another file': whole(box('moov', box('rmra', box('rmda', reference(outside))))),
-    'metadata of two gigabytes': whole(
-      box('moov', box('udta', Buffer.concat([uint32(0x7fff_ffff), latin1('©nam')]))),
-    ),
+    'metadata of two gigabytes': whole(box('moov', box('udta', Buffer.concat([uint32(0x7fff_ffff), latin1('©nam')])))),
   };
   return Object.entries(files).map(([name, bytes]) => ({ name: `an MP4 with ${name}`, bytes }));
 }
@@ -69,10 +67,7 @@ function whole(...parts: Uint8Array[]): Buffer {
 }
 
 function nested(outer: string, inner: string, depth: number): Buffer {
-  const headers = Array.from({ length: depth }, (_, i) => [
-    uint32((depth - i) * 8),
-    latin1(i === 0 ? outer : inner),
-  ]);
+  const headers = Array.from({ length: depth }, (_, i) => [uint32((depth - i) * 8), latin1(i === 0 ? outer : inner)]);
   return Buffer.concat(headers.flat());
 }
 

@@ -11,9 +11,7 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
     'an HLS playlist': latin1(
       `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${outside}a.ts\n#EXTINF:1,\nfile:///etc/passwd\n`,
     ),
-    'an HLS playlist behind a mark of its coding': latin1(
-      `\xef\xbb\xbf#EXTM3U\n#EXTINF:1,\n${outside}a.ts\n`,
-    ),
+    'an HLS playlist behind a mark of its coding': latin1(`\xef\xbb\xbf#EXTM3U\n#EXTINF:1,\n${outside}a.ts\n`),
     'a concat script': latin1(`ffconcat version 1.0\nfile '/etc/passwd'\nfile '${outside}a.mp4'\n`),
     'an address to be concatenated': latin1(`concat:/etc/passwd|${outside}a.mp4`),
     'an SDP description': latin1(
@@ -25,11 +23,7 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
     'a QuickTime link': latin1(`RTSPtext\r\nrtsp://127.0.0.1:${port(outside)}/a\r\n`),
     'subtitles that name a file': latin1('# VobSub index file, v7\nid: en, index: 0\nfile: /etc/passwd\n'),
     'an image sequence': latin1('/tmp/%d.png'),
-    'an MP4 that is a playlist as well': Buffer.concat([
-      mp4.subarray(0, 4),
-      latin1(`#EXTM3U\n${outside}a.ts\n`),
-      mp4,
-    ]),
+    'an MP4 that is a playlist as well': Buffer.concat([mp4.subarray(0, 4), latin1(`#EXTM3U\n${outside}a.ts\n`), mp4]),
     'a playlist as long as packets': latin1(`#EXTM3U\n${`G${'#'.repeat(186)}\n`.repeat(40)}${outside}a.ts\n`),
     'a web page': latin1('<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>'),
     'an answer in JSON': latin1('{"error":"not found"}'),
@@ -57,9 +51,7 @@ export async function otherFiles(outside: string): Promise<Hostile[]> {
       `nut/multimedia container\0NM\x7a\x56\x1f\x5f\x04\xad${'\x86\xa0'.repeat(9)}`,
     ),
   };
-  const named = Object.entries(files).map(
-    ([name, content]): Hostile => ({ name, bytes: content, ends: 'FAILED' }),
-  );
+  const named = Object.entries(files).map(([name, content]): Hostile => ({ name, bytes: content, ends: 'FAILED' }));
   // What players skip at its end is an archive; which it is, its beginning says.
   const both = Buffer.concat([mp4, zipped('a.html', Buffer.from('<script>alert(1)</script>'))]);
   const polyglot: Hostile = { name: 'an MP4 that is an archive as well', bytes: both, ends: 'SUCCEEDED' };

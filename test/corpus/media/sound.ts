@@ -24,22 +24,12 @@ export async function hostileSound(): Promise<Hostile[]> {
     'a WAV file with nothing but a header': wav.subarray(0, 44),
     'an AIFF file with 65535 channels': patched(aiff, 'COMM', 8, Buffer.from([0xff, 0xff])),
     'an AIFF file with a rate beyond all numbers': patched(aiff, 'COMM', 16, Buffer.alloc(10, 0x7f)),
-    'a CAF file with a rate beyond all numbers': patched(
-      caf,
-      'desc',
-      12,
-      Buffer.from('7fefffffffffffff', 'hex'),
-    ),
+    'a CAF file with a rate beyond all numbers': patched(caf, 'desc', 12, Buffer.from('7fefffffffffffff', 'hex')),
     'a CAF file with packets of four gigabytes': patched(caf, 'lpcm', 8, uint32(0xffff_ffff, 0xffff_ffff)),
     'a FLAC file with blocks of nothing': patched(flac, 'fLaC', 8, uint32(0)),
     'a FLAC file without a rate': patched(flac, 'fLaC', 18, Buffer.from([0, 0, 0])),
     'a FLAC file with a picture of 30000 by 30000': withPicture(flac),
-    'a FLAC file with metadata of 16 megabytes': patched(
-      flac,
-      'fLaC',
-      42,
-      Buffer.from([0x04, 0xff, 0xff, 0xff]),
-    ),
+    'a FLAC file with metadata of 16 megabytes': patched(flac, 'fLaC', 42, Buffer.from([0x04, 0xff, 0xff, 0xff])),
     'an MP3 file with a picture of 30000 by 30000': Buffer.concat([coverTag(pngBomb()), mp3.subarray(45)]),
     'an MP3 file with a tag of 256 megabytes': Buffer.concat([latin1('ID3\x04\0\0\x7f\x7f\x7f\x7f'), mp3]),
     'an MP3 file that says it has four thousand million frames': patched(mp3, 'Info', 8, uint32(0xffff_ffff)),
@@ -60,12 +50,7 @@ export async function hostileSound(): Promise<Hostile[]> {
 export function pngBomb(side = 30_000): Buffer {
   const row = deflateSync(Buffer.alloc(8 * 2 ** 20), { level: 9 });
   const size = Buffer.concat([uint32(side, side), Buffer.from([8, 6, 0, 0, 0])]);
-  return Buffer.concat([
-    Buffer.from('89504e470d0a1a0a', 'hex'),
-    part('IHDR', size),
-    part('IDAT', row),
-    part('IEND'),
-  ]);
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), part('IHDR', size), part('IDAT', row), part('IEND')]);
 }
 
 /** The checksum is left out: readers that look at it stop here, the others go on. */

@@ -30,8 +30,7 @@ export const access: Suite = (product) => {
       closed = await admin.create(eventFields({ acl: [entry('ROLE_NOBODY')] }));
     });
 
-    const status = async (client: Client, path: string, init?: RequestInit) =>
-      (await client.fetch(path, init)).status;
+    const status = async (client: Client, path: string, init?: RequestInit) => (await client.fetch(path, init)).status;
 
     const listed = async (client: Client, headers?: HeadersInit, query = '') => {
       const events = await client.json<EventJson[]>(`/api/events${query}`, headers);
@@ -94,8 +93,7 @@ export const access: Suite = (product) => {
     });
 
     test('of others may not', async () => {
-      const asks = (client: Client, headers: Record<string, string>) =>
-        status(client, '/api/events', { headers });
+      const asks = (client: Client, headers: Record<string, string>) => status(client, '/api/events', { headers });
       expect(await asks(student, { 'X-RUN-AS-USER': 'teacher' })).toBe(403);
       expect(await asks(student, { 'X-RUN-WITH-ROLES': 'ROLE_TEACHER' })).toBe(403);
       expect(await asks(service, { 'X-RUN-WITH-ROLES': 'ROLE_ADMIN' })).toBe(403);

@@ -110,12 +110,7 @@ function operationsOf(database: Database, id: string) {
   return database
     .selectFrom('workflow_operations')
     .innerJoin('workflows', 'workflows.id', 'workflow_id')
-    .select([
-      'operation',
-      'workflow_operations.started_at',
-      'workflow_operations.finished_at',
-      'fencing_token',
-    ])
+    .select(['operation', 'workflow_operations.started_at', 'workflow_operations.finished_at', 'fencing_token'])
     .where('event_id', '=', id)
     .orderBy('position')
     .execute();

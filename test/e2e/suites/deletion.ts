@@ -23,12 +23,7 @@ export const deletion: Suite = (product) => {
       const answer = await admin.fetch(`/api/events/${id}`, { method: 'DELETE' });
       expect(answer.status).toBe(204);
       expect(await answer.text()).toBe('');
-      for (const path of [
-        `/api/events/${id}`,
-        `/api/events/${id}/publications`,
-        url,
-        publication?.url ?? '',
-      ]) {
+      for (const path of [`/api/events/${id}`, `/api/events/${id}/publications`, url, publication?.url ?? '']) {
         expect((await admin.fetch(path)).status, path).toBe(404);
       }
       expect((await admin.fetch(`/api/events/${id}`, { method: 'DELETE' })).status).toBe(404);

@@ -94,11 +94,7 @@ export const externalApi: Suite = (product) => {
       const { status, json } = await called('postWebhooks');
       expect(status).toBe(201);
       const webhook = { webhook_id: String(json.identifier) };
-      await each(
-        ['getWebhooksWebhookId', 'putWebhooksWebhookId', 'getWebhooksWebhookIdDeliveries'],
-        webhook,
-        200,
-      );
+      await each(['getWebhooksWebhookId', 'putWebhooksWebhookId', 'getWebhooksWebhookIdDeliveries'], webhook, 200);
       await each(['deleteWebhooksWebhookId'], webhook, 204);
     });
   });
@@ -120,18 +116,15 @@ export const externalApi: Suite = (product) => {
     });
   });
 
-  test.each(['', 'Content-Length: 0\r\n'])(
-    'an upload is begun by a request without a body (%j)',
-    async (length) => {
-      const { admin } = product();
-      const about = `Authorization: ${admin.authorization}\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 5\r\n`;
-      const head = `POST /uploads HTTP/1.1\r\nHost: inlet\r\n${about}${length}Connection: close\r\n\r\n`;
-      const { status, headers } = parseAnswer((await exchange(admin.url, head)).answer);
-      expect(status).toBe(201);
-      const given = { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' } };
-      expect((await admin.fetch(new URL(headers.location ?? '').pathname, given)).status).toBe(204);
-    },
-  );
+  test.each(['', 'Content-Length: 0\r\n'])('an upload is begun by a request without a body (%j)', async (length) => {
+    const { admin } = product();
+    const about = `Authorization: ${admin.authorization}\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 5\r\n`;
+    const head = `POST /uploads HTTP/1.1\r\nHost: inlet\r\n${about}${length}Connection: close\r\n\r\n`;
+    const { status, headers } = parseAnswer((await exchange(admin.url, head)).answer);
+    expect(status).toBe(201);
+    const given = { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' } };
+    expect((await admin.fetch(new URL(headers.location ?? '').pathname, given)).status).toBe(204);
+  });
 
   test('whoever has an address uploads without an account, and the event is told as it comes about', async () => {
     const { admin } = product();
@@ -145,9 +138,7 @@ export const externalApi: Suite = (product) => {
     expect(asked.status).toBe(201);
     const { identifier, files } = (await asked.json()) as { identifier: string; files: { url: string }[] };
     await send(Buffer.from(await recording({ seconds: 1 })), { endpoint: files[0]?.url ?? '' });
-    const direct = await admin.json<{ state: string; event_identifier: string }>(
-      `/api/uploads/${identifier}`,
-    );
+    const direct = await admin.json<{ state: string; event_identifier: string }>(`/api/uploads/${identifier}`);
     expect(direct.state).toBe('finished');
     const event = direct.event_identifier;
     expect((await admin.processed(event)).processing_state).toBe('SUCCEEDED');

@@ -74,10 +74,7 @@ export const forms: Suite = (product) => {
     });
 
     test('names no folder with its file names', async () => {
-      const tracks = await stored(product(), [
-        ...eventFields(),
-        file('presenter', '../../../etc/passwd', bytes(100)),
-      ]);
+      const tracks = await stored(product(), [...eventFields(), file('presenter', '../../../etc/passwd', bytes(100))]);
       expect(tracks.map(({ filename }) => filename)).toEqual(['passwd']);
     });
 

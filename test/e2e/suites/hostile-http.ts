@@ -13,9 +13,7 @@ const LONG_MS = 10_000;
 const AT_ONCE = 8;
 /** For what refuses after all that was read: buffers of both sides, and the machine's. */
 const READ_AHEAD_BYTES = 24 * MIB;
-const CASES = hostileRequests('').map(
-  ({ name, harmless = false, statuses }) => [name, harmless, statuses] as const,
-);
+const CASES = hostileRequests('').map(({ name, harmless = false, statuses }) => [name, harmless, statuses] as const);
 
 /** Requests that nobody sends who wants something. They are sent side by side, and looked at one by one. */
 export const hostileHttp: Suite = (product) => {

@@ -101,11 +101,7 @@ export const limits: Suite = (product) => {
       const accepted = await admin.upload([...eventFields(), field('note', 'x'.repeat(MIB))]);
       expect(accepted.status).toBe(201);
       const refused = await leavingNothing(server, () =>
-        admin.upload([
-          file('presenter', 'a.mp4', bytes(1000)),
-          ...eventFields(),
-          field('note', 'x'.repeat(MIB + 1)),
-        ]),
+        admin.upload([file('presenter', 'a.mp4', bytes(1000)), ...eventFields(), field('note', 'x'.repeat(MIB + 1))]),
       );
       expect(refused.status).toBe(413);
       expect(await refused.text()).toBe(`The form field 'note' is longer than ${MIB} bytes.`);

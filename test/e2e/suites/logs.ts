@@ -12,9 +12,7 @@ export const logs: Suite = (product) => {
       await admin.processed(id);
       // What a process writes comes through a pipe, and so perhaps after what can be asked of it.
       await eventually(() => {
-        const lines = server.processes
-          .flatMap(({ log }) => log)
-          .filter((line) => line.requestId === requestId);
+        const lines = server.processes.flatMap(({ log }) => log).filter((line) => line.requestId === requestId);
         const messages = lines.map(({ msg }) => msg);
         for (const msg of ['event created', 'operation started', 'operation succeeded']) {
           expect(messages).toContain(msg);

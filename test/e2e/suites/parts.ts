@@ -41,13 +41,9 @@ export const parts: Suite = (product) => {
 
   test('a worker that is drained takes nothing more, and works again when it is let', async () => {
     const { admin, server } = product();
-    const [worker] = await server.database
-      .selectFrom('worker_processes')
-      .select(['name', 'runtime'])
-      .execute();
+    const [worker] = await server.database.selectFrom('worker_processes').select(['name', 'runtime']).execute();
     expect(worker?.runtime).toMatch(/^(Deno|Node) \d/);
-    const drain = (draining: string) =>
-      post(admin, '/admin/parts/workers', { worker: worker?.name ?? '', draining });
+    const drain = (draining: string) => post(admin, '/admin/parts/workers', { worker: worker?.name ?? '', draining });
     expect((await drain('true')).status).toBe(303);
     await eventually(() => {
       const told = server.processes.flatMap(({ log }) => log);

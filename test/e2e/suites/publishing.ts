@@ -73,9 +73,7 @@ export const publishing: Suite = (product) => {
     });
 
     test('is shown alone as in the list of publications', async () => {
-      expect(await product().admin.json(`/api/events/${id}/publications/${publication.id}`)).toEqual(
-        publication,
-      );
+      expect(await product().admin.json(`/api/events/${id}/publications/${publication.id}`)).toEqual(publication);
     });
 
     test('can be downloaded by everybody, with the sizes and checksums that are told', async () => {

@@ -9,11 +9,7 @@ export const reading: Suite = (product) => {
   test('the reference page, its files, the document and the scripts of pages are public', async () => {
     const { url } = product().admin;
     const files = ['swagger-ui-bundle.js', 'swagger-ui.css', 'api-reference.js', 'favicon-32x32.png'];
-    const modules = [
-      '/watch/assets/player.js',
-      '/admin/assets/page-updates.js',
-      '/admin/assets/idiomorph.js',
-    ];
+    const modules = ['/watch/assets/player.js', '/admin/assets/page-updates.js', '/admin/assets/idiomorph.js'];
     for (const path of ['/docs', ...files.map((name) => `/docs/${name}`), '/api/openapi.json', ...modules]) {
       const answer = await fetch(new URL(path, url));
       expect([answer.status, (await answer.arrayBuffer()).byteLength > 0], path).toEqual([200, true]);

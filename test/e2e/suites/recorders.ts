@@ -23,9 +23,7 @@ export const recorders: Suite = (product) => {
       const service = async (type: string) => {
         // Ingest is 503 while the storage takes long to answer, as a busy disk does.
         const found = await eventually(async () =>
-          JSON.parse(
-            await pyca.text('GET', `/services/available.json?serviceType=org.opencastproject.${type}`),
-          ),
+          JSON.parse(await pyca.text('GET', `/services/available.json?serviceType=org.opencastproject.${type}`)),
         );
         const { host, path, online, active } = found.services.service;
         expect([online, active]).toEqual([true, true]);
@@ -33,10 +31,7 @@ export const recorders: Suite = (product) => {
       };
       const captureAdmin = await service('capture.admin');
       const says = (state: string) =>
-        pyca.multipart(`${captureAdmin}/agents/${at}`, [
-          field('address', 'http://pyca.test'),
-          field('state', state),
-        ]);
+        pyca.multipart(`${captureAdmin}/agents/${at}`, [field('address', 'http://pyca.test'), field('state', state)]);
       await says('idle');
       const id = await scheduled(product(), name);
       const cutoff = Date.now() + 14 * 86_400_000;

@@ -4,11 +4,7 @@ import { eventFields, field, file, form, type Part } from '../../support/form.ts
 import { countEvents, expectNothingLeftOver } from '../../support/leftovers.ts';
 import type { Suite } from '../suite.ts';
 
-const [acl, metadata, processing] = eventFields().map(({ content }) => content as string) as [
-  string,
-  string,
-  string,
-];
+const [acl, metadata, processing] = eventFields().map(({ content }) => content as string) as [string, string, string];
 
 /** A form with these fields; those that are not named are as they should be, those set to null are missing. */
 function parts(changes: Record<string, unknown>): Part[] {
@@ -24,11 +20,7 @@ const catalog = (...fields: unknown[]) => [{ flavor: 'dublincore/episode', field
 const REFUSALS: [string, Record<string, unknown>, string | RegExp][] = [
   ['an ACL that is no JSON', { acl: '[', metadata: null }, 'Unable to parse acl'],
   ['an ACL entry without a role', { acl: [{ action: 'read' }], metadata: null }, 'Unable to parse acl'],
-  [
-    'metadata that are no JSON',
-    { metadata: '{', acl: null },
-    /^Unable to parse event metadata because: '.*'$/,
-  ],
+  ['metadata that are no JSON', { metadata: '{', acl: null }, /^Unable to parse event metadata because: '.*'$/],
   [
     'a catalog without a flavor',
     { metadata: [{ fields: [] }], acl: null },
@@ -82,11 +74,7 @@ const REFUSALS: [string, Record<string, unknown>, string | RegExp][] = [
   ],
   ['an empty ACL part', { acl: '' }, 'No access control list available to create new event.'],
   ['no metadata', { metadata: null, processing: null }, 'No metadata list available to create new event.'],
-  [
-    'no processing instructions',
-    { processing: null },
-    'No processing metadata available to create new event.',
-  ],
+  ['no processing instructions', { processing: null }, 'No processing metadata available to create new event.'],
   [
     'processing instructions without a workflow',
     {

@@ -89,9 +89,7 @@ export const scheduling: Suite = (product) => {
     test('ends SUCCEEDED with the duration of the media when a script uploads it late', async () => {
       const { admin } = product();
       const agent = newAgent();
-      const id = await admin.create(
-        scheduled({ agent_id: agent, start: '2024-05-06T08:00:00Z', duration: 5_400_000 }),
-      );
+      const id = await admin.create(scheduled({ agent_id: agent, start: '2024-05-06T08:00:00Z', duration: 5_400_000 }));
       expect(await admin.event(id)).toMatchObject({
         processing_state: '',
         status: 'EVENTS.EVENTS.STATUS.SCHEDULED',
@@ -111,9 +109,7 @@ export const scheduling: Suite = (product) => {
       expect(event.duration).toBeGreaterThan(1_900);
       expect(event.duration).toBeLessThan(2_300);
 
-      const second = await update(admin, id, [
-        file('presenter', 'other.mp4', await recording({ seconds: 1 })),
-      ]);
+      const second = await update(admin, id, [file('presenter', 'other.mp4', await recording({ seconds: 1 }))]);
       expect(second.status).toBe(409);
       const media = await admin.json<unknown[]>(`/api/events/${id}/media`);
       expect(media).toHaveLength(1);

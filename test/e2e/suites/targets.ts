@@ -121,10 +121,7 @@ export const targets: Suite = (product) => {
       const got = await ask(`GET ${path()}`);
       const headers = `Host: inlet\r\nAuthorization: ${admin.authorization}\r\n`;
       const requests = [`HEAD ${path()}`, 'GET /health/live'].map((line) => `${line} HTTP/1.1\r\n${headers}`);
-      const { answer: answers } = await exchange(
-        server.url,
-        `${requests.join('\r\n')}Connection: close\r\n\r\n`,
-      );
+      const { answer: answers } = await exchange(server.url, `${requests.join('\r\n')}Connection: close\r\n\r\n`);
       const head = parseAnswer(answers);
       expect([head.status, got.status]).toEqual([status, status]);
       expect(saidOf(head)).toEqual(saidOf(got));

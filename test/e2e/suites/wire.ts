@@ -19,10 +19,7 @@ const REQUESTS: readonly (readonly [name: string, request: string])[] = [
   ['a header of 100 kB', `GET /api HTTP/1.1\r\n${HEAD}Accept: ${'x'.repeat(100_000)}\r\n\r\n`],
   ['5000 headers', `GET /api HTTP/1.1\r\n${HEAD}${'X-Y: z\r\n'.repeat(5000)}\r\n`],
   ['a NUL in a header', `GET /api HTTP/1.1\r\n${HEAD}Accept: a\0b\r\n\r\n`],
-  [
-    'two lengths',
-    `POST /api/series HTTP/1.1\r\n${HEAD}${FORM}Content-Length: 1\r\nContent-Length: 9\r\n\r\nmetadata=`,
-  ],
+  ['two lengths', `POST /api/series HTTP/1.1\r\n${HEAD}${FORM}Content-Length: 1\r\nContent-Length: 9\r\n\r\nmetadata=`],
   ['a negative length', `POST /api/series HTTP/1.1\r\n${HEAD}${FORM}Content-Length: -1\r\n\r\n`],
   [
     'a length and chunks',

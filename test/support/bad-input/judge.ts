@@ -61,12 +61,9 @@ export class Judge {
       ...['capture_agents', 'tracks', 'workflows', 'publications', 'staging'],
     ];
     const signs = tables.map(
-      (table) =>
-        sql`(SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM ${sql.table(table)} t)`,
+      (table) => sql`(SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM ${sql.table(table)} t)`,
     );
-    const { rows } = await sql<{ sign: string }>`SELECT concat(${sql.join(signs)}) AS sign`.execute(
-      this.#app.database,
-    );
+    const { rows } = await sql<{ sign: string }>`SELECT concat(${sql.join(signs)}) AS sign`.execute(this.#app.database);
     return rows[0]?.sign ?? '';
   }
 }

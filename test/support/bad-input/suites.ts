@@ -112,8 +112,7 @@ export function describeBadForms({ judge, names }: Bench, numRuns: number): void
 }
 
 const head = (disposition: string, more = '') => `--b\r\nContent-Disposition: ${disposition}\r\n${more}\r\n`;
-const part = (disposition: string, more = '', content = '[]') =>
-  `${head(disposition, more)}${content}\r\n--b--\r\n`;
+const part = (disposition: string, more = '', content = '[]') => `${head(disposition, more)}${content}\r\n--b--\r\n`;
 const repeated = (text: string, times: number) => `${text.repeat(times)}--b--\r\n`;
 const ACL = 'form-data; name="acl"';
 

@@ -127,10 +127,7 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
     { parts: newEvent({ title: 'joins', isPartOf: t.series }) },
     { parts: newEvent({ title: 'repeats' }), headers: { 'Idempotency-Key': t.idempotencyKey } },
     {
-      parts: [
-        ...newEvent({ title: 'takes a file' }),
-        field('uploads', `[{"id":"${t.upload}","field":"presenter"}]`),
-      ],
+      parts: [...newEvent({ title: 'takes a file' }), field('uploads', `[{"id":"${t.upload}","field":"presenter"}]`)],
     },
     { parts: newEvent({ title: 'takes', identifier: t.event }), tellsTaken: true },
   ],
@@ -193,13 +190,9 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   'PUT /api/series/:series_id': () => sends({ metadata: SERIES_METADATA }),
   'PUT /api/series/:series_id/acl': () => sends({ acl: ACL }, { acl: ACL, override: 'true' }),
   'GET /api/series/:series_id/metadata': () => plus(...METADATA_VIEWS),
-  'PUT /api/series/:series_id/metadata': () => [
-    { more: '?type=dublincore/series', fields: { metadata: FIELDS } },
-  ],
+  'PUT /api/series/:series_id/metadata': () => [{ more: '?type=dublincore/series', fields: { metadata: FIELDS } }],
   'DELETE /api/series/:series_id/metadata': () => plus('?type=dublincore/series', '?type=license/series'),
-  'PUT /api/series/:series_id/properties': ({ property }) => [
-    { fields: { properties: `{"${property}":"taken"}` } },
-  ],
+  'PUT /api/series/:series_id/properties': ({ property }) => [{ fields: { properties: `{"${property}":"taken"}` } }],
 
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
   'GET /services/available.json': () => plus('?serviceType=org.opencastproject.scheduler'),

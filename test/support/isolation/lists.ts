@@ -77,12 +77,7 @@ function searchPaths({ series, seriesWords: words }: Target): string[] {
   return [list, ...Object.entries(query).map(([name, value]) => `${list}?${name}=${value}&fuzzyMatch=true`)];
 }
 
-function pathsOf(
-  list: string,
-  filters: [string, string][],
-  { sorts }: ListedResource,
-  extras: string,
-): string[] {
+function pathsOf(list: string, filters: [string, string][], { sorts }: ListedResource, extras: string): string[] {
   const filter = filters.map(([name, value]) => `filter=${name}:${value}`);
   const union = [...new Set(filter)].slice(0, 40).join('&');
   return [

@@ -53,9 +53,7 @@ export async function make(
   const properties = JSON.stringify({ [target.property]: target.propertyValue });
   const stored = await send(app, 'PUT', `/api/series/${target.series}/properties`, { properties }, headers);
   expect(stored.status, stored.text).toBe(200);
-  await sql
-    .raw(`ALTER TABLE workflows ALTER COLUMN id RESTART WITH ${target.workflow}`)
-    .execute(app.database);
+  await sql.raw(`ALTER TABLE workflows ALTER COLUMN id RESTART WITH ${target.workflow}`).execute(app.database);
   const recording = [
     field('acl', acl),
     field('metadata', eventMetadata(target)),
@@ -113,11 +111,7 @@ async function schedule({ database }: TestApp, { event, start }: Target): Promis
 
 /** What a worker would do, and identifiers that are known beforehand. */
 async function publish({ database, storage }: TestApp, target: Target): Promise<void> {
-  await database
-    .updateTable('tracks')
-    .set({ id: target.track })
-    .where('event_id', '=', target.event)
-    .execute();
+  await database.updateTable('tracks').set({ id: target.track }).where('event_id', '=', target.event).execute();
   const publication = { id: target.publication, event_id: target.event };
   await database
     .insertInto('publications')

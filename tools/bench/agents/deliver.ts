@@ -15,15 +15,10 @@ export async function deliverTrack(api: ApiAddress, track: TrackSource): Promise
     'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`,
     'Content-Length': head.length + track.bytes + tail.length,
   };
-  const { status, body } = await ask(
-    api,
-    '/ingest/addTrack',
-    { method: 'POST', headers },
-    async function* () {
-      yield head;
-      yield* track.content();
-      yield tail;
-    },
-  );
+  const { status, body } = await ask(api, '/ingest/addTrack', { method: 'POST', headers }, async function* () {
+    yield head;
+    yield* track.content();
+    yield tail;
+  });
   if (status !== 200) throw new Error(`POST /ingest/addTrack answered ${status}: ${body}`);
 }

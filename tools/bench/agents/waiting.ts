@@ -84,8 +84,6 @@ async function findPostmaster({ database }: Bench): Promise<number | undefined> 
 /** Rows of agents that have been written so far. */
 async function rowsWritten({ database }: Bench): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    SELECT n_tup_ins + n_tup_upd AS n FROM pg_stat_user_tables WHERE relname = 'capture_agents'`.execute(
-    database,
-  );
+    SELECT n_tup_ins + n_tup_upd AS n FROM pg_stat_user_tables WHERE relname = 'capture_agents'`.execute(database);
   return Number(rows[0]?.n ?? 0);
 }

@@ -23,9 +23,7 @@ export async function plansOf(databaseUrl: string, list: ListCase): Promise<stri
     for (const { sql, parameters } of queries) {
       // The planner's estimate, which is a plan already.
       if (sql.trimStart().startsWith('EXPLAIN')) continue;
-      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS) ${sql}`, [
-        ...parameters,
-      ]);
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS) ${sql}`, [...parameters]);
       texts.push(sql.replaceAll(/\s+/g, ' '), ...rows.map((row) => `  ${row['QUERY PLAN']}`));
     }
     return texts.join('\n');

@@ -36,12 +36,7 @@ export function refuseRule(conflicts: number): SchedulingCase {
     label,
     http: async (side, number) => {
       const { answer, ms } = await sendRule(side, number, { hour: FIRST_HOUR, from: from(side) });
-      return checked(
-        ms,
-        label,
-        answer.status === 409 && JSON.parse(answer.body).length === conflicts,
-        answer,
-      );
+      return checked(ms, label, answer.status === 409 && JSON.parse(answer.body).length === conflicts, answer);
     },
     sql: async (side, number) => {
       const wanted = { agent: agentName(number), periods: daily(FIRST_HOUR, from(side)) };

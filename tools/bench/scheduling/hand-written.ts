@@ -12,8 +12,7 @@ export interface Wanted {
 export async function insertRecordings(client: pg.Client, { agent, periods }: Wanted): Promise<string[]> {
   const ids = periods.map(() => randomUUID());
   const values = [ids, agent, periods.map(({ start }) => start), periods.map(({ end }) => end)];
-  const wanted =
-    'unnest($1::text[], $3::timestamptz[], $4::timestamptz[]) AS wanted (id, start_date, end_date)';
+  const wanted = 'unnest($1::text[], $3::timestamptz[], $4::timestamptz[]) AS wanted (id, start_date, end_date)';
   await client.query('BEGIN');
   await client.query('SELECT FROM capture_agents WHERE id = $1 FOR NO KEY UPDATE', [agent]);
   await client.query(

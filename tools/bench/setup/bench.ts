@@ -43,9 +43,7 @@ export async function createBench(options: BenchOptions, cleanup: Cleanup): Prom
     PUBLIC_URL: '',
   };
   if (options.s3) Object.assign(env, await bringS3(cleanup));
-  const redis = options.redis
-    ? await bringRedis(cleanup)
-    : given.redisUrl && (await useRedis(given.redisUrl, cleanup));
+  const redis = options.redis ? await bringRedis(cleanup) : given.redisUrl && (await useRedis(given.redisUrl, cleanup));
   if (redis) env.REDIS_URL = redis.url;
   const configured = given.databaseUrl ?? (process.env.TEST_DATABASE_URL || undefined);
   const databaseUrl = await createScratchDatabase(configured, folder, cleanup);
@@ -101,10 +99,7 @@ async function bringS3(cleanup: Cleanup): Promise<Record<string, string>> {
 }
 
 /** Forgets all events of a database and removes their objects. */
-export async function forgetEvents(
-  database: Database,
-  storage: Pick<ObjectStorage, 'remove'>,
-): Promise<void> {
+export async function forgetEvents(database: Database, storage: Pick<ObjectStorage, 'remove'>): Promise<void> {
   const { rows } = await sql<{ object_key: string }>`
     SELECT object_key FROM tracks
     UNION SELECT object_key FROM publication_elements

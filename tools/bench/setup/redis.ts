@@ -34,9 +34,7 @@ async function versionOfEmpty(url: string): Promise<string> {
       throw new CommandError(`Redis (REDIS_URL) cannot be used: ${error.message}`);
     });
     if ((await redis.dbsize()) > 0) {
-      throw new CommandError(
-        'The Redis database of REDIS_URL is not empty; give one that is, such as .../9.',
-      );
+      throw new CommandError('The Redis database of REDIS_URL is not empty; give one that is, such as .../9.');
     }
     const [, version = 'unknown'] = /redis_version:(\S+)/.exec(await redis.info('server')) ?? [];
     return version;

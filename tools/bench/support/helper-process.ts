@@ -22,8 +22,7 @@ export function startHelper<Task, Result>(
   args: readonly string[] = [],
 ): HelperProcess<Task, Result> {
   const deno = ['run', '--quiet', '-A', '--no-config', '--no-lock', '--node-modules-dir=manual'];
-  const [command, own] =
-    runtime === 'deno' ? [denoProgram(), [...deno, program]] : [process.execPath, [program]];
+  const [command, own] = runtime === 'deno' ? [denoProgram(), [...deno, program]] : [process.execPath, [program]];
   const child = spawn(command, [...own, ...args], { cwd: PROJECT, env, stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
   return {

@@ -49,8 +49,7 @@ function figureText(figure: Figure | undefined): string {
   if (!figure) return '';
   const format = FORMATS[figure.unit];
   const { median, min, max } = summary(figure.samples);
-  const range =
-    figure.samples.length > 1 && max > min ? ` (${number(format(min))}-${number(format(max))})` : '';
+  const range = figure.samples.length > 1 && max > min ? ` (${number(format(min))}-${number(format(max))})` : '';
   return `${format(median)}${range}${aimText(figure)}`;
 }
 

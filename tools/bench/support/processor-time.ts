@@ -9,8 +9,7 @@ export const TICK_SECONDS = 1 / TICKS;
 /** Processor seconds a process has taken so far, its own and the system's for it. */
 export function processorSeconds(pid: number): number {
   const path = `/proc/${pid}/stat`;
-  if (!existsSync(path))
-    return clock(execFileSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' }));
+  if (!existsSync(path)) return clock(execFileSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' }));
   return statOf(pid).seconds;
 }
 

@@ -70,8 +70,7 @@ export async function measureLists(bench: Bench, onRound: (round: number) => voi
   agent.destroy();
   for (const { client } of [large, small]) await client.end();
   const slowest = measured.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
-  if (plans)
-    writeFileSync(plans, `${(await inTurn(slowest, ({ list }) => plansOf(url, list))).join('\n\n')}\n`);
+  if (plans) writeFileSync(plans, `${(await inTurn(slowest, ({ list }) => plansOf(url, list))).join('\n\n')}\n`);
   return {
     name: 'lists',
     title: `Pages of ${PAGE} out of ${events} events and ${Math.ceil(events / 10)} series`,
@@ -97,8 +96,7 @@ async function openSide(bench: Bench, url: string): Promise<Side> {
   );
   const { headers } = await ask(api, `/api/events?limit=1&offset=${rows[0]?.place ?? 0}`);
   const behindDeep = /\?([^>]*)>; rel="next"/.exec(String(headers.link))?.[1];
-  if (behindDeep === undefined)
-    throw new Error('The list of events names no page behind its first nine tenths.');
+  if (behindDeep === undefined) throw new Error('The list of events names no page behind its first nine tenths.');
   return { api, bare, client, deep: rows[0], behindDeep };
 }
 

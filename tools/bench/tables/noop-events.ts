@@ -37,11 +37,7 @@ export async function postEvents(api: ApiAddress, workflow: string, events: numb
 }
 
 /** Writes events as a request would, without the request. */
-export async function insertEvents(
-  database: Database,
-  definition: WorkflowDefinition,
-  events: number,
-): Promise<void> {
+export async function insertEvents(database: Database, definition: WorkflowDefinition, events: number): Promise<void> {
   await severalAtATime(events, () =>
     database.transaction().execute(async (trx) => {
       const eventId = randomUUID();

@@ -49,10 +49,7 @@ export async function measureScheduling(bench: Bench, onRound: (round: number) =
   };
 }
 
-function rowOf(
-  label: string,
-  { sql, http, fewer }: { sql: number[]; http: number[]; fewer?: number[] },
-): Row {
+function rowOf(label: string, { sql, http, fewer }: { sql: number[]; http: number[]; fewer?: number[] }): Row {
   return {
     label,
     figures: {

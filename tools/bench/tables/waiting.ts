@@ -55,9 +55,7 @@ async function measureNoop(bench: Bench): Promise<Row[]> {
   const rates: number[] = [];
   for (const wanted of NOOP_WORKERS) {
     while (workers.length < wanted) {
-      workers.push(
-        await startInlet(bench, 'worker', { WORKFLOWS_DIR: folder, WORKER_CONCURRENCY: NOOP_AT_ONCE }),
-      );
+      workers.push(await startInlet(bench, 'worker', { WORKFLOWS_DIR: folder, WORKER_CONCURRENCY: NOOP_AT_ONCE }));
     }
     if (!quick) await sleep(WARM_UP_SECONDS * 1000);
     rates.push(await rateOver(bench.database, quick ? 1 : NOOP_SECONDS));
@@ -101,8 +99,7 @@ async function measureReal(bench: Bench): Promise<Row[]> {
       workers.push(worker);
     }
     const begun = performance.now();
-    for (let i = 0; i < each * number; i++)
-      await postEvent(api.api, { workflow: 'schedule-and-upload', track });
+    for (let i = 0; i < each * number; i++) await postEvent(api.api, { workflow: 'schedule-and-upload', track });
     await untilNothingWaits(bench.database);
     rates.push((each * number) / ((performance.now() - begun) / 1000));
   }

@@ -6,11 +6,7 @@ import type { Bench } from '../setup/bench.ts';
 const BLOCK_BYTES = 2 ** 20;
 
 /** A file of random bytes, on the disk before anything is measured. */
-export async function writeRandom(
-  bench: Bench,
-  name: string,
-  bytes: number,
-): Promise<{ file: string; bytes: number }> {
+export async function writeRandom(bench: Bench, name: string, bytes: number): Promise<{ file: string; bytes: number }> {
   const file = join(bench.folder, `${name}.bin`);
   const handle = await open(file, 'wx');
   try {

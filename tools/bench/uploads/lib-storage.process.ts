@@ -24,9 +24,7 @@ await serveTasks(async ({ file, uploads, ...options }: LibStorageTask): Promise<
   const keys = Array.from({ length: uploads }, (_, i) => `bench/lib-storage-${process.pid}-${i}`);
   const started = performance.now();
   await Promise.all(
-    keys.map((Key) =>
-      new Upload({ client, params: { Bucket, Key, Body: createReadStream(file) }, ...options }).done(),
-    ),
+    keys.map((Key) => new Upload({ client, params: { Bucket, Key, Body: createReadStream(file) }, ...options }).done()),
   );
   const ms = performance.now() - started;
   for (const Key of keys) await client.send(new DeleteObjectCommand({ Bucket, Key }));

@@ -84,8 +84,7 @@ export async function tusPeer(bench: Bench, sender: Sender, env?: Record<string,
   return {
     label: `tus server, ${env ? 'S3' : 'file'} store`,
     pid,
-    store: (file, uploads) =>
-      timed(uploads, async () => void stored.push(await sendTus(sender, api, '/files', file))),
+    store: (file, uploads) => timed(uploads, async () => void stored.push(await sendTus(sender, api, '/files', file))),
     forget: async () => void (await run({ forget: stored.splice(0).map((path) => basename(path)) })),
     stop,
   };
@@ -118,12 +117,7 @@ export async function startServer<Task extends object>(
   env: Record<string, string>,
   ...args: string[]
 ) {
-  const helper = startHelper<Task | object, { port: number }>(
-    'node',
-    program(name),
-    { ...bench.env, ...env },
-    args,
-  );
+  const helper = startHelper<Task | object, { port: number }>('node', program(name), { ...bench.env, ...env }, args);
   const stop = bench.cleanup.add(helper.stop);
   const { port } = await helper.run({});
   const api: ApiAddress = { url: `http://127.0.0.1:${port}`, username: 'nobody', password: '' };

@@ -61,8 +61,7 @@ process.exit();
 async function answer(call: Call): Promise<void> {
   const { key, query, request, response } = call;
   const method = request.method ?? '';
-  if (request.headers['content-encoding']?.includes('aws-chunked'))
-    return fail(response, 501, 'NotImplemented');
+  if (request.headers['content-encoding']?.includes('aws-chunked')) return fail(response, 501, 'NotImplemented');
   if (key === '') return answerBucket(call, method);
   if (query.has('uploads')) return begin(call);
   const id = query.get('uploadId');
@@ -84,9 +83,7 @@ async function answerBucket({ query, request, response }: Call, method: string):
   const matching = (key: string) => key.startsWith(query.get('prefix') ?? '');
   if (query.has('uploads')) {
     const found = [...uploads].filter(([, { key }]) => matching(key));
-    const items = found.map(
-      ([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`,
-    );
+    const items = found.map(([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`);
     return xml(response, `<ListMultipartUploadsResult>${items.join('')}</ListMultipartUploadsResult>`);
   }
   const items = [...objects].filter(([key]) => matching(key));
@@ -102,11 +99,7 @@ async function begin({ key, request, response }: Call): Promise<void> {
   xml(response, `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
 }
 
-async function answerMultipart(
-  { query, request, response }: Call,
-  method: string,
-  id: string,
-): Promise<void> {
+async function answerMultipart({ query, request, response }: Call, method: string, id: string): Promise<void> {
   const upload = uploads.get(id);
   if (!upload) return fail(response, 404, 'NoSuchUpload');
   const { key, parts, metadata } = upload;
@@ -152,9 +145,7 @@ async function get({ key, request, response }: Call, method: string): Promise<vo
   if (!object) return fail(response, 404, method === 'HEAD' ? undefined : 'NoSuchKey');
   const { blobs, metadata } = object;
   const size = bytesOf(blobs);
-  const [, from = 0, to = size - 1] = (/^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []).map(
-    Number,
-  );
+  const [, from = 0, to = size - 1] = (/^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []).map(Number);
   const end = Math.min(to, size - 1);
   response.writeHead(request.headers.range ? 206 : 200, {
     'Content-Length': end - from + 1,
@@ -195,8 +186,7 @@ async function remove(key: string): Promise<void> {
 
 function metadataOf({ headers }: IncomingMessage): [string, string][] {
   return Object.entries(headers).filter(
-    (header): header is [string, string] =>
-      header[0].startsWith('x-amz-meta-') && typeof header[1] === 'string',
+    (header): header is [string, string] => header[0].startsWith('x-amz-meta-') && typeof header[1] === 'string',
   );
 }
 

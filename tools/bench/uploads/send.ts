@@ -34,12 +34,7 @@ export async function sendForm(sender: Sender, api: ApiAddress, file: string): P
 }
 
 /** Creates an upload at a tus server and sends the file in one request. @returns the path of the upload */
-export async function sendTus(
-  sender: Sender,
-  server: ApiAddress,
-  route: string,
-  file: string,
-): Promise<string> {
+export async function sendTus(sender: Sender, server: ApiAddress, route: string, file: string): Promise<string> {
   const { size } = await stat(file);
   const tus = { 'Tus-Resumable': '1.0.0' };
   const created = await ask(server, route, {
@@ -67,13 +62,6 @@ const login = ({ username, password }: ApiAddress) => ['-u', `${username}:${pass
 
 /** Without `Expect`: what is measured does not wait to be asked for. */
 async function curl(expected: number, args: string[]): Promise<void> {
-  const { stdout } = await promisify(execFile)('curl', [
-    '-sS',
-    '-w',
-    '\n%{http_code}',
-    '-H',
-    'Expect:',
-    ...args,
-  ]);
+  const { stdout } = await promisify(execFile)('curl', ['-sS', '-w', '\n%{http_code}', '-H', 'Expect:', ...args]);
   if (!stdout.endsWith(`\n${expected}`)) throw new Error(`curl was answered ${stdout}`);
 }

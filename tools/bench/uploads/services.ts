@@ -22,13 +22,7 @@ export async function findBuckets(bench: Bench): Promise<Buckets> {
   const folder = join(bench.folder, 's3');
   mkdirSync(folder);
   const store = await startServer<StoreTask>(bench, './s3-store.process.ts', {}, folder);
-  const proxy = await startServer(
-    bench,
-    './latency.process.ts',
-    {},
-    String(store.port),
-    String(ROUND_TRIP_MS),
-  );
+  const proxy = await startServer(bench, './latency.process.ts', {}, String(store.port), String(ROUND_TRIP_MS));
   const own = (port: number): Place => ({
     env: {
       AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}`,

@@ -45,8 +45,7 @@ async function sync(path: string): Promise<void> {
 async function forget(id: string): Promise<void> {
   if (folder !== undefined) return tus.datastore.remove(id);
   const client = new S3Client(options);
-  for (const Key of [id, `${id}.info`])
-    await client.send(new DeleteObjectCommand({ Bucket: S3_BUCKET, Key }));
+  for (const Key of [id, `${id}.info`]) await client.send(new DeleteObjectCommand({ Bucket: S3_BUCKET, Key }));
   client.destroy();
 }
 

@@ -35,17 +35,13 @@ export async function reportOf(world: World, run: Run): Promise<WorldReport> {
   const accepted = uploads.filter(({ id }) => id !== undefined);
   const events = await world.database.selectFrom('events').select(['id', 'processing_state']).execute();
   const states = new Map(events.map(({ id, processing_state }) => [id, processing_state]));
-  const kinds = Object.entries(faults).filter(
-    ([kind]) => kind.endsWith('is killed') && !kind.startsWith('S3'),
-  );
+  const kinds = Object.entries(faults).filter(([kind]) => kind.endsWith('is killed') && !kind.startsWith('S3'));
   return {
     ...{ world: world.kind.name, seed, minutes },
     uploads: {
       ...{ sent: uploads.length, accepted: accepted.length },
       states: count(accepted.map(({ id = '' }) => states.get(id) ?? 'gone')),
-      others: count(
-        uploads.flatMap(({ id, status }) => (id === undefined ? [String(status ?? 'none')] : [])),
-      ),
+      others: count(uploads.flatMap(({ id, status }) => (id === undefined ? [String(status ?? 'none')] : []))),
       byManner: byManner(uploads),
     },
     publication: await publicationTimes(world),

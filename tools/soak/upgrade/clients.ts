@@ -46,10 +46,7 @@ export class Clients {
 
   async #upload(signal: AbortSignal, content: Buffer): Promise<void> {
     for (let i = 1; !signal.aborted; i += 1) {
-      const { type, body } = form([
-        ...eventFields({ title: `Upgrade ${i}` }),
-        file('presenter', 'a.mp4', content),
-      ]);
+      const { type, body } = form([...eventFields({ title: `Upgrade ${i}` }), file('presenter', 'a.mp4', content)]);
       const text = await this.#ask(this.uploads, 'POST /api/events', (client, limit) =>
         client('/api/events', { method: 'POST', headers: { 'Content-Type': type }, body, signal: limit }),
       );
@@ -62,10 +59,7 @@ export class Clients {
   async #ask(
     met: Met,
     what: string,
-    send: (
-      client: (path: string, init: RequestInit) => Promise<Response>,
-      limit: AbortSignal,
-    ) => Promise<Response>,
+    send: (client: (path: string, init: RequestInit) => Promise<Response>, limit: AbortSignal) => Promise<Response>,
   ): Promise<string | undefined> {
     const url = this.urls[this.#turn++ % this.urls.length] ?? '';
     const { authorization } = new Client(url);

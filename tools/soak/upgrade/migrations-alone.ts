@@ -17,12 +17,7 @@ interface Waits {
 }
 
 /** Applies the latest migration to a database with many events, while others read it and write to it. */
-export async function migrationsAlone(
-  folder: string,
-  events: number,
-  say: (text: string) => void,
-  cleanup: Cleanup,
-) {
+export async function migrationsAlone(folder: string, events: number, say: (text: string) => void, cleanup: Cleanup) {
   const old = await oldDatabase(folder, PROJECT, NEWEST, cleanup);
   await fill(old.database, PROJECT, events);
   say(`${events} events are there`);
@@ -31,9 +26,7 @@ export async function migrationsAlone(
   const migrationMs = await migrateTo(PROJECT, { DATABASE_URL: old.url });
   stop.abort();
   const waits = await working;
-  say(
-    `the migration took ${migrationMs} ms; of ${waits.statements} statements one waited ${waits.longestMs} ms`,
-  );
+  say(`the migration took ${migrationMs} ms; of ${waits.statements} statements one waited ${waits.longestMs} ms`);
   const faults = waits.longestMs > LONGEST_MS ? [`a statement took ${waits.longestMs} ms`] : [];
   return { previous: null, events, migrationMs, ...waits, faults };
 }

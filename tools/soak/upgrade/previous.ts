@@ -11,8 +11,7 @@ import type { Cleanup } from '../../bench/support/cleanup.ts';
 export const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const MIGRATION = /^\d{4}_[a-z0-9_]+\.sql$/;
 
-const git = async (...args: string[]) =>
-  (await promisify(execFile)('git', ['-C', PROJECT, ...args])).stdout.trim();
+const git = async (...args: string[]) => (await promisify(execFile)('git', ['-C', PROJECT, ...args])).stdout.trim();
 
 /** The names of the migrations of a tree, in order. */
 export async function migrationsOf(tree: string): Promise<string[]> {

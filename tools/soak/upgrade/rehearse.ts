@@ -32,9 +32,7 @@ export async function rehearse(options: SoakOptions, say: Say, cleanup: Cleanup)
   cleanup.add(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const ref = options.from ?? (await beforeLatestMigration());
   if (ref) return upgrade(ref, folder, options, say, cleanup);
-  say(
-    'this checkout has no history: the version before cannot be run, and its migrations alone are rehearsed',
-  );
+  say('this checkout has no history: the version before cannot be run, and its migrations alone are rehearsed');
   const report = await migrationsAlone(folder, options.events, say, cleanup);
   await writeFile(options.json, `${JSON.stringify(report, undefined, 2)}\n`);
   return tell(report.faults, say);
@@ -106,10 +104,7 @@ async function upgrade(
 const figures = ({ requests, longestMs }: Met) => ({ requests, longestMs });
 const snapshot = ({ reads, uploads }: Clients) => ({ reads: figures(reads), uploads: figures(uploads) });
 
-async function unpublished(
-  ids: readonly string[],
-  database: Awaited<ReturnType<typeof oldDatabase>>['database'],
-) {
+async function unpublished(ids: readonly string[], database: Awaited<ReturnType<typeof oldDatabase>>['database']) {
   const look = async () => {
     const rows = await database
       .selectFrom('events')
@@ -117,9 +112,7 @@ async function unpublished(
       .where('id', 'in', ids.length > 0 ? ids : [''])
       .execute();
     const states = new Map(rows.map(({ id, processing_state }) => [id, processing_state]));
-    return ids
-      .filter((id) => states.get(id) !== 'SUCCEEDED')
-      .map((id) => `${id}: ${states.get(id) ?? 'gone'}`);
+    return ids.filter((id) => states.get(id) !== 'SUCCEEDED').map((id) => `${id}: ${states.get(id) ?? 'gone'}`);
   };
   await eventually(
     async () => {

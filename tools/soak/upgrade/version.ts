@@ -57,11 +57,7 @@ export async function migrateTo(tree: string, env: Record<string, string>): Prom
   return Math.round(performance.now() - started);
 }
 
-function run(
-  tree: string,
-  args: string[],
-  env: Record<string, string>,
-): { process: ChildProcess; tail(): string } {
+function run(tree: string, args: string[], env: Record<string, string>): { process: ChildProcess; tail(): string } {
   const { PATH, HOME } = process.env;
   let tail = '';
   const child = spawn(process.execPath, [join(tree, 'src/cli/launch.ts'), ...args], {

@@ -85,9 +85,7 @@ export async function sendResumably(
   if (begun.status !== 201) return failed(begun);
   const { pathname } = new URL(begun.headers.get('Location') ?? '');
   for (let offset = 0; offset < bytes.length; ) {
-    const head = await api.ask((url, signal) =>
-      answered(client(url).fetch(pathname, { method: 'HEAD', signal })),
-    );
+    const head = await api.ask((url, signal) => answered(client(url).fetch(pathname, { method: 'HEAD', signal })));
     if (head.status !== 200) return failed(head);
     offset = Number(head.headers.get('Upload-Offset'));
     if (offset === bytes.length) break;

@@ -21,10 +21,7 @@ export async function sendForm(
   manner: Manner,
   fraction: number,
 ): Promise<Outcome> {
-  const open = new OpenUpload(
-    new Client(url),
-    manner === 'in crumbs' ? { type } : { type, length: body.length },
-  );
+  const open = new OpenUpload(new Client(url), manner === 'in crumbs' ? { type } : { type, length: body.length });
   let sent = performance.now();
   open.answer.catch(() => undefined).finally(() => (sent = Math.min(sent, performance.now())));
   const answer = await Promise.race([

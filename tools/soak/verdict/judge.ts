@@ -19,9 +19,7 @@ export async function judge(world: World, uploads: readonly Upload[]): Promise<F
     await finding('every recording that the tools cannot process fails with a reason', () =>
       troublesFailed(world, accepted),
     ),
-    await finding('what was not accepted is no event, or one that was published', () =>
-      noOthers(world, uploads),
-    ),
+    await finding('what was not accepted is no event, or one that was published', () => noOthers(world, uploads)),
     await finding('nothing was refused for no reason', async () => unexplained(uploads)),
     await finding('uploads that were given up can be taken back', () => abandonedGo(world)),
     await finding('nothing is at work, queued or locked', () => nothingIsStuck(world)),
@@ -31,7 +29,5 @@ export async function judge(world: World, uploads: readonly Upload[]): Promise<F
 }
 
 function unasked({ processes }: World): string[] {
-  return processes.flatMap(({ name, crashes, hangs }) =>
-    [...crashes, ...hangs].map((what) => `${name}: ${what}`),
-  );
+  return processes.flatMap(({ name, crashes, hangs }) => [...crashes, ...hangs].map((what) => `${name}: ${what}`));
 }

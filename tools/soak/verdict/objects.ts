@@ -23,8 +23,6 @@ async function verified({ directEnv }: World): Promise<string[]> {
   });
   return run.then(
     () => [],
-    ({ stdout, stderr, code }) => [
-      `inlet verify --digests ended with ${code}: ${`${stdout}${stderr}`.slice(-SHOWN)}`,
-    ],
+    ({ stdout, stderr, code }) => [`inlet verify --digests ended with ${code}: ${`${stdout}${stderr}`.slice(-SHOWN)}`],
   );
 }

@@ -50,8 +50,7 @@ async function published(world: World, { id = '', title, recording }: Upload): P
     const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
     if (bytes.length !== size) faults.push(`${title}: ${bytes.length} bytes instead of ${size}`);
     const digest = createHash('sha256').update(bytes).digest('hex');
-    if (!checksum.includes(digest))
-      faults.push(`${title}: the bytes that come are others than its digest says`);
+    if (!checksum.includes(digest)) faults.push(`${title}: the bytes that come are others than its digest says`);
   }
   return faults;
 }
@@ -79,14 +78,7 @@ export async function story({ database }: World, eventId: string) {
   const operations = await database
     .selectFrom('workflow_operations')
     .innerJoin('workflows', 'workflows.id', 'workflow_id')
-    .select([
-      'operation',
-      'workflow_operations.state',
-      'workflow_operations.reason',
-      'attempts',
-      'losses',
-      'deferrals',
-    ])
+    .select(['operation', 'workflow_operations.state', 'workflow_operations.reason', 'attempts', 'losses', 'deferrals'])
     .where('event_id', '=', eventId)
     .where('workflow_operations.state', 'not in', ['succeeded', 'skipped'])
     .orderBy('workflow_operations.id')
@@ -104,8 +96,7 @@ export async function noOthers({ database }: World, uploads: readonly Upload[]):
   const events = await database.selectFrom('events').select(['title', 'processing_state']).execute();
   return events.flatMap(({ title, processing_state }, i) => {
     const upload = uploads.find((each) => each.title === title);
-    if (upload?.manner === 'not to its end')
-      return [`${title}: an event, though it was never sent to its end`];
+    if (upload?.manner === 'not to its end') return [`${title}: an event, though it was never sent to its end`];
     if (events.findIndex((event) => event.title === title) !== i) return [`${title}: more than one event`];
     const end = upload?.recording.trouble ? 'FAILED' : 'SUCCEEDED';
     if (upload?.id === undefined && processing_state !== end) return [`${title}: ${processing_state}`];

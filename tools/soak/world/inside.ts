@@ -15,11 +15,7 @@ export function openDatabase(url: string, cleanup: Cleanup): Database {
 }
 
 /** The objects, without what is between the product and them. */
-export async function openStorage(
-  dataDir: string,
-  { s3 }: { s3?: TestS3 },
-  cleanup: Cleanup,
-): Promise<ObjectStorage> {
+export async function openStorage(dataDir: string, { s3 }: { s3?: TestS3 }, cleanup: Cleanup): Promise<ObjectStorage> {
   // The SDK reads the environment with its first request.
   if (s3) Object.assign(process.env, s3.env);
   const bucket = s3?.env.S3_BUCKET;

@@ -16,8 +16,7 @@ export function openFiles(pid: number): Record<string, number> {
   for (const fd of readdirSync(folder)) {
     try {
       const link = readlinkSync(`${folder}/${fd}`);
-      const kind =
-        connections.get(link) ?? (link.startsWith('/') ? dirname(link) : link.replace(/:?\[\d+\]/, ''));
+      const kind = connections.get(link) ?? (link.startsWith('/') ? dirname(link) : link.replace(/:?\[\d+\]/, ''));
       counts[kind] = (counts[kind] ?? 0) + 1;
     } catch {
       // It has been closed meanwhile.

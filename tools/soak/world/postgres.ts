@@ -30,10 +30,7 @@ export function controlPostgres(dataDir: string): SoakPostgres {
           const wanted = new Promise<void>((go) => {
             release = go;
           });
-          await run(paths, paths.cluster, ['pg_ctl', '--silent', 'stop', `--mode=${mode}`]).then(
-            resolve,
-            reject,
-          );
+          await run(paths, paths.cluster, ['pg_ctl', '--silent', 'stop', `--mode=${mode}`]).then(resolve, reject);
           await wanted;
           await startServer(paths);
         });

@@ -129,8 +129,7 @@ export class SoakProcess {
       if (!this.#wanted) return;
       // Nobody but a recording that kills its worker, or this soak, sends that.
       if (!this.#told && signal === 'SIGKILL' && this.role === 'worker') this.poisoned += 1;
-      else if (!this.#told && this.#works)
-        this.crashes.push(`${signal ?? `exit ${code}`}: ${lastLine(this.#tail)}`);
+      else if (!this.#told && this.#works) this.crashes.push(`${signal ?? `exit ${code}`}: ${lastLine(this.#tail)}`);
       setTimeout(() => this.#wanted && this.#start(), RESTART_MS);
     });
   }

@@ -10,9 +10,7 @@ const OPERATIONS = ['inspect', 'cut', 'encode', 'preview', 'captions', 'publish'
 export function writeWorkflow(folder: string): string {
   const path = join(folder, 'workflows');
   mkdirSync(path);
-  const operations = OPERATIONS.map(
-    (operation) => `  - operation: ${operation}\n    retries: 8\n    time_limit: 3m\n`,
-  );
+  const operations = OPERATIONS.map((operation) => `  - operation: ${operation}\n    retries: 8\n    time_limit: 3m\n`);
   writeFileSync(join(path, 'soak.yaml'), `id: ${WORKFLOW}\ntitle: Soak\noperations:\n${operations.join('')}`);
   return path;
 }

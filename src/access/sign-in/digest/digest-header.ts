@@ -36,8 +36,7 @@ export function parseDigest(header: string): DigestAnswer | { fault: string } | 
   if (!DIGEST.test(text)) return undefined;
   const given = parametersOf(text.replace(DIGEST, ''));
   if (!given) return { fault: UNREADABLE };
-  if (given.has('username*'))
-    return { fault: "it has 'username*', which is not known here in place of 'username'" };
+  if (given.has('username*')) return { fault: "it has 'username*', which is not known here in place of 'username'" };
   if (/^true$/i.test(given.get('userhash') ?? '')) return { fault: "'userhash' is not known here" };
   const missing = ['username', 'realm', 'nonce', 'uri', 'response'].find((name) => !given.get(name));
   if (missing) return { fault: `'${missing}' is missing` };

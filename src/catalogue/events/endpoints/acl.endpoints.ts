@@ -70,8 +70,7 @@ export const addAclEntry = defineEndpoint({
   path: '/api/events/{event_id}/acl/{action}',
   access: apiRole('EVENTS_ACL_EDIT'),
   summary: 'Allow a role to do something with an event',
-  description:
-    'Other entries stay, those that the event has from its series as its own. Repeating it changes nothing.',
+  description: 'Other entries stay, those that the event has from its series as its own. Repeating it changes nothing.',
   params: { ...eventParams, action },
   form: {
     schema: z.object({

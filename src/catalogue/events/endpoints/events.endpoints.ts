@@ -29,8 +29,7 @@ export const readEvent = defineEndpoint({
   path: '/api/events/{event_id}',
   access: apiRole('EVENTS_VIEW'),
   summary: 'Read an event',
-  description:
-    'Poll with `If-None-Match` and the `ETag` of the last answer: what has not changed costs a 304.',
+  description: 'Poll with `If-None-Match` and the `ETag` of the last answer: what has not changed costs a 304.',
   params: eventParams,
   query: EventQuery,
   answers: {

@@ -14,13 +14,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { EVENT_CATALOGS, EVENT_FIELDS, EVENT_ID } from '../examples.ts';
 import { isLocked, metadataOfEvents, valuesOfEvents } from '../metadata.ts';
 import { findEvent } from '../queries.ts';
-import {
-  EVENT_MISSING,
-  MANDATORY_CATALOG,
-  NO_CATALOG,
-  NO_CATALOG_TO_DELETE,
-  NO_FLAVOR,
-} from '../refusals.ts';
+import { EVENT_MISSING, MANDATORY_CATALOG, NO_CATALOG, NO_CATALOG_TO_DELETE, NO_FLAVOR } from '../refusals.ts';
 import type { MetadataEdit } from '../update/edits.ts';
 import { updateEvent } from '../update/update-event.ts';
 import { eventParams } from './events.endpoints.ts';

@@ -79,7 +79,5 @@ function audio(stream: AudioStream) {
 }
 
 function known<T extends object>(fields: Nullable<T>): T {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  ) as T;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as T;
 }

@@ -17,10 +17,7 @@ const PUBLISH = { workflow: 'publish', configuration: {} };
 const READER = { action: 'read', role: 'ROLE_READER', allow: true };
 
 /** An event of one title that nobody has scheduled; `values` are columns of its row. */
-function unscheduled(
-  values: Partial<EventState['row']> = {},
-  more: Partial<Omit<EventState, 'row'>> = {},
-): EventState {
+function unscheduled(values: Partial<EventState['row']> = {}, more: Partial<Omit<EventState, 'row'>> = {}): EventState {
   const row = {
     ...newEventColumns(new Map([['title', 'Before']]), START),
     ...{ id: 'event', created: START, creator: '', own_acl: true, archive_version: 0, series_title: '' },
@@ -130,10 +127,7 @@ describe('metadata', () => {
 
   test('a catalog that was never stored cannot be removed', () => {
     const metadata = { kind: 'remove', flavor: 'license/episode', catalogs } as const;
-    expect(refusalOf(unscheduled(), { metadata })).toMatchObject([
-      404,
-      expect.stringContaining('license/episode'),
-    ]);
+    expect(refusalOf(unscheduled(), { metadata })).toMatchObject([404, expect.stringContaining('license/episode')]);
   });
 });
 

@@ -163,9 +163,7 @@ function decideMetadata(state: EventState, edit: MetadataEdit) {
   }
   const columns = commonColumns(state, given.get(common.flavor) ?? new Map());
   const catalogs = new Map(
-    [...given].filter(
-      ([flavor, values]) => flavor !== common.flavor && !holds(state.catalogs.get(flavor), values),
-    ),
+    [...given].filter(([flavor, values]) => flavor !== common.flavor && !holds(state.catalogs.get(flavor), values)),
   );
   return Object.keys(columns).length + catalogs.size > 0 ? { columns, catalogs } : undefined;
 }
@@ -184,11 +182,7 @@ function holds(stored: CatalogValues | undefined, values: CatalogValues): boolea
 }
 
 /** @returns the entries of the event's own list; undefined when nothing changes */
-function decideAcl(
-  { row, acl }: EventState,
-  edit: AclEdit,
-  refusals: Refusals,
-): readonly AclEntry[] | undefined {
+function decideAcl({ row, acl }: EventState, edit: AclEdit, refusals: Refusals): readonly AclEntry[] | undefined {
   const edited = entriesAfter(edit, acl.entries);
   if (isActive(row.processing_state)) throw refusals.processing(row.id);
   return acl.own && isDeepStrictEqual(acl.entries.map(plain), edited.map(plain)) ? undefined : edited;
@@ -265,16 +259,11 @@ function removedBy(edit: TrackEdit, progress: RecordingProgress): (track: Stored
   if (!replaced) return () => false;
   const languages = replaced.tags.filter((tag) => tag.startsWith('lang:'));
   return ({ flavor, tags }) =>
-    flavor === replaced.flavor &&
-    (languages.length === 0 || languages.some((language) => tags.includes(language)));
+    flavor === replaced.flavor && (languages.length === 0 || languages.some((language) => tags.includes(language)));
 }
 
 /** The states that the recording of a scheduled event comes into, one after the other. */
-function recordingStates(
-  { row, schedule }: EventState,
-  to: Schedule | undefined,
-  recorded: boolean,
-): RecordingState[] {
+function recordingStates({ row, schedule }: EventState, to: Schedule | undefined, recorded: boolean): RecordingState[] {
   const states: RecordingState[] = [];
   let state = row.recording_state as RecordingState;
   const advance = (kind: 'moved' | 'recorded') => {

@@ -52,9 +52,7 @@ export const putSeriesAcl = defineEndpoint({
     const { acl, override } = await form();
     const entries = parseSeriesAcl(acl);
     const overrides = override && atLeast(version, SERIES_PARAMETERS.override);
-    await inTransaction(database, (trx) =>
-      replaceSeriesAcl(trx, { principal, id, entries, override: overrides }),
-    );
+    await inTransaction(database, (trx) => replaceSeriesAcl(trx, { principal, id, entries, override: overrides }));
     // The list as it was sent, not as it is stored: clients compare the two.
     return c.body(acl, 200, { 'Content-Type': mediaType(version), Vary: 'Accept' });
   },

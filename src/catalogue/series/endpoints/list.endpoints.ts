@@ -32,8 +32,7 @@ export const listSeries = defineEndpoint({
   path: '/api/series',
   access: apiRole('SERIES_VIEW'),
   summary: 'List series',
-  description:
-    'Those that the account may read, in a stable order; 100 at most unless `limit` asks for more.',
+  description: 'Those that the account may read, in a stable order; 100 at most unless `limit` asks for more.',
   query: z.object({
     filter: z
       .string()

@@ -7,13 +7,7 @@ import { changesFields, deletesCatalog, readsCatalogs } from '#metadata/declarat
 import { catalogJson, fieldsJson } from '#metadata/json.ts';
 import { parseKnownCatalogs, requireValues } from '#metadata/parse.ts';
 import { parseFieldEntries, readFieldEntries } from '#metadata/parse-fields.ts';
-import {
-  FIELD_NOT_FOUND,
-  FIELD_REQUIRED,
-  NO_METADATA,
-  NOT_PARSABLE,
-  UNREADABLE_FIELDS,
-} from '#metadata/refusals.ts';
+import { FIELD_NOT_FOUND, FIELD_REQUIRED, NO_METADATA, NOT_PARSABLE, UNREADABLE_FIELDS } from '#metadata/refusals.ts';
 import { CatalogJson, CatalogType } from '#metadata/schemas.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
@@ -105,13 +99,7 @@ export const deleteSeriesCatalog = defineEndpoint({
   summary: 'Delete a catalog of a series',
   ...deletesCatalog('license/series'),
   params: seriesParams,
-  refusals: [
-    TYPE_MISSING.about(SERIES_ID, 'delete'),
-    NO_FLAVOR,
-    MANDATORY_CATALOG,
-    SERIES_MISSING,
-    NO_CATALOG,
-  ],
+  refusals: [TYPE_MISSING.about(SERIES_ID, 'delete'), NO_FLAVOR, MANDATORY_CATALOG, SERIES_MISSING, NO_CATALOG],
   handle: async ({ c, params, query }, { database, catalogs }: Services) => {
     const { principal } = c.var;
     const id = params.series_id;

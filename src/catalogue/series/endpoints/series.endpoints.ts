@@ -26,13 +26,7 @@ import { SERIES, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
 import { seriesJson } from '../json.ts';
 import { findSeries, lockSeries } from '../queries.ts';
 import { SeriesQuery } from '../query.schemas.ts';
-import {
-  AN_SERIES_MISSING,
-  IDENTIFIER_TAKEN,
-  METADATA_MISSING,
-  NO_THEME,
-  SERIES_MISSING,
-} from '../refusals.ts';
+import { AN_SERIES_MISSING, IDENTIFIER_TAKEN, METADATA_MISSING, NO_THEME, SERIES_MISSING } from '../refusals.ts';
 import { Series, Theme } from '../series.schemas.ts';
 
 interface Services {
@@ -48,9 +42,7 @@ export const seriesParams = { series_id: pathParameter('Identifier of the series
 
 /** The form field of a series' metadata, and an example of it. */
 export const seriesMetadata = jsonText(CatalogsRequest, 'Metadata by catalog.');
-export const exampleMetadata = JSON.stringify([
-  { flavor: 'dublincore/series', fields: sentFields(SERIES_FIELDS) },
-]);
+export const exampleMetadata = JSON.stringify([{ flavor: 'dublincore/series', fields: sentFields(SERIES_FIELDS) }]);
 
 export const newSeries = defineEndpoint({
   method: 'post',

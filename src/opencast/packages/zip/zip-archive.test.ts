@@ -62,11 +62,7 @@ test.each<[what: string, parts: ZipPart[]]>([
   ['of empty files', [{ name: 'a' }, { name: 'b', deflated: true }, { name: 'c', descriptor: SIGNED }]],
   ...descriptors.flatMap((descriptor): [string, ZipPart[]][] => {
     const deflated = media({ deflated: true, descriptor });
-    const others = [
-      deflated,
-      { name: 'b', deflated: true, descriptor },
-      { ...deflated, name: 'c.xml', zip64: true },
-    ];
+    const others = [deflated, { name: 'b', deflated: true, descriptor }, { ...deflated, name: 'c.xml', zip64: true }];
     const stored = [MANIFEST, { name: 'a.zip', content: TRICKY, descriptor }, deflated];
     const how = JSON.stringify(descriptor);
     return Object.entries({ [`with descriptors ${how}`]: others, [`stored without sizes ${how}`]: stored });
@@ -119,10 +115,7 @@ test.each<[reason: string, part: ZipPart]>([
   ['the name of an entry is not UTF-8 as it says', { name: Buffer.from([0xff]), flags: 1 << 11 }],
   ["the entry 'a' is encrypted", { name: 'a', flags: 1, directory: { compressed: 12 } }],
   ['it cannot be read, or was cut short (strong encryption is not supported)', { name: 'a', flags: 1 << 6 }],
-  [
-    "the entry 'a' has the compression method 9; allowed are 0 (stored) and 8 (deflated)",
-    { name: 'a', method: 9 },
-  ],
+  ["the entry 'a' has the compression method 9; allowed are 0 (stored) and 8 (deflated)", { name: 'a', method: 9 }],
   ["the entry 'a' is a symbolic link", { name: 'a', content: '/etc/passwd', mode: 0o120777 }],
   ["the entry 'a/' is a folder with content", { name: 'a/', content: 'a' }],
   [DISAGREES, { name: 'a', content: 'a', local: { crc32: 1 } }],
@@ -160,11 +153,7 @@ test.each<[what: string, archive: Buffer, refusal: string]>([
   ['something after its end', zipOf([MANIFEST], { after: SOME }), 'extra bytes at the end of the file'],
   ['no zip archive', SOME, 'End of central directory record signature not found'],
   ['nothing', Buffer.alloc(0), 'End of central directory record signature not found'],
-  [
-    'a wrong place of an entry',
-    zipOf([{ ...MANIFEST, descriptor: SIGNED, directory: { offset: 1 } }]),
-    DISAGREES,
-  ],
+  ['a wrong place of an entry', zipOf([{ ...MANIFEST, descriptor: SIGNED, directory: { offset: 1 } }]), DISAGREES],
 ])('an archive with %s is refused', async (_, archive, reason) => {
   const refusal = await refusalOf(archive);
   expect(refusal).toMatch(/^400 The zip archive cannot be taken: /);
@@ -223,9 +212,7 @@ test('a bomb is refused before any of it is unpacked', async () => {
   expect(await refusalOf(zipOf([{ name: 'zeros', content, deflated: true }]))).toBe(refusal);
   // One that says that it is none is not unpacked any further than it says.
   const lie = { size: 1000 };
-  const { opened } = await open(
-    zipOf([{ name: 'zeros', content, deflated: true, local: lie, directory: lie }]),
-  );
+  const { opened } = await open(zipOf([{ name: 'zeros', content, deflated: true, local: lie, directory: lie }]));
   let received = 0;
   const unpack = async () => {
     for (const file of opened.files.values()) {

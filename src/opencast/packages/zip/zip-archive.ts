@@ -66,11 +66,7 @@ export class ZipArchive {
    * @throws {HttpError} 400 for an archive that is damaged, cut short or hostile
    * @throws {StorageRefused}
    */
-  static async open(
-    storage: Pick<ObjectStorage, 'get'>,
-    object: StoredObject,
-    maxBytes: number,
-  ): Promise<ZipArchive> {
+  static async open(storage: Pick<ObjectStorage, 'get'>, object: StoredObject, maxBytes: number): Promise<ZipArchive> {
     const reader = new StoredObjectReader(storage, object);
     try {
       const options = { autoClose: false, decodeStrings: false };
@@ -145,9 +141,7 @@ async function readDirectory(zip: ZipFile, maxBytes: number): Promise<Map<string
 async function locateContents(zip: ZipFile, files: ZippedFile[], directoryStart: number): Promise<void> {
   let end = 0;
   let gaps = [0];
-  const inOrder = files.toSorted(
-    (a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader,
-  );
+  const inOrder = files.toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader);
   for (const file of inOrder) {
     const { entry } = file;
     if (!gaps.includes(entry.relativeOffsetOfLocalHeader - end)) throw DISAGREES();
@@ -182,8 +176,7 @@ function faultOf(entry: Entry, name: string): string | undefined {
   if (name.startsWith('/')) return 'has an absolute path';
   if (/^[A-Za-z]:/.test(name)) return 'has the letter of a drive in its name';
   const parts = name.replace(/\/$/, '').split('/');
-  if (parts.some((part) => ['', '.', '..'].includes(part)))
-    return "has an empty part, '.' or '..' in its path";
+  if (parts.some((part) => ['', '.', '..'].includes(part))) return "has an empty part, '.' or '..' in its path";
   if (flags & ENCRYPTED) return 'is encrypted';
   if (flags & PATCH) return 'is a patch';
   if (method !== STORED && method !== DEFLATED) {

@@ -69,14 +69,8 @@ function trouble({ current }: AgentAtWork): Html {
 /** Sentences by recording state: the failure, and the advice. */
 const FAILURES: Readonly<Record<string, readonly [string, string]>> = {
   capture_error: ['The agent could not record it.', 'Look at its inputs, its disk and its log.'],
-  manifest_error: [
-    'The agent could not put its files together.',
-    'They may still be there: look at its log.',
-  ],
-  compressing_error: [
-    'The agent could not put its files together.',
-    'They may still be there: look at its log.',
-  ],
+  manifest_error: ['The agent could not put its files together.', 'They may still be there: look at its log.'],
+  compressing_error: ['The agent could not put its files together.', 'They may still be there: look at its log.'],
   upload_error: [
     'The upload failed, and the agent has the files still.',
     'It does not try again by itself: start the upload there.',
@@ -130,9 +124,7 @@ export function packagesSection(drafts: readonly BegunDraft[], now: Date): Html 
 <p>What accounts put together at this moment, or have left.</p>
 <ul class="rows">
 ${drafts.map(
-  (
-    draft,
-  ) => html`<li><div><strong><bdi>${draft.owner}</bdi></strong><small><bdi>${draft.id}</bdi></small></div>
+  (draft) => html`<li><div><strong><bdi>${draft.owner}</bdi></strong><small><bdi>${draft.id}</bdi></small></div>
 <div>${draft.elements === 1 ? '1 element' : `${draft.elements} elements`}, ${sizeOf(draft.bytes)}${draft.isLeft ? html` <strong class="alarm">Nothing has come for an hour or more.</strong>` : ''}</div>
 <div>begun ${age(draft.createdAt, now)} ago<small>last change ${age(draft.changedAt, now)} ago</small></div></li>
 `,

@@ -109,9 +109,7 @@ test('recordings that overlap stand beside one another, and those after them hav
   const lanes = on('2026-11-25', 'UTC', [
     ...[hours('08', '10'), hours('09', '11'), hours('10', '12'), hours('12', '13')],
   ]);
-  expect(lanes.map(({ lane, lanes: of }) => `${lane} of ${of}`)).toEqual([
-    ...['0 of 2', '1 of 2', '0 of 2', '0 of 1'],
-  ]);
+  expect(lanes.map(({ lane, lanes: of }) => `${lane} of ${of}`)).toEqual([...['0 of 2', '1 of 2', '0 of 2', '0 of 1']]);
   const many = Array.from({ length: 9 }, () => hours('08', '10'));
   expect(Math.max(...on('2026-11-25', 'UTC', many).map(({ lane }) => lane))).toBe(3);
 });

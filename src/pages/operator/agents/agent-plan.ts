@@ -59,11 +59,7 @@ export interface Setting {
 
 /** A week of one agent: days across, hours down. @param monday its first day */
 export function weekPlan(
-  {
-    monday,
-    timeZone,
-    recordings,
-  }: { monday: Day; timeZone: string; recordings: readonly PlannedRecording[] },
+  { monday, timeZone, recordings }: { monday: Day; timeZone: string; recordings: readonly PlannedRecording[] },
   { now, watchAddress }: Setting,
 ): Plan {
   const days = Array.from({ length: 7 }, (_, i) => {
@@ -104,8 +100,7 @@ export function dayPlan(
   const busy = rows.filter(({ blocks }) => blocks.length > 0);
   const free = rows.filter(({ blocks }) => blocks.length === 0);
   const hours = hoursOf(busy.flatMap(({ blocks }) => blocks));
-  const link = (id: string) =>
-    html`<a href="${addressOf({ agent: id, week: dateOf(day) })}"><bdi>${id}</bdi></a>`;
+  const link = (id: string) => html`<a href="${addressOf({ agent: id, week: dateOf(day) })}"><bdi>${id}</bdi></a>`;
   const content = html`${
     busy.length === 0
       ? ''

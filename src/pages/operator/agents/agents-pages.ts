@@ -77,10 +77,7 @@ async function planOf(
     .sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
   const wanted = rows.map(({ id, timeZone }) => ({ agentId: id, ...periodOfDays(day, 1, timeZone) }));
   const found = Map.groupBy(await timetable(database, wanted, MOST_OF_DAY), ({ agentId }) => agentId);
-  return dayPlan(
-    { day, agents: rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] })) },
-    setting,
-  );
+  return dayPlan({ day, agents: rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] })) }, setting);
 }
 
 function summary({ count, inTrouble, agents }: AgentsAtWork, search: string): Html | string {
@@ -124,8 +121,7 @@ export async function agentPage(
     uploadingRecordings(database, { agentId: id, most: MOST_ROWS }),
   ]);
   const plan = weekPlan({ monday, timeZone, recordings }, setting);
-  const other = (weeks: number) =>
-    addressOf({ agent: id, week: weekName(addDays(monday, 7 * weeks)), refresh });
+  const other = (weeks: number) => addressOf({ agent: id, week: weekName(addDays(monday, 7 * weeks)), refresh });
   return {
     title: id,
     style: plan.style,

@@ -64,8 +64,7 @@ export function operatorPage(
   const whole = html`<a class="skip" href="#content">To the content</a>
 <header class="frame"><a class="brand" href="${root}admin"><img src="${raw(ICON)}" alt=""><span>Inlet</span></a>
 <nav aria-label="Pages for operators">${PAGES.map(
-    ([path, name]) =>
-      html`<a href="${root}${path}"${path === current ? raw(' aria-current="page"') : ''}>${name}</a>`,
+    ([path, name]) => html`<a href="${root}${path}"${path === current ? raw(' aria-current="page"') : ''}>${name}</a>`,
   )}</nav>
 ${signedIn(c, root)}</header>
 <main id="content"${follows === undefined ? '' : html` data-updates="${root}api/updates?filter=${follows}"`}>

@@ -31,19 +31,18 @@ export const operatorHome = defineEndpoint({
   query: z.object({ reason: z.string().optional() }),
   handle: async ({ c, query }, { database, queue }: { database: Database; queue: WorkQueue }) => {
     const setting = { now: new Date(), root: rootFrom(c) };
-    const [failed, running, waiting, paused, incoming, resumable, halls, workers, lanes, held] =
-      await Promise.all([
-        failedRecordings(database),
-        runningOperations(database, MOST_RUNNING),
-        waitingRecordings(database, MOST_WAITING),
-        pausedRecordings(database, MOST_WAITING),
-        incomingUploads(database, MOST_UPLOADS),
-        waitingUploads(database, MOST_UPLOADS),
-        agentsAtWork(database, { search: '' }, MOST_HALLS),
-        workerProcesses(database),
-        laneSettings(database),
-        answerOf('The queue', heldQueues(queue)),
-      ]);
+    const [failed, running, waiting, paused, incoming, resumable, halls, workers, lanes, held] = await Promise.all([
+      failedRecordings(database),
+      runningOperations(database, MOST_RUNNING),
+      waitingRecordings(database, MOST_WAITING),
+      pausedRecordings(database, MOST_WAITING),
+      incomingUploads(database, MOST_UPLOADS),
+      waitingUploads(database, MOST_UPLOADS),
+      agentsAtWork(database, { search: '' }, MOST_HALLS),
+      workerProcesses(database),
+      laneSettings(database),
+      answerOf('The queue', heldQueues(queue)),
+    ]);
     const content = html`${searchForm(setting.root)}
 ${failedSection(failed, { ...setting, reason: query().reason })}
 ${runningSection(running, setting)}

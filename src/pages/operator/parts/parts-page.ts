@@ -28,22 +28,10 @@ export function workersSection(
   );
 }
 
-function workerHtml(
-  worker: WorkerProcess,
-  running: readonly RunningOperation[],
-  { now, root }: Setting,
-): Html {
+function workerHtml(worker: WorkerProcess, running: readonly RunningOperation[], { now, root }: Setting): Html {
   const { name, host, pid, runtime, version, startedAt, seenAt, draining, gone, busy } = worker;
   const own = running.filter((operation) => operation.worker === name);
-  const state = gone
-    ? 'gone'
-    : draining
-      ? busy === 0
-        ? 'drained'
-        : 'draining'
-      : busy > 0
-        ? 'running'
-        : 'idle';
+  const state = gone ? 'gone' : draining ? (busy === 0 ? 'drained' : 'draining') : busy > 0 ? 'running' : 'idle';
   return html`<article class="sheet" id="worker-${name}"><div class="heading"><h3><bdi>${name}</bdi></h3><span class="state ${state === 'gone' ? 'failed' : state === 'drained' || state === 'draining' ? 'paused' : state === 'running' ? 'running' : 'succeeded'}">${state}</span></div>
 <p class="faint">${host}, process ${pid} · ${runtime}, Inlet ${version} · up for ${age(startedAt, now)}, seen ${age(seenAt, now)} ago</p>
 ${own.length === 0 ? '' : html`<ul class="plain">${own.map((operation) => html`<li>${operation.operation}: ${recordingLink(operation, root)} <span class="faint">for ${age(operation.since, now)}</span><progress data-workflow="${operation.workflowId}" value="${operation.progress}" max="1" aria-label="${Math.round(operation.progress * 100)} percent"></progress></li>`)}</ul>`}

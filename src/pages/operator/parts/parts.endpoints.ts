@@ -57,9 +57,7 @@ export const operatorParts = defineEndpoint({
       answerOf('The queue', queueFacts(queue)),
       answerOf('The object storage', storage.check()),
     ]);
-    const process_ = process.versions.deno
-      ? `Deno ${process.versions.deno}`
-      : `Node ${process.versions.node}`;
+    const process_ = process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`;
     const content = html`${workersSection(workers, 'value' in running ? running.value.operations : [], setting)}
 ${lanesSection(lanes, setting)}
 ${otherSections(

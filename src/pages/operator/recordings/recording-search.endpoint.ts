@@ -80,10 +80,7 @@ interface FoundRecording {
  * Recordings with all words of a text in their metadata or identifier, the newest first; those that a request of this
  * identifier has started; and one that has been deleted, by its identifier.
  */
-async function findRecordings(
-  db: Queryable,
-  search: string,
-): Promise<{ recordings: FoundRecording[]; more: boolean }> {
+async function findRecordings(db: Queryable, search: string): Promise<{ recordings: FoundRecording[]; more: boolean }> {
   const criteria = search === '' ? undefined : { textFilter: search };
   if (search !== '') parseWords(search);
   const listing = listingOf(EVENT_LIST, { criteria, access: undefined }, NEWEST_VERSION);

@@ -89,9 +89,7 @@ test('a line breaks off where there is nothing, and what stands alone is a dot',
 
 test('each place says what is there, and the last one that it is under way', async () => {
   const places = ['08:00', '09:00'].map((name) => ({ name, tick: undefined, isMinor: false }));
-  const text = String(
-    await plotHtml({ description: 'Bars.', places, words: ['2', '<b>'], scale: FOUR, marks: [] }),
-  );
+  const text = String(await plotHtml({ description: 'Bars.', places, words: ['2', '<b>'], scale: FOUR, marks: [] }));
   const titles = [...text.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
   expect(titles).toEqual(['08:00: 2', '09:00, so far: &lt;b&gt;']);
 });

@@ -155,9 +155,7 @@ export function line({ tone, values }: Series, scale: Scale): Html {
     const from = points[i - 1];
     return from && to ? html`<line x1="${from.x}" y1="${from.y}" x2="${to.x}" y2="${to.y}"/>` : [];
   });
-  const dots = points.flatMap((point) =>
-    point ? html`<circle cx="${point.x}" cy="${point.y}" r="2.5"/>` : [],
-  );
+  const dots = points.flatMap((point) => (point ? html`<circle cx="${point.x}" cy="${point.y}" r="2.5"/>` : []));
   return html`<g class="${tone}">${steps}${dots}</g>`;
 }
 

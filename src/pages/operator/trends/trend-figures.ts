@@ -123,13 +123,10 @@ function lengthsFigure({ span, slots, total }: Trends, wanted: LengthsWanted): F
     `median ${spanOf(median)}, 95th percentile ${spanOf(p95)}, ${count === 1 ? `1 ${one}` : `${amountOf(count)} ${many}`}`;
   return {
     ...{ id, heading, key: lengthsKey(of(total), many) },
-    plot:
-      known.length === 0 ? none : lengthsPlot({ all, known, places: placesOf(span, slots), none, describe }),
+    plot: known.length === 0 ? none : lengthsPlot({ all, known, places: placesOf(span, slots), none, describe }),
     columns: ['Median', '95th percentile', `${many[0]?.toUpperCase()}${many.slice(1)}`],
     rows: all.map((lengths) =>
-      lengths
-        ? [spanOf(lengths.median), spanOf(lengths.p95), amountOf(lengths.count)]
-        : [NOTHING, NOTHING, '0'],
+      lengths ? [spanOf(lengths.median), spanOf(lengths.p95), amountOf(lengths.count)] : [NOTHING, NOTHING, '0'],
     ),
     more: html`<p class="note">${note} Told within 10 %.</p>`,
   };

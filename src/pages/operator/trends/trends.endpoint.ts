@@ -71,7 +71,6 @@ ${figures.map(figureHtml)}</div>`
 function lead(span: Span, now: Date): Html {
   return html`<div class="lead"><p>Until ${minuteOf(now)}. All times are UTC.</p>
 <nav class="spans" aria-label="Time shown">${SPANS.map(
-    ([name, text]) =>
-      html`<a href="?period=${name}"${name === span ? raw(' aria-current="page"') : ''}>${text}</a>`,
+    ([name, text]) => html`<a href="?period=${name}"${name === span ? raw(' aria-current="page"') : ''}>${text}</a>`,
   )}</nav></div>`;
 }

@@ -50,9 +50,7 @@ export const operatorWebhooks = defineEndpoint({
     const all = await webhooks(database);
     const parked = await Promise.all(
       all.map(({ identifier, parked }) =>
-        parked > 0
-          ? deliveriesOf(database, identifier, { state: 'parked', limit: MOST_PARKED, offset: 0 })
-          : [],
+        parked > 0 ? deliveriesOf(database, identifier, { state: 'parked', limit: MOST_PARKED, offset: 0 }) : [],
       ),
     );
     return operatorPage(c, {
@@ -151,8 +149,7 @@ ${webhooks.map((webhook) => webhookHtml(webhook, root))}
 }
 
 function webhookHtml(webhook: ShownWebhook, root: string): Html {
-  const { identifier, url, filter, active, pending, parked, failures, last_success, last_error, given } =
-    webhook;
+  const { identifier, url, filter, active, pending, parked, failures, last_success, last_error, given } = webhook;
   const path = `${root}admin/webhooks/${identifier}`;
   const button = (action: string, name: string, kind: string) =>
     html`<form method="post" action="${path}"><input type="hidden" name="action" value="${action}"><button class="${kind}">${name}</button></form>`;

@@ -94,9 +94,7 @@ export class Api {
 
   /** @param {string} url @returns {Promise<number | undefined>} the bytes that an upload has; undefined if it is not found */
   async uploadOffset(url) {
-    const answer = await this.#request(url, { method: 'HEAD', headers: TUS, cache: 'no-store' }).catch(
-      ifGone,
-    );
+    const answer = await this.#request(url, { method: 'HEAD', headers: TUS, cache: 'no-store' }).catch(ifGone);
     return answer && Number(answer.headers.get('Upload-Offset') ?? 0);
   }
 

@@ -6,8 +6,7 @@
  * @param {ParentNode} root
  * @returns {T}
  */
-export const findPart = (name, root = document) =>
-  /** @type {T} */ (root.querySelector(`[data-part="${name}"]`));
+export const findPart = (name, root = document) => /** @type {T} */ (root.querySelector(`[data-part="${name}"]`));
 
 /** @param {string} id @returns {HTMLElement} a copy of the element in a template */
 export function copyTemplate(id) {

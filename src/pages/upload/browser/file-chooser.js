@@ -44,8 +44,7 @@ function add(files) {
   show(
     all.map((file, i) => {
       if (!decided) return { file, field: guessed[i] ?? 'presenter', isDecided: false };
-      const field =
-        (file === decided.file) === (decided.field === 'presenter') ? 'presenter' : 'presentation';
+      const field = (file === decided.file) === (decided.field === 'presenter') ? 'presenter' : 'presentation';
       return { file, field, isDecided: true };
     }),
   );

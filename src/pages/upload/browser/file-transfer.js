@@ -13,9 +13,7 @@ import { RequestError } from './api.js';
  */
 
 const LONGEST_DELAY_MS = 10_000;
-const RETRY_DELAYS = Array.from({ length: 100_000 }, (_, i) =>
-  Math.min(LONGEST_DELAY_MS, 500 * 2 ** Math.min(i, 10)),
-);
+const RETRY_DELAYS = Array.from({ length: 100_000 }, (_, i) => Math.min(LONGEST_DELAY_MS, 500 * 2 ** Math.min(i, 10)));
 const CHECK_MS = 5_000;
 /** Without a byte sent. A dead connection reports nothing. */
 const SILENCE_MS = 45_000;

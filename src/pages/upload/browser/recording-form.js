@@ -72,8 +72,7 @@ function readDetails() {
 }
 
 /** Formats an instant as the value of a `datetime-local` field. @param {Date} date */
-const localTime = (date) =>
-  new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const localTime = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();

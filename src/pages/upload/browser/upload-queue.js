@@ -41,8 +41,7 @@ export class UploadQueue {
 
   /** Continues with what the browser has saved. */
   restore() {
-    for (const recording of this.#parts.saved.list())
-      void this.#restore(this.#enter(recording, 'needs files'));
+    for (const recording of this.#parts.saved.list()) void this.#restore(this.#enter(recording, 'needs files'));
   }
 
   /** @param {Details} details @param {ReadonlyMap<TrackField, File>} files */
@@ -232,8 +231,7 @@ export class UploadQueue {
     this.#change(item, 'uploading');
     transfers.start(item, {
       onUrl: () => saved.save(item.recording),
-      onProgress: () =>
-        item.condition === 'waiting' ? this.#change(item, 'uploading') : this.onChange(item),
+      onProgress: () => (item.condition === 'waiting' ? this.#change(item, 'uploading') : this.onChange(item)),
       onWaiting: (reason) => this.#change(item, 'waiting', reason),
       onArrived: () => (isUploaded(item) ? this.#createEvent(item) : this.#change(item, 'uploading')),
       onFailure: (error) => {

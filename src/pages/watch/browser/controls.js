@@ -94,8 +94,7 @@ function addFullscreenButton({ player }) {
 function reportFault(player, media) {
   const notice = findPart(player, 'notice', HTMLElement);
   const show = () => {
-    notice.textContent =
-      'This browser cannot play the recording, or it could not be loaded. Try the download below.';
+    notice.textContent = 'This browser cannot play the recording, or it could not be loaded. Try the download below.';
     notice.hidden = false;
   };
   media.addEventListener('error', show);

@@ -8,9 +8,7 @@
  */
 export function findParts(player) {
   if (!(player instanceof HTMLElement)) throw new Error('The player is no HTML element.');
-  const media = [...player.querySelectorAll('video, audio')].filter(
-    (each) => each instanceof HTMLMediaElement,
-  );
+  const media = [...player.querySelectorAll('video, audio')].filter((each) => each instanceof HTMLMediaElement);
   const leader = media.find(({ dataset }) => dataset.leader !== undefined);
   if (!leader) throw new Error('The player has no medium that leads.');
   return {

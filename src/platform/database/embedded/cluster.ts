@@ -24,9 +24,7 @@ export async function ensureCluster(paths: EmbeddedPaths): Promise<void> {
   rmSync(newCluster, { recursive: true, force: true, maxRetries: 10 });
   if (existsSync(join(cluster, 'PG_VERSION'))) {
     if (!existsSync(secret)) {
-      throw new Error(
-        `${secret} is missing, the password of ${cluster}; restore it, or remove both to begin anew`,
-      );
+      throw new Error(`${secret} is missing, the password of ${cluster}; restore it, or remove both to begin anew`);
     }
     if (statSync(cluster).uid === 0) giveAway(cluster, paths);
     return;

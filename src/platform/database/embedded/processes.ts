@@ -37,8 +37,7 @@ function answersSignals(pid: number): boolean {
  */
 export function register(folder: string, pid = process.pid): () => void {
   mkdirSync(folder, { recursive: true });
-  for (const name of entries(folder))
-    if (!lives(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const name of entries(folder)) if (!lives(name)) rmSync(join(folder, name), { recursive: true, force: true });
   const entry = mkdtempSync(join(folder, `${pid}-${startTime(pid)}-`));
   return () => rmSync(entry, { recursive: true, force: true });
 }

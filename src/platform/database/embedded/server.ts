@@ -59,5 +59,4 @@ async function stopServer(paths: EmbeddedPaths): Promise<void> {
   if (runningPostmaster(paths.cluster)) await pgCtl(paths, ['stop', '--mode=immediate']);
 }
 
-const pgCtl = (paths: EmbeddedPaths, args: string[]) =>
-  run(paths, paths.cluster, ['pg_ctl', '--silent', ...args]);
+const pgCtl = (paths: EmbeddedPaths, args: string[]) => run(paths, paths.cluster, ['pg_ctl', '--silent', ...args]);

@@ -2,17 +2,7 @@ import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import { type Check, type List, listOf } from './list.ts';
 import type { Entry, Listing, Part, Slice, Total } from './listing.ts';
-import {
-  countAmong,
-  type Drivers,
-  estimate,
-  gather,
-  gatherFew,
-  type Look,
-  look,
-  readOn,
-  walk,
-} from './statements.ts';
+import { countAmong, type Drivers, estimate, gather, gatherFew, type Look, look, readOn, walk } from './statements.ts';
 
 /** At most so many rows are looked at only to be counted. */
 export const COUNTED = 1000;
@@ -56,11 +46,7 @@ export async function findPart<Shown>(
   };
 }
 
-async function findInReadingOrder<Shown>(
-  database: Queryable,
-  list: List<Shown>,
-  slice: Slice,
-): Promise<Found<Shown>> {
+async function findInReadingOrder<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
   if (list.checked.length === 0) return read(database, list, slice);
   const certain = list.checked.filter(({ few }) => few);
   if (certain.length > 0) return gather(database, list, slice, split(list, certain));

@@ -59,9 +59,7 @@ function servings({ inDefaultOrder, inOrderOf }: Condition): Readonly<Record<str
 /** Whether an index that has the matches of a value has them in an order of which a condition is a stretch. */
 function isStretchOf(value: Condition, condition: Condition): boolean {
   const of = servings(value);
-  return Object.entries(servings(condition)).some(
-    ([name, serving]) => serving === 'stretch' && of[name] === 'value',
-  );
+  return Object.entries(servings(condition)).some(([name, serving]) => serving === 'stretch' && of[name] === 'value');
 }
 
 function anyOf(groups: readonly (readonly Condition[])[]): Condition {

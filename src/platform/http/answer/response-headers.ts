@@ -35,9 +35,7 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number | unde
  * @param areas by the first segment of their paths; elsewhere answers have no policy but their handler's, so that
  * learning platforms can show pages in frames
  */
-export function securityHeaders(
-  areas: readonly { path: string; contentPolicy?: string }[],
-): MiddlewareHandler {
+export function securityHeaders(areas: readonly { path: string; contentPolicy?: string }[]): MiddlewareHandler {
   const policies = new Map(areas.map(({ path, contentPolicy }) => [path, contentPolicy]));
   return async (c, next) => {
     await next();

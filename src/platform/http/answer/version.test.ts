@@ -6,9 +6,7 @@ import { atLeast, negotiateVersion, resolveVersion, versionedJson } from './vers
 
 const app = new Hono();
 handleErrors(app);
-const rules = new Rules([
-  { method: 'get', path: '/api/listproviders/{name}', access: 'public', since: '1.10.0' },
-]);
+const rules = new Rules([{ method: 'get', path: '/api/listproviders/{name}', access: 'public', since: '1.10.0' }]);
 app.use(negotiateVersion(), requireVersion(rules));
 app.get('/answer', (c) => versionedJson(c, { id: 1 }, 201, { Location: '/x' }));
 app.get('/api/listproviders/x', (c) => versionedJson(c, []));

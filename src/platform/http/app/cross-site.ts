@@ -46,8 +46,7 @@ export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): M
     if (!READING.has(method) || rules.find(method, path)?.writes) {
       const origin = c.req.header('Origin');
       const site = c.req.header('Sec-Fetch-Site');
-      const ours =
-        (site === undefined || OURS.has(site)) && (origin === undefined || isOwn(origin, c.req.url));
+      const ours = (site === undefined || OURS.has(site)) && (origin === undefined || isOwn(origin, c.req.url));
       if (!ours && !(origin !== undefined && trusted.includes(origin))) throw OTHER_SITE(nameOf(origin));
     }
     await next();

@@ -55,10 +55,7 @@ export function translate(error: Error, requestId: string): HttpError {
   // Nobody will read it; the status is for the log.
   if (error instanceof ClientGone) return new HttpError(400, '', { Connection: 'close' });
   if (error instanceof HTTPException) {
-    return new HttpError(
-      error.status as ContentfulStatusCode,
-      error.message || 'The request is not acceptable.',
-    );
+    return new HttpError(error.status as ContentfulStatusCode, error.message || 'The request is not acceptable.');
   }
   const code = 'code' in error ? String(error.code) : '';
   if (mayPass(error) || code === LOCKED) return OTHERS_CHANGE_IT();
@@ -78,7 +75,6 @@ function sentence(c: Context, { status, message, headers }: HttpError): Response
 /** Whether much of the request may still be to come that nobody will read. Behind a server that is not ours nobody else looks. */
 function leavesBody(request: Request): boolean {
   const length = request.headers.get('Content-Length');
-  const long =
-    length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;
+  const long = length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;
   return long && !bodyIsWhole(request);
 }

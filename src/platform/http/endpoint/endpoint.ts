@@ -65,9 +65,7 @@ export interface Answer {
     | typeof EVENT_STREAM;
 }
 
-type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | NamesIn<Rest>
-  : never;
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
 /** A request as a handler reads it. Nothing is read before it is asked for, so refusals come in the handler's order. */
 export interface EndpointRequest<
@@ -126,9 +124,7 @@ export function defineEndpoint<
   const named = [...declaration.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const described = Object.keys(declaration.params ?? {});
   if (declaration.summary && named.join() !== described.join()) {
-    throw new Error(
-      `The endpoint ${declaration.path} describes the parameters ${described.join() || 'none'}.`,
-    );
+    throw new Error(`The endpoint ${declaration.path} describes the parameters ${described.join() || 'none'}.`);
   }
   return declaration as unknown as Endpoint<Services>;
 }
@@ -137,11 +133,7 @@ export function defineEndpoint<
  * Adds the routes of endpoints. To the router `{name}.json` and `{name}.xml` are the same: where there are several of
  * them, what does not end as one says is left to the next.
  */
-export function addEndpoints<Services>(
-  app: Hono,
-  endpoints: readonly Endpoint<Services>[],
-  services: Services,
-): void {
+export function addEndpoints<Services>(app: Hono, endpoints: readonly Endpoint<Services>[], services: Services): void {
   const routes = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${routerPath(path)}`);
   for (const [i, endpoint] of endpoints.entries()) {
     const suffix = suffixOf(endpoint.path);

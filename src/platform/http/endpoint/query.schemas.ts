@@ -41,8 +41,7 @@ function isTrue(value: unknown): boolean {
 
 /** Digits as a number. An empty text is none. */
 function wholeNumber(name: string) {
-  const refuse = ({ input }: { input?: unknown }) =>
-    NO_WHOLE_NUMBER.sentence(name, String(input).slice(0, 100));
+  const refuse = ({ input }: { input?: unknown }) => NO_WHOLE_NUMBER.sentence(name, String(input).slice(0, 100));
   return z.preprocess(
     (text) => (text === '' ? undefined : numberOf(text)),
     z.int({ error: refuse }).min(0, { error: refuse }).optional(),

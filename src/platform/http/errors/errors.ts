@@ -24,8 +24,7 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (message: string) => new HttpError(400, message);
-export const notFound = (message = 'The resource you requested does not exist.') =>
-  new HttpError(404, message);
+export const notFound = (message = 'The resource you requested does not exist.') => new HttpError(404, message);
 export const conflict = (message: string) => new HttpError(409, message);
 /** A method that a path has no handler for. @param methods that it has one for */
 export const methodNotAllowed = (methods: readonly string[]) =>

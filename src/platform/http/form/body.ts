@@ -5,14 +5,9 @@ import { HttpError } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
 import { ChunkCount, messageOf, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/incoming-message.ts';
 
-export const SILENT = refusal(
-  408,
-  (seconds: number) => `Nothing was received for ${seconds} seconds.`,
-  [60],
-  {
-    Connection: 'close',
-  },
-);
+export const SILENT = refusal(408, (seconds: number) => `Nothing was received for ${seconds} seconds.`, [60], {
+  Connection: 'close',
+});
 const TINY_CHUNKS = refusal(400, TINY_CHUNKS_SENTENCE, [], { Connection: 'close' });
 
 /** The client closed the connection before its request had ended; there is nobody to answer. */
@@ -90,9 +85,7 @@ interface ChunkSource {
 function openChunks(request: Request): ChunkSource {
   const message = messageOf(request);
   if (message) return messageChunks(message);
-  return request.body
-    ? streamChunks(request.body)
-    : { next: async () => undefined, cancel: async () => undefined };
+  return request.body ? streamChunks(request.body) : { next: async () => undefined, cancel: async () => undefined };
 }
 
 /**

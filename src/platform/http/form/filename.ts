@@ -12,7 +12,6 @@ export function safeFilename(name: string, otherwise: string): string {
     .toWellFormed()
     .replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '')
     .trim();
-  if (visible === '' || /^\.{1,2}$/.test(visible))
-    return otherwise === '' ? 'file' : safeFilename(otherwise, '');
+  if (visible === '' || /^\.{1,2}$/.test(visible)) return otherwise === '' ? 'file' : safeFilename(otherwise, '');
   return [...visible].slice(0, MAX_LENGTH).join('');
 }

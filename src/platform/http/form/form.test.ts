@@ -254,9 +254,7 @@ describe('a form with files', () => {
       ['an encoding', `"x"; filename*=UTF-8''%C3%A4.mp4`, 'ä.mp4'],
     ])('under a name of %s', async (_name, sent, taken) => {
       const [start = '', end = ''] = file('presenter', '@', 'video').split('"@"');
-      const { files, names } = await read(
-        Buffer.concat([start, sent, end, END].map((each) => Buffer.from(each))),
-      );
+      const { files, names } = await read(Buffer.concat([start, sent, end, END].map((each) => Buffer.from(each))));
       expect({ files, names }).toEqual({ files: { presenter: 'video' }, names: [taken] });
     });
 
@@ -317,9 +315,7 @@ describe('a form with files', () => {
       `preamble\r\n${field('acl', content)}${file('presenter', 'a', content)}${second}${END}epilogue`,
     );
     const pieces = (size: number) =>
-      Array.from({ length: Math.ceil(body.length / size) }, (_, i) =>
-        body.subarray(i * size, (i + 1) * size),
-      );
+      Array.from({ length: Math.ceil(body.length / size) }, (_, i) => body.subarray(i * size, (i + 1) * size));
     const cuts = [1, 2, 3, 7].map(pieces);
     for (let at = 1; at < body.length; at += 1) cuts.push([body.subarray(0, at), body.subarray(at)]);
     for (const each of cuts) {
@@ -341,8 +337,7 @@ test('Search finds the first place, and where the sequence may begin at the end'
   const expected = (bytes: string, needle: string, from: number) => {
     const at = bytes.indexOf(needle, from);
     if (at >= 0) return at;
-    for (let begin = from; begin < bytes.length; begin += 1)
-      if (needle.startsWith(bytes.slice(begin))) return begin;
+    for (let begin = from; begin < bytes.length; begin += 1) if (needle.startsWith(bytes.slice(begin))) return begin;
     return bytes.length;
   };
   const wrong: unknown[] = [];

@@ -20,16 +20,10 @@ const FORM_TOO_SLOW = refusal(408, `The form took longer than ${TOTAL_MS / 1000}
   Connection: 'close',
 });
 
-export const UNREADABLE_FORM = refusal(
-  400,
-  'The form cannot be read; it must be urlencoded or multipart/form-data.',
-);
-export const FORM_TOO_LONG = refusal(
-  413,
-  (bytes: number) => `The form is longer than ${bytes} bytes.`,
-  [FORM_BYTES],
-  { Connection: 'close' },
-);
+export const UNREADABLE_FORM = refusal(400, 'The form cannot be read; it must be urlencoded or multipart/form-data.');
+export const FORM_TOO_LONG = refusal(413, (bytes: number) => `The form is longer than ${bytes} bytes.`, [FORM_BYTES], {
+  Connection: 'close',
+});
 
 /** The fields of a form in its order, each as often as it was sent. */
 export type FieldList = [name: string, value: string][];

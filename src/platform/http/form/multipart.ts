@@ -37,8 +37,7 @@ export const FIELDS_TOO_LONG = refusal(
 );
 
 /** A form has more fields than it may have, however it is encoded. */
-export const tooManyFields = (most: number): HttpError =>
-  badRequest(`The form has more than ${most} fields.`);
+export const tooManyFields = (most: number): HttpError => badRequest(`The form has more than ${most} fields.`);
 
 /** A file part as it arrives. The stream must be consumed, or fails when the form does. */
 export interface FilePart {
@@ -118,9 +117,7 @@ export async function readForm(
       const first = wants(head.name) ? await parts.content() : undefined;
       if (!wants(head.name) || (!first && !head.filename?.trim())) {
         if (++leftOut <= MOST_LEFT_OUT) continue;
-        throw badRequest(
-          `The form has more than ${MOST_LEFT_OUT} files that are empty or that nobody asked for.`,
-        );
+        throw badRequest(`The form has more than ${MOST_LEFT_OUT} files that are empty or that nobody asked for.`);
       }
       if (++fileParts > limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
       const { stream, ended } = openFile(parts, first, limits.fileBytes);
@@ -179,11 +176,7 @@ function isFile({ name, filename, type }: PartHead, isForFile: (field: string) =
   return type === 'application/octet-stream' && isForFile(name);
 }
 
-async function readText(
-  parts: Parts,
-  { name, charset = 'utf-8' }: PartHead,
-  maxBytes: number,
-): Promise<string> {
+async function readText(parts: Parts, { name, charset = 'utf-8' }: PartHead, maxBytes: number): Promise<string> {
   const collected = new Collected(maxBytes);
   for (let chunk = await parts.content(); chunk; chunk = await parts.content()) {
     if (!collected.add(chunk)) {

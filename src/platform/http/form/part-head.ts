@@ -44,9 +44,7 @@ export function guessPartName(bytes: Uint8Array): string | undefined {
 function decodeExtended(value = ''): string | undefined {
   const [, charset, encoded] = /^([\w-]+)'[^']*'(.*)$/s.exec(value) ?? [];
   if (charset === undefined || encoded === undefined) return undefined;
-  const bytes = encoded.replace(/%([\da-f]{2})/gi, (_, code) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
+  const bytes = encoded.replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
   return decode(Buffer.from(bytes, 'latin1'), charset);
 }
 

@@ -102,9 +102,7 @@ export class Parts {
     const parsed = parsePartHead(head);
     if (!parsed) throw unreadable(guessPartName(head));
     if (parsed.type.startsWith('multipart/')) {
-      throw badRequest(
-        `The part '${parsed.name}' is a multipart form itself; each file must be a part of its own.`,
-      );
+      throw badRequest(`The part '${parsed.name}' is a multipart form itself; each file must be a part of its own.`);
     }
     this.#inside = true;
     return parsed;

@@ -19,9 +19,7 @@ const MAX_PARTS = 1000;
 export function parseFilters(filters: readonly string[], { colons }: { colons: boolean }): FilterPart[][] {
   const parsed = filters.map((filter) => parseFilter(filter, colons)).filter((parts) => parts.length > 0);
   if (parsed.length > MAX_FILTERS) {
-    throw badRequest(
-      `The parameter 'filter' is given ${parsed.length} times; allowed is ${MAX_FILTERS} times.`,
-    );
+    throw badRequest(`The parameter 'filter' is given ${parsed.length} times; allowed is ${MAX_FILTERS} times.`);
   }
   const parts = parsed.reduce((sum, { length }) => sum + length, 0);
   if (parts > MAX_PARTS) {

@@ -20,10 +20,7 @@ export interface Filter {
  * @param find the filter of a name; undefined for a name without effect
  * @throws {HttpError} 400
  */
-export function conditionsOf(
-  parts: readonly FilterPart[],
-  find: (name: string) => Filter | undefined,
-): Condition[] {
+export function conditionsOf(parts: readonly FilterPart[], find: (name: string) => Filter | undefined): Condition[] {
   const given = new Map<Filter, [string, ...string[]]>();
   for (const { name, value } of parts) {
     const filter = find(name);

@@ -1,13 +1,6 @@
 import type { Context } from 'hono';
 import type { Queryable } from '../../database/kysely.ts';
-import {
-  type Entry,
-  findPart,
-  type Key,
-  type Part,
-  type Slice,
-  type Total,
-} from '../../database/list/index.ts';
+import { type Entry, findPart, type Key, type Part, type Slice, type Total } from '../../database/list/index.ts';
 import { mediaType, versionedJson } from '../answer/version.ts';
 import { pageHeaders, parsePage } from './page.ts';
 import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
@@ -95,10 +88,7 @@ export async function answerList<Row>(
   };
   const { offset, position } = page;
   const backwards = position?.side === 'before';
-  const limit = Math.min(
-    page.limit ?? Number.POSITIVE_INFINITY,
-    backwards ? BATCH : Number.POSITIVE_INFINITY,
-  );
+  const limit = Math.min(page.limit ?? Number.POSITIVE_INFINITY, backwards ? BATCH : Number.POSITIVE_INFINITY);
   const size = Math.min(limit, BATCH);
   const [part, end] = await Promise.all([
     source.find({ position, skip: offset, take: size + 1 }),

@@ -192,8 +192,7 @@ describe('links and totals of a page', () => {
     return { links: links as Record<string, string>, headers };
   }
   const at = (offset: number, limit: number | undefined = 10) => ({ limit, offset, position: undefined });
-  const parameter = (url: string | undefined, name: string) =>
-    new URL(url ?? '').searchParams.get(name) ?? '';
+  const parameter = (url: string | undefined, name: string) => new URL(url ?? '').searchParams.get(name) ?? '';
   const MIDDLE = { page: at(20), more: { before: true, after: true }, total: { count: 95, exact: true } };
 
   test('a page in the middle leads to all its neighbours, and keeps the other parameters', () => {

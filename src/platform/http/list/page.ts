@@ -16,8 +16,7 @@ const [MAX_LINKS, MAX_FIRST_LINK] = [2_000, 3_000];
 export const PageQuery = z.object({
   ...PAGE,
   cursor: z.string().optional().meta({
-    description:
-      'Where the page begins; comes from the `Link` of another page, and takes the place of `offset`.',
+    description: 'Where the page begins; comes from the `Link` of another page, and takes the place of `offset`.',
   }),
 });
 
@@ -36,11 +35,7 @@ export interface PageRequest {
  * @param defaultLimit for a request with none or 0; undefined for no limit
  * @throws {HttpError} 400
  */
-export function parsePage(
-  query: Record<string, string>,
-  order: Order,
-  defaultLimit: number | undefined,
-): PageRequest {
+export function parsePage(query: Record<string, string>, order: Order, defaultLimit: number | undefined): PageRequest {
   const { limit = defaultLimit, offset = 0, cursor } = checked(PageQuery, query);
   const position = cursor ? decodeCursor(order, cursor) : undefined;
   return { limit, offset: position ? 0 : offset, position };
@@ -160,9 +155,7 @@ export function encodeCursor(order: Order, { side, key }: Position): string {
 export function decodeCursor(order: Order, cursor: string): Position {
   const [sorting, side, ...key] = wordsOf(cursor);
   const fits =
-    sorting === signature(order) &&
-    key.length === order.length &&
-    order.every(({ kind }, i) => IS_KEY[kind](key[i]));
+    sorting === signature(order) && key.length === order.length && order.every(({ kind }, i) => IS_KEY[kind](key[i]));
   if (!fits || (side !== 'after' && side !== 'before')) {
     throw badRequest("The parameter 'cursor' does not come from a list sorted like this one.");
   }

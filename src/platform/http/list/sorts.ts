@@ -10,9 +10,7 @@ export interface SortPart {
 
 const MAX_SHOWN = 200;
 
-export const UNKNOWN_SORT = refusal(400, (name: string) => `Unknown sort criterion in request: ${name}`, [
-  'colour',
-]);
+export const UNKNOWN_SORT = refusal(400, (name: string) => `Unknown sort criterion in request: ${name}`, ['colour']);
 
 const DIRECTIONS = new Map([
   ['asc', false],

@@ -11,8 +11,7 @@ export interface ConnectionLimits {
   lingerMs: number;
 }
 
-const FULL =
-  'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+const FULL = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
 /**
  * The open connections of a server. When there are too many, the one that has been without a request for longest goes,

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { usualHeaderName } from './header-names.ts';
@@ -145,9 +139,7 @@ function listenError(
   { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
 ): ListenError {
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return new ListenError(
-      `${variable} ${port} is already in use on ${host}; set ${variable} to a free one.`,
-    );
+    return new ListenError(`${variable} ${port} is already in use on ${host}; set ${variable} to a free one.`);
   }
   return new ListenError(
     `HOST ${host} with ${variable} ${port} cannot be used: ${error instanceof Error ? error.message : error}`,
@@ -177,7 +169,5 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
 
 function leavesMuch({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
-  return (
-    headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > WORTH_READING_BYTES
-  );
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > WORTH_READING_BYTES;
 }

@@ -1,13 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { afterId3, audioFrameLength } from './frame-sequence.ts';
-import {
-  BROKEN_OFF,
-  CUT_SHORT,
-  type Finding,
-  read,
-  readTail,
-  SHORTER_THAN_SAID,
-} from './truncation-finding.ts';
+import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail, SHORTER_THAN_SAID } from './truncation-finding.ts';
 
 /** Many of the largest frames. */
 const TAIL_BYTES = 65_536;

@@ -30,9 +30,7 @@ export async function checkAsf(file: FileHandle, size: number): Promise<Finding 
   const data = Number.isSafeInteger(start) ? await read(file, start, 24) : Buffer.alloc(0);
   if (data.length < 24 || !data.subarray(0, 16).equals(ASF_DATA)) return start > size ? CUT_SHORT : undefined;
   if (broadcast)
-    return smallest === largest
-      ? checkLastAsfPacket(file, size, start + ASF_DATA_HEADER, smallest)
-      : undefined;
+    return smallest === largest ? checkLastAsfPacket(file, size, start + ASF_DATA_HEADER, smallest) : undefined;
   if (start + Number(data.readBigUInt64LE(16)) > size) return CUT_SHORT;
   return fileSize > size ? SHORTER_THAN_SAID : undefined;
 }
@@ -142,8 +140,7 @@ function lastFlvTag(tail: Buffer): { end: number; seconds: number } | undefined 
     const length = tail.readUInt32BE(end - 4);
     const at = end - 4 - length;
     if (length < FLV_TAG_HEADER || at < 0) continue;
-    if (!FLV_TAG_TYPES.includes(tail[at] ?? 0) || tail.readUIntBE(at + 1, 3) + FLV_TAG_HEADER !== length)
-      continue;
+    if (!FLV_TAG_TYPES.includes(tail[at] ?? 0) || tail.readUIntBE(at + 1, 3) + FLV_TAG_HEADER !== length) continue;
     const ms = tail.readUIntBE(at + 4, 3) + (tail[at + 7] ?? 0) * 2 ** 24;
     return { end, seconds: ms / 1000 };
   }

@@ -49,9 +49,7 @@ export async function checkRiff(file: FileHandle, size: number): Promise<Finding
 
 /** The first chunk of a file over 4 GB has its length; 0 when it is not there. */
 function rf64Length(head: Buffer): number {
-  return head.length >= 28 && head.toString('latin1', 12, 16) === 'ds64'
-    ? Number(head.readBigUInt64LE(20))
-    : 0;
+  return head.length >= 28 && head.toString('latin1', 12, 16) === 'ds64' ? Number(head.readBigUInt64LE(20)) : 0;
 }
 
 export async function checkAiff(file: FileHandle, size: number): Promise<Finding | undefined> {

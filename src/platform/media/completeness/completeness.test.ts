@@ -44,10 +44,7 @@ const [FTYP, MOOV, MDAT] = [box('ftyp', 16), box('moov', 50), box('mdat', 100)];
 
 function matroska(declared: number[], content: number | number[]): Buffer {
   const header = [0x1a, 0x45, 0xdf, 0xa3, 0x84, 0x42, 0x86, 0x81, 0x01, 0x18, 0x53, 0x80, 0x67, ...declared];
-  return concat(
-    Buffer.from(header),
-    typeof content === 'number' ? Buffer.alloc(content) : Buffer.from(content),
-  );
+  return concat(Buffer.from(header), typeof content === 'number' ? Buffer.alloc(content) : Buffer.from(content));
 }
 const BLOCK = [0xa3, 0x84, 1, 2, 3, 4];
 const CLUSTER = [0x1f, 0x43, 0xb6, 0x75, 0x80 | (2 * BLOCK.length), ...BLOCK];

@@ -38,11 +38,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
  * @returns a sentence for people when the file may be incomplete but does not say so for sure
  * @throws {MediaFailure} permanent when it is incomplete
  */
-export async function checkComplete(
-  file: FileHandle,
-  size: number,
-  demuxer: string,
-): Promise<string | undefined> {
+export async function checkComplete(file: FileHandle, size: number, demuxer: string): Promise<string | undefined> {
   const finding = await CHECKS[demuxer]?.(file, size);
   if (finding?.certain) throw new MediaFailure(finding.message, { permanent: true });
   return finding?.message;

@@ -72,11 +72,7 @@ export function afterId3(head: Uint8Array): number {
 }
 
 /** Whether frames of the lengths their headers say follow each other, to the end of the head at least. */
-function follows(
-  head: Uint8Array,
-  start: number,
-  lengthOf: (head: Uint8Array, at: number) => number,
-): boolean {
+function follows(head: Uint8Array, start: number, lengthOf: (head: Uint8Array, at: number) => number): boolean {
   let at = start;
   for (let frames = 0; frames < FRAMES; frames++) {
     if (frames > 0 && at >= head.length) return true;

@@ -11,9 +11,7 @@ export interface Finding {
 export type Check = (file: FileHandle, size: number) => Promise<Finding | undefined>;
 
 export const CUT_SHORT = certain('it ends before the recording does');
-export const NO_INDEX = certain(
-  'its index is missing, as when a recorder is stopped before it finished the file',
-);
+export const NO_INDEX = certain('its index is missing, as when a recorder is stopped before it finished the file');
 export const BROKEN_OFF = doubt('it breaks off in the middle of a frame, as when a copy is interrupted');
 export const UNFINISHED = doubt('its recorder never finished it');
 export const SHORTER_THAN_SAID = doubt('there is less in it than it says');

@@ -78,8 +78,7 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   { pattern: /: End of file$/m, message: NOTHING_FOLLOWS, means: PERMANENT },
   {
-    pattern:
-      /Invalid data found|Error while decoding|error reading|EBML header parsing failed|Error opening input/i,
+    pattern: /Invalid data found|Error while decoding|error reading|EBML header parsing failed|Error opening input/i,
     message: 'The file is damaged: it does not hold what its format promises.',
     means: PERMANENT,
   },
@@ -111,9 +110,7 @@ export function failureFromLog(tool: string, log: string, { code, killedBy }: En
     return endedBySignal(killedBy, lines);
   }
   if (CANNOT_RUN.includes(code)) return notStarted(tool, { log });
-  const known = EXPLANATIONS.find(
-    ({ pattern, writing }) => pattern.test(log) && (!writing || tool !== 'ffprobe'),
-  );
+  const known = EXPLANATIONS.find(({ pattern, writing }) => pattern.test(log) && (!writing || tool !== 'ffprobe'));
   if (known) return new MediaFailure(known.message, { ...known.means, log });
   return new MediaFailure(`The file cannot be read: it is damaged or unusual. ${CONVERT}`, {
     ...PERMANENT,

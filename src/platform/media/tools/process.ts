@@ -10,17 +10,7 @@ export type { Ending };
 import { MediaFailure } from './failure.ts';
 
 /** Signals by which a program is ended, by itself or by others. */
-const SIGNALS = [
-  'SIGHUP',
-  'SIGINT',
-  'SIGKILL',
-  'SIGTERM',
-  'SIGABRT',
-  'SIGBUS',
-  'SIGFPE',
-  'SIGILL',
-  'SIGSEGV',
-] as const;
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGKILL', 'SIGTERM', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] as const;
 
 const LOG_BYTES = 4096;
 const OUTPUT_BYTES = 64 * 2 ** 20;

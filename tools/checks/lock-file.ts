@@ -1,6 +1,6 @@
 /** Part of `npm run check`: no package may come in whose bytes package-lock.json does not vouch for. */
 import { readFile } from 'node:fs/promises';
-import { CommandError, explain } from './failure.ts';
+import { CommandError, explain } from '../../src/cli/failure.ts';
 
 interface Lock {
   packages: Record<string, { integrity?: string; link?: boolean }>;

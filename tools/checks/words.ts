@@ -1,6 +1,6 @@
 /**
  * Part of `npm run check`: fails when names, messages, pages or documents hold a word of `avoided-words.yaml`.
- * `node src/cli/check-words.ts --all [GLOB...]` also reads the files that are not checked yet, or only those given.
+ * `node tools/checks/words.ts --all [GLOB...]` also reads the files that are not checked yet, or only those given.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
 import { parse } from 'yaml';
-import { CommandError, explain } from './failure.ts';
+import { CommandError, explain } from '../../src/cli/failure.ts';
 
 type Kind = 'text' | 'docstring' | 'name';
 type Rules = Record<Kind, [pattern: string, instead: string][]>;
@@ -28,8 +28,7 @@ try {
     options: { all: { type: 'boolean' } },
   });
   const list = parse(await readFile(LIST, 'utf8')) as Rules & { checked: string[]; unchecked: string[] };
-  const globs =
-    positionals.length > 0 ? positionals : [...list.checked, ...(values.all ? list.unchecked : [])];
+  const globs = positionals.length > 0 ? positionals : [...list.checked, ...(values.all ? list.unchecked : [])];
   const patterns = (kind: Kind) =>
     list[kind].map(([pattern, instead]) => ({ find: new RegExp(acrossLines(pattern), 'gi'), instead }));
   const rules = { text: patterns('text'), docstring: patterns('docstring'), name: patterns('name') };
@@ -39,9 +38,7 @@ try {
       for (const { find, instead } of rules[kind])
         for (const match of text.matchAll(find)) {
           const at = line + text.slice(0, match.index).split('\n').length - 1;
-          found.push(
-            `${file}:${at} "${match[0].replaceAll(/[\s*]+/g, ' ').trim()}" in a ${kind}; write: ${instead}`,
-          );
+          found.push(`${file}:${at} "${match[0].replaceAll(/[\s*]+/g, ' ').trim()}" in a ${kind}; write: ${instead}`);
         }
     }
   }
@@ -104,10 +101,7 @@ function piecesOfCode(source: string): Piece[] {
 }
 
 function isExported(node: ts.Node): boolean {
-  return (
-    ts.canHaveModifiers(node) &&
-    !!ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
-  );
+  return ts.canHaveModifiers(node) && !!ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
 }
 
 function namesOf(node: ts.Node): ts.Identifier[] {

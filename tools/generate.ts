@@ -1,23 +1,41 @@
+/**
+ * `npm run generate`: writes the files that are made of others, the types of the database and the OpenAPI document.
+ * With `--verify` it changes nothing and fails when one would differ.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { REFERENCE } from '#app/routes.ts';
-import { buildDocument } from '#openapi/document.ts';
-import { startEmbedded } from '#platform/database/embedded/start.ts';
-import { migrate } from '#platform/database/migrate.ts';
-import { CommandError } from './failure.ts';
+import { REFERENCE } from '../src/app/routes.ts';
+import { CommandError, explain } from '../src/cli/failure.ts';
+import { buildDocument } from '../src/openapi/document.ts';
+import { startEmbedded } from '../src/platform/database/embedded/start.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
 
 const DOCUMENT = 'src/openapi/openapi.json';
+const SCHEMA = 'src/platform/database/schema.ts';
+
+const PROJECT = fileURLToPath(new URL('../', import.meta.url));
+
+try {
+  const { values } = parseArgs({ options: { verify: { type: 'boolean', default: false } } });
+  await generateDocument(PROJECT, values.verify);
+  await generateSchema(PROJECT, values.verify);
+} catch (error) {
+  console.error(explain(error));
+  process.exitCode = 1;
+}
 
 /**
  * Writes the OpenAPI document that the schemas and the declared endpoints make.
  *
  * @param verify change nothing, and fail when it would differ
  */
-export async function generateDocument(project: string, verify: boolean): Promise<void> {
+async function generateDocument(project: string, verify: boolean): Promise<void> {
   const path = join(project, DOCUMENT);
   const text = `${JSON.stringify(buildDocument(REFERENCE), null, 2)}\n`;
   if (!verify) return writeFile(path, text);
@@ -28,7 +46,7 @@ export async function generateDocument(project: string, verify: boolean): Promis
 }
 
 /** An empty database, gone afterwards: on the server of TEST_DATABASE_URL where that is set. */
-export async function withScratchDatabase(work: (url: string) => Promise<void>): Promise<void> {
+async function withScratchDatabase(work: (url: string) => Promise<void>): Promise<void> {
   const serverUrl = process.env.TEST_DATABASE_URL;
   if (serverUrl) return onServer(serverUrl, work);
   const folder = await mkdtemp(join(tmpdir(), 'inlet-generate-'));
@@ -59,24 +77,17 @@ async function onServer(serverUrl: string, work: (url: string) => Promise<void>)
   }
 }
 
-const SCHEMA = 'src/platform/database/schema.ts';
-
 /**
  * Writes the types of the schema that the files of `sql/` make.
  *
  * @param verify change nothing, and fail when they would differ
  */
-export async function generateSchema(project: string, verify: boolean): Promise<void> {
+async function generateSchema(project: string, verify: boolean): Promise<void> {
   await withScratchDatabase(async (url) => {
     await migrate(url);
     const run = spawnSync(
       process.execPath,
-      [
-        codegen(),
-        '--config-file=.kysely-codegenrc.json',
-        '--log-level=error',
-        ...(verify ? ['--verify'] : []),
-      ],
+      [codegen(), '--config-file=.kysely-codegenrc.json', '--log-level=error', ...(verify ? ['--verify'] : [])],
       { cwd: project, env: { ...process.env, DATABASE_URL: url }, encoding: 'utf8' },
     );
     if (run.status === 0) return;
@@ -95,16 +106,4 @@ function codegen(): string {
   } catch {
     throw new CommandError('kysely-codegen is not installed; run npm ci without --omit=dev.');
   }
-}
-
-/**
- * `npm run generate`: writes the files that are made of others, the types of the database and the OpenAPI document.
- * With `--verify` it changes nothing and fails when one would differ.
- */
-export async function generateCommand(project: string, args: string[]): Promise<void> {
-  const verify = args.includes('--verify');
-  const unknown = args.find((argument) => argument !== '--verify');
-  if (unknown) throw new CommandError(`${unknown} is not understood; allowed is --verify.`);
-  await generateDocument(project, verify);
-  await generateSchema(project, verify);
 }

@@ -5,22 +5,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandError, explain } from './failure.ts';
+import { CommandError, explain } from '../../src/cli/failure.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const PLATFORM = 'src/platform';
 /** Parts that are no features, and words that the platform uses in a sense of its own. */
-const INNOCENT = [
-  'app',
-  'cli',
-  'openapi',
-  'platform',
-  'access',
-  'metadata',
-  'statistics',
-  'pages',
-  'processing',
-];
+const INNOCENT = ['app', 'cli', 'openapi', 'platform', 'access', 'metadata', 'statistics', 'pages', 'processing'];
 /** Settings and figures of the whole product. */
 const WHOLE_PRODUCT = ['config', 'telemetry'];
 /** Tables of the platform itself. */
