@@ -31,7 +31,7 @@ const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` })
 test.each([
   [['main'], { PORT: '0' }, 'PORT is "0"; allowed is a whole number from 1 to 65535.'],
   [['api', '--runtime', 'bun'], {}, '--runtime bun is not understood; allowed is --runtime deno or --runtime node.'],
-  [['all'], {}, '"all" is not one of main, api, worker, migrate, user, generate.'],
+  [['all'], {}, '"all" is not one of main, api, worker, migrate, user.'],
 ])('a wrong start is one line: %j %j', async (args, environment, line) => {
   expect(await start(args, environment)).toEqual(refused(line));
 });
