@@ -4,35 +4,38 @@ import { EXAMPLE_URL, TextByName } from '#platform/http/endpoint/schemas.ts';
 import { ADMINISTRATORS, ANY_API_ROLE } from './roles/api-roles.ts';
 import { ORGANIZATION, userRole } from './roles/roles.ts';
 
-/** Who the caller is, or acts as. */
-export const Me = z
+/** The user of the request. */
+const Me = z
   .object({
-    provider: z.string().describe('Where the account comes from.'),
-    name: z.string().describe('Name for people; may be empty.'),
-    userrole: z.string().describe('The role that only this user has.'),
+    provider: z.string().describe('The source of the account.'),
+    name: z.string().describe('The display name; may be empty.'),
+    userrole: z.string().describe('The role of this user only.'),
     email: z.string().describe('May be empty.'),
     username: z.string(),
   })
   .meta({ id: 'Me' });
 
-/** All roles of the caller. */
 export const Roles = z.array(z.string()).meta({ id: 'Roles' });
 
-/** The organization that everything belongs to. */
 export const Organization = z
   .object({ id: z.string(), name: z.string(), adminRole: z.string(), anonymousRole: z.string() })
   .meta({ id: 'Organization' });
 
-/** Properties of the organization. */
-export const OrganizationProperties = TextByName.meta({ id: 'OrganizationProperties' });
+const OrganizationProperties = TextByName.meta({ id: 'OrganizationProperties' });
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
+  /** The base URL of this server, without a trailing slash. */
   config: { publicUrl: string };
 }
 
 const USERNAME = 'video-team';
 const propertiesOf = (publicUrl: string) => ({ 'org.opencastproject.engage.ui.url': publicUrl });
+const PROPERTIES = {
+  description: 'The properties.',
+  plain: true,
+  body: OrganizationProperties,
+  example: propertiesOf(EXAMPLE_URL),
+} as const;
 
 export const me = defineEndpoint({
   method: 'get',
@@ -65,7 +68,7 @@ export const myRoles = defineEndpoint({
   path: '/api/info/me/roles',
   access: ANY_API_ROLE,
   summary: 'The roles of the user',
-  description: 'All roles that this request is answered with.',
+  description: 'All roles of the account, or of the user it acts as.',
   answers: {
     200: {
       description: 'The roles.',
@@ -82,7 +85,7 @@ export const organization = defineEndpoint({
   path: '/api/info/organization',
   access: ANY_API_ROLE,
   summary: 'The organization',
-  description: 'There is one; everything belongs to it.',
+  description: 'The only organization; it owns all resources.',
   answers: {
     200: { description: 'The organization.', plain: true, body: Organization, example: ORGANIZATION },
   },
@@ -94,15 +97,8 @@ export const organizationProperties = defineEndpoint({
   path: '/api/info/organization/properties',
   access: ADMINISTRATORS,
   summary: 'The properties of the organization',
-  description: 'For administrators.',
-  answers: {
-    200: {
-      description: 'The properties.',
-      plain: true,
-      body: OrganizationProperties,
-      example: propertiesOf(EXAMPLE_URL),
-    },
-  },
+  description: 'Requires an administrator.',
+  answers: { 200: PROPERTIES },
   handle: ({ c }, { config }: Services) => c.json(propertiesOf(config.publicUrl)),
 });
 
@@ -110,15 +106,8 @@ export const engageUrl = defineEndpoint({
   method: 'get',
   path: '/api/info/organization/properties/engageuiurl',
   access: ['ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'],
-  summary: 'Where recordings are watched',
-  description: 'Needs the role `ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW`.',
-  answers: {
-    200: {
-      description: 'The address.',
-      plain: true,
-      body: OrganizationProperties,
-      example: propertiesOf(EXAMPLE_URL),
-    },
-  },
+  summary: 'The URL of the watch pages',
+  description: 'Requires the role `ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW`.',
+  answers: { 200: PROPERTIES },
   handle: ({ c }, { config }: Services) => c.json(propertiesOf(config.publicUrl)),
 });

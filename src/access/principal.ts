@@ -3,23 +3,23 @@ import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles/roles.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The user whose rights apply to events and series: the account, or the user it acts as. */
+    /** The user whose rights apply: the account, or the user it acts as. */
     principal: Principal;
     /** The account that signed in; undefined for an anonymous request. */
     signedIn: Principal | undefined;
   }
 }
 
-/** The user a request acts for, with the roles that decide what it may do. */
+/** The user a request acts for, with the roles that decide its rights. */
 export class Principal {
   readonly username: string;
-  /** For people to read; may be empty. */
+  /** The display name; may be empty. */
   readonly name: string;
   readonly email: string;
-  /** The keeper of the account: this server or the identity provider. */
+  /** The account's source: this server or the identity provider. */
   readonly provider: string;
   readonly roles: ReadonlySet<string>;
-  /** The one capture agent that it may speak for; undefined where roles alone decide. */
+  /** The only capture agent the account may act for; undefined if only roles decide. */
   readonly agentId: string | undefined;
 
   constructor(facts: {
@@ -38,7 +38,6 @@ export class Principal {
     this.agentId = facts.agentId;
   }
 
-  /** The name for people, else the user name. */
   get displayName(): string {
     return this.name || this.username;
   }
@@ -51,16 +50,9 @@ export class Principal {
     return this.roles.has(ROLE_ADMIN);
   }
 
-  /** The same person with other roles instead of its own. */
+  /** Returns the same user with other roles. */
   withRoles(roles: Iterable<string>): Principal {
-    return new Principal({
-      username: this.username,
-      name: this.name,
-      email: this.email,
-      provider: this.provider,
-      roles: new Set(roles),
-      agentId: this.agentId,
-    });
+    return new Principal({ ...this, roles: new Set(roles) });
   }
 }
 
@@ -73,23 +65,18 @@ export const anonymous = new Principal({
   roles: new Set([ROLE_ANONYMOUS]),
 });
 
-/** Refuses an account that was made for another capture agent. */
 export const OTHER_AGENT = refusal(
   403,
-  (agentId: string) => `This account is for the capture agent '${agentId}' alone.`,
+  (agentId: string) => `This account may act for the capture agent '${agentId}' only.`,
   ['room-2'],
 );
 
-/** Returns the one capture agent that an account was made for; undefined where roles alone decide. */
+/** Returns the only capture agent an account may act for; undefined if only roles decide. */
 export function boundAgent(principal: Principal): string | undefined {
   return principal.agentId;
 }
 
-/**
- * Keeps an account that was made for one capture agent from doing anything for another one.
- *
- * @throws {HttpError} 403
- */
+/** Requires an account that may act for this capture agent. @throws {HttpError} 403 */
 export function requireOwnAgent(principal: Principal, agentId: string): void {
   const own = boundAgent(principal);
   if (own !== undefined && own !== agentId) throw OTHER_AGENT(own);

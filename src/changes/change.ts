@@ -1,4 +1,4 @@
-/** What a change tells of. The first word is what it happened to. */
+/** The kinds of changes; the first word names the changed resource. */
 export const CHANGE_KINDS = [
   'event.created',
   'event.changed',
@@ -19,44 +19,44 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** A change as it is written down. */
+/** A change to record. */
 export interface NewChange {
   kind: ChangeKind;
-  /** Identifier of what it happened to; of a workflow, an operation or a publication that is the event. */
+  /** The changed event, or the event of a workflow, operation or publication. */
   eventId?: string | undefined;
-  /** Identifier of the series that it happened to; of an event, the series that one is of is left out unless it is gone. */
+  /** The changed series; for an event, omitted unless the event is deleted. */
   seriesId?: string | undefined;
   agentId?: string | undefined;
-  /** The account that asked for it; left out for what the service does by itself. */
+  /** The account that requested the change; omitted for changes by the service. */
   actor?: string | undefined;
-  /** Who may hear of what is gone now. */
+  /** The roles that may read a deleted resource's changes. */
   readRoles?: readonly string[] | undefined;
-  /** The facts, in the words of the API. */
+  /** The details, with the names of the API. */
   data?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A change as readers get it. */
+/** A change as it is read. */
 export interface Change {
-  /** Its place in the log, from 1 on. */
+  /** Its position in the log, from 1 on. */
   number: number;
   at: Date;
   kind: ChangeKind;
   eventId: string | null;
-  /** Only of what happened to a series itself. */
+  /** Only for changes of a series itself. */
   seriesId: string | null;
   agentId: string | null;
   actor: string;
   data: Readonly<Record<string, unknown>>;
   /**
-   * The roles that may read what it is about, as they are now or, if that is gone, were at its end, whatever has its
-   * identifier now; null where no access control list says it, as for capture agents.
+   * The roles that may read the resource now or, if it is deleted, could read it last; a new resource with the same
+   * identifier does not count. Null for resources without an ACL, such as capture agents.
    */
   readRoles: readonly string[] | null;
-  /** The series that it is about, or that its event belonged to then. */
+  /** The changed series, or the series of the event at that time. */
   inSeries: string | null;
 }
 
-/** What clients are told of a change: what it is about, and its facts. */
+/** Returns a change as clients receive it. */
 export function changeJson({ eventId, seriesId, agentId, at, data }: Change): Record<string, unknown> {
   return {
     ...(eventId !== null && { event: eventId }),

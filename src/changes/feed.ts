@@ -7,11 +7,11 @@ import type { Change } from './change.ts';
 import { lastNumber, numberChanges, READ_AT_ONCE, readChanges } from './read.ts';
 import { CHANGES_CHANNEL } from './record.ts';
 
-/** Notifications are a hint; this is how long a change waits when one was missed. */
+/** Notifications may be lost; this limits the delay of a change then. */
 const POLL_MS = 5_000;
-/** Where there are many changes they are read many at a time. */
+/** The pause between two reads, so that frequent changes are read in batches. */
 const REST_MS = 100;
-/** What has been read lately is kept for those who come back after a moment. */
+/** The number of changes kept for clients that reconnect. */
 const KEPT = 2_000;
 
 interface FeedOptions {
@@ -21,13 +21,10 @@ interface FeedOptions {
   log: Logger;
 }
 
-/** Is told of changes as they come, in order. */
+/** Receives changes as they come, in order. */
 export type Follower = (changes: readonly Change[]) => void;
 
-/**
- * Follows the log for all in this process who want to hear of it: each change is read once, however many they are. Begins
- * with the first of them.
- */
+/** Follows the log for all followers in this process and reads each change once. Starts with the first follower. */
 export class ChangeFeed {
   readonly #options: FeedOptions;
   readonly #followers = new Set<Follower>();
@@ -42,12 +39,12 @@ export class ChangeFeed {
     this.#options = options;
   }
 
-  /** The number of the last change that followers were told of. */
+  /** The number of the last change that followers received. */
   get position(): number {
     return this.#position;
   }
 
-  /** Waits until it follows the log; whatever is committed from then on comes to followers. */
+  /** Waits until the feed follows the log; followers receive all later commits. */
   async start(): Promise<void> {
     this.#started ??= this.#begin().catch((error) => {
       this.#started = undefined;
@@ -56,13 +53,13 @@ export class ChangeFeed {
     await this.#started;
   }
 
-  /** @returns ends it */
+  /** @returns a function that unsubscribes */
   follow(follower: Follower): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
 
-  /** The changes after a number up to the present position, if they are kept here. */
+  /** Returns the changes after a number up to the current position, if the feed still has them. */
   recentAfter(number: number): readonly Change[] | undefined {
     const oldest = this.#recent[0]?.number ?? this.#position + 1;
     if (number < oldest - 1) return undefined;

@@ -4,10 +4,10 @@ import { CHANGE_KINDS, type Change } from './change.ts';
 
 const MAX_SHOWN = 100;
 
-/** Whether somebody wants to hear of a change. */
+/** Returns true for a change that matches. */
 export type ChangeFilter = (change: Change) => boolean;
 
-/** What a change is, by the names of filters; in capitals where these do not matter. */
+/** The values of a change by filter name; upper case for filters that ignore case. */
 const VALUES: Readonly<Record<string, (change: Change) => readonly (string | null | undefined)[]>> = {
   kind: ({ kind }) => [kind, kind.split('.', 1)[0]],
   event: ({ eventId }) => [eventId],
@@ -18,16 +18,16 @@ const VALUES: Readonly<Record<string, (change: Change) => readonly (string | nul
   operation: ({ data }) => [text(data.operation)],
 };
 
-/** The names of what changes can be filtered by. */
-export const CHANGE_FILTERS: readonly string[] = Object.keys(VALUES);
+const NAMES = Object.keys(VALUES).map((name) => `\`${name}\``);
+/** The description of the filter in the OpenAPI document. */
+export const CHANGE_FILTER_HELP = `Comma-separated \`name:value\` pairs, all of which must match; for a repeated name, any value. Names: ${NAMES.join(', ')}.`;
 
 const KINDS = new Set<string>(CHANGE_KINDS.flatMap((kind) => [kind, kind.split('.', 1)[0] ?? kind]));
 
 /**
- * Reads a filter of changes: `name:value` with commas between them. All names must match, and of a name that is given
- * again any value.
+ * Parses a filter of changes: comma-separated `name:value` pairs. All names must match; for a repeated name, any value.
  *
- * @throws {HttpError} 400 for a name or a kind that there is none of
+ * @throws {HttpError} 400 for an unknown name or kind
  */
 export function parseChangeFilter(filter: string): ChangeFilter {
   const wanted = new Map<string, Set<string>>();
@@ -35,7 +35,7 @@ export function parseChangeFilter(filter: string): ChangeFilter {
     if (!Object.hasOwn(VALUES, name)) throw UNKNOWN_FILTER(name.slice(0, MAX_SHOWN));
     if (name === 'kind' && !KINDS.has(value)) {
       const shown = JSON.stringify(value.slice(0, MAX_SHOWN));
-      throw badRequest(`The filter 'kind' is ${shown}; allowed are ${[...KINDS].sort().join(', ')}.`);
+      throw badRequest(`The filter 'kind' is ${shown}; allowed values: ${[...KINDS].sort().join(', ')}.`);
     }
     const values = wanted.get(name) ?? new Set();
     wanted.set(name, values.add(name === 'state' ? value.toUpperCase() : value));

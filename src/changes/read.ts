@@ -3,13 +3,13 @@ import type { Database, Queryable } from '#platform/database/kysely.ts';
 import type { Change } from './change.ts';
 
 const NUMBERED_AT_ONCE = 5_000;
-/** A reader takes so many at a time. */
+/** The maximum number of changes per read. */
 export const READ_AT_ONCE = 1_000;
 
 /**
- * Gives what has been committed its place in the log. Transactions commit in another order than they write; numbers are
- * given one after the other, by whoever holds the counter, to what everybody can see. So none ever appears before
- * another that readers have passed, and what happened to one thing keeps its order.
+ * Numbers committed changes. Transactions commit in another order than they write; the holder of the counter numbers
+ * what all readers can see. So no change appears behind a reader's position, and changes of one resource keep their
+ * order.
  */
 export async function numberChanges(database: Database): Promise<void> {
   for (;;) {
@@ -22,7 +22,7 @@ export async function numberChanges(database: Database): Promise<void> {
     if (!waiting) return;
     await database.transaction().execute(async (trx) => {
       await trx.selectFrom('changes_counter').select('last').forUpdate().execute();
-      // A statement of its own: it sees what others have numbered while this one waited for the counter.
+      // A separate statement sees what other processes numbered while this one waited for the counter.
       await sql`
         WITH fresh AS (
           SELECT id, row_number() OVER (ORDER BY id) AS place FROM changes WHERE number IS NULL
@@ -36,26 +36,23 @@ export async function numberChanges(database: Database): Promise<void> {
   }
 }
 
-/** The number of the newest change that has one; 0 for an empty log. */
+/** Returns the last number in the log; 0 for an empty log. */
 export async function lastNumber(db: Queryable): Promise<number> {
   const { last } = await db.selectFrom('changes_counter').select('last').executeTakeFirstOrThrow();
   return Number(last);
 }
 
-/**
- * The changes after a number, in order; those that are kept no longer are left out. Of what is there, the roles that may
- * read it now come along.
- */
+/** Returns the changes after a number, in order, with the roles that may read them now. Deleted changes are skipped. */
 export function readChanges(db: Queryable, after: number, most = READ_AT_ONCE): Promise<Change[]> {
   return selectChanges(db, sql`changes.number > ${after}`, most);
 }
 
-/** The same of one event. */
+/** Returns the changes of one event after a number. */
 export function readChangesOf(db: Queryable, eventId: string, after: number): Promise<Change[]> {
   return selectChanges(db, sql`changes.event_id = ${eventId} AND changes.number > ${after}`, READ_AT_ONCE);
 }
 
-/** The last changes of an event in their order, those without a number as well; also of an event that is gone. */
+/** Returns the last changes of an event, even a deleted one, in order, including changes without a number. */
 export async function lastChangesOf(db: Queryable, eventId: string, most: number): Promise<Change[]> {
   const newestFirst = sql`changes.number DESC NULLS FIRST, changes.id DESC`;
   const changes = await selectChanges(db, sql`changes.event_id = ${eventId}`, most, newestFirst);
@@ -68,7 +65,7 @@ async function selectChanges(
   most: number,
   order: RawBuilder<unknown> = sql`changes.number`,
 ): Promise<Change[]> {
-  // They are chosen before anything is joined: the planner would read all that follow, and then sort.
+  // Selects changes before any join: the planner would otherwise read and sort all later changes.
   const { rows } = await sql<Change>`
     SELECT coalesce(changes.number, 0) AS number, changes.at, changes.kind, changes.event_id AS "eventId",
       CASE WHEN changes.event_id IS NULL THEN changes.series_id END AS "seriesId", changes.agent_id AS "agentId", changes.actor, changes.data,
@@ -83,8 +80,8 @@ async function selectChanges(
 }
 
 /**
- * Whether a change is about what has its identifier now: whoever posts something with the identifier of what was deleted
- * decides by its access control list about what happens from then on alone.
+ * Returns a condition: the change is about the current resource with this identifier, not about a deleted one, so the
+ * ACL of a new resource does not open the changes of its predecessor.
  */
 function isOfPresent(what: 'event' | 'series'): RawBuilder<boolean> {
   const column = `${what}_id`;

@@ -2,12 +2,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { NewChange } from './change.ts';
 
-/** The channel on which readers hear that the log has grown. */
+/** The channel that announces new changes. */
 export const CHANGES_CHANNEL = 'inlet_changes';
 
 /**
- * Writes changes down, in their order, in the transaction that makes them; those of an event with the series that it is of
- * then, for those who hear of them when the event is gone.
+ * Records changes in order, in the transaction that makes them; changes of an event with its current series, for
+ * readers after its deletion.
  */
 export async function recordChanges(trx: Transaction, changes: readonly NewChange[]): Promise<void> {
   if (changes.length === 0) return;
@@ -16,7 +16,7 @@ export async function recordChanges(trx: Transaction, changes: readonly NewChang
     SELECT pg_notify(${CHANGES_CHANNEL}, '') FROM (SELECT count(*) FROM recorded) AS counted`.execute(trx);
 }
 
-/** Writes changes down as a part of another statement, which is to notify `CHANGES_CHANNEL`. */
+/** Returns an INSERT for another statement, which must notify `CHANGES_CHANNEL`. */
 export function insertChanges(changes: readonly NewChange[]): RawBuilder<unknown> {
   const rows = changes.map(({ kind, eventId, seriesId, agentId, actor = '', readRoles, data = {} }) => ({
     kind,

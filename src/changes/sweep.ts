@@ -5,10 +5,10 @@ const BATCH = 5_000;
 const BATCHES = 20;
 
 /**
- * Removes what happened longer ago than so many days, the oldest first and a bounded number at a time. What a reader that
- * goes on where it was has not read stays.
+ * Deletes changes older than this number of days, the oldest first and a limited number per call, except those that a
+ * persistent reader has not read.
  *
- * @returns how many there were
+ * @returns the number of deleted changes
  */
 export async function sweepChanges(database: Database, days: number): Promise<number> {
   let removed = 0;

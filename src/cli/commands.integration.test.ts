@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { findAccount, findAgentAccount, holdRole } from '#access/accounts/accounts.ts';
+import { findAccount, findAgentAccount, reserveUserRole } from '#access/accounts/accounts.ts';
 import { digestSecrets, verifyPassword } from '#access/accounts/secrets.ts';
 import { testTools } from '#test/support/clips.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
@@ -132,7 +132,7 @@ describe('npm run user', () => {
 
   test('what the database knows better is refused by name', async () => {
     await user('add a_b', { password: 'x' });
-    await holdRole(db.database, 'Grace');
+    await reserveUserRole(db.database, 'Grace');
     for (const [line, complaint] of [
       ['add a_b', 'NAME: there is an account "a_b" already.'],
       ['add A_B', 'NAME: "A_B" would share the role ROLE_USER_A_B with "a_b".'],
@@ -148,10 +148,10 @@ describe('npm run user', () => {
   });
 
   test('a user of the identity provider can be removed, which frees the name for another one', async () => {
-    expect(await holdRole(db.database, 'Ruth')).toBe('Ruth');
-    expect(await holdRole(db.database, 'ruth')).toBe('Ruth');
+    expect(await reserveUserRole(db.database, 'Ruth')).toBe('Ruth');
+    expect(await reserveUserRole(db.database, 'ruth')).toBe('Ruth');
     expect((await user('remove Ruth')).said).toBe('Removed Ruth.');
-    expect(await holdRole(db.database, 'ruth')).toBe('ruth');
+    expect(await reserveUserRole(db.database, 'ruth')).toBe('ruth');
   });
 
   test('a database that does not answer or has no tables is said so', async () => {

@@ -46,7 +46,7 @@ export interface DoorServices extends FormParts, AcceptParts {
  * @throws {DraftGone} when its draft has been discarded or has expired
  * @throws {HttpError} 409 when its draft has been accepted
  * @throws {HttpError} as `takeUploads`
- * @throws {Overlap} when something else is to be recorded at that time
+ * @throws {ScheduleOverlap} when something else is to be recorded at that time
  * @throws {StagingExpired} when one of the objects has been swept
  */
 export async function accept(

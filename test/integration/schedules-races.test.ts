@@ -31,7 +31,7 @@ async function attempt<T>(work: (trx: Transaction) => Promise<T>): Promise<T | '
   try {
     return await database.transaction().execute(work);
   } catch (error) {
-    if (error instanceof Error && error.name === 'Overlap') return 'refused';
+    if (error instanceof Error && error.name === 'ScheduleOverlap') return 'refused';
     throw error;
   }
 }

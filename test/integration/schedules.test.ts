@@ -4,7 +4,7 @@ import { anonymous } from '#access/principal.ts';
 import { conflictsWith, explainingConflicts } from '#capture/schedules/conflicts.ts';
 import {
   advanceRecording as advanceFrom,
-  refusingOverlaps,
+  translateOverlapError,
   type TimeClaim,
 } from '#capture/schedules/write-schedules.ts';
 import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '#capture/states/state.ts';
@@ -443,7 +443,7 @@ describe('conflicts are explained with start, end and title', () => {
     let attempts = 0;
     const failing = (error: Error) =>
       explaining(() =>
-        refusingOverlaps(claimOf('60-120'), () => {
+        translateOverlapError(claimOf('60-120'), () => {
           attempts += 1;
           throw error;
         }),

@@ -119,6 +119,6 @@ export async function compareWithTimetable(database: Database, numRuns: number):
 /** @throws {Error} every error but the refusal of a time that is taken */
 function requireOverlap(error: unknown): undefined {
   const overlaps =
-    error instanceof Error && (error.name === 'Overlap' || ('code' in error && error.code === REFUSED.code));
+    error instanceof Error && (error.name === 'ScheduleOverlap' || ('code' in error && error.code === REFUSED.code));
   if (!overlaps) throw error;
 }

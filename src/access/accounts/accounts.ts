@@ -6,16 +6,15 @@ import { anonymous } from '../principal.ts';
 import { userRole } from '../roles/roles.ts';
 import type { DigestSecrets } from './secrets.ts';
 
-/** An account as it is stored; `roles` are the granted ones. */
+/** A stored account; `roles` are the granted roles. */
 export interface StoredAccount extends Selectable<Account> {
-  /** True for the account of a machine. */
+  /** True for an account of a capture agent. */
   is_agent: boolean;
-  /** The one capture agent that it is for. */
+  /** The only capture agent that the account may act for. */
   agent_id: string | null;
 }
 
-/** The fields of a new account. */
-export interface NewAccount {
+interface NewAccount {
   username: string;
   password_hash: string;
   name: string;
@@ -25,17 +24,16 @@ export interface NewAccount {
 
 const USERNAME = /^[^:\p{Cc}]{1,128}$/u;
 
-/** Checks a user name: HTTP Basic leaves no room for a colon, run-as trims, and `anonymous` is reserved. */
+/** Checks a user name: HTTP Basic allows no colon, run-as trims blanks, and `anonymous` is reserved. */
 export function isUsername(name: string): boolean {
   return USERNAME.test(name) && name.trim() === name && name !== anonymous.username;
 }
 
-/** Finds an account by its exact name. */
 export async function findAccount(db: Queryable, username: string): Promise<StoredAccount | undefined> {
   return accountsOf(db).where('accounts.username', '=', username).executeTakeFirst();
 }
 
-/** The names of accounts that differ from this one in nothing but the case of ASCII letters. */
+/** Returns the user names that equal this one, ignoring the case of ASCII letters. */
 export async function usernamesInAnyCase(db: Queryable, username: string): Promise<string[]> {
   const rows = await db
     .selectFrom('accounts')
@@ -45,7 +43,6 @@ export async function usernamesInAnyCase(db: Queryable, username: string): Promi
   return rows.map((row) => row.username);
 }
 
-/** All accounts by name. */
 export async function listAccounts(db: Queryable): Promise<StoredAccount[]> {
   return accountsOf(db).orderBy('accounts.username').execute();
 }
@@ -58,7 +55,7 @@ function accountsOf(db: Queryable) {
     .select(['agent.agent_id', sql<boolean>`agent.username IS NOT NULL`.as('is_agent')]);
 }
 
-/** Adds an account. @returns false when the name is taken */
+/** @returns false if the user name is taken */
 export async function addAccount(db: Queryable, account: NewAccount): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('accounts')
@@ -68,7 +65,7 @@ export async function addAccount(db: Queryable, account: NewAccount): Promise<bo
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
-/** Changes the password or the roles. @returns false when the account does not exist */
+/** @returns false if the account does not exist */
 export async function updateAccount(
   db: Queryable,
   username: string,
@@ -82,13 +79,13 @@ export async function updateAccount(
   return Number(numUpdatedRows) === 1;
 }
 
-/** Removes an account. @returns false when it does not exist */
+/** @returns false if the account does not exist */
 export async function removeAccount(db: Queryable, username: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('accounts').where('username', '=', username).executeTakeFirst();
   return Number(numDeletedRows) === 1;
 }
 
-/** Finds the account of a machine with its digest secrets; undefined for people's accounts. */
+/** Returns the account of a capture agent with its digest secrets; undefined for people's accounts. */
 export async function findAgentAccount(db: Queryable, username: string) {
   return db
     .selectFrom('agent_accounts as agent')
@@ -98,7 +95,7 @@ export async function findAgentAccount(db: Queryable, username: string) {
     .executeTakeFirst();
 }
 
-/** Adds the account of a machine. @returns false when the name is taken */
+/** Adds the account of a capture agent. @returns false if the user name is taken */
 export async function addAgentAccount(
   db: Database,
   account: NewAccount,
@@ -114,11 +111,7 @@ export async function addAgentAccount(
   });
 }
 
-/**
- * Changes a password and, for the account of a machine, its digest secrets.
- *
- * @returns false when the account does not exist
- */
+/** Changes a password and, for a capture agent, its digest secrets. @returns false if the account does not exist */
 export async function changePassword(
   db: Database,
   username: string,
@@ -132,12 +125,11 @@ export async function changePassword(
 }
 
 /**
- * Gives a user of the identity provider the role of its name, unless another one has it: of names that differ in case
- * alone, the first to come has it for good.
+ * Reserves the user role of an identity provider's user. Of names that differ only in case, the first keeps the role.
  *
  * @returns the name of the user who has the role
  */
-export async function holdRole(db: Queryable, username: string): Promise<string> {
+export async function reserveUserRole(db: Queryable, username: string): Promise<string> {
   const role = userRole(username);
   const known = await holderOf(db, role);
   if (known !== undefined) return known;
@@ -149,13 +141,13 @@ export async function holdRole(db: Queryable, username: string): Promise<string>
   return (await holderOf(db, role)) ?? username;
 }
 
-/** The user of the identity provider who has this role; undefined for a role that nobody came with. */
+/** Returns the identity provider's user who has a role; undefined if nobody has it. */
 export async function holderOf(db: Queryable, role: string): Promise<string | undefined> {
   const found = await db.selectFrom('token_users').select('username').where('role', '=', role).executeTakeFirst();
   return found?.username;
 }
 
-/** Releases the role of a name for another user. @returns false when this one never had it */
+/** Releases a user's role for another user. @returns false if the user has no role */
 export async function releaseRole(db: Queryable, username: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('token_users').where('username', '=', username).executeTakeFirst();
   return numDeletedRows > 0n;

@@ -1,28 +1,26 @@
 import type { Queryable } from '#platform/database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
-import { findAccount, findAgentAccount, holdRole, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
+import { findAccount, findAgentAccount, reserveUserRole, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
 import { type DigestSecrets, hashPassword } from './secrets.ts';
 
-const PROVIDER = 'inlet';
-
-/** Somebody who can sign in. */
+/** A user who can sign in. */
 export interface KnownAccount {
   principal: Principal;
   passwordHash: string;
-  /** A secret that changes with the password, and with nothing else. */
+  /** A secret that changes with the password and only with it. */
   credential: string;
 }
 
-/** A machine that can sign in with HTTP Digest. */
+/** A capture agent that can sign in with HTTP Digest. */
 export interface KnownAgent {
   principal: Principal;
   secrets: DigestSecrets;
 }
 
 /**
- * Everybody who can sign in: the administrator of the configuration, who does not depend on the database, and the
- * accounts in the database. The administrator's name wins over an account of the same name.
+ * All accounts: the administrator from the configuration, which works without the database, and the accounts in the
+ * database. The administrator's name takes precedence.
  */
 export class Directory {
   readonly #database: Queryable;
@@ -34,7 +32,7 @@ export class Directory {
     this.#admin = options.admin;
   }
 
-  /** The hash of the administrator's password, the same string for the life of the process. */
+  /** Returns the hash of the administrator's password; the process computes it once. */
   adminHash(): Promise<string> {
     this.#adminHash ??= hashPassword(this.#admin.password);
     return this.#adminHash;
@@ -42,16 +40,11 @@ export class Directory {
 
   async find(username: string): Promise<KnownAccount | undefined> {
     if (username === this.#admin.username) {
+      const admin = { username, name: 'Administrator', email: '', roles: [ROLE_ADMIN], agent_id: null };
+      // Each process computes a different hash, so the password itself is the credential.
       return {
-        principal: principalOf({
-          username,
-          name: 'Administrator',
-          email: '',
-          roles: [ROLE_ADMIN],
-          agent_id: null,
-        }),
+        principal: principalOf(admin),
         passwordHash: await this.adminHash(),
-        // The hash is another one in each process.
         credential: this.#admin.password,
       };
     }
@@ -61,7 +54,7 @@ export class Directory {
     return { principal: principalOf(account), passwordHash, credential: passwordHash };
   }
 
-  /** The machine of this name; undefined for people, who sign in with their passwords alone. */
+  /** Returns a capture agent; undefined for people, who sign in with passwords only. */
   async findAgent(username: string): Promise<KnownAgent | undefined> {
     if (username === this.#admin.username) return undefined;
     const agent = await findAgentAccount(this.#database, username);
@@ -69,24 +62,16 @@ export class Directory {
     return { principal: principalOf(agent), secrets: { md5: agent.md5, sha256: agent.sha256 } };
   }
 
-  /**
-   * Who else has the role that stands for this user of the identity provider: somebody with a password, or another such
-   * user. From now on nobody else has it when nobody had.
-   */
+  /** Reserves the user role for an identity provider's user. @returns the kind of holder if another user has the role */
   async heldBy(username: string): Promise<'account' | 'user' | undefined> {
     const accounts = [this.#admin.username, ...(await usernamesInAnyCase(this.#database, username))];
     if (accounts.some((name) => userRole(name) === userRole(username))) return 'account';
-    return (await holdRole(this.#database, username)) === username ? undefined : 'user';
+    return (await reserveUserRole(this.#database, username)) === username ? undefined : 'user';
   }
 }
 
 function principalOf(account: Pick<StoredAccount, 'username' | 'name' | 'email' | 'roles' | 'agent_id'>): Principal {
-  return new Principal({
-    username: account.username,
-    name: account.name,
-    email: account.email,
-    provider: PROVIDER,
-    roles: accountRoles(account.username, account.roles),
-    agentId: account.agent_id ?? undefined,
-  });
+  const { username, name, email, agent_id } = account;
+  const roles = accountRoles(username, account.roles);
+  return new Principal({ username, name, email, provider: 'inlet', roles, agentId: agent_id ?? undefined });
 }

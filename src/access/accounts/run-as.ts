@@ -13,13 +13,13 @@ import type { Directory } from './directory.ts';
 const USER = ['X-RUN-AS-USER', 'X-Opencast-Matterhorn-User'];
 const ROLES = ['X-RUN-WITH-ROLES', 'X-Opencast-Matterhorn-Roles'];
 const ORGANIZATION_HEADER = 'X-Opencast-Matterhorn-Organization';
-/** Nobody but an administrator may take these from another account or ask for them. */
+/** Roles that only an administrator may request or act with. */
 const GUARDED = [ROLE_ADMIN, ROLE_SUDO];
 
 /**
- * Lets an account with `ROLE_SUDO` act as another user or with other roles, as its headers say. Replaces
- * `c.var.principal`, so events and series answer to the new one; the role that the URL needs has been asked of the
- * account itself before. A header with roles replaces all roles and adds none, not even when it is empty.
+ * Lets an account with `ROLE_SUDO` act as another user or with other roles. Replaces `c.var.principal`, so ACLs apply
+ * to the new principal; endpoint roles were checked for the account itself. A roles header, even an empty one, replaces
+ * all roles.
  */
 export function runAs(directory: Directory): MiddlewareHandler {
   return async (c, next) => {
@@ -54,23 +54,17 @@ async function targetOf(directory: Directory, caller: Principal, username: strin
 }
 
 function givenRoles(caller: Principal, value: string): Set<string> {
-  const roles = new Set(
-    value
-      .split(',')
-      .map((role) => role.trim())
-      .filter((role) => role !== ''),
-  );
+  const names = value.split(',').map((role) => role.trim());
+  const roles = new Set(names.filter((role) => role !== ''));
   refuseGuarded(caller, roles);
   return roles;
 }
 
 function refuseGuarded(caller: Principal, roles: ReadonlySet<string>): void {
-  if (!caller.isAdmin() && GUARDED.some((role) => roles.has(role))) {
-    throw RIGHTS_GUARDED();
-  }
+  if (!caller.isAdmin() && GUARDED.some((role) => roles.has(role))) throw RIGHTS_GUARDED();
 }
 
-/** Header bytes beyond ASCII arrive one character each; they are UTF-8. */
+/** Decodes UTF-8: header bytes beyond ASCII arrive as one character each. */
 function header(c: Context, names: string[]): string | undefined {
   const value = names.map((name) => c.req.header(name)).find((given) => given !== undefined);
   return value === undefined ? undefined : Buffer.from(value, 'latin1').toString('utf8');

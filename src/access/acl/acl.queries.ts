@@ -5,16 +5,14 @@ import { UNAUTHORIZED } from '../access-errors.ts';
 import type { Principal } from '../principal.ts';
 import type { AclEntry } from './acl.ts';
 
-/** What an ACL is asked for. */
 export type Action = 'read' | 'write';
 
-/** What has an ACL; also the name of its table. */
+/** The resources with ACLs; also the table names. */
 export type Resource = 'events' | 'series';
 
 /**
- * A condition on a row of `events` or `series` (under that name): its effective ACL grants the action to one of the
- * principal's roles. Administrators may do everything. The same for single rows and for lists: triggers keep the roles
- * beside the row (sql/0007).
+ * Returns a condition on a row of `events` or `series`: the effective ACL grants the action to one of the principal's
+ * roles. Administrators have all rights. Triggers keep the roles beside the row (sql/0007).
  */
 export function mayAccess(resource: Resource, principal: Principal, action: Action): AliasableExpression<SqlBool> {
   if (principal.isAdmin()) return sql<SqlBool>`true`;
@@ -23,11 +21,10 @@ export function mayAccess(resource: Resource, principal: Principal, action: Acti
 }
 
 /**
- * Refuses what the resource's ACL does not grant: 404 when the principal may not even read it, 401 when it may read but
- * not write.
+ * Requires an action that the resource's ACL grants.
  *
- * @param missing the refusal of a resource that may not even be read
- * @param denied the refusal of one that may be read alone
+ * @param missing the error if the principal may not read the resource, or it does not exist
+ * @param denied the error if the principal may only read it
  */
 export async function requireAccess(
   db: Queryable,
@@ -55,7 +52,7 @@ const STORED = {
   series: { table: 'series_acl', owner: 'series_id' },
 } as const;
 
-/** The entries of the own ACLs of events or series, by identifier, in one query; none for those that have no ACL. */
+/** Returns the own ACL entries of events or series by identifier, with one query; an empty list without an ACL. */
 export async function aclsOf(
   db: Queryable,
   resource: Resource,
@@ -71,21 +68,20 @@ export async function aclsOf(
   return acls;
 }
 
-/** What of an event tells which ACL holds for it. */
+/** The fields of an event that select its effective ACL. */
 interface Protected {
   id: string;
   series_id: string | null;
   own_acl: boolean;
 }
 
-/** The ACL that holds for an event. */
+/** The effective ACL of an event; `own` is false for the ACL of its series. */
 export interface EffectiveAcl {
   entries: AclEntry[];
-  /** Whether it is the event's own one, not that of its series. */
   own: boolean;
 }
 
-/** The ACLs that hold for events, by identifier, in two queries: their own ones, else those of their series. */
+/** Returns the effective ACLs of events by identifier, with two queries: the own ACL, or that of the series. */
 export async function effectiveAclsOf(db: Queryable, events: readonly Protected[]): Promise<Map<string, EffectiveAcl>> {
   const ids = events.map(({ id }) => id);
   const acls = await aclsOf(db, 'events', ids);
@@ -97,28 +93,25 @@ export async function effectiveAclsOf(db: Queryable, events: readonly Protected[
   );
 }
 
-/** The ACL that holds for an event: its own one, which may be empty, else that of its series. */
+/** Selects the effective ACL of an event: its own ACL, even an empty one, or that of its series. */
 export function effectiveAcl(event: Protected, own: readonly AclEntry[], ofSeries: readonly AclEntry[]): EffectiveAcl {
   return hasOwnAcl(event, own) ? { entries: [...own], own: true } : { entries: [...ofSeries], own: false };
 }
 
-/** Entries alone say so of an ACL that an earlier version has written. */
+/** Earlier versions wrote entries without setting `own_acl`. */
 function hasOwnAcl(event: Protected, entries: readonly AclEntry[]): boolean {
   return event.own_acl || entries.length > 0;
 }
 
-/** The ACL that holds for an event. */
 export async function effectiveAclOf(db: Queryable, event: Protected): Promise<EffectiveAcl> {
   const acl = (await effectiveAclsOf(db, [event])).get(event.id);
-  if (!acl) throw new Error(`No ACL has been looked up for the event ${event.id}.`);
+  if (!acl) throw new Error(`The ACL of event ${event.id} was not read.`);
   return acl;
 }
 
 /**
- * Replaces the entries of the ACL of an event or a series, or of several; one for each pair of role and action. Those of an
- * event count from its next version on: its row, written after them, says that it has an ACL of its own (`own_acl`).
- *
- * @param owners identifiers
+ * Replaces the ACL entries of one or more events or series. For an event, they take effect with its next version: its
+ * row, written afterwards, sets `own_acl`.
  */
 export async function replaceAcl(
   trx: Transaction,
@@ -128,7 +121,7 @@ export async function replaceAcl(
 ): Promise<void> {
   const { table, owner } = STORED[resource];
   const ids = [owners].flat();
-  // The insertion reads from the deletion, so that it comes after it.
+  // The INSERT reads from `removed`, so the DELETE runs first.
   await sql`
     WITH removed AS (
       DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids}) RETURNING position

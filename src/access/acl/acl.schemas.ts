@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Longer ones do not fit into the database's indexes. */
+/** Longer values do not fit into the database indexes. */
 export const MAX_LENGTH = 255;
-/** How many entries a list may have. */
+/** The maximum number of entries of a list. */
 export const MAX_ENTRIES = 2000;
 
 const word = (description: string) =>
@@ -11,36 +11,35 @@ const word = (description: string) =>
     .max(MAX_LENGTH)
     .refine((text) => text.trim() !== '' && !text.includes('\0') && text.isWellFormed())
     .describe(description);
-const action = word('`read`, `write`, or an action of your own.');
-const role = word('The name of a role.');
+const action = word('`read`, `write`, or a custom action.');
+const role = word('A role name.');
 const allowed = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
 
-/** An entry that says itself whether it allows. */
+/** An entry with an explicit `allow`. */
 export const StrictEntry = z
   .object({ allow: allowed, action, role })
-  .meta({ id: 'StrictAclEntry', description: 'A line of an access control list; nothing may be missing.' });
+  .meta({ id: 'StrictAclEntry', description: 'An access control list entry; all properties are required.' });
 
-/** The list that replaces another one, or that of a new series. */
+/** The list of a new series, or a replacement list. */
 export const StrictAcl = z.array(StrictEntry).max(MAX_ENTRIES).meta({ id: 'StrictAcl' });
 
-/** The list that an event gets anew. */
+/** The list of an event in a create or update request. */
 export const LenientAcl = z
   .array(z.object({ action, role }))
   .max(MAX_ENTRIES)
-  .meta({ id: 'LenientAcl', description: 'Every entry allows, whatever its `allow` says.' });
+  .meta({ id: 'LenientAcl', description: 'Every entry allows; `allow` is ignored.' });
 
-/** The list of a new event. */
 export const NewAcl = LenientAcl.nullable().meta({
   id: 'NewAcl',
-  description: '`[]` opens the event to nobody; with `null` it has no list of its own, and that of its series holds.',
+  description: '`[]` grants nobody access; with `null`, the event uses the list of its series.',
 });
 
-/** An access control list as it is answered. */
+/** An access control list in responses. */
 export const Acl = z
   .array(z.object({ allow: z.boolean(), action: z.string(), role: z.string() }).meta({ id: 'AclEntry' }))
-  .meta({ id: 'Acl', description: 'Which role may do what.' });
+  .meta({ id: 'Acl', description: 'The actions that each role may perform.' });
 
-/** An access control list as the reference document shows it. */
+/** The example in the OpenAPI document. */
 export const ACL = [
   { allow: true, action: 'read', role: 'ROLE_STUDENT' },
   { allow: true, action: 'write', role: 'ROLE_LECTURER' },

@@ -1,16 +1,16 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { childOf, parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
 import { MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
-import type { AclEntry } from './acl.ts';
+import { type AclEntry, distinctEntries, jsonOf } from './acl.ts';
 
 export const UNREADABLE_POLICY = refusal(
   400,
   (reason: string) =>
-    `The access control list cannot be read: ${reason}. Allowed are XACML 2.0, <acl> with <ace> elements, and JSON such as {"acl": {"ace": [{"role": "ROLE_STUDENT", "action": "read"}]}}.`,
+    `The access control list is not valid: ${reason}. Allowed are XACML 2.0, <acl> with <ace> elements, and JSON such as {"acl": {"ace": [{"role": "ROLE_STUDENT", "action": "read"}]}}.`,
   ['it has neither rules nor entries'],
 );
 
-/** An entry before it is known to be one; what it does not say it allows. */
+/** An entry before validation; without `allow`, it allows. */
 interface Given {
   role: unknown;
   action: unknown;
@@ -18,38 +18,29 @@ interface Given {
 }
 
 /**
- * Reads an access control list as recorders and scripts send it beside a recording: XACML 2.0, or the reference server's
- * XML or JSON. Of repeated entries the last one counts.
+ * Parses an access control list sent with a recording: XACML 2.0, or the reference server's XML or JSON. Of duplicate
+ * entries, the last one counts.
  *
  * @throws {HttpError} 400
  */
 export function parseForeignAcl(text: string): AclEntry[] {
   const given = /^\s*[[{]/.test(text) ? entriesOfJson(text) : entriesOfXml(text);
   if (given.length > MAX_ENTRIES) throw UNREADABLE_POLICY(`it has more than ${MAX_ENTRIES} entries`);
-  const entries = given.map(entryOf);
-  return [...new Map(entries.map((entry) => [`${entry.action}\0${entry.role}`, entry])).values()];
+  return distinctEntries(given.map(entryOf));
 }
 
 function entryOf({ role, action, allow }: Given): AclEntry {
   const parsed = StrictEntry.safeParse({ role, action, allow: allow ?? true });
   if (parsed.success) return parsed.data;
-  throw UNREADABLE_POLICY('one of its entries has no role or action, or an impossible one');
+  throw UNREADABLE_POLICY('an entry has a missing or invalid role or action');
 }
 
 function entriesOfJson(text: string): Given[] {
   const json = jsonOf(text) as { acl?: { ace?: unknown } } | unknown[] | null | undefined;
   const list = Array.isArray(json) ? json : json?.acl && (json.acl.ace ?? []);
   const entries = list === undefined ? undefined : [list].flat();
-  if (!entries?.every(isObject)) throw UNREADABLE_POLICY('it is no JSON of that form');
+  if (!entries?.every(isObject)) throw UNREADABLE_POLICY('the JSON has another form');
   return entries as Given[];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isObject(value: unknown): boolean {
@@ -76,7 +67,7 @@ function entryOfAce(ace: XmlElement): Given {
   return { role: text('role'), action: text('action'), allow: text('allow') };
 }
 
-/** The roles of a rule stand in its condition, its actions in its target. One without roles says what holds for the rest. */
+/** The condition holds the roles, the target the actions. A rule without roles is the default rule and is ignored. */
 function entriesOfRule(rule: XmlElement): Given[] {
   const effect = rule.attributes.get('Effect');
   const [target, condition] = [childOf(rule, 'Target'), childOf(rule, 'Condition')];
@@ -85,7 +76,7 @@ function entriesOfRule(rule: XmlElement): Given[] {
   return roles.flatMap((role) => actions.map((action) => ({ role, action, allow: effect === 'Permit' })));
 }
 
-/** The attribute values anywhere in an element. */
+/** Returns the attribute values at any depth. */
 function valuesIn(element: XmlElement): string[] {
   return element.children.flatMap((child) => (child.name === 'AttributeValue' ? [child.text.trim()] : valuesIn(child)));
 }

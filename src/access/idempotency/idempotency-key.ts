@@ -5,13 +5,13 @@ import { checked } from '#platform/http/endpoint/check.ts';
 import type { Principal } from '../principal.ts';
 
 const LENGTH = 255;
-/** The form that most clients send. A comma or a blank would mean a repeated header. */
+/** The unquoted form. It excludes commas and blanks, which would mean a repeated header. */
 const PLAIN = /^[\x21\x23-\x2b\x2d-\x7e]+$/;
-/** A string of RFC 9651, as the draft of the header asks for. */
+/** The quoted form: a string of RFC 9651, as the draft of the header requires. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/;
-const error = `The header Idempotency-Key must be one text of 1 to ${LENGTH} ASCII characters, in quotation marks if it holds blanks or commas.`;
+const error = `The header Idempotency-Key must be 1 to ${LENGTH} ASCII characters, in quotation marks if it contains blanks or commas.`;
 
-/** The header `Idempotency-Key`; a key means the same with and without quotation marks. */
+/** The header `Idempotency-Key`; quotation marks are not part of the key. */
 export const IdempotencyKey = z
   .string({ error })
   .trim()
@@ -19,23 +19,19 @@ export const IdempotencyKey = z
   .transform((text) => QUOTED.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') ?? text)
   .refine((key) => key.length <= LENGTH, { error });
 
-/**
- * Reads the header `Idempotency-Key`.
- *
- * @throws {HttpError} 400
- */
+/** @throws {HttpError} 400 */
 export function parseKey(header: string): string {
   return checked(IdempotencyKey, header);
 }
 
-/** The content that distinguishes requests to the same resource. */
+/** The request content that the fingerprint covers. */
 export interface RequestContent {
   fields: ReadonlyMap<string, string>;
-  /** Files in the order of their parts; `sha256` stands for their bytes. */
+  /** In the order of the parts. */
   files?: readonly { name: string; filename: string; size: number; sha256: string }[];
 }
 
-/** A digest of a request: its method, its path and its content. The order of form fields does not matter. */
+/** Returns a digest of method, path and content. The order of form fields does not matter. */
 export function fingerprint(c: Context, { fields, files = [] }: RequestContent): string {
   return digest([
     c.req.method,
@@ -45,7 +41,7 @@ export function fingerprint(c: Context, { fields, files = [] }: RequestContent):
   ]);
 }
 
-/** A digest of the sender of a request: the account that signed in, and the user it acts as. */
+/** Returns a digest of the account and of the user it acts as. */
 export function sender(c: Context): string {
   const { account, principal, signedIn } = c.var;
   return digest([signedIn?.provider ?? '', account ?? '', principal === signedIn ? null : effective(principal)]);

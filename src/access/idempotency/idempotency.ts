@@ -6,17 +6,22 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { fingerprint, IdempotencyKey, parseKey, type RequestContent, sender } from './idempotency-key.ts';
 import { type Answer, type IdempotencyLedger, KeyLost } from './ledger.ts';
 
-export const UNDER_WAY = refusal(409, 'A request with this Idempotency-Key is still being carried out.', [], {
-  'Retry-After': '5',
-});
-export const OTHER_REQUEST = refusal(422, 'This Idempotency-Key was sent with another request before.');
+export const UNDER_WAY = refusal(
+  409,
+  'A request with this Idempotency-Key is still in progress. Try again later.',
+  [],
+  {
+    'Retry-After': '5',
+  },
+);
+export const OTHER_REQUEST = refusal(422, 'This Idempotency-Key was already used for a different request.');
 
-/** Documents an endpoint that answers a repeated request with the first answer. */
+/** The documentation of an endpoint that accepts `Idempotency-Key`. */
 export const REPEATABLE = {
   headers: z.object({
     'Idempotency-Key': IdempotencyKey.optional().meta({
       description:
-        'A key of your choice. The same key and request within 24 hours get the first answer again, and nothing is created twice.',
+        'A unique key. A repeated request with the same key within 24 hours returns the first response and creates nothing.',
       example: 'c0a8012e-import-17',
     }),
   }),
@@ -25,30 +30,29 @@ export const REPEATABLE = {
 
 const HEADER = 'Idempotency-Key';
 const REPLAYED = 'Idempotent-Replayed';
-/** The headers that are kept with an answer; all other headers are made for each answer. */
+/** The stored response headers; other headers are set again. */
 const KEPT_HEADERS = ['Content-Type', 'Location', 'Vary'];
 
 /**
- * Remembers the answer for the key of the request, if it has one, in the transaction that creates the resource.
- * It must be the answer the client gets. A rejection must roll the transaction back.
+ * Stores the response for the request's key in the transaction that creates the resource. If it rejects, the
+ * transaction must roll back.
  */
-export type Remember = (trx: Transaction, answer: Response) => Promise<void>;
+type Remember = (trx: Transaction, answer: Response) => Promise<void>;
 
-/** The same for content that was received after the key was claimed: as `compare` would return it. */
+/** Like `Remember`, for content that was received after the key was claimed. */
 export type RememberContent = (trx: Transaction, content: RequestContent, answer: Response) => Promise<void>;
 
-/** The steps of a request that can carry an idempotency key. */
-export interface IdempotentWork {
-  /** Reads a request that was answered before, to compare it; must change nothing. */
+/** The steps of a request with an idempotency key. */
+interface IdempotentWork {
+  /** Reads a repeated request to compare it with the first; must change nothing. */
   compare(): Promise<RequestContent>;
-  /** Does what the request asks for. When it fails, the key is free again. */
+  /** Executes the request. If it fails, the key is released. */
   create(remember: RememberContent): Promise<Response>;
 }
 
 /**
- * Lets clients repeat requests that create something: with the header `Idempotency-Key`, the same account gets the
- * first answer again for 24 hours. Only success is remembered: after a refusal or a fault the key is free, so the
- * corrected request may carry it, too.
+ * Replays responses for requests with the header `Idempotency-Key`: the same account gets the first response for 24
+ * hours. Only successful responses are stored; after an error, the corrected request may use the same key.
  */
 export class Idempotency {
   readonly #ledger: IdempotencyLedger;
@@ -58,9 +62,9 @@ export class Idempotency {
   }
 
   /**
-   * Answers a request whose content is at hand.
+   * Executes a request whose content was read already.
    *
-   * @throws {HttpError} 400 for a key that is none, 409 while the first request is under way, 422 for another request
+   * @throws {HttpError} 400 for an invalid key, 409 while the first request is in progress, 422 for a different request
    */
   answer(c: Context, content: RequestContent, create: (remember: Remember) => Promise<Response>): Promise<Response> {
     return this.carryOut(c, {
@@ -69,7 +73,7 @@ export class Idempotency {
     });
   }
 
-  /** Like `answer`, for a request whose body is still to come: 400 and 409 come before it is read. */
+  /** Executes a request whose body is not read yet; 400 and 409 come before the body is read. */
   async carryOut(c: Context, { compare, create }: IdempotentWork): Promise<Response> {
     const header = c.req.header(HEADER);
     if (header === undefined) return create(async () => undefined);
@@ -97,14 +101,10 @@ async function answerOf(response: Response): Promise<Answer> {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value]];
   });
-  return {
-    status: response.status,
-    headers: Object.fromEntries(headers),
-    body: await response.clone().text(),
-  };
+  return { status: response.status, headers: Object.fromEntries(headers), body: await response.clone().text() };
 }
 
 function replay(c: Context, { status, headers, body }: Answer): Response {
-  c.var.log.info({ status }, 'answered again, as for the first request with this idempotency key');
+  c.var.log.info({ status }, 'replayed the response of the first request with this idempotency key');
   return c.body(body, status as ContentfulStatusCode, { ...headers, [REPLAYED]: 'true' });
 }

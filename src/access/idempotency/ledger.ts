@@ -4,33 +4,32 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { couldSpeakFor, type DatabaseWatch, type Watched } from '#platform/database/watch.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
-/** Time for which a request holds its key after its process last renewed it. */
+/** A request keeps its key this long after its process last renewed it. */
 export const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
 const KEPT_HOURS = 24;
 const TRIES = 3;
 
-/** An answer as it was sent. */
+/** A stored response. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The state of a key. */
-export type KeyState =
+type KeyState =
   | { state: 'taken'; attempt: string }
   | { state: 'under way' }
   | { state: 'answered'; fingerprint: string; answer: Answer };
 
-/** Another request took the key: this process did not renew it for a whole lease. */
+/** Another request has the key: this process did not renew it for a whole lease. */
 export class KeyLost extends Error {
   override name = 'KeyLost';
 }
 
 /**
- * Keeps the idempotency keys in use and the answers to their requests. A unique constraint decides between
- * processes. One ledger per process; it keeps the keys of its own requests alive.
+ * Stores idempotency keys and responses. A unique constraint decides between processes. Each process has one ledger,
+ * which renews the keys of its own requests.
  */
 export class IdempotencyLedger {
   readonly #database: Database;
@@ -38,10 +37,10 @@ export class IdempotencyLedger {
   readonly #watch: Pick<DatabaseWatch, 'seen'>;
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
-  /** Requests of this process that hold a key. */
+  /** Attempts of this process that hold a key. */
   readonly #attempts = new Set<string>();
 
-  /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
+  /** @param options.vital connections reserved for renewals */
   constructor(options: {
     database: Database;
     vital?: Database;
@@ -56,7 +55,7 @@ export class IdempotencyLedger {
     this.#renewal.unref();
   }
 
-  /** Takes the key when it is new, has expired, or is held by a request that died; else says what is known of it. */
+  /** Claims the key if it is new or expired, or its request has died. */
   async take(sender: string, key: string): Promise<KeyState> {
     const attempt = randomUUID();
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -71,7 +70,7 @@ export class IdempotencyLedger {
         .where('sender', '=', sender)
         .where('key', '=', key)
         .executeTakeFirst();
-      // Given back, or expired, between the two statements.
+      // The key was released or expired between the two statements.
       if (!row || row.expired) continue;
       const { fingerprint, status, headers, body } = row;
       if (fingerprint === null || status === null || body === null) return { state: 'under way' };
@@ -82,9 +81,9 @@ export class IdempotencyLedger {
   }
 
   /**
-   * Remembers the answer in the transaction that writes what it tells of.
+   * Stores the response in the transaction that creates the resource.
    *
-   * @throws {KeyLost} when the transaction must roll back, because another request may have done the same
+   * @throws {KeyLost} if another request has the key; the transaction must roll back
    */
   async complete(trx: Transaction, attempt: string, fingerprint: string, answer: Answer): Promise<void> {
     const { numUpdatedRows } = await trx
@@ -99,10 +98,10 @@ export class IdempotencyLedger {
       .where('attempt', '=', attempt)
       .where('status', 'is', null)
       .executeTakeFirst();
-    if (Number(numUpdatedRows) !== 1) throw new KeyLost('Another request has taken the key over.');
+    if (Number(numUpdatedRows) !== 1) throw new KeyLost('Another request has claimed the idempotency key.');
   }
 
-  /** Gives the key back unless the request was answered. When that fails, the key comes free with its lease. */
+  /** Releases the key unless it has a response. If this fails, the key expires with its lease. */
   async release(attempt: string): Promise<void> {
     this.#attempts.delete(attempt);
     try {
@@ -112,11 +111,11 @@ export class IdempotencyLedger {
         .where('status', 'is', null)
         .execute();
     } catch (error) {
-      this.#log.warn({ err: error }, 'could not give an idempotency key back; its lease will end');
+      this.#log.warn({ err: error }, 'could not release an idempotency key; it expires with its lease');
     }
   }
 
-  /** Keeps the keys of requests under way; runs by itself. */
+  /** Renews the keys of requests in progress; called by a timer. */
   async renew(): Promise<void> {
     if (this.#attempts.size === 0) return;
     try {
@@ -124,7 +123,7 @@ export class IdempotencyLedger {
         .updateTable('idempotency_keys')
         .set({ expires_at: lease() })
         .where('attempt', 'in', (from) =>
-          // One that is being answered must not hold up the others.
+          // A key that is being completed must not block the rest.
           from
             .selectFrom('idempotency_keys')
             .select('attempt')
@@ -140,15 +139,13 @@ export class IdempotencyLedger {
     }
   }
 
-  /** Stops renewing. */
   close(): void {
     clearInterval(this.#renewal);
   }
 
-  /** An outage of the database is no silence of a request under way. */
+  /** Compares with the time this process observed the database, so an outage does not expire running requests. */
   #expired() {
-    return sql<boolean>`(idempotency_keys.expires_at <= now()
-      AND (idempotency_keys.status IS NOT NULL OR ${couldSpeakFor(LEASE_SECONDS, this.#watch.seen)}))`;
+    return expired(this.#watch.seen);
   }
 
   async #insert(sender: string, key: string, attempt: string): Promise<boolean> {
@@ -158,20 +155,18 @@ export class IdempotencyLedger {
       .onConflict((conflict) =>
         conflict
           .columns(['sender', 'key'])
-          .doUpdateSet({
-            attempt,
-            fingerprint: null,
-            status: null,
-            headers: null,
-            body: null,
-            expires_at: lease(),
-          })
+          .doUpdateSet({ attempt, fingerprint: null, status: null, headers: null, body: null, expires_at: lease() })
           .where(this.#expired()),
       )
       .returning('attempt')
       .executeTakeFirst();
     return taken !== undefined;
   }
+}
+
+function expired(seen: Watched | undefined) {
+  return sql<boolean>`(idempotency_keys.expires_at <= now()
+    AND (idempotency_keys.status IS NOT NULL OR ${couldSpeakFor(LEASE_SECONDS, seen)}))`;
 }
 
 function lease() {
@@ -182,10 +177,10 @@ const BATCH = 1000;
 const BATCHES = 20;
 
 /**
- * Removes expired keys, a bounded number at a time. Safe to run in several processes at once.
+ * Deletes expired keys, a limited number per call. Several processes may run it concurrently.
  *
- * @param seen of the database: requests that an outage keeps from renewing their keys do not lose them
- * @returns how many were removed
+ * @param seen the observed database time, so an outage does not expire running requests
+ * @returns the number of deleted keys
  */
 export async function sweepIdempotencyKeys(
   database: Database,
@@ -196,8 +191,7 @@ export async function sweepIdempotencyKeys(
   for (let i = 0; i < BATCHES; i += 1) {
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM idempotency_keys WHERE (sender, key) IN (
-        SELECT sender, key FROM idempotency_keys WHERE expires_at <= now()
-          AND (status IS NOT NULL OR ${couldSpeakFor(LEASE_SECONDS, seen)})
+        SELECT sender, key FROM idempotency_keys WHERE ${expired(seen)}
         ORDER BY expires_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
       )`.execute(database);
     removed += Number(numAffectedRows);

@@ -1,7 +1,7 @@
 import type { ApiVersion } from '#platform/http/answer/version.ts';
 import type { Access, Rule } from '#platform/http/endpoint/rules.ts';
 
-/** The roles of the contract that open parts of the API, without their prefix. */
+/** The API roles of the contract, without their prefix. */
 const NAMES = [
   'CAPTURE_AGENTS_VIEW',
   'EVENTS_ACL_DELETE',
@@ -48,20 +48,20 @@ const NAMES = [
   'WORKFLOW_INSTANCE_VIEW',
 ] as const;
 
-/** Lets a request of the API in at all. */
+/** Every API request requires this role. */
 const ROLE_API = 'ROLE_API';
 
-/** Every role that some URL of the API may ask for, in order. */
+/** All API roles, sorted. */
 export const API_ROLES: readonly string[] = [ROLE_API, ...NAMES.map((name) => `ROLE_API_${name}`)];
 
-/** Access with one of these roles: `apiRole('EVENTS_VIEW')` asks for `ROLE_API_EVENTS_VIEW`. */
+/** Returns API roles: `apiRole('EVENTS_VIEW')` is `ROLE_API_EVENTS_VIEW`. */
 export function apiRole(...names: readonly (typeof NAMES)[number][]): readonly string[] {
   return names.map((name) => `ROLE_API_${name}`);
 }
 
-/** Access for every account of the API. */
+/** Access for every API account. */
 export const ANY_API_ROLE = [ROLE_API] as const;
-/** Access for every account, whatever it may do. */
+/** Access for every account. */
 export const EVERY_ACCOUNT: readonly string[] = ['ROLE_USER'];
 /** Access for administrators only. */
 export const ADMINISTRATORS: readonly string[] = [];
@@ -75,17 +75,13 @@ const rule = (method: string, path: string, access: Access, since?: ApiVersion):
 const savePlaylist = apiRole('PLAYLISTS_CREATE', 'PLAYLISTS_EDIT');
 
 /**
- * Endpoints that the contract has a role for and this server does not serve (compatibility 1.3): callers with the role get
- * 404 or 405, all other callers are refused.
+ * Endpoints of the contract that this server does not implement (compatibility 1.3): callers with the role get 404 or
+ * 405, other callers are rejected.
  */
 export const UNSERVED: readonly Rule[] = [
   rule('get', '/api/version/{name}', ANY_API_ROLE),
   rule('get', '/api/info/{name}', ANY_API_ROLE),
   rule('put', '/api/events/{id}', apiRole('EVENTS_EDIT')),
-  rule('post', '/api/workflows', apiRole('WORKFLOW_INSTANCE_CREATE'), '1.1.0'),
-  rule('delete', '/api/workflows/{id}', apiRole('WORKFLOW_INSTANCE_DELETE'), '1.1.0'),
-  rule('get', '/api/workflow-definitions', apiRole('WORKFLOW_DEFINITION_VIEW'), '1.1.0'),
-  rule('get', '/api/workflow-definitions/{id}', apiRole('WORKFLOW_DEFINITION_VIEW'), '1.1.0'),
   rule('get', '/api/groups', apiRole('GROUPS_VIEW')),
   rule('post', '/api/groups', apiRole('GROUPS_CREATE')),
   rule('get', '/api/groups/{id}', apiRole('GROUPS_VIEW')),

@@ -5,11 +5,11 @@ import { ADMINISTRATORS_ONLY, NEEDS_ROLE, SIGN_IN } from '../access-errors.ts';
 import { ADMINISTRATORS } from './api-roles.ts';
 
 /**
- * Lets a request pass that the rule of its method and path allows: 401 without an account, 403 without one of the
- * roles, 405 for a method that is not served where others are. What no rule mentions is for administrators only. Runs
- * after `authenticate` and before `runAs`, so it is the account itself that is judged.
+ * Enforces the access rule of method and path: 401 without an account, 403 without a required role, 405 if other
+ * methods of the path are implemented. A path without a rule requires an administrator. Runs after `authenticate` and
+ * before `runAs`, so it checks the account itself.
  *
- * @param served the rules of what there are handlers for
+ * @param served the rules of the implemented endpoints
  */
 export function requireRole(rules: Rules, served = rules): MiddlewareHandler {
   return async (c, next) => {

@@ -7,7 +7,7 @@ import type { SessionStore } from './store.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Whether it was a session that told who asks. */
+    /** True if a session cookie authenticated the request. */
     inSession: boolean | undefined;
   }
 }
@@ -15,35 +15,35 @@ declare module 'hono' {
 const NAME = 'inlet';
 
 /**
- * Sessions of browsers, in a cookie that no script reads and no page of another site sends along. Under https its name
- * keeps neighbouring hosts from setting it.
+ * Browser sessions in an HttpOnly, SameSite=Strict cookie. Over https, the prefix `__Host-` keeps neighboring hosts
+ * from setting it.
  */
 export class Sessions {
   readonly #store: SessionStore;
   readonly #prefix: 'host' | undefined;
 
-  /** @param publicUrl base of the URLs handed out, which tells whether browsers come over https */
+  /** @param publicUrl the base URL of this server; its scheme decides the cookie prefix */
   constructor(store: SessionStore, publicUrl: string) {
     this.#store = store;
     this.#prefix = publicUrl.startsWith('https:') ? 'host' : undefined;
   }
 
-  /** Whether the request has a cookie of ours, good or not. */
+  /** True if the request has a session cookie, valid or not. */
   hasCookie(c: Context): boolean {
     return this.#cookie(c) !== undefined;
   }
 
-  /** Who sent the request; undefined without a cookie that is good. The answer may bring a new one. */
+  /** Returns the principal of a valid session cookie, and may renew the cookie. */
   async principalOf(c: Context): Promise<Principal | undefined> {
     const cookie = this.#cookie(c);
     if (cookie === undefined) return undefined;
-    // The answer to a long upload would bring an old one.
+    // Only for quick requests: the response to a long upload would deliver an outdated cookie.
     const session = await this.#store.find(cookie, c.req.method === 'GET' || c.req.method === 'HEAD');
     if (session?.renewed) this.#set(c, session.renewed);
     return session?.account.principal;
   }
 
-  /** Begins a session, and ends the one that the browser had. */
+  /** Starts a session and ends the browser's previous one. */
   async begin(c: Context, account: KnownAccount): Promise<void> {
     const former = this.#cookie(c);
     if (former !== undefined) await this.#store.end(former);
@@ -64,7 +64,7 @@ export class Sessions {
     setCookie(c, NAME, cookie, this.#options());
   }
 
-  /** Without an age, so that it goes with the browser's session. */
+  /** A session cookie: it has no Max-Age. */
   #options(): CookieOptions {
     const common = { path: '/', httpOnly: true, sameSite: 'Strict' } as const;
     return this.#prefix ? { ...common, secure: true, prefix: this.#prefix } : common;

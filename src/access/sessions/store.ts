@@ -3,30 +3,30 @@ import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 
-/** In minutes. */
+/** Limits in minutes. */
 const LIMITS = {
-  /** Without a request. */
+  /** The time without a request after which a session ends. */
   idle: 120,
-  /** From signing in on. */
+  /** The maximum lifetime of a session. */
   whole: 24 * 60,
-  /** After so long there is a new cookie. */
+  /** The age at which a cookie is replaced. */
   renewal: 15,
-  /** For requests under way with the cookie before it. */
+  /** The time a replaced cookie stays valid, for requests in progress. */
   overlap: 1,
 };
 const COOKIE_BYTES = 32;
 
-/** Somebody who signed in with a browser. */
+/** A browser session. */
 export interface Session {
   account: KnownAccount;
-  /** The cookie to use from now on, when there is a new one. */
+  /** The replacement cookie, if any. */
   renewed: string | undefined;
 }
 
 /**
- * Who signed in with a browser, by the cookie they have: random, and unknown to the database, which holds its digest. A
- * session ends after two hours without a request, after a day, with a new password, and with the account. Its cookie is
- * replaced every quarter of an hour; the former one stays good until the new one comes, for it may never have arrived.
+ * Stores browser sessions by the digest of a random cookie. A session ends after two hours without a request, after a
+ * day, and when the password changes or the account is removed. The cookie is replaced every 15 minutes; the previous
+ * cookie stays valid until the new one is used, as the client may not have received it.
  */
 export class SessionStore {
   readonly #database: Database;
@@ -37,7 +37,7 @@ export class SessionStore {
     this.#directory = directory;
   }
 
-  /** @returns the cookie */
+  /** Starts a session. @returns the cookie */
   async open(account: KnownAccount): Promise<string> {
     const cookie = newCookie();
     await sql`
@@ -48,10 +48,9 @@ export class SessionStore {
   }
 
   /**
-   * The session of a cookie, with the account as it is now; the use makes it last.
+   * Finds the session of a cookie, reads its account again and extends the session.
    *
-   * @param mayRenew whether a new cookie would arrive before later requests are answered
-   * @returns undefined for a cookie that is not good, or no longer
+   * @param mayRenew true if a new cookie would arrive before later responses
    */
   async find(cookie: string, mayRenew: boolean): Promise<Session | undefined> {
     const digest = digestOf(cookie);
@@ -84,25 +83,25 @@ export class SessionStore {
     return { account, renewed: row.due && mayRenew ? await this.#renew(digest, account) : undefined };
   }
 
-  /** Ends the session of a cookie, with all that went before it. */
+  /** Ends the session of a cookie, with all its cookies. */
   async end(cookie: string): Promise<void> {
     const { rows } = await sql<{ sign_in: string }>`
       DELETE FROM sessions WHERE sign_in = (SELECT sign_in FROM sessions WHERE digest = ${digestOf(cookie)})
       RETURNING sign_in`.execute(this.#database);
     const [row] = rows;
     if (!row) return;
-    // A renewal that this had to wait for has added one that the statement could not see.
+    // A concurrent renewal may have inserted a cookie that the first DELETE did not see.
     await sql`DELETE FROM sessions WHERE sign_in = ${row.sign_in}`.execute(this.#database);
   }
 
-  /** Those that nobody came with are left: one may be on its way, and the last to arrive is the one that stays. */
+  /** Keeps unused cookies: one may be on its way, and the last one to arrive stays valid. */
   async #replaceEarlier(signIn: string, digest: Buffer): Promise<void> {
     await sql`
       UPDATE sessions SET replaced = true, expires_at = least(expires_at, ${after(LIMITS.overlap)})
       WHERE sign_in = ${signIn} AND digest <> ${digest} AND used AND NOT replaced`.execute(this.#database);
   }
 
-  /** Of requests at once one gets a new cookie; should it not arrive, a later one will. */
+  /** Gives one of several concurrent requests a new cookie; if it is lost, a later request gets another. */
   async #renew(digest: Buffer, account: KnownAccount): Promise<string | undefined> {
     const cookie = newCookie();
     const { rows } = await sql`
@@ -118,7 +117,7 @@ export class SessionStore {
   }
 }
 
-/** Removes what has expired. Safe to run in several processes at once. @returns how many cookies were forgotten */
+/** Deletes expired cookies. Several processes may run it concurrently. @returns the number of deleted cookies */
 export async function sweepSessions(database: Database): Promise<number> {
   const { numAffectedRows = 0n } = await sql`DELETE FROM sessions WHERE expires_at <= now()`.execute(database);
   return Number(numAffectedRows);
@@ -136,7 +135,7 @@ function digestOf(cookie: string): Buffer {
   return createHash('sha256').update(cookie).digest();
 }
 
-/** Whoever reads the database cannot try passwords on it, since the cookie is not there. */
+/** The cookie is the key, so the database alone does not allow guessing passwords. */
 function sealOf(cookie: string, { credential }: KnownAccount): Buffer {
   return createHmac('sha256', cookie).update(credential).digest();
 }

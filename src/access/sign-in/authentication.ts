@@ -13,56 +13,57 @@ import {
 import { anonymous, type Principal } from '../principal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
-import { askedFor, offer, parseBasic, parseBearer } from './authorization-headers.ts';
+import { challengeFor, parseBasic, parseBearer, requestedScheme } from './authorization-headers.ts';
 import { type DigestAnswer, parseDigest } from './digest/digest-header.ts';
 import type { DigestVerifier } from './digest/verifier.ts';
 import { KeysUnavailable } from './key-set.ts';
 import type { TokenVerifier } from './tokens.ts';
 
-/** The ways to tell who one is. */
-export interface Ways {
+/** The supported authentication methods. */
+interface AuthMethods {
   authenticator: Authenticator;
   digest: DigestVerifier;
-  /** Undefined when there is no identity provider; Bearer is an unknown scheme then. */
+  /** Undefined without an identity provider; Bearer is an unknown scheme then. */
   tokens?: TokenVerifier | undefined;
-  /** Undefined where browsers have no business. */
+  /** Undefined where browser sessions are not supported. */
   sessions?: Sessions;
-  /** Whether people come to pages there, and are led to the one on which they sign in. */
+  /** True if the server has pages with a sign-in form. */
   pages?: boolean;
 }
 
 /**
- * HTTP Basic and Digest, tokens of an identity provider, and sessions of browsers: sets `c.var.principal`, `signedIn` and
- * `account`. A request without credentials goes on as the anonymous principal (the middleware after this one decides
- * whether that will do); wrong or unreadable ones are refused with 401 whatever the path, and before anything of a body is
- * read. A session that is over is none. Answers that ask for a password say all the ways there are to send it.
+ * Authenticates requests by HTTP Basic, HTTP Digest, a token of the identity provider or a browser session, and sets
+ * `c.var.principal`, `signedIn` and `account`. A request without credentials continues as the anonymous principal;
+ * later middleware decides on access. Invalid credentials get 401 on every path, before the body is read. An expired
+ * session counts as no credentials. Responses that request a password challengeFor all possible challenges.
  */
-export function authenticate(ways: Ways): MiddlewareHandler {
-  const { sessions, digest, pages = false } = ways;
+export function authenticate(methods: AuthMethods): MiddlewareHandler {
+  const { sessions, digest, pages = false } = methods;
   return async (c, next) => {
     const header = c.req.header('Authorization');
     try {
-      if (header !== undefined) signedIn(c, await byHeader(c, ways, header));
+      if (header !== undefined) signedIn(c, await byHeader(c, methods, header));
       else await bySession(c, sessions);
     } catch (error) {
       const asks = error instanceof HttpError && error.headers['WWW-Authenticate'] === BASIC;
-      throw asks ? error.with({ 'WWW-Authenticate': await offer(c, digest) }) : error;
+      throw asks ? error.with({ 'WWW-Authenticate': await challengeFor(c, digest) }) : error;
     }
     await next();
     if (c.res.status !== 401 || c.res.headers.get('WWW-Authenticate') !== BASIC) return;
-    // A browser would ask for the password itself, over the page whose session is over; its cookie may be gone as well.
+    // With a challenge, the browser would show its own password prompt over the page whose session has expired; the
+    // cookie may be gone as well.
     const byPage =
       sessions?.hasCookie(c) ||
       c.req.header('X-Requested-With') !== undefined ||
       (pages && c.req.header('Sec-Fetch-Site') !== undefined);
-    const silent = header === undefined && sessions && byPage && askedFor(c) !== 'digest';
-    if (silent) c.res.headers.delete('WWW-Authenticate');
-    else c.res.headers.set('WWW-Authenticate', await offer(c, digest));
+    const isSilent = header === undefined && sessions && byPage && requestedScheme(c) !== 'digest';
+    if (isSilent) c.res.headers.delete('WWW-Authenticate');
+    else c.res.headers.set('WWW-Authenticate', await challengeFor(c, digest));
   };
 }
 
-async function byHeader(c: Context, ways: Ways, header: string): Promise<Principal> {
-  const { authenticator, digest, tokens } = ways;
+async function byHeader(c: Context, methods: AuthMethods, header: string): Promise<Principal> {
+  const { authenticator, digest, tokens } = methods;
   const token = tokens && parseBearer(header);
   if (tokens && token !== undefined) return byToken(c, tokens, token);
   const answer = parseDigest(header);
@@ -90,7 +91,7 @@ async function byPassword(authenticator: Authenticator, header: string, address:
   return principal;
 }
 
-/** Who sent nothing that can be right, but for the moment, is given a nonce to try again with. */
+/** A malformed or stale digest gets a new nonce to try again with. */
 async function byDigest(
   c: Context,
   digest: DigestVerifier,
@@ -121,7 +122,7 @@ async function byToken(c: Context, tokens: TokenVerifier, token: string): Promis
     return await tokens.authenticate(token);
   } catch (error) {
     if (!(error instanceof KeysUnavailable)) throw error;
-    c.var.log.error({ err: error }, 'tokens cannot be verified');
+    c.var.log.error({ err: error }, 'cannot verify tokens of the identity provider');
     throw UNVERIFIABLE();
   }
 }

@@ -6,45 +6,44 @@ import type { Principal } from '../principal.ts';
 import { Attempts } from './sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
-/** How long a removed or changed account may still be let in. */
+/** The time a removed or changed account may still be accepted. */
 export const FRESH_MS = 60_000;
-/** Verifications at once: each takes a processor and 16 MiB. */
+/** Concurrent verifications: each one uses a processor and 16 MiB. */
 const PARALLEL = 2;
 const MAX_WAITING = 64;
-/** Of one network: the others find a place. */
+/** The limit per network, so that one network cannot fill the queue. */
 const MAX_WAITING_OF_ONE = 32;
 
-/** Who somebody says to be, and from where. */
 interface Credentials {
   username: string;
   password: string;
   address: string;
 }
 
-/** What is remembered of a user name and password that were right. */
+/** The cached account of verified credentials. */
 interface VerifiedPassword extends KnownAccount {
-  /** `performance.now()` when the account was last read. */
+  /** The time of the last read of the account, by `performance.now()`. */
   readAt: number;
 }
 
 /**
- * Finds out who somebody is by user name and password. An unknown user takes as long to refuse as a wrong password;
- * known credentials cost a digest, and every minute a look at the account's row.
+ * Authenticates by user name and password. An unknown user takes as long to reject as a wrong password. Cached
+ * credentials cost a digest and one read of the account per minute.
  */
 export class Authenticator {
   readonly #directory: Pick<Directory, 'find' | 'adminHash'>;
   readonly #now: () => number;
   readonly #cache = new VerifiedCredentialsCache<VerifiedPassword>();
   readonly #attempts: Attempts;
-  /** Right at an address: whoever guesses at another learns nothing by it. */
+  /** Credentials verified per address, so that guesses from other addresses learn nothing. */
   readonly #proven = new VerifiedCredentialsCache<true>();
   readonly #pending = new Map<string, Promise<KnownAccount | undefined>>();
   readonly #waiting: { network: string; enter: () => void }[] = [];
   #running = 0;
 
   /**
-   * @param now milliseconds on a clock that never goes back
-   * @param attempts where wrong passwords are counted that come in other ways as well
+   * @param now a monotonic clock in milliseconds
+   * @param attempts the failure counters shared with other authentication methods
    */
   constructor(
     directory: Pick<Directory, 'find' | 'adminHash'>,
@@ -57,9 +56,9 @@ export class Authenticator {
   }
 
   /**
-   * @param address where the request comes from; wrong passwords are counted per account and address
-   * @returns undefined when name or password is wrong
-   * @throws {HttpError} 429 after too many wrong passwords, 503 when too many sign in at once
+   * @param address the client address; failures count per account and address
+   * @returns undefined if the user name or password is wrong
+   * @throws {HttpError} 429 after too many wrong passwords, 503 on too many concurrent sign-ins
    */
   async authenticate(username: string, password: string, address: string): Promise<Principal | undefined> {
     const known = this.#cache.get(this.#cache.digest(username, password));
@@ -68,16 +67,12 @@ export class Authenticator {
     return (await this.#signIn(username, password, address, isFresh ? known : undefined))?.principal;
   }
 
-  /**
-   * The same with a look at the account as it is now, however short ago the credentials were right.
-   *
-   * @throws {HttpError} as `authenticate`
-   */
+  /** Authenticates like `authenticate`, but always reads the account again. @throws {HttpError} as `authenticate` */
   async signIn(username: string, password: string, address: string): Promise<KnownAccount | undefined> {
     return this.#signIn(username, password, address);
   }
 
-  /** @param known the account, where nobody has to look at it again */
+  /** @param known the account, if it was read recently */
   async #signIn(
     username: string,
     password: string,
@@ -88,7 +83,7 @@ export class Authenticator {
     const isProven = this.#proven.get(proof) === true;
     if (!isProven) this.#attempts.refuseTooMany(username, address);
     const digest = this.#cache.digest(username, password);
-    // Guesses that are sent all at once are counted before it is known that they are wrong.
+    // Count the attempt before the verification, so that concurrent guesses are limited, too.
     const isCounted = !isProven && !known && !this.#pending.has(digest);
     if (isCounted) this.#attempts.failed(username, address);
     const account =
@@ -108,7 +103,7 @@ export class Authenticator {
     return account;
   }
 
-  /** Many requests with the same credentials are one check; each of them counts by itself. */
+  /** Shares one check among concurrent requests with the same credentials; each request counts as an attempt. */
   #checkOnce(credentials: Credentials, digest: string): Promise<KnownAccount | undefined> {
     const pending =
       this.#pending.get(digest) ?? this.#check(credentials, digest).finally(() => this.#pending.delete(digest));
@@ -129,7 +124,7 @@ export class Authenticator {
     return account;
   }
 
-  /** Verifies against somebody's hash also when there is no such account: it must not be faster. */
+  /** Verifies against the administrator's hash if the account does not exist, so that the time is the same. */
   async #verify(password: string, hash: string | undefined, address: string): Promise<boolean> {
     await this.#enter(networkOf(address));
     try {
@@ -146,7 +141,7 @@ export class Authenticator {
     }
     const ofNetwork = this.#waiting.filter((each) => each.network === network).length;
     if (this.#waiting.length >= MAX_WAITING || ofNetwork >= MAX_WAITING_OF_ONE) throw TOO_MANY_AT_ONCE();
-    // Whoever leaves hands its place over, so the count stays.
+    // `#leave` hands its place over, so `#running` does not change.
     await new Promise<void>((enter) => this.#waiting.push({ network, enter }));
   }
 

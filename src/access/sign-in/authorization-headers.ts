@@ -3,7 +3,6 @@ import { isDatabaseOutage } from '#platform/database/outage.ts';
 import { BASIC } from '../access-errors.ts';
 import type { DigestVerifier } from './digest/verifier.ts';
 
-/** A user name and a password as a client sent them. */
 export interface Credentials {
   username: string;
   password: string;
@@ -12,15 +11,15 @@ export interface Credentials {
 const BASIC_CREDENTIALS = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 const BEARER_TOKEN = /^bearer(?: +(.*))?$/i;
 
-/** The token of an `Authorization` header of the scheme Bearer, which may be empty; undefined for any other scheme. */
+/** Returns the token of the scheme Bearer, which may be empty; undefined for another scheme. */
 export function parseBearer(header: string): string | undefined {
   const found = BEARER_TOKEN.exec(header.trim());
   return found ? (found[1] ?? '') : undefined;
 }
 
 /**
- * Reads the `Authorization` header of HTTP Basic: UTF-8, the first colon ends the name. Undefined for any other
- * scheme, what is no base64 or UTF-8, a missing colon, an empty name, and NUL characters.
+ * Parses the `Authorization` header of HTTP Basic: UTF-8, with the user name before the first colon. Returns undefined
+ * for another scheme, invalid base64 or UTF-8, a missing colon, an empty name, and NUL characters.
  */
 export function parseBasic(header: string): Credentials | undefined {
   const encoded = BASIC_CREDENTIALS.exec(header.trim())?.[1];
@@ -39,23 +38,23 @@ function decode(encoded: string): string | undefined {
 }
 
 /**
- * Builds the `WWW-Authenticate` value of a request that has no valid credentials.
+ * Returns the `WWW-Authenticate` value for a request without valid credentials.
  *
- * - Programs are offered Digest and Basic. Both stand in one header, as most proxies and runtimes join them anyway, and
- *   Digest comes first, since some clients look no further.
- * - One challenge of Digest, with MD5: libcurl and python-requests take all that follows `Digest` for one list in which
- *   the last value counts. A second one with SHA-256 would be what they use, and firmware with a libcurl before 7.57
- *   cannot. Answers with SHA-256 are accepted, and a client that sent one is asked for another.
- * - Browsers are offered Basic: they would prefer Digest, which people's accounts do not have. Over plain HTTP they are known
- *   by their `Accept` and `User-Agent`; programs on Java accept pages, too.
- * - A client that sent a wrong digest is offered Basic, whether the account exists or not: clients that take what is
- *   offered (`curl --anyauth`) then send what people's accounts have.
- * - A client that sent a wrong password with Basic is offered Basic, as by the reference.
- * - `X-Requested-Auth` chooses one of them.
+ * - Programs get Digest and Basic in one header, as most proxies and runtimes join headers anyway. Digest comes first,
+ *   as some clients read only the first challenge.
+ * - The Digest challenge uses MD5: libcurl and python-requests read everything after `Digest` as one list in which the
+ *   last value counts. They would use a second challenge with SHA-256, which firmware with libcurl before 7.57 does not
+ *   support. SHA-256 responses are accepted and get a SHA-256 challenge.
+ * - Browsers get Basic: they prefer Digest, which people's accounts do not support. Over plain HTTP, `Accept` and
+ *   `User-Agent` identify browsers, as Java programs accept HTML, too.
+ * - A client with a wrong digest gets Basic, whether or not the account exists: clients that use what is offered (`curl
+ *   --anyauth`) then send what people's accounts support.
+ * - A client with a wrong Basic password gets Basic, as from the reference server.
+ * - `X-Requested-Auth` selects one scheme.
  */
-export async function offer(c: Context, digest: DigestVerifier): Promise<string> {
-  const asked = askedFor(c);
-  if (asked !== 'digest' && (asked === 'basic' || fromBrowser(c) || hasCredentials(c))) return BASIC;
+export async function challengeFor(c: Context, digest: DigestVerifier): Promise<string> {
+  const asked = requestedScheme(c);
+  if (asked !== 'digest' && (asked === 'basic' || isBrowser(c) || hasCredentials(c))) return BASIC;
   try {
     const challenge = await digest.challenge({ algorithm: 'MD5', stale: false });
     return asked === 'digest' ? challenge : `${challenge}, ${BASIC}`;
@@ -65,13 +64,13 @@ export async function offer(c: Context, digest: DigestVerifier): Promise<string>
   }
 }
 
-/** Returns the authentication scheme that a client asks for, in lower case. */
-export function askedFor(c: Context): string | undefined {
+/** Returns the authentication scheme that the client requests, in lower case. */
+export function requestedScheme(c: Context): string | undefined {
   return c.req.header('X-Requested-Auth')?.trim().toLowerCase();
 }
 
-/** Recognizes browsers; over plain HTTP they send `Origin` only with requests that change something. */
-function fromBrowser(c: Context): boolean {
+/** Detects browsers; over plain HTTP, they send `Origin` only with requests that change data. */
+function isBrowser(c: Context): boolean {
   const [accepts = '', name = ''] = [c.req.header('Accept'), c.req.header('User-Agent')];
   return (
     c.req.header('Sec-Fetch-Site') !== undefined ||

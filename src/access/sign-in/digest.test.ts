@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf, digestSecrets } from '../accounts/secrets.ts';
-import { type DigestAnswer, expectedResponse, isRight, isTarget, parseDigest } from './digest/digest-header.ts';
+import {
+  type DigestAnswer,
+  expectedResponse,
+  isValidResponse,
+  matchesTarget,
+  parseDigest,
+} from './digest/digest-header.ts';
 
 describe('an answer', () => {
   const MD5 = '8ca523f5e9506fed4657c9700eebdbec';
@@ -92,9 +98,9 @@ describe('the response', () => {
     };
     const secrets = secretsOf('Mufasa:http-auth@example.org:Circle of Life');
     expect(expectedResponse(answer, 'GET', secrets)).toBe(response);
-    expect(isRight(answer, 'GET', secrets)).toBe(true);
-    expect(isRight(answer, 'POST', secrets)).toBe(false);
-    expect(isRight(answer, 'GET', secretsOf('Mufasa:http-auth@example.org:Circle of life'))).toBe(false);
+    expect(isValidResponse(answer, 'GET', secrets)).toBe(true);
+    expect(isValidResponse(answer, 'POST', secrets)).toBe(false);
+    expect(isValidResponse(answer, 'GET', secretsOf('Mufasa:http-auth@example.org:Circle of life'))).toBe(false);
   });
 
   test('RFC 2069, section 2.4, with its erratum: without qop', () => {
@@ -124,7 +130,7 @@ describe('the address', () => {
     ['/api//x/', '/api//x/'],
     ['/api?', '/api'],
   ])('%s is what was asked for with %s', (uri, asked) => {
-    expect(isTarget(uri, HOST + asked, '')).toBe(true);
+    expect(matchesTarget(uri, HOST + asked, '')).toBe(true);
   });
 
   test.each([
@@ -142,12 +148,12 @@ describe('the address', () => {
     ['*', '/'],
     ['', '/'],
   ])('%j is something else than %s', (uri, asked) => {
-    expect(isTarget(uri, HOST + asked, '')).toBe(false);
+    expect(matchesTarget(uri, HOST + asked, '')).toBe(false);
   });
 
   test('may have lost the path that the server has outside to a proxy', () => {
-    expect(isTarget('/inlet/api?a=1', `${HOST}/api?a=1`, '/inlet')).toBe(true);
-    expect(isTarget('/api', `${HOST}/api`, '/inlet')).toBe(true);
-    expect(isTarget('/other/api', `${HOST}/api`, '/inlet')).toBe(false);
+    expect(matchesTarget('/inlet/api?a=1', `${HOST}/api?a=1`, '/inlet')).toBe(true);
+    expect(matchesTarget('/api', `${HOST}/api`, '/inlet')).toBe(true);
+    expect(matchesTarget('/other/api', `${HOST}/api`, '/inlet')).toBe(false);
   });
 });

@@ -3,24 +3,24 @@ import { isAbsolute } from 'node:path';
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { ConfigError } from '#platform/setting/config-error.ts';
 
-/** The identity provider's keys cannot be had or used at the moment; `cause` says why. */
+/** The identity provider's keys are not available; `cause` has the reason. */
 export class KeysUnavailable extends Error {
   override name = 'KeysUnavailable';
 }
 
-/** What the token is to blame for, when no key is found for it. */
+/** Errors caused by the token when no key matches. */
 const TOKENS_FAULT = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
-/** Members of a key that is private or shared. */
+/** Members of private and symmetric keys. */
 const SECRET_MEMBERS = ['d', 'k', 'priv'];
 
 /**
- * The public keys that tokens are verified with. Those of a URL are fetched when they are first needed, kept for ten
- * minutes, and fetched again (every half minute at most) when a token names a key that is not among them. Those of a
- * file are read once. Symmetric keys are never used: whoever knows a public key could sign with it as a secret.
+ * Opens the public keys that verify tokens. Keys of a URL are fetched on first use, cached for ten minutes, and fetched
+ * again (at most every 30 seconds) for an unknown key ID. Keys of a file are read once. Symmetric keys are not
+ * accepted: anyone with the public key could sign tokens with it.
  *
  * @param location an http or https URL, or the absolute path of a file
- * @returns a function that rejects with {KeysUnavailable}, or an error of jose when the token is to blame
- * @throws {ConfigError} for a file that is no set of public keys
+ * @returns a function that rejects with {KeysUnavailable}, or with a jose error caused by the token
+ * @throws {ConfigError} for a file that is not a set of public keys
  */
 export async function openKeySet(location: string): Promise<JWTVerifyGetKey> {
   const find = isAbsolute(location)
@@ -41,11 +41,12 @@ async function readKeys(path: string): Promise<JSONWebKeySet> {
   try {
     keys = (JSON.parse(await readFile(path, 'utf8')) as Partial<JSONWebKeySet> | null)?.keys;
   } catch (error) {
-    throw unusable(path, error instanceof SyntaxError ? 'is no JSON' : 'cannot be read');
+    throw unusable(path, error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read');
   }
-  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isKey)) throw unusable(path, 'is no JSON key set');
+  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isKey))
+    throw unusable(path, 'is not a JSON Web Key Set');
   if (keys.some((key) => SECRET_MEMBERS.some((member) => Object.hasOwn(key, member)))) {
-    throw unusable(path, 'holds a private or shared key; allowed are public keys only');
+    throw unusable(path, 'contains a private or symmetric key; only public keys are allowed');
   }
   return { keys };
 }
@@ -55,5 +56,5 @@ function isKey(value: unknown): value is JSONWebKeySet['keys'][number] {
 }
 
 function unusable(path: string, reason: string): ConfigError {
-  return new ConfigError(`JWT_JWKS is ${JSON.stringify(path)}, a file that ${reason}.`);
+  return new ConfigError(`JWT_JWKS is ${JSON.stringify(path)}, but the file ${reason}.`);
 }

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { networkOf } from '#platform/text/ip-address.ts';
 import { TOO_MANY_WRONG } from '../access-errors.ts';
 
-/** Wrong passwords within a minute, for one account from one network. */
+/** Wrong passwords per minute for one account from one network. */
 const PER_ACCOUNT = 20;
-/** From one network, whatever the accounts: many people may be behind one address. */
+/** Wrong passwords per minute from one network; many people may share an address. */
 const PER_NETWORK = 200;
 
-/** Counts wrong passwords per account and network, and per network, for all ways to sign in. */
+/** Counts wrong passwords per account and network, and per network, for all authentication methods. */
 export class Attempts {
   readonly #accounts: Throttle;
   readonly #networks: Throttle;
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#accounts = new Throttle(PER_ACCOUNT, now);
     this.#networks = new Throttle(PER_NETWORK, now);
@@ -27,25 +27,24 @@ export class Attempts {
     if (seconds > 0) throw TOO_MANY_WRONG().with({ 'Retry-After': String(seconds) });
   }
 
-  /** Counts a wrong password. */
   failed(username: string, address: string): void {
     this.#accounts.failed(sourceOf(username, address));
     this.#networks.failed(networkOf(address));
   }
 
-  /** Takes back an attempt that was counted before it was checked. */
+  /** Reverts an attempt that was counted before its check. */
   takeBack(username: string, address: string): void {
     this.#accounts.takeBack(sourceOf(username, address));
     this.#networks.takeBack(networkOf(address));
   }
 
-  /** Forgets the failures of the account, not those of its network: an account must not help to guess others. */
+  /** Resets the failures of the account, but not of its network: an account must not help to guess other accounts. */
   succeeded(username: string, address: string): void {
     this.#accounts.succeeded(sourceOf(username, address));
   }
 }
 
-/** Hashes the account and network, so that a long name costs no memory. */
+/** Hashes account and network, so that a long name takes no memory. */
 function sourceOf(username: string, address: string): string {
   return createHash('sha256')
     .update(JSON.stringify([username, networkOf(address)]))
@@ -56,24 +55,21 @@ const WINDOW_MS = 60_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Counts failures per key within a minute. Bounded: when full, the key that failed first is forgotten, so guessing from
- * very many addresses is slowed by the cost of a verification alone.
+ * Counts failures per key and minute. Bounded: when full, the oldest key is dropped, so guesses from very many
+ * addresses are slowed only by the cost of a verification.
  */
-export class Throttle {
+class Throttle {
   readonly #failures = new Map<string, { count: number; until: number }>();
   readonly #most: number;
   readonly #now: () => number;
 
-  /**
-   * @param most failures of a key within a minute
-   * @param now milliseconds on a clock that never goes back
-   */
-  constructor(most: number, now: () => number = () => performance.now()) {
+  /** @param now a monotonic clock in milliseconds */
+  constructor(most: number, now: () => number) {
     this.#most = most;
     this.#now = now;
   }
 
-  /** Returns the seconds until the next attempt is allowed; 0 when it is allowed now. */
+  /** Returns the seconds until the next allowed attempt; 0 if it is allowed now. */
   waitSeconds(key: string): number {
     const entry = this.#current(key);
     return entry && entry.count >= this.#most ? Math.ceil((entry.until - this.#now()) / 1000) : 0;
@@ -87,7 +83,6 @@ export class Throttle {
     if (this.#failures.size > MAX_ENTRIES && !oldest.done) this.#failures.delete(oldest.value);
   }
 
-  /** Takes back a failure that was none. */
   takeBack(key: string): void {
     const entry = this.#current(key);
     if (entry) entry.count = Math.max(0, entry.count - 1);

@@ -7,7 +7,7 @@ import { silentLogger } from '#platform/telemetry/log.ts';
 import { anonymous } from '../principal.ts';
 import { authenticate } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';
-import { offer, parseBasic } from './authorization-headers.ts';
+import { challengeFor, parseBasic } from './authorization-headers.ts';
 import { Nonces } from './digest/nonces.ts';
 import { DigestVerifier } from './digest/verifier.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
@@ -167,7 +167,7 @@ describe('HTTP Basic', () => {
 describe('the challenge', () => {
   const BASIC = 'Basic realm="Opencast"';
   const offered = async (headers: Record<string, string> = {}, by = digest) => {
-    const app = new Hono().get('/', async (c) => c.text(await offer(c, by)));
+    const app = new Hono().get('/', async (c) => c.text(await challengeFor(c, by)));
     return (await app.request('/', { headers })).text();
   };
 

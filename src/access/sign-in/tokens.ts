@@ -6,15 +6,13 @@ import { accountRoles } from '../roles/roles.ts';
 import { KeysUnavailable } from './key-set.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
-const PROVIDER = 'jwt';
-
-/** Which claims of a token hold what. */
-export interface ClaimNames {
+/** The names of the claims with the user name and the roles. */
+interface ClaimNames {
   username: string;
   roles: string;
 }
 
-/** The principal a verified token stands for; undefined when its user name is missing or cannot be one. */
+/** Returns the principal of a verified token; undefined if its user name is missing or invalid. */
 export function tokenPrincipal(payload: JWTPayload, names: ClaimNames): Principal | undefined {
   const username = claim(payload, names.username);
   if (typeof username !== 'string' || !username.isWellFormed() || !isUsername(username)) return undefined;
@@ -22,24 +20,26 @@ export function tokenPrincipal(payload: JWTPayload, names: ClaimNames): Principa
     username,
     name: plainText(payload.name),
     email: plainText(payload.email),
-    provider: PROVIDER,
+    provider: 'jwt',
     roles: accountRoles(username, grantedRoles(claim(payload, names.roles))),
   });
 }
 
 /**
- * The roles that a claim grants: an array of strings, or one string with blanks or commas between roles. Whatever
- * cannot be a role is left out, as is a claim of any other type.
+ * Returns the roles that a claim grants: an array of strings, or one string with blanks or commas between roles.
+ * Invalid roles and claims of other types are ignored.
  */
 export function grantedRoles(value: unknown): string[] {
   const list: unknown[] = typeof value === 'string' ? value.split(/[\s,]+/) : Array.isArray(value) ? value : [];
   return [...new Set(list.filter(isRole))];
 }
 
-/** A claim by its name, else by a path of names with dots between them; names may hold dots themselves. */
+/** Reads a claim by its name, or by a path with dots; names may contain dots themselves. */
 function claim(payload: JWTPayload, name: string): unknown {
   if (Object.hasOwn(payload, name)) return payload[name];
-  return name.split('.').reduce<unknown>((value, key) => (isObject(value) ? member(value, key) : undefined), payload);
+  return name
+    .split('.')
+    .reduce<unknown>((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), payload);
 }
 
 function isRole(value: unknown): value is string {
@@ -54,23 +54,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function member(value: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** Signatures by a key pair only: with a shared key, a public key could be passed off as the secret. */
+/** Asymmetric algorithms only: with a symmetric key, a public key could be used as the secret. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
-/** How far the clocks of the identity provider and of this machine may be apart. */
+/** The allowed clock difference from the identity provider. */
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** How long a token is let in after it was verified, at most until it expires. */
+/** The time a verified token is cached, unless it expires earlier. */
 const FRESH_MS = 60_000;
 
 const TAKEN = {
-  account: 'The user name in the token belongs to an account of this server.',
-  user: 'Another user has the user name in the token, with other letters in upper case.',
+  account: 'The user name in the token belongs to a local account.',
+  user: 'The user name in the token differs only in case from that of another user.',
 };
 
 export interface TokenOptions {
@@ -78,11 +74,11 @@ export interface TokenOptions {
   issuer: string;
   audience: string;
   claims: ClaimNames;
-  /** Who else has the role that stands for this user name. */
+  /** Returns the kind of another user with this user's role, if any. */
   heldBy(username: string): Promise<'account' | 'user' | undefined>;
 }
 
-/** Says who somebody is by a JSON Web Token of the identity provider. */
+/** Authenticates by JSON Web Tokens of the identity provider. */
 export class TokenVerifier {
   readonly #options: TokenOptions;
   readonly #now: () => number;
@@ -95,9 +91,9 @@ export class TokenVerifier {
   }
 
   /**
-   * A token that was right is not verified again for a minute, or until it expires.
+   * Verifies a token, or accepts it from the cache.
    *
-   * @throws {HttpError} 401 saying what is wrong with the token
+   * @throws {HttpError} 401 with the fault of the token
    * @throws {KeysUnavailable}
    */
   async authenticate(token: string): Promise<Principal> {
@@ -108,7 +104,7 @@ export class TokenVerifier {
     this.#cache.delete(digest);
     const payload = await this.#verify(token, now);
     const principal = tokenPrincipal(payload, this.#options.claims);
-    if (!principal) throw invalidToken('The token holds no user name that can be used.');
+    if (!principal) throw invalidToken('The token has no valid user name.');
     const holder = await this.#options.heldBy(principal.username);
     if (holder) throw invalidToken(TAKEN[holder]);
     this.#cache.set(digest, { principal, until: Math.min(now + FRESH_MS, (payload.exp ?? 0) * 1000) });
@@ -127,12 +123,12 @@ export class TokenVerifier {
         currentDate: new Date(now),
       });
     } catch (error) {
-      throw refusal(error);
+      throw tokenError(error);
     }
   }
 }
 
-/** A token that does not name its key may be signed by any of those that fit. */
+/** Tries all matching keys for a token without a key ID. */
 async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, keys, options)).payload;
@@ -149,19 +145,17 @@ async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTV
   }
 }
 
-/** 401 with the challenge of RFC 6750. */
-export function invalidToken(message: string): HttpError {
-  return new HttpError(401, message, {
-    'WWW-Authenticate': 'Bearer realm="Opencast", error="invalid_token"',
-  });
+/** Returns 401 with the challenge of RFC 6750. */
+function invalidToken(message: string): HttpError {
+  return new HttpError(401, message, { 'WWW-Authenticate': 'Bearer realm="Opencast", error="invalid_token"' });
 }
 
-function refusal(error: unknown): Error {
+function tokenError(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return invalidToken('The token has expired.');
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return invalidToken(`The claim '${error.claim}' of the token is missing or not what it has to be.`);
+    return invalidToken(`The claim '${error.claim}' of the token is missing or invalid.`);
   }
   if (error instanceof errors.JOSEError) return invalidToken('The token is not valid.');
   if (error instanceof KeysUnavailable) return error;
-  return new KeysUnavailable('A key of the identity provider cannot be used.', { cause: error });
+  return new KeysUnavailable('A key of the identity provider is not usable.', { cause: error });
 }

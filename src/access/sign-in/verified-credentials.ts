@@ -3,9 +3,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 const MAX_ENTRIES = 10_000;
 
 /**
- * Remembers which credentials were right, because verifying a password or a signature costs more than most requests.
- * No name, password or token is kept, only a digest keyed with a secret of this process. Bounded; what was used longest
- * ago goes first.
+ * Caches verified credentials, as verifying a password or a signature costs more than most requests. Keeps no name,
+ * password or token, only a digest keyed with a secret of this process. Bounded: the least recently used entry is
+ * dropped first.
  */
 export class VerifiedCredentialsCache<Entry> {
   readonly #key = randomBytes(32);
@@ -16,7 +16,7 @@ export class VerifiedCredentialsCache<Entry> {
     this.#max = max;
   }
 
-  /** A digest of the parts that nobody can compute outside this process. */
+  /** Returns a digest that cannot be computed outside this process. */
   digest(...parts: string[]): string {
     return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('base64');
   }

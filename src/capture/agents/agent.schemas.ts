@@ -5,70 +5,71 @@ import { isName, MAX_NAME, quoted } from './names.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;
 const MAX_ADDRESS = 2000;
-/** Dots are taken out of addresses on their way. */
+/** URL normalization removes these path segments. */
 const DOTS = /^\.{1,2}$/;
 const CONTROL = /\p{Cc}/u;
 
 export const UNKNOWN_STATE = refusal(
   400,
-  (state: unknown) => `The form parameter 'state' is ${quoted(state)}; allowed are ${STATES.join(', ')}.`,
+  (state: unknown) => `The form parameter 'state' is ${quoted(state)}; allowed values: ${STATES.join(', ')}.`,
   ['flying'],
 );
 export const IMPOSSIBLE_NAME = refusal(
   400,
   (name: unknown) =>
-    `The name of the capture agent is ${quoted(name)}; allowed are 1 to ${MAX_NAME} characters, not all blank, none of them a control character, and neither . nor ..`,
+    `The name of the capture agent is ${quoted(name)}. It must have 1 to ${MAX_NAME} characters, not only blanks, no control characters, and must not be . or ..`,
   [''],
 );
 
-/** What a capture agent can say of itself. */
+/** The states that a capture agent reports. */
 export const AgentState = z.enum(STATES, {
   error: ({ input }) =>
     input === undefined
-      ? `Missing form parameter 'state'; allowed are ${STATES.join(', ')}.`
+      ? `The form parameter 'state' is missing; allowed values: ${STATES.join(', ')}.`
       : UNKNOWN_STATE.sentence(input),
 });
 export type AgentState = z.infer<typeof AgentState>;
 
-/** The name under which a capture agent reports itself; it may hold slashes. */
+/** The name of a reporting capture agent; it may contain slashes. */
 export const AgentName = z.string().refine((name) => isName(name) && !DOTS.test(name), {
   error: ({ input }) => IMPOSSIBLE_NAME.sentence(input),
 });
 
-/** What a capture agent reports. */
 export const AgentReport = z.object({
   state: AgentState,
   address: z
     .string()
     .trim()
-    .refine((address) => isPlain(address, MAX_ADDRESS), {
+    .refine(isAddress, {
       error: ({ input }) =>
-        `The form parameter 'address' is ${quoted(input)}; allowed are up to ${MAX_ADDRESS} characters, none of them a control character.`,
+        `The form parameter 'address' is ${quoted(input)}; it must have at most ${MAX_ADDRESS} characters and no control characters.`,
     })
     .optional()
     .describe(
-      'Where the agent itself can be reached; without it the address stays as it is, and at first is the one that the report comes from.',
+      'The address of the agent. Without it, the address stays unchanged; a new agent gets the address the report came from.',
     ),
 });
 export type AgentReport = z.infer<typeof AgentReport>;
 
-/** A capture agent. */
 export const Agent = z
   .object({
     agent_id: z.string(),
     status: z
       .enum(STATES)
-      .describe('As last reported; `offline` after two minutes of silence, `unknown` before the first report.'),
-    inputs: z.array(z.string()).describe('What it can record; the property `capture.device.names`.'),
-    update: Instant.describe('When it last reported or, before its first report, became known.'),
-    url: z.string().describe('Where it can be reached itself; may be empty.'),
+      .describe(
+        'The last reported state; `offline` after two minutes without a report, `unknown` before the first report.',
+      ),
+    inputs: z.array(z.string()).describe('The inputs it can record, from the property `capture.device.names`.'),
+    update: Instant.describe('The time of the last report, or of registration before the first report.'),
+    url: z.string().describe('The address of the agent; may be empty.'),
   })
   .meta({ id: 'CaptureAgent' });
 export type AgentJson = z.infer<typeof Agent>;
 
-/** A page of capture agents. */
 export const AgentList = z.array(Agent).meta({ id: 'CaptureAgentList' });
 
-function isPlain(text: string, most: number): boolean {
-  return text.length <= 2 * most && [...text].length <= most && text.isWellFormed() && !CONTROL.test(text);
+function isAddress(text: string): boolean {
+  return (
+    text.length <= 2 * MAX_ADDRESS && [...text].length <= MAX_ADDRESS && text.isWellFormed() && !CONTROL.test(text)
+  );
 }

@@ -12,10 +12,10 @@ import { Agent, type AgentJson, AgentList } from './agent.schemas.ts';
 import { type AgentRow, findAgent, shownAgent } from './agents.queries.ts';
 import { AGENT, AGENT_ID } from './examples.ts';
 
-/** What stands for all that are known; clients cannot ask for others. */
+/** A fixed filter; clients cannot set filters. */
 const KNOWN = { known: 'true' };
 
-/** The list of capture agents, by identifier: it can neither be filtered nor sorted, and everybody may see all. */
+/** The list of capture agents by identifier. It has no filters, sort orders or ACLs. */
 const AGENT_LIST: ListedResource<AgentRow> = {
   table: 'capture_agents',
   shown: shownAgent,
@@ -26,7 +26,6 @@ const AGENT_LIST: ListedResource<AgentRow> = {
   filters: { known: { condition: () => ({ test: sql`NOT capture_agents.forgotten` }) } },
 };
 
-/** A capture agent as the API shows it. */
 function agentJson({ id, status, inputs, updated, url }: AgentRow): AgentJson {
   return { agent_id: id, status, inputs, update: formatInstant(updated), url };
 }
@@ -34,19 +33,18 @@ function agentJson({ id, status, inputs, updated, url }: AgentRow): AgentJson {
 const AGENT_MISSING = refusal(404, (id: string) => `Cannot find an agent with id '${id}'.`, [AGENT_ID]);
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
+  /** The base URL of this server, without a trailing slash. */
   config: { publicUrl: string };
   database: Database;
 }
 
-/** The capture agents that are known (compatibility 6). */
 export const listAgents = defineEndpoint({
   method: 'get',
   path: '/api/agents',
   since: '1.1.0',
   access: apiRole('CAPTURE_AGENTS_VIEW'),
   summary: 'List capture agents',
-  description: 'By identifier. All of them, unless `limit` is given.',
+  description: 'Sorted by identifier. Without `limit`, all capture agents.',
   query: PageQuery,
   answers: {
     200: {
@@ -73,7 +71,7 @@ export const readAgent = defineEndpoint({
   since: '1.1.0',
   access: apiRole('CAPTURE_AGENTS_VIEW'),
   summary: 'Read a capture agent',
-  description: 'Known is an agent that has reported, or for which something has been scheduled.',
+  description: 'Agents become known by a report or by a scheduled recording.',
   params: { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) },
   answers: { 200: { description: 'The capture agent.', body: Agent, example: AGENT } },
   refusals: [AGENT_MISSING],

@@ -3,53 +3,52 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { AgentReport, AgentState } from './agent.schemas.ts';
 import type { AgentConfiguration } from './configuration.ts';
 
-/** An agent that has been silent for longer is offline. Counted from what is stored, which may be `SEEN_SECONDS` old. */
+/** An agent without a report for this time is offline. The stored time may be `SEEN_SECONDS` older. */
 const OFFLINE_SECONDS = 120;
-/** A report that says nothing new is written down only when the stored one is older. */
+/** A report without changes is stored only if the stored one is older. */
 const SEEN_SECONDS = 30;
 const FALLBACK_ZONE = 'UTC';
 
-/** What is shown of a capture agent. */
+/** A capture agent as the API shows it. */
 export interface AgentRow {
   id: string;
   status: AgentState;
   inputs: string[];
   url: string;
-  /** When it last reported, or became known. */
+  /** The time of the last report, or of registration. */
   updated: Date;
 }
 
 const seenWithin = (seconds: number) =>
   sql<boolean>`coalesce(seen_at >= now() - make_interval(secs => ${seconds}), false)`;
 
-/** The state of an agent as it is shown: what it reports counts as long as it is not silent for longer than that. */
+/** Returns the reported state of an agent, or `offline` after this time without a report. */
 export const stateUnlessSilent = (seconds: number) => sql<AgentState>`CASE
   WHEN seen_at IS NULL THEN 'unknown'
   WHEN NOT ${seenWithin(seconds)} THEN 'offline'
   ELSE state END`;
 
-/** The same as people see it. */
 export const SHOWN_STATE = stateUnlessSilent(OFFLINE_SECONDS);
 
 export function findAgent(database: Queryable, id: string): Promise<AgentRow | undefined> {
   return shownAgent(database, sql.val(id)).executeTakeFirst();
 }
 
-/** The time zone of a capture agent, an IANA name; UTC for one that has not said or is not known. */
+/** Returns an agent's IANA time zone; UTC for an unknown agent or zone. */
 export async function timeZoneOf(db: Queryable, agentId: string): Promise<string> {
   const agent = await db.selectFrom('capture_agents').select('time_zone').where('id', '=', agentId).executeTakeFirst();
   return agent?.time_zone ?? FALLBACK_ZONE;
 }
 
 /**
- * Writes down what an agent reports, which makes it known. Without an address the former one stays.
+ * Stores an agent's report and registers the agent. Without an address, the stored one stays.
  *
- * @param peer stands for the address of one that is new and says none
+ * @param peer the address of a new agent that reports none
  */
 export async function recordReport(
   db: Queryable,
   id: string,
-  { state, address: told }: AgentReport,
+  { state, address: reported }: AgentReport,
   peer: string,
 ): Promise<void> {
   const known = await db
@@ -57,13 +56,13 @@ export async function recordReport(
     .select(['state', 'url', 'seen_at', seenWithin(SEEN_SECONDS).as('isFresh')])
     .where('id', '=', id)
     .executeTakeFirst();
-  const address = told ?? (known?.seen_at ? undefined : peer);
+  const address = reported ?? (known?.seen_at ? undefined : peer);
   const isEqual = known?.state === state && (address === undefined || known.url === address);
   if (known?.isFresh && isEqual) return;
   await writeAgent(db, id, { state, ...(address !== undefined && { url: address }) });
 }
 
-/** Replaces the configuration of an agent, which makes it known. @returns whether it is another one than before */
+/** Replaces an agent's configuration and registers the agent. @returns true if the configuration has changed */
 export async function recordConfiguration(
   db: Queryable,
   id: string,
@@ -91,7 +90,7 @@ interface AgentChange {
   time_zone?: string;
 }
 
-/** One statement, so that of two first reports neither fails. */
+/** A single statement, so that neither of two concurrent first reports fails. */
 async function writeAgent(db: Queryable, id: string, change: AgentChange): Promise<void> {
   const values = { ...change, seen_at: sql<Date>`now()`, forgotten: false };
   await db
@@ -101,7 +100,7 @@ async function writeAgent(db: Queryable, id: string, change: AgentChange): Promi
     .execute();
 }
 
-/** Selects what is shown of a capture agent, unless it was forgotten. */
+/** Selects a capture agent as the API shows it, unless it was removed. */
 export function shownAgent(database: Queryable, id: Expression<string>) {
   return database
     .selectFrom('capture_agents')

@@ -14,39 +14,37 @@ const MAX_VALUE = 10_000;
 const TIME_ZONE = 'capture.device.timezone';
 const DEFAULT_ZONE = 'UTC';
 
-/** A configuration that is neither of the two. */
-export const UNREADABLE = refusal(400, 'The configuration must be a JSON object or properties XML.');
-export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration is longer than ${MAX_BYTES} bytes.`);
+export const UNREADABLE = refusal(400, 'The configuration must be a JSON object or Java properties XML.');
+export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration must have at most ${MAX_BYTES} bytes.`);
 
-/** What a capture agent tells about itself. */
 export interface AgentConfiguration {
-  /** In the order of the keys. */
+  /** Sorted by key. */
   properties: ReadonlyMap<string, string>;
-  /** What it can record. */
+  /** The inputs it can record. */
   inputs: string[];
-  /** IANA name of the zone it is in. */
+  /** An IANA time zone. */
   timeZone: string;
-  /** What it calls its zone, where no zone is called so; some send rules as of POSIX. */
+  /** The reported zone if it is unknown; some agents report POSIX rules. */
   unknownZone: string | undefined;
 }
 
 const Key = z.string().refine((key) => key !== '' && key.length <= MAX_KEY && isXmlText(key) && !/\p{Cc}/u.test(key), {
   error: ({ input }) =>
-    `A property of the configuration is called ${quoted(input)}; allowed are 1 to ${MAX_KEY} characters, none of them a control character.`,
+    `The configuration property name ${quoted(input)} must have 1 to ${MAX_KEY} characters and no control characters.`,
 });
 const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /**
- * Reads the configuration of a capture agent: a JSON object, or XML as Java writes properties.
+ * Parses the configuration of a capture agent: a JSON object or Java properties XML.
  *
- * @throws {HttpError} 400 with a sentence that names the property, 413
+ * @throws {HttpError} 400 naming the property, 413
  */
 export function parseConfiguration(text: string): AgentConfiguration {
   if (Buffer.byteLength(text) > MAX_BYTES) throw CONFIGURATION_TOO_LONG();
   const properties = new Map<string, string>();
   for (const [key, value] of entriesOf(text.trim())) properties.set(checked(Key, key), checkedValue(key, value));
   if (properties.size > MAX_PROPERTIES) {
-    throw badRequest(`The configuration has ${properties.size} properties; allowed are ${MAX_PROPERTIES}.`);
+    throw badRequest(`The configuration has ${properties.size} properties; at most ${MAX_PROPERTIES} are allowed.`);
   }
   const sorted = new Map([...properties].sort(([a], [b]) => (a < b ? -1 : 1)));
   return { properties: sorted, inputs: inputsOf(sorted), ...zoneOf(sorted) };
@@ -69,13 +67,13 @@ function jsonOf(text: string): object {
 function checkedValue(key: string, value: unknown): string {
   const { success, data } = Value.safeParse(value);
   if (!success) {
-    throw badRequest(`The property ${quoted(key)} of the configuration is neither text nor number nor boolean.`);
+    throw badRequest(`The configuration property ${quoted(key)} must be a string, a number or a boolean.`);
   }
   if (data.length > MAX_VALUE) {
-    throw badRequest(`The property ${quoted(key)} of the configuration is longer than ${MAX_VALUE} characters.`);
+    throw badRequest(`The configuration property ${quoted(key)} must have at most ${MAX_VALUE} characters.`);
   }
   if (!isXmlText(data)) {
-    throw badRequest(`The property ${quoted(key)} of the configuration holds a character that XML does not allow.`);
+    throw badRequest(`The configuration property ${quoted(key)} contains a character that XML does not allow.`);
   }
   return data;
 }
@@ -85,7 +83,7 @@ function inputsOf(properties: ReadonlyMap<string, string>): string[] {
   const wrong = inputs.find((name) => !isName(name));
   if (wrong === undefined) return inputs;
   throw badRequest(
-    `The property ${INPUTS} holds the name ${quoted(wrong)}; allowed are 1 to ${MAX_NAME} characters, none of them a control character.`,
+    `The configuration property ${INPUTS} contains the name ${quoted(wrong)}; names must have 1 to ${MAX_NAME} characters and no control characters.`,
   );
 }
 

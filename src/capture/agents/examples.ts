@@ -1,6 +1,6 @@
 export const AGENT_ID = 'room-1';
 
-/** As the reference document shows them. */
+/** The examples in the OpenAPI document. */
 export const AGENT = {
   agent_id: AGENT_ID,
   status: 'idle',

@@ -4,37 +4,36 @@ import { inTransaction } from '#platform/database/retry.ts';
 import type { AgentState } from './agent.schemas.ts';
 import { stateUnlessSilent } from './agents.queries.ts';
 
-/** What an agent has told of itself. */
+/** The reported data of an agent. */
 export interface AgentFacts {
   id: string;
   state: AgentState;
   url: string;
-  /** Since its last report, in milliseconds. */
+  /** Milliseconds since the last report. */
   silentMs: number;
   configuration: Record<string, string>;
 }
 
-/** After which silence displays are told `offline`: some agents report every five minutes, and they pass over breaks. */
+/** Displays show `offline` after this time: some agents report every five minutes and not during breaks. */
 const OFFLINE_SECONDS = 2 * 3600;
-/** More agents than any site has. */
 const MOST_AGENTS = 10_000;
 
 export async function agentFacts(database: Queryable, id: string): Promise<AgentFacts | undefined> {
   return (await selectFacts(database).where('id', '=', id).executeTakeFirst()) as AgentFacts | undefined;
 }
 
-/** All agents, by name. */
+/** Returns all agents by name. */
 export async function allAgentFacts(database: Queryable): Promise<AgentFacts[]> {
   return (await selectFacts(database).orderBy('id').limit(MOST_AGENTS).execute()) as AgentFacts[];
 }
 
-/** What is known of an agent that nobody has heard of. */
-const NOTHING = {
+/** The values of an agent that never reported. */
+const UNREPORTED = {
   ...{ state: 'unknown', state_since: null, seen_at: null, url: '', inputs: [], time_zone: 'UTC' },
   configuration: '{}',
 };
 
-/** Forgets an agent that has nothing to record any more. Its row stays: what it has recorded refers to it. */
+/** Removes an agent without future recordings. Its row stays, as past recordings refer to it. */
 export function forgetAgent(database: Database, id: string): Promise<'forgotten' | 'missing' | 'in use'> {
   return inTransaction(database, async (trx) => {
     const known = await trx
@@ -55,7 +54,7 @@ export function forgetAgent(database: Database, id: string): Promise<'forgotten'
     if (planned) return 'in use';
     await trx
       .updateTable('capture_agents')
-      .set({ ...NOTHING, forgotten: true })
+      .set({ ...UNREPORTED, forgotten: true })
       .where('id', '=', id)
       .execute();
     return 'forgotten';

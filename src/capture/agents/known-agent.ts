@@ -7,16 +7,14 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { AGENT_ID } from './examples.ts';
 import { type AgentFacts, agentFacts } from './facts.queries.ts';
 
-export const UNKNOWN_AGENT = refusal(404, (id: string) => `There is no capture agent '${id}'.`, [AGENT_ID]);
+export const UNKNOWN_AGENT = refusal(404, (id: string) => `The capture agent '${id}' does not exist.`, [AGENT_ID]);
 
-/** Who may look at agents as they look at each other. */
+/** The roles that may read agents through the agents' own protocol. */
 export const AGENT_READERS = [ROLE_CAPTURE_AGENT, ...apiRole('CAPTURE_AGENTS_VIEW')];
-/** What stands in their paths. */
 export const agentParams = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
-/** An answer of theirs in XML. */
 export const XML_ANSWER = { mediaType: 'text/xml; charset=utf-8', body: z.string() } as const;
 
-/** Properties as JSON has them here. */
+/** Agent properties in JSON. */
 export const Properties = z.object({
   item: z.array(z.object({ key: z.string(), value: z.string() })),
 });
@@ -30,12 +28,12 @@ export async function knownAgent(db: Queryable, id: string): Promise<AgentFacts>
   return agent;
 }
 
-/** What of its configuration says what it can record. */
+/** Returns the configuration properties that describe the agent's devices. */
 export function capabilitiesOf({ configuration }: AgentFacts): Record<string, string> {
   return Object.fromEntries(Object.entries(configuration).filter(([key]) => CAPABILITY.test(key)));
 }
 
-/** A configuration, or a part of one, in that form. */
+/** Converts properties to the JSON form. */
 export function itemsOf(properties: Record<string, string>): z.infer<typeof Properties> {
   return { item: Object.entries(properties).map(([key, value]) => ({ key, value })) };
 }

@@ -1,21 +1,21 @@
-/** How long the name of a capture agent or of one of its inputs may be. */
+/** The maximum length of the name of an agent or input. */
 export const MAX_NAME = 255;
-/** The property that names inputs, with commas between them. */
+/** The property with the input names, separated by commas. */
 export const INPUTS = 'capture.device.names';
 const VISIBLE = /^(?!\s*$)[^\p{Cc}\p{Cs}]+$/u;
 const MAX_SHOWN = 100;
 
-/** Whether a text is the name of an agent or of an input: not blank, and without characters that nobody can see. */
+/** True for a valid name of an agent or input: not blank, without control characters. */
 export function isName(text: string): boolean {
   return text.length <= 2 * MAX_NAME && [...text].length <= MAX_NAME && VISIBLE.test(text);
 }
 
-/** The inputs in the property `capture.device.names`, each once; they may be no names. */
+/** Returns the distinct names in `capture.device.names`, without validation. */
 export function inputsIn(text: string): string[] {
   return [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '');
 }
 
-/** The beginning of what a client sent, as it may stand in a sentence to it. What can be as deep as JSON is not shown. */
+/** Formats a received value for an error message, shortened; objects by type, as they may be nested too deeply. */
 export function quoted(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_SHOWN));
   if (value === undefined) return 'missing';

@@ -3,28 +3,29 @@ import { badRequest } from '#platform/http/errors/errors.ts';
 import { parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
 
 const DTD = 'http://java.sun.com/dtd/properties.dtd';
-/** The document type without declarations of its own, behind the XML declaration and comments. */
+/** A document type without declarations, after the XML declaration and comments. */
 const DOCTYPE =
   /^((?:<\?xml\s[^>]*\?>)?\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*)<!DOCTYPE\s+properties(?:\s+SYSTEM\s+(?:"[^"]*"|'[^']*'))?\s*>/;
-/** Whatever else begins with `<!` declares something. */
+/** Other declarations. */
 const DECLARATION = /<!(?!--|\[CDATA\[)/;
 
 /**
- * Reads properties in the XML that Java writes. There are no entities but those of XML itself, and the document type is
- * neither fetched nor used.
+ * Parses Java properties XML. Only XML's own entities are allowed, and the document type is not fetched.
  *
- * @returns keys and values in their order
+ * @returns keys and values in document order
  * @throws {HttpError} 400
  */
 export function parsePropertiesXml(text: string): [string, string][] {
   const document = text.replace(DOCTYPE, '$1');
   if (DECLARATION.test(document)) {
-    throw badRequest('The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.');
+    throw badRequest(
+      'The configuration contains an XML declaration; only <!DOCTYPE properties SYSTEM "..."> is allowed.',
+    );
   }
   const root = rootOf(document);
   if (!isProperties(root)) {
     throw badRequest(
-      'The configuration is no properties XML: <properties> may hold <entry key="..."> with text, and <comment>.',
+      'The configuration must be properties XML: <properties> with <entry key="..."> with text, and <comment>.',
     );
   }
   return root.children.flatMap(({ attributes, text }) => {
@@ -52,7 +53,7 @@ function isPart({ name, attributes, children }: XmlElement): boolean {
   return expected !== undefined && children.length === 0 && [...attributes.keys()].join() === expected;
 }
 
-/** Properties as XML in the form that Java reads. The keys must not hold control characters. */
+/** Formats Java properties XML. The keys must not contain control characters. */
 export function propertiesXml(properties: ReadonlyMap<string, string>, comment: string): string {
   const entries = [...properties].map(([key, value]) => `<entry key="${xmlText(key)}">${xmlText(value)}</entry>\n`);
   return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>

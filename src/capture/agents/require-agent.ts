@@ -2,15 +2,14 @@ import { badRequest } from '#platform/http/errors/errors.ts';
 import { quoted } from './names.ts';
 
 /**
- * Refuses an agent that nothing can be scheduled on. Scheduling makes unknown ones known, but none with a slash: only
- * those that report themselves may hold some.
+ * Requires an agent that recordings can be scheduled on. Scheduling registers unknown agents, except names with a
+ * slash: such agents must report first.
  *
- * @param agentId as scheduling information may hold it
  * @throws {HttpError} 400
  */
 export function requireSchedulable(agentId: string, isKnown: boolean): void {
   if (isKnown || !agentId.includes('/')) return;
   throw badRequest(
-    `Unable to parse device: the value of 'agent_id' is ${quoted(agentId)}; no capture agent of that name is known, and allowed for a new one is a name without slashes`,
+    `Unable to parse device: the value of 'agent_id' is ${quoted(agentId)}; the capture agent is not known, and the name of a new one must not contain slashes`,
   );
 }

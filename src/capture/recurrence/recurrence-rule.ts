@@ -5,7 +5,7 @@ const LONGEST = 1000;
 const SHOWN = 200;
 const SHOWN_VALUE = 60;
 const PREFIX = /^RRULE:/;
-/** Clients write it after the last part as well. */
+/** Some clients also end the last part with a semicolon. */
 const END = /;$/;
 const PART = /^([A-Z-]+)=(.+)$/;
 const NUMBER = /^([+-]?)(\d{1,9})$/;
@@ -15,44 +15,45 @@ const NAMES = [
   ...['BYHOUR', 'BYMINUTE', 'BYSECOND', 'WKST', 'COUNT', 'UNTIL'],
 ];
 
-/** Whole numbers from the first to the last; when signed, also those below zero that count from the end. */
+/** A range of whole numbers; if signed, also negative numbers that count from the end. */
 interface Range {
   first: number;
   last: number;
   signed?: boolean;
 }
 
-/** The parts `NAME=VALUE` of a recurrence rule (RFC 5545, 3.3.10), in capitals, and the refusal of what they say. */
+/** The `NAME=VALUE` parts of a recurrence rule (RFC 5545, 3.3.10), in upper case, and errors about their values. */
 export class RuleText {
   readonly #text: string;
   readonly #parts = new Map<string, string>();
 
-  /** @throws {HttpError} 400 for a text that is no list of known parts, each at most once */
+  /** @throws {HttpError} 400 for malformed, unknown or repeated parts */
   constructor(text: string) {
     this.#text = text.trim();
-    if (text.length > LONGEST) throw this.invalid(`an rrule may have ${LONGEST} characters`);
-    if (!/^[\x20-\x7e]*$/.test(this.#text)) throw this.invalid('an rrule is one line of ASCII characters');
+    if (text.length > LONGEST) throw this.invalid(`an rrule must have at most ${LONGEST} characters`);
+    if (!/^[\x20-\x7e]*$/.test(this.#text)) throw this.invalid('an rrule must be one line of ASCII characters');
     for (const part of this.#text.toUpperCase().replace(PREFIX, '').replace(END, '').split(';')) {
       const [, name, value] = PART.exec(part) ?? [];
-      if (!name || !value) throw this.invalid("an rrule consists of parts NAME=VALUE with ';' between them");
-      if (!NAMES.includes(name)) throw this.invalid(`${shown(name)} is no part; allowed are ${NAMES.join(', ')}`);
-      if (this.#parts.has(name)) throw this.invalid(`${name} is there twice; allowed is each part once`);
+      if (!name || !value) throw this.invalid("an rrule must consist of parts NAME=VALUE, separated by ';'");
+      if (!NAMES.includes(name))
+        throw this.invalid(`${shown(name)} is not a known part; allowed are ${NAMES.join(', ')}`);
+      if (this.#parts.has(name)) throw this.invalid(`${name} must not occur twice`);
       this.#parts.set(name, value);
     }
   }
 
-  /** The refusal of this rule, for a reason that is said in words for people. */
+  /** Returns the error for this rule; the reason completes a sentence. */
   invalid(reason: string): HttpError {
     const text = this.#text.slice(0, SHOWN).replaceAll(/\p{C}/gu, '');
     return INVALID_RULE(text, reason);
   }
 
-  /** The value of a part as it was written, but in capitals. */
+  /** Returns the value of a part in upper case. */
   value(name: string): string | undefined {
     return this.#parts.get(name);
   }
 
-  /** One of some words. @throws {HttpError} 400 */
+  /** Returns a value out of a list. @throws {HttpError} 400 */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.value(name);
     const word = words.find((known) => known === value);
@@ -62,25 +63,27 @@ export class RuleText {
     return word;
   }
 
-  /** Exactly one number. @throws {HttpError} 400 */
+  /** Returns a single number. @throws {HttpError} 400 */
   number(name: string, range: Range): number | undefined {
     const value = this.value(name);
     if (value === undefined) return undefined;
-    return numberIn(range, value) ?? this.#fail(name, `one whole number ${inWords(range)}`);
+    return numberIn(range, value) ?? this.#fail(name, `one whole number ${formatRange(range)}`);
   }
 
-  /** Numbers with commas between them, each once; none when the part is not there. @throws {HttpError} 400 */
+  /** Returns the distinct numbers of a comma-separated list; none without the part. @throws {HttpError} 400 */
   numbers(name: string, range: Range): number[] {
-    return this.list(name, (item) => numberIn(range, item), `whole numbers ${inWords(range)}`);
+    return this.list(name, (item) => numberIn(range, item), `whole numbers ${formatRange(range)}`);
   }
 
-  /** Whatever has commas between it; `read` gives undefined for what is not allowed. @throws {HttpError} 400 */
+  /**
+   * Returns the items of a comma-separated list; `read` returns undefined for an invalid item. @throws {HttpError} 400
+   */
   list<Item>(name: string, read: (item: string) => Item | undefined, allowed: string): Item[] {
     const items = new Set(this.value(name)?.split(','));
-    return [...items].map((item) => read(item) ?? this.#fail(name, `${allowed}, with commas between them`));
+    return [...items].map((item) => read(item) ?? this.#fail(name, `${allowed}, separated by commas`));
   }
 
-  /** The refusal of the value of a part. */
+  /** Returns the error for the value of a part. */
   refuse(name: string, allowed: string): HttpError {
     const value = this.value(name);
     const is = value === undefined ? 'missing' : `'${shown(value)}'`;
@@ -92,7 +95,7 @@ export class RuleText {
   }
 }
 
-/** A number in a range; undefined for anything else. */
+/** Parses a number in a range; undefined for anything else. */
 function numberIn({ first, last, signed = false }: Range, text: string): number | undefined {
   const [, sign, digits] = NUMBER.exec(text) ?? [];
   const size = Number(digits);
@@ -100,7 +103,7 @@ function numberIn({ first, last, signed = false }: Range, text: string): number 
   return sign === '-' ? -size : size;
 }
 
-function inWords({ first, last, signed }: Range): string {
+function formatRange({ first, last, signed }: Range): string {
   return `from ${first} to ${last}${signed ? ` or from -${last} to -${first}` : ''}`;
 }
 
@@ -118,13 +121,13 @@ const DAY = 86_400_000;
 const WEEKDAY = /^([+-]?\d{1,2})?([A-Z]{2})$/;
 const UNTIL = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})Z?)?$/;
 
-/** A weekday: 0 is Monday. With `nth`: only the so many-th of its month or year, from the end when negative. */
+/** A weekday; 0 is Monday. `nth` selects one of its month or year, from the end if negative. */
 interface Weekday {
   weekday: number;
   nth: number | undefined;
 }
 
-/** A recurrence rule that says the time of the day. Empty lists leave everything open. */
+/** A parsed recurrence rule with a time of day. Empty lists set no restriction. */
 export interface Rule {
   frequency: (typeof FREQUENCIES)[number];
   interval: number;
@@ -134,18 +137,18 @@ export interface Rule {
   yearDays: number[];
   weekNumbers: number[];
   positions: number[];
-  /** Milliseconds since midnight, in UTC. */
+  /** Milliseconds since midnight in UTC. */
   time: number;
   /** 0 is Monday. */
   weekStart: number;
   count: number | undefined;
-  /** The last instant that is not after UNTIL: a date means all of its day. */
+  /** The last instant allowed by UNTIL; a date includes the whole day. */
   until: number | undefined;
 }
 
 /**
- * What the text of a recurrence rule means. Strict: a rule that is not understood in all its parts would plan
- * recordings for the wrong days. @throws {HttpError} 400
+ * Parses a recurrence rule. Strict: a rule that is only partly understood would schedule recordings on wrong days.
+ * @throws {HttpError} 400
  */
 export function readRule(text: RuleText): Rule {
   const frequency = text.word('FREQ', FREQUENCIES);
@@ -165,10 +168,9 @@ export function readRule(text: RuleText): Rule {
     until: untilOf(text),
   };
   if (rule.weekdays.some(({ nth }) => nth !== undefined) && ['DAILY', 'WEEKLY'].includes(frequency)) {
-    throw text.refuse('BYDAY', `weekdays such as MO with FREQ=${frequency}, without numbers before them`);
+    throw text.refuse('BYDAY', `weekdays without numbers, such as MO, with FREQ=${frequency}`);
   }
-  if (rule.count !== undefined && rule.until !== undefined)
-    throw text.invalid('allowed is either COUNT or UNTIL, not both');
+  if (rule.count !== undefined && rule.until !== undefined) throw text.invalid('COUNT and UNTIL must not be combined');
   return rule;
 }
 
@@ -193,7 +195,7 @@ function untilOf(text: RuleText): Rule['until'] {
   const [, year, month, day, hour, minute, second] = UNTIL.exec(value) ?? [];
   const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second}`;
   const named = Date.parse(`${year}-${month}-${day}T${time}Z`);
-  // 30 February would become a day in March, and 24:00 the next day.
+  // Rejects dates that Date.parse would shift, such as 30 February or 24:00.
   const real = !Number.isNaN(named) && new Date(named).toISOString() === `${year}-${month}-${day}T${time}.000Z`;
   if (!real) throw text.refuse('UNTIL', 'a UTC datetime such as 20300131T090000Z, or a date such as 20300131');
   return hour === undefined ? named + DAY - 1 : named;

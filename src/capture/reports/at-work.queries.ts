@@ -6,48 +6,46 @@ import { recordedWithin } from '../schedules/timetable.queries.ts';
 import type { Period } from '../states/state.ts';
 import { FAILED_LATELY } from './failed.queries.ts';
 
-/** So long after its start nobody has to worry about a recording. */
+/** A recording without a report this long after its start is in trouble. */
 export const SILENT_SECONDS = 120;
 
-/** A capture agent at this moment. */
+/** The current activity of a capture agent. */
 export interface AgentAtWork {
   id: string;
   state: AgentState;
-  /** Since when it is in that state, as far as that is known. */
+  /** The start of the state, if known. */
   since: Date;
-  /** When it last reported; null when it never did. */
+  /** The time of the last report; null before the first report. */
   seenAt: Date | null;
-  /** Where it says that it can be reached; any text. */
+  /** The reported address; any text. */
   url: string;
-  /** An IANA name. */
+  /** An IANA time zone. */
   timeZone: string;
-  /** What it has to record now. */
+  /** The current recording. */
   current?: (Period & { title: string; trouble: CurrentTrouble | null }) | undefined;
-  /** What it has to record after that. */
+  /** The next recording. */
   next?: (Period & { title: string }) | undefined;
-  /** How many of its recordings failed lately. */
+  /** The number of recently failed recordings. */
   failed: number;
-  /** Whether somebody ought to look after it now. */
   isInTrouble: boolean;
 }
 
-/** It never began to record, or it did and is silent since. */
+/** The recording never started, or the agent stopped reporting. */
 type CurrentTrouble = 'not begun' | 'lost';
 
-/** Some of the agents. */
+/** A selection of agents. */
 export interface AgentsAtWork {
-  /** How many there are. */
   count: number;
-  /** How many of them somebody ought to look after now. */
+  /** The number of agents that need attention now. */
   inTrouble: number;
-  /** Those in trouble first: that should record and do not, with an error, silent; then with failures; by name. */
+  /** Sorted: agents with a recording in trouble, in an error state, offline, with recent failures; then by name. */
   agents: AgentAtWork[];
 }
 
-/** Which agents: the one of this name, or all with a text in theirs, in capitals or small letters. */
-export type WhichAgents = { id: string } | { search: string };
+/** Selects one agent by name, or all whose name contains a text in any case. */
+type WhichAgents = { id: string } | { search: string };
 
-/** Capture agents, and what they have to do now and next. @param most how many to tell of one by one */
+/** Returns agents with their current and next recordings. @param most the maximum length of the list */
 export async function agentsAtWork(db: Queryable, which: WhichAgents, most: number): Promise<AgentsAtWork> {
   const isMeant = 'id' in which ? sql`id = ${which.id}` : sql`strpos(lower(id), lower(${which.search}::text)) > 0`;
   const now = sql`tstzrange(now(), now(), '[]')`;
@@ -79,8 +77,8 @@ export async function agentsAtWork(db: Queryable, which: WhichAgents, most: numb
       SELECT *, count(*) OVER () AS count, count(*) FILTER (WHERE rank < 3) OVER () AS in_trouble FROM judged
       ORDER BY rank, lower(id), id LIMIT ${most}
     )
-    SELECT shown.*, current.title, next.title AS next_title, next.technical_start AS next_start,
-      next.technical_end AS next_end
+    SELECT shown.*, seen_at AS "seenAt", time_zone AS "timeZone", rank < 3 AS "isInTrouble", current.title,
+      next.title AS next_title, next.technical_start AS next_start, next.technical_end AS next_end
     FROM shown
     LEFT JOIN LATERAL (SELECT title FROM events WHERE id = shown.event_id LIMIT 1) AS current ON true
     LEFT JOIN LATERAL (
@@ -92,15 +90,7 @@ export async function agentsAtWork(db: Queryable, which: WhichAgents, most: numb
   return { count, inTrouble, agents: rows.map(agentOf) };
 }
 
-interface Row {
-  id: string;
-  url: string;
-  time_zone: string;
-  seen_at: Date | null;
-  state: AgentState;
-  since: Date;
-  failed: number;
-  rank: number;
+interface Row extends Omit<AgentAtWork, 'current' | 'next'> {
   trouble: CurrentTrouble | null;
   start_date: Date | null;
   end_date: Date | null;
@@ -113,19 +103,11 @@ interface Row {
 }
 
 function agentOf(row: Row): AgentAtWork {
+  const { id, state, since, seenAt, url, timeZone, failed, isInTrouble } = row;
   const current = periodOf(row.title, row.start_date, row.end_date);
-  return {
-    id: row.id,
-    state: row.state,
-    since: row.since,
-    seenAt: row.seen_at,
-    url: row.url,
-    timeZone: row.time_zone,
-    current: current && { ...current, trouble: row.trouble },
-    next: periodOf(row.next_title, row.next_start, row.next_end),
-    failed: row.failed,
-    isInTrouble: row.rank < 3,
-  };
+  const next = periodOf(row.next_title, row.next_start, row.next_end);
+  const agent = { id, state, since, seenAt, url, timeZone, failed, isInTrouble };
+  return { ...agent, current: current && { ...current, trouble: row.trouble }, next };
 }
 
 function periodOf(title: string | null, start: Date | null, end: Date | null) {

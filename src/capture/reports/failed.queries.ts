@@ -4,37 +4,35 @@ import type { Period, RecordingState } from '../states/state.ts';
 
 const LATELY_DAYS = 7;
 
-/** When a recording came into its state; what had none of that failed when it was over. */
+/** The start of a recording's state; a recording without any report failed at its end. */
 const SINCE = sql<Date>`coalesce(schedules.recording_state_since, schedules.end_date)`;
 
-/** A condition on schedules, as their index of failures has it: the recording failed within the last week. */
+/** A condition on schedules, equal to their index of failures: the recording failed within the last week. */
 export const FAILED_LATELY = sql<boolean>`schedules.recording_state LIKE '%\\_error'
   AND ${SINCE} > now() - make_interval(days => ${LATELY_DAYS})`;
 
-/** A recording that is not as it should be, or not here yet. */
+/** A recording that failed or is not uploaded yet. */
 export interface RecordingOfAgent extends Period {
   eventId: string;
   title: string;
   agentId: string;
-  /** What the agent says of where it can be reached; any text. */
+  /** The agent's reported address; any text. */
   url: string;
-  /** The agent's; an IANA name. */
+  /** The agent's IANA time zone. */
   timeZone: string;
   state: RecordingState;
   since: Date;
 }
 
-/** A recording that failed. */
 export interface FailedRecording extends RecordingOfAgent {
-  /** Whether its agent never said a word of it. */
+  /** True if the agent never reported the recording. */
   isMissed: boolean;
 }
 
 /**
- * Recordings that failed within the last week and for which nothing has come, the last one first.
+ * Returns recordings that failed within the last week and were not delivered, the latest first.
  *
- * @param options.agentId of this agent alone
- * @param options.graceMs how long after its end a recording counts as missed
+ * @param options.graceMs the time after its end at which a recording counts as missed
  */
 export async function failedRecordings(
   db: Queryable,
@@ -53,7 +51,7 @@ export async function failedRecordings(
   return rows;
 }
 
-/** Recordings that their agents are uploading, as they say: the one that was recorded last first. */
+/** Returns recordings that agents report to be uploading, the latest first. */
 export async function uploadingRecordings(
   db: Queryable,
   { agentId, most }: { agentId?: string | undefined; most: number },

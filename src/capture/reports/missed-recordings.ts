@@ -5,18 +5,16 @@ import { inTransaction } from '#platform/database/retry.ts';
 import { assertMove } from '#processing/states.ts';
 import { hasMedia, RECORDING_MOVES, type RecordingState } from '../states/state.ts';
 
-/** What a recording counts as that never came. */
+/** The state of a recording that was never delivered. */
 const MISSED: RecordingState = 'capture_error';
 const BATCH = 500;
 
 /**
- * Marks scheduled events whose recording never came: over for longer than the grace period, as are their last changes,
- * and nothing known of a recording. They can still be moved, and a recording that comes late is taken.
+ * Marks scheduled events whose recording never came: end and last change are older than the grace period, and nothing
+ * is known of the recording. Such events can still be moved, and a late recording is accepted. Skips locked events and
+ * schedules, for example while a recording arrives; a later run marks them.
  *
- * Events and schedules that somebody else has locked, such as for a recording that is just coming in, are left for the
- * next time.
- *
- * @returns how many there were
+ * @returns the number of marked events
  */
 export async function markMissedRecordings(database: Database, graceMs: number): Promise<number> {
   let marked = 0;
@@ -27,11 +25,11 @@ export async function markMissedRecordings(database: Database, graceMs: number):
   }
 }
 
-/** Marks some of them. @returns how many; `BATCH` when there may be more */
+/** Marks one batch. @returns the number of marked events; `BATCH` if more may exist */
 export async function markMissedBatch(trx: Transaction, graceMs: number): Promise<number> {
   assertMove(RECORDING_MOVES, '', MISSED);
   const past = sql`now() - make_interval(secs => ${graceMs / 1000})`;
-  // The empty state is no parameter: the plan needs to see that the index of awaited recordings has all of them.
+  // The empty state is a literal, so that the planner can use the partial index of awaited recordings.
   const { rows } = await sql<{ eventId: string }>`
     WITH missed AS (
       SELECT schedules.event_id FROM schedules JOIN events ON events.id = schedules.event_id
@@ -43,9 +41,7 @@ export async function markMissedBatch(trx: Transaction, graceMs: number): Promis
     UPDATE schedules SET recording_state = ${MISSED} FROM missed
     WHERE schedules.event_id = missed.event_id RETURNING schedules.event_id AS "eventId"`.execute(trx);
   const data = { recording: MISSED, missed: true };
-  await recordChanges(
-    trx,
-    rows.map(({ eventId }) => ({ kind: 'event.recording', eventId, data })),
-  );
+  const changes = rows.map(({ eventId }) => ({ kind: 'event.recording' as const, eventId, data }));
+  await recordChanges(trx, changes);
   return rows.length;
 }

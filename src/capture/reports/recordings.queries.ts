@@ -1,17 +1,17 @@
 import type { Queryable } from '#platform/database/kysely.ts';
 
-/** More nobody reads at once; the latest ones are those that something happens to. */
+/** The list holds the recordings that start last. */
 const MOST = 1000;
 
-/** A scheduled event whose agent has said something of it. */
+/** A scheduled event with the last state its agent reported. */
 export interface ReportedRecording {
   id: string;
   state: string;
-  /** Since when it is in this state. */
+  /** The start of the state. */
   since: Date | null;
 }
 
-/** Recordings of which something is known, those that are the latest to start first. */
+/** Returns the reported recordings, the latest start first. */
 export function reportedRecordings(db: Queryable): Promise<ReportedRecording[]> {
   return selectRecordings(db)
     .where('recording_state', '<>', '')
@@ -21,7 +21,6 @@ export function reportedRecordings(db: Queryable): Promise<ReportedRecording[]> 
     .execute();
 }
 
-/** The recording of a scheduled event. */
 export function findRecording(db: Queryable, eventId: string): Promise<ReportedRecording | undefined> {
   return selectRecordings(db).where('event_id', '=', eventId).executeTakeFirst();
 }

@@ -7,24 +7,22 @@ import { IllegalMove } from '#processing/states.ts';
 import { advanceRecording } from '../schedules/write-schedules.ts';
 import type { RecordingState } from '../states/state.ts';
 
-export const RECORDING_MISSING = refusal(
-  404,
-  (id: string) => `There is no scheduled event with the identifier '${id}'.`,
-  ['0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21'],
-);
+export const RECORDING_MISSING = refusal(404, (id: string) => `No scheduled event has the identifier '${id}'.`, [
+  '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21',
+]);
 
-/** No agent begins earlier than that whose clock is right. */
+/** An agent that reports earlier before the start probably has a wrong clock. */
 const EARLY_MS = 3_600_000;
 
-/** What an agent says of a recording; `unknown` says nothing, and empty takes back what was said. */
-export type ReportedState = RecordingState | 'unknown';
+/** A reported state; `unknown` has no effect, and the empty state resets the recording. */
+type ReportedState = RecordingState | 'unknown';
 
 /**
- * Writes down how far a recording is. What cannot follow what is known already (agents repeat themselves, and some record
- * twice) changes nothing but the log.
+ * Stores the reported state of a recording. Agents repeat reports, and some record twice: an illegal move is only
+ * logged.
  *
- * @returns whether that changed anything
- * @throws {HttpError} 404 for an event that is not scheduled, 403 for one of another agent
+ * @returns true if the state has changed
+ * @throws {HttpError} 404 for an event that is not scheduled, 403 for another agent's event
  */
 export async function reportRecording(
   database: Database,
@@ -33,7 +31,7 @@ export async function reportRecording(
   { principal, log }: { principal: Principal; log: Logger },
 ): Promise<boolean> {
   return inTransaction(database, async (trx) => {
-    // In the order in which all lock: event, agent, schedule.
+    // The global lock order: event, agent, schedule.
     const event = await trx
       .selectFrom('events')
       .select(['agent_id', 'recording_state', 'start_date'])
@@ -45,7 +43,7 @@ export async function reportRecording(
     requireOwnAgent(principal, event.agent_id);
     const facts = { eventId, agent: event.agent_id, from: event.recording_state, to: state };
     if (state === 'unknown' || state === event.recording_state) {
-      log.info(facts, 'an agent has said of a recording what was known');
+      log.info(facts, 'agent repeated the state of a recording');
       return false;
     }
     try {
@@ -53,16 +51,13 @@ export async function reportRecording(
       await advanceRecording(trx, eventId, from, state === '' ? { kind: 'moved' } : { kind: 'reported', state });
     } catch (error) {
       if (!(error instanceof IllegalMove)) throw error;
-      log.info(facts, 'an agent has said of a recording what cannot be any more; nothing has changed');
+      log.info(facts, 'ignored an illegal state change that an agent reported for a recording');
       return false;
     }
     if (event.start_date.getTime() - Date.now() > EARLY_MS) {
       const start = event.start_date.toISOString();
-      log.warn(
-        { ...facts, start },
-        "an agent has reported a recording long before its time; is the agent's clock right?",
-      );
-    } else log.info(facts, 'an agent has reported a recording');
+      log.warn({ ...facts, start }, "agent reported a recording long before its start; check the agent's clock");
+    } else log.info(facts, 'agent reported the state of a recording');
     return true;
   });
 }

@@ -6,15 +6,15 @@ import { CONFLICTS } from './examples.ts';
 import { conflictJson } from './json.ts';
 import { Conflicts } from './scheduling.schemas.ts';
 
-/** What is in the way of a recording. */
+/** The 409 response of a scheduling request. */
 export const CONFLICT: Answer = {
-  description: 'The agent records something else then.',
+  description: 'The agent has another recording at that time.',
   body: Conflicts,
   example: CONFLICTS,
 };
 
 /**
- * Answers a request whose recordings conflict with others: the one refusal that is not a sentence (contract 2.11).
+ * Returns the 409 response for schedule conflicts, the only error that is not a sentence (contract 2.11).
  *
  * @throws every other error
  */

@@ -4,20 +4,20 @@ import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction, Outdated } from '#platform/database/retry.ts';
 import type { Period } from '../states/state.ts';
-import { Overlap, type TimeClaim } from './write-schedules.ts';
+import { ScheduleOverlap, type TimeClaim } from './write-schedules.ts';
 
-/** A recording that stands in the way of another. */
+/** A recording that conflicts with another. */
 export interface Conflict extends Period {
-  /** Empty when the event is not for the caller to see. */
+  /** Empty if the caller may not read the event. */
   title: string;
 }
 
-/** What a client wants to have recorded conflicts with these: chronological, at least one. */
+/** A recording conflicts with at least one other; the conflicts are in chronological order. */
 export class ScheduleConflict extends Error {
   override name = 'ScheduleConflict';
   readonly conflicts: readonly Conflict[];
   constructor(conflicts: readonly Conflict[]) {
-    super(`There are ${conflicts.length} conflicts with other recordings.`);
+    super(`The schedule has ${conflicts.length} conflicts.`);
     this.conflicts = conflicts;
   }
 }
@@ -25,8 +25,8 @@ export class ScheduleConflict extends Error {
 const ATTEMPTS = 10;
 
 /**
- * Runs a transaction that schedules recordings. Whether they conflict with others is for the database to say; what they
- * conflict with is looked up then, and when that is gone by then, they are tried again.
+ * Runs a transaction that schedules recordings. A constraint of the database detects conflicts, which are then looked
+ * up; if none exists any more, the transaction runs again.
  *
  * @throws {ScheduleConflict}
  */
@@ -39,15 +39,15 @@ export async function explainingConflicts<T>(
     try {
       return await inTransaction(database, work);
     } catch (error) {
-      if (!(error instanceof Overlap)) throw error;
+      if (!(error instanceof ScheduleOverlap)) throw error;
       const conflicts = await conflictsWith(database, principal, error.claim);
       if (conflicts.length > 0) throw new ScheduleConflict(conflicts);
-      if (attempt === ATTEMPTS) throw new Outdated('What stands in the way keeps changing.', { cause: error });
+      if (attempt === ATTEMPTS) throw new Outdated('The conflicting recordings keep changing.', { cause: error });
     }
   }
 }
 
-/** What a claim conflicts with: recordings of others, and those of its own that overlap one another. */
+/** Returns the conflicts of a claim, with other recordings and within itself. */
 export async function conflictsWith(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
   const conflicts = [...overlapsWithin(claim), ...(await conflictsWithOthers(db, principal, claim))];
   return conflicts.sort((a, b) => a.start.getTime() - b.start.getTime() || a.end.getTime() - b.end.getTime());
@@ -66,7 +66,7 @@ function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
 
 async function conflictsWithOthers(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
   const { agentId, gapMs, occurrences } = claim;
-  // All that is wanted as one multirange: joined with many periods, every schedule of the agent would be read.
+  // A single multirange: a join with many periods would read every schedule of the agent.
   const { rows } = await sql<Conflict>`
     WITH wanted AS (
       SELECT range_agg(tstzrange(start_date, end_date + make_interval(secs => ${gapMs / 1000}))) AS occupied

@@ -3,8 +3,8 @@ import type { Schedule } from '../states/state.ts';
 import type { Conflict } from './conflicts.ts';
 
 /**
- * Scheduling information as the API shows it (contract 4.5); without inputs when there are none. Times have milliseconds
- * when they are not whole seconds, so that what was read may be written back.
+ * Returns scheduling information for the API (contract 4.5), without empty `inputs`. Times have milliseconds unless
+ * they are zero, so that clients can write back what they read.
  */
 export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
   return {
@@ -15,12 +15,12 @@ export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
   };
 }
 
-/** What stands in the way of a recording, as the API shows it (contract 2.11). */
+/** Returns a conflict for the API (contract 2.11). */
 export function conflictJson({ start, end, title }: Conflict) {
   return { start: formatExactly(start), end: formatExactly(end), title };
 }
 
-/** A moment in the contract's form, with milliseconds when it is not a whole second. */
+/** Formats a time, with milliseconds unless they are zero. */
 function formatExactly(date: Date): string {
   return date.getUTCMilliseconds() === 0 ? formatInstant(date) : date.toISOString();
 }

@@ -5,20 +5,20 @@ import { MOMENT, NO_END, RULE_INCOMPLETE, TWO_ENDS, UNPARSABLE_SCHEDULING } from
 import type { Period } from '../states/state.ts';
 import { LONGEST_MS, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
 
-/** What a client asks for in the part `scheduling` of a new event. */
+/** The parsed field `scheduling` of a new event. */
 export interface NewScheduling {
   agentId: string;
   inputs: string[];
-  /** With a rule, the period in which recordings start. */
+  /** With a rule, the period of the start times. */
   start: Date;
   end: Date;
-  /** Of each recording. */
+  /** The duration of each recording. */
   durationMs: number;
-  /** As it was sent; to be read by `occurrencesOf`. */
+  /** The unparsed rule, for `occurrencesOf`. */
   rrule: string | undefined;
 }
 
-/** What a client wants to change about a schedule; exactly one of `end` and `durationMs` is there. */
+/** A change of a schedule, with either `end` or `durationMs`. */
 export interface SchedulingChange {
   agentId?: string;
   start?: Date;
@@ -28,17 +28,16 @@ export interface SchedulingChange {
 }
 
 /**
- * Reads the part `scheduling` of a new event. What is null or empty counts as left out, but for `start` and `end`.
- * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5)
+ * Parses the field `scheduling` of a new event. Null and empty values are ignored, except for `start` and `end`.
+ *
+ * @throws {HttpError} 400 (compatibility 3.5)
  */
 export function parseNewScheduling(text: string): NewScheduling {
   const sent = filledFields(text, UNPARSABLE_SCHEDULING);
   const { start, end, duration, inputs = [], rrule } = read(NewTimes, sent);
-  if (rrule !== undefined && !(start && end && duration)) {
-    throw RULE_INCOMPLETE();
-  }
+  if (rrule !== undefined && !(start && end && duration)) throw RULE_INCOMPLETE();
   if (rrule === undefined) requireOneEnd(end, duration);
-  if (!start) throw badRequest(`'start' must be specified; allowed is ${MOMENT}`);
+  if (!start) throw badRequest(`'start' must be specified as ${MOMENT}`);
   const period = { start, end: end ?? after(start, duration ?? 0) };
   requireOrder(period);
   const durationMs = duration ?? lengthOf(period);
@@ -47,10 +46,10 @@ export function parseNewScheduling(text: string): NewScheduling {
 }
 
 /**
- * Reads what to change about a schedule. What is null or empty counts as left out, but for `start` and `end`.
+ * Parses a change of a schedule. Null and empty values are ignored, except for `start` and `end`.
  *
- * @param unreadable what to say of a text that is no JSON object
- * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5 and 3.12)
+ * @param unreadable the error for text that is not a JSON object
+ * @throws {HttpError} 400 (compatibility 3.5 and 3.12)
  */
 export function parseSchedulingChange(text: string, unreadable: Refusal): SchedulingChange {
   const sent = filledFields(text, unreadable);
@@ -67,8 +66,9 @@ export function parseSchedulingChange(text: string, unreadable: Refusal): Schedu
 }
 
 /**
- * When a changed recording takes place; a duration counts from its start, be that new or not.
- * @throws {HttpError} 400 when it would end before that, or be too long
+ * Returns the period of a changed recording; a duration counts from its start.
+ *
+ * @throws {HttpError} 400 if it ends before its start, or is too long
  */
 export function periodOf({ start: from, end, durationMs }: SchedulingChange, current: Period): Period {
   const start = from ?? current.start;
@@ -78,14 +78,14 @@ export function periodOf({ start: from, end, durationMs }: SchedulingChange, cur
   return period;
 }
 
-/** The agent is looked at last. */
+/** The agent is validated last. */
 const NewTimes = NewFields.omit({ agent_id: true }).partial({ start: true });
 const ChangedTimes = SchedulingUpdate.omit({ agent_id: true });
 
-/** A client that sends these empty has lost a time; recording at another would be worse than a refusal. */
+/** An empty time is an error of the client; ignoring it would record at a wrong time. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['start', 'end']);
 
-/** The fields that hold anything. @throws {HttpError} 400 */
+/** Returns the non-empty fields. @throws {HttpError} 400 */
 function filledFields(text: string, unreadable: Refusal): Record<string, unknown> {
   const json = jsonOf(text);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unreadable();
@@ -116,15 +116,13 @@ function requireOneEnd(end: Date | undefined, duration: number | undefined): voi
 function requireOrder({ start, end }: Period): void {
   if (end > start) return;
   throw badRequest(
-    `The value of 'end' is ${end.toISOString()}; allowed is a time after 'start', which is ${start.toISOString()}`,
+    `The value of 'end' is ${end.toISOString()}; it must be after 'start', which is ${start.toISOString()}`,
   );
 }
 
 function requireLength(durationMs: number): void {
   if (durationMs <= LONGEST_MS) return;
-  throw badRequest(
-    `Between 'start' and 'end' are ${durationMs} milliseconds; allowed are at most ${LONGEST_MS} for one recording`,
-  );
+  throw badRequest(`The recording takes ${durationMs} milliseconds; the maximum is ${LONGEST_MS}`);
 }
 
 function after(start: Date, durationMs: number): Date {

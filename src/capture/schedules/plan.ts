@@ -5,21 +5,20 @@ import { PERIODS_OVERLAP } from '../states/refusals.ts';
 import type { Period } from '../states/state.ts';
 import { parseNewScheduling } from './parse.ts';
 
-/** What an agent is to record for new events. */
+/** The recordings of new events on an agent. */
 export interface RecordingPlan {
   agentId: string;
   inputs: string[];
-  /** One for each event; chronological, at least one. */
+  /** One period per event, in chronological order; at least one. */
   periods: Period[];
-  /** Whether a recurrence rule gave them. */
+  /** True if a recurrence rule produced the periods. */
   recurring: boolean;
 }
 
 /**
- * Reads the part `scheduling` of new events.
+ * Parses the field `scheduling` and expands its recurrence rule.
  *
- * @param options.maxOccurrences how many events a recurrence rule may give
- * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5)
+ * @throws {HttpError} 400 (compatibility 3.5)
  */
 export async function planRecordings(
   text: string,

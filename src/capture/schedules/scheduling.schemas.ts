@@ -3,38 +3,37 @@ import { parseDateTime } from '#metadata/time.ts';
 import { isName, MAX_NAME, quoted } from '../agents/names.ts';
 import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../states/refusals.ts';
 
-/** How long one recording may take: 30 days. */
+/** The maximum duration of a recording: 30 days. */
 export const LONGEST_MS = 30 * 86_400_000;
 export const MOST_INPUTS = 100;
 
-/** A moment in UTC, with milliseconds when it is not a whole second. */
 const ExactInstant = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/)
   .meta({
     id: 'ExactInstant',
-    description: 'A moment in UTC, with milliseconds when it is not a whole second.',
+    description: 'A time in UTC, with milliseconds unless they are zero.',
     format: 'date-time',
   });
 
-/** What is scheduled, as it is answered; without `inputs` when there are none. */
+/** The schedule of an event, without empty `inputs`. */
 export const Scheduling = z
   .object({
     agent_id: z.string().describe('The capture agent that records.'),
     start: ExactInstant,
     end: ExactInstant,
-    inputs: z.array(z.string()).optional().describe('Inputs of the agent that it is to record.'),
+    inputs: z.array(z.string()).optional().describe('The inputs of the agent to record.'),
   })
   .meta({ id: 'Scheduling' });
 
-/** Recordings of the same agent that stand in the way. */
+/** Conflicting recordings on the same agent. */
 export const Conflicts = z
   .array(
     z
       .object({
         start: ExactInstant,
         end: ExactInstant,
-        title: z.string().describe('Empty when the event is not for the account to see.'),
+        title: z.string().describe('Empty if the account may not read the event.'),
       })
       .meta({ id: 'Conflict' }),
   )
@@ -45,63 +44,57 @@ const Milliseconds = z
   .min(1, { error: refuseDuration })
   .max(LONGEST_MS, { error: refuseDuration });
 
-/** The fields that say when, and of which inputs; a change takes the same. */
+const MillisecondsText = z
+  .string()
+  .trim()
+  .regex(/^\d{1,10}$/)
+  .transform(Number)
+  .pipe(Milliseconds);
+
+/** The fields for time and inputs, in new schedules and changes. */
 const FIELDS = {
-  start: moment('start').describe('When it starts, in UTC; of a rule, when its period does.'),
-  end: moment('end').optional().describe('When it ends, in UTC, or else `duration`; of a rule, when its period does.'),
+  start: moment('start').describe('The start in UTC; with a rule, the start of its period.'),
+  end: moment('end').optional().describe('The end in UTC, or use `duration`; with a rule, the end of its period.'),
   duration: z
-    .union(
-      [
-        Milliseconds,
-        z
-          .string()
-          .trim()
-          .regex(/^\d{1,10}$/)
-          .transform(Number)
-          .pipe(Milliseconds),
-      ],
-      {
-        error: refuseDuration,
-      },
-    )
+    .union([Milliseconds, MillisecondsText], { error: refuseDuration })
     .optional()
-    .describe('In milliseconds. A rule needs it beside `end`.'),
+    .describe('The duration in milliseconds. With a rule, required in addition to `end`.'),
   inputs: z
     .array(name(refuseInputs), { error: refuseInputs })
     .max(MOST_INPUTS, { error: refuseInputs })
     .optional()
-    .describe('Inputs of the agent that it is to record.'),
+    .describe('The inputs of the agent to record.'),
 };
 
-/** What is to become of a schedule, as it is sent: what is left out stays, but for the end. */
+/** A change of a schedule; omitted fields stay unchanged, except for the end. */
 export const SchedulingUpdate = z
   .object({
-    agent_id: name(refuseAgent).optional().describe('The capture agent that is to record.'),
+    agent_id: name(refuseAgent).optional().describe('The capture agent that records.'),
     ...FIELDS,
-    start: FIELDS.start.optional().describe('When it starts, in UTC.'),
-    duration: FIELDS.duration.describe('In milliseconds; or else `end`.'),
-    end: FIELDS.end.describe('When it ends, in UTC; or else `duration`.'),
+    start: FIELDS.start.optional().describe('The start in UTC.'),
+    duration: FIELDS.duration.describe('The duration in milliseconds, or use `end`.'),
+    end: FIELDS.end.describe('The end in UTC, or use `duration`.'),
   })
   .meta({ id: 'SchedulingUpdate' });
 
-/** What is to be recorded for a new event or, with a rule, for many, as it is sent. */
+/** The schedule of a new event or, with a rule, of many events. */
 export const NewScheduling = z
   .object({
-    agent_id: name(refuseAgent).describe('The capture agent that is to record; becomes known by that.'),
+    agent_id: name(refuseAgent).describe('The capture agent that records. An unknown agent is registered.'),
     ...FIELDS,
     rrule: z
       .string({
-        error: "Invalid RRule: the value of 'rrule' is no text; allowed is a recurrence rule by RFC 5545",
+        error: "Invalid RRule: the value of 'rrule' must be a recurrence rule of RFC 5545",
       })
       .optional()
       .describe(
-        'When recordings start within the period, by RFC 5545. It names one hour and one minute, in UTC as of the first day; over daylight-saving changes recordings keep to the clock of the agent.',
+        'The recurrence rule of RFC 5545 for start times in the period, with one hour and one minute in UTC as of the first day. Recordings keep the local time of the agent across daylight-saving changes.',
       )
       .meta({ examples: ['FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=8;BYMINUTE=15'] }),
   })
   .meta({ id: 'NewScheduling' });
 
-/** An instant; the database and the contract could hold others, people hardly mean them. */
+/** A time in a plausible year. */
 function moment(field: 'start' | 'end') {
   const error = ({ input }: { input?: unknown }) => UNPARSABLE_DATE.sentence(field, input);
   return z
@@ -121,11 +114,11 @@ function name(error: (issue: { input?: unknown }) => string) {
 }
 
 function refuseDuration({ input }: { input?: unknown }): string {
-  return `Invalid format of field 'duration': the value is ${quoted(input)}; allowed is a whole number of milliseconds from 1 to ${LONGEST_MS}`;
+  return `Invalid format of field 'duration': the value is ${quoted(input)}; it must be a whole number of milliseconds from 1 to ${LONGEST_MS}`;
 }
 
 function refuseInputs(): string {
-  return `Unable to parse the field 'inputs'; allowed is a list of up to ${MOST_INPUTS} names with 1 to ${MAX_NAME} characters, not all blank and none of them a control character`;
+  return `Unable to parse the field 'inputs'; it must be a list of at most ${MOST_INPUTS} names with 1 to ${MAX_NAME} characters, not only blanks and no control characters`;
 }
 
 function refuseAgent({ input }: { input?: unknown }): string {

@@ -3,28 +3,28 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '#publications/model.ts';
 import type { Period, RecordingState } from '../states/state.ts';
 
-/** The time of an agent that somebody wants to look at. */
+/** A period of an agent. */
 export interface TimeOfAgent extends Period {
   agentId: string;
 }
 
-/** What an agent is to record, or has recorded, and what became of it. */
+/** A scheduled or past recording of an agent, with its result. */
 export interface PlannedRecording extends Period {
   eventId: string;
   agentId: string;
   title: string;
-  /** The technical status of the event without its prefix, such as `SCHEDULED`. */
+  /** The status of the event without its prefix, such as `SCHEDULED`. */
   status: string;
   recordingState: RecordingState;
-  /** Where it is to be seen; null when it is not. */
+  /** The publication; null if the event is not published. */
   publicationId: string | null;
 }
 
 /**
- * What agents record within periods: by agent and start, those as well that reach in from outside. An agent's recordings
- * are looked up by its time, however many it has at other times.
+ * Returns the recordings of agents that overlap periods, by agent and start. The lookup uses the index of time, however
+ * many recordings the agent has.
  *
- * @param most of each agent; those that begin first
+ * @param most the maximum number per agent; the earliest
  */
 export async function timetable(
   db: Queryable,
@@ -55,8 +55,8 @@ export async function timetable(
 }
 
 /**
- * A query for the identifiers of events whose claims on the agent touch the period, and a few more whose gap does. Both
- * of its parts have an index of time: what several share belongs to none of them alone.
+ * Returns a query for the events whose claims on the agent overlap a period, and a few whose gap does. Both parts use
+ * an index of time; an index on the shared column would not be used.
  */
 export function recordedWithin(agentId: Expression<unknown>, period: Expression<unknown>) {
   return sql<{ event_id: string }>`

@@ -11,21 +11,21 @@ import {
   stateAfter,
 } from '../states/state.ts';
 
-/** The time that somebody wants of an agent. */
+/** A request for time of an agent. */
 export interface TimeClaim {
   agentId: string;
-  /** What has to lie between two recordings, in milliseconds. */
+  /** The required time between two recordings, in milliseconds. */
   gapMs: number;
   /** Chronological. */
   occurrences: readonly Occurrence[];
 }
 
-/** The database refused a claim: somebody has the time already, or the claim overlaps itself. The transaction is over. */
-export class Overlap extends Error {
-  override name = 'Overlap';
+/** The database rejected a claim: it overlaps another recording, or itself. The transaction is aborted. */
+export class ScheduleOverlap extends Error {
+  override name = 'ScheduleOverlap';
   readonly claim: TimeClaim;
   constructor(claim: TimeClaim, cause: unknown) {
-    super(`Something else is to be recorded on '${claim.agentId}'.`, { cause });
+    super(`The recording overlaps another recording on '${claim.agentId}'.`, { cause });
     this.claim = claim;
   }
 }
@@ -39,33 +39,31 @@ export interface NewSchedules {
   /** Chronological. */
   occurrences: readonly Occurrence[];
   processing: Processing;
-  /** What has to lie between two recordings of the agent, in milliseconds. */
   gapMs: number;
-  /** None of which anything is known, unless given. */
+  /** The initial state, empty by default. */
   recordingState?: RecordingState | undefined;
 }
 
-/** Runs a statement that schedules. @throws {Overlap} when the constraint of the table refuses the claim */
-export async function refusingOverlaps<T>(claim: TimeClaim, statement: () => Promise<T>): Promise<T> {
+/** Runs a statement that schedules. @throws {ScheduleOverlap} if the constraint of the table rejects the claim */
+export async function translateOverlapError<T>(claim: TimeClaim, statement: () => Promise<T>): Promise<T> {
   try {
     return await statement();
   } catch (error) {
     const overlaps = error instanceof Error && 'code' in error && error.code === EXCLUSION_VIOLATION;
-    throw overlaps ? new Overlap(claim, error) : error;
+    throw overlaps ? new ScheduleOverlap(claim, error) : error;
   }
 }
 
 /**
- * Locks capture agents until the transaction ends, and makes those known that nobody knows yet. What is scheduled on one
- * agent is thereby decided one after the other, and many requests for the same time do not wait for each other in
- * circles; that no two recordings overlap is up to the constraint of the table alone.
+ * Locks capture agents until the transaction ends, and registers unknown ones. So requests on one agent run one after
+ * another and cannot deadlock; the constraint of the table alone prevents overlaps.
  *
- * @param agentId who is to record
- * @param former who was to, where that is another one: it may have been forgotten since
+ * @param agentId the agent that records
+ * @param former the previous agent, if it differs; it may have been removed since
  */
 async function lockAgents(trx: Transaction, agentId: string, former = agentId): Promise<void> {
   const ids = [agentId, former];
-  // Those that are new come first, in order: whoever waits for one of them holds none that is older.
+  // Inserts new agents first, in order, so that a transaction that waits for one of them holds no older lock.
   await sql`
     INSERT INTO capture_agents (id) SELECT DISTINCT id FROM unnest(${ids}::text[]) AS wanted (id)
     WHERE NOT EXISTS (SELECT FROM capture_agents AS known WHERE known.id = wanted.id)
@@ -85,24 +83,21 @@ async function lockAgents(trx: Transaction, agentId: string, former = agentId): 
     .execute();
 }
 
-/**
- * Locks the agent of a locked event that is about to be deleted: agents are locked before schedules, and without this the
- * deletion would come to the agent last.
- */
+/** Locks the agent of a locked event before its deletion, as agents are locked before schedules. */
 export async function lockAgentOf(trx: Transaction, eventId: string): Promise<void> {
   await sql`SELECT FROM capture_agents WHERE id = (SELECT agent_id FROM events WHERE id = ${eventId})
     FOR NO KEY UPDATE`.execute(trx);
 }
 
 /**
- * Writes schedules, of events that the same transaction writes after them.
+ * Inserts schedules; the same transaction inserts their events afterwards.
  *
- * @throws {Overlap} when one overlaps what the agent is to record already, or another of them
+ * @throws {ScheduleOverlap} if a recording overlaps another one of the agent
  */
 export async function insertSchedules(trx: Transaction, schedules: NewSchedules): Promise<void> {
   const { agentId, inputs, occurrences, processing, gapMs, recordingState = '' } = schedules;
   await lockAgents(trx, agentId);
-  await refusingOverlaps({ agentId, gapMs, occurrences }, () =>
+  await translateOverlapError({ agentId, gapMs, occurrences }, () =>
     sql`
       INSERT INTO schedules (event_id, start_date, end_date, agent_id, gap_ms, inputs, workflow, configuration,
         recording_state, recording_state_since)
@@ -116,28 +111,27 @@ export async function insertSchedules(trx: Transaction, schedules: NewSchedules)
   );
 }
 
-/** What is to become of the schedule of a locked event; what is not given stays. */
+/** A change of the schedule of a locked event; omitted fields stay unchanged. */
 export interface ScheduleChange {
-  /** As it is. */
+  /** The current schedule. */
   from: Schedule;
-  /** Another time, agent or inputs. */
+  /** The new time, agent or inputs. */
   to?: Schedule | undefined;
-  /** What is done with the recording once it comes. */
+  /** The new workflow for the recording. */
   processing?: Processing | undefined;
-  /** By `stateAfter`. */
+  /** The result of `stateAfter`. */
   recordingState?: RecordingState | undefined;
-  /** Of the event. */
+  /** The title of the event. */
   title: string;
-  /** What has to lie between two recordings of the agent, in milliseconds. */
   gapMs: number;
-  /** Whether it may overlap what the agent is to record already. */
+  /** True if it may overlap other recordings of the agent. */
   allowConflict: boolean;
 }
 
 /**
- * Changes the schedule of a locked event, in one statement. Agents are locked before it.
+ * Changes the schedule of a locked event with one statement, after locking the agents.
  *
- * @throws {Overlap} when it overlaps what the agent is to record already, and may not
+ * @throws {ScheduleOverlap} if the new time overlaps and `allowConflict` is false
  */
 export async function changeSchedule(trx: Transaction, change: ScheduleChange): Promise<void> {
   const { from, to, processing, recordingState, title, gapMs, allowConflict } = change;
@@ -162,15 +156,15 @@ export async function changeSchedule(trx: Transaction, change: ScheduleChange): 
     })
     .where('event_id', '=', from.eventId);
   const { agentId } = to ?? from;
-  await refusingOverlaps({ agentId, gapMs, occurrences: [{ ...(to ?? from), title }] }, () => update.execute());
+  await translateOverlapError({ agentId, gapMs, occurrences: [{ ...(to ?? from), title }] }, () => update.execute());
 }
 
 /**
- * Writes down how far the recording of a scheduled event is, whose row is locked.
+ * Changes the recording state of a locked scheduled event.
  *
- * @param from as the event shows it
- * @returns the state it is in now
- * @throws {IllegalMove} when the state does not allow the change
+ * @param from the state that the event shows
+ * @returns the new state
+ * @throws {IllegalMove} if the current state does not allow the change
  */
 export async function advanceRecording(
   trx: Transaction,

@@ -3,23 +3,23 @@ import { MAX_NAME, quoted } from '../agents/names.ts';
 
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2199;
-/** The form of `start` and `end`, and the years they may be in. */
+/** The format of `start` and `end`, with the allowed years. */
 export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
 export const YEARS = { first: FIRST_YEAR, last: LAST_YEAR };
 
 export const UNPARSABLE_SCHEDULING = refusal(400, 'Unable to parse scheduling information');
-/** As it is said where the scheduling alone is changed. */
+/** The error of endpoints that change only the scheduling. */
 export const UNPARSABLE_HERE = refusal(400, 'Unparsable scheduling information');
 export const UNPARSABLE_DATE = refusal(
   400,
   (field: string, value: unknown) =>
-    `Unparsable date in scheduling information: the value of '${field}' is ${quoted(value)}; allowed is ${MOMENT}`,
+    `Unparsable date in scheduling information: the value of '${field}' is ${quoted(value)}; it must be ${MOMENT}`,
   ['start', '2030-02-30T09:00:00Z'],
 );
 export const UNPARSABLE_AGENT = refusal(
   400,
   (name: unknown) =>
-    `Unable to parse device: the value of 'agent_id' is ${quoted(name)}; allowed are 1 to ${MAX_NAME} characters, not all blank and none of them a control character`,
+    `Unable to parse device: the value of 'agent_id' is ${quoted(name)}; it must have 1 to ${MAX_NAME} characters, not only blanks and no control characters`,
   [undefined],
 );
 export const NO_END = refusal(400, "Either 'end' or 'duration' must be specified");
@@ -35,7 +35,7 @@ export const INVALID_RULE = refusal(400, (rule: string, reason: string) => `Inva
 export const NO_OCCURRENCES = refusal(400, 'The date range provided did not include any events');
 export const PERIODS_OVERLAP = refusal(400, 'RRULE periods overlap');
 
-/** What the part `scheduling` of a new event may meet. */
+/** The errors of the field `scheduling` in a create request. */
 export const NEW_SCHEDULING_REFUSALS = [
   UNPARSABLE_SCHEDULING,
   UNPARSABLE_DATE,
@@ -46,5 +46,5 @@ export const NEW_SCHEDULING_REFUSALS = [
   PERIODS_OVERLAP,
   UNPARSABLE_AGENT,
 ];
-/** The same of an event that exists. */
+/** The errors of the field `scheduling` in an update request. */
 export const SCHEDULING_REFUSALS = [UNPARSABLE_SCHEDULING, UNPARSABLE_DATE, NO_END];

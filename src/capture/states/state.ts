@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
 import { assertMove } from '#processing/states.ts';
 
-/** How far a recording is, as its agent tells it; empty until something is known of it. */
+/** The state of a recording as its agent reports it; empty before the first report. */
 export type RecordingState =
   | ''
   | 'capturing'
@@ -22,12 +22,12 @@ const UPLOADING = ['uploading', 'upload_finished', 'upload_error'] as const;
 const COMPRESSING = ['compressing', 'compressing_error', ...UPLOADING] as const;
 const MANIFEST = ['manifest', 'manifest_finished', 'manifest_error', ...COMPRESSING] as const;
 const CAPTURING = ['capturing', 'capture_finished', 'capture_error', ...MANIFEST] as const;
-/** What failed may be put off, be done again, or come after all. */
+/** A failed recording may be moved, repeated, or delivered late. */
 const AFTER_FAILURE = ['', ...CAPTURING] as const;
 
 /**
- * Every legal move of a recording; there are no others. Agents skip what they do not do, and none of them goes back: one
- * that records a second time changes nothing of what is known.
+ * Every legal state change of a recording. Agents skip steps they do not perform, and states never go back: a second
+ * recording does not change the state.
  */
 export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly RecordingState[]>> = {
   '': CAPTURING,
@@ -44,70 +44,61 @@ export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly Recording
   upload_error: AFTER_FAILURE,
 };
 
-/** What happened to a recording. Every change of its state goes through `stateAfter()` with one of these. */
+/** A change of a recording. `stateAfter()` decides the new state. */
 export type RecordingChange =
-  /** It is to take place at another time or by another agent: what was known of it is forgotten. */
+  /** The recording moved to another time or agent: its state is reset. */
   | { kind: 'moved' }
-  /** Its tracks are there. */
+  /** Its tracks exist. */
   | { kind: 'recorded' }
-  /** Its agent says how far it is. */
+  /** Its agent reported a state. */
   | { kind: 'reported'; state: Exclude<RecordingState, ''> };
 
+const TARGETS = { moved: '', recorded: 'upload_finished' } as const;
+
 /**
- * The state of a recording after a change; what is known already may be said again.
+ * Returns the state after a change; repeating the current state is legal.
  *
- * @throws {IllegalMove} when the state does not allow the change
+ * @throws {IllegalMove} if the state does not allow the change
  */
 export function stateAfter(from: RecordingState, change: RecordingChange): RecordingState {
-  const to = targetOf(change);
+  const to = change.kind === 'reported' ? change.state : TARGETS[change.kind];
   if (from !== to) assertMove(RECORDING_MOVES, from, to);
   return to;
 }
 
-function targetOf(change: RecordingChange): RecordingState {
-  switch (change.kind) {
-    case 'moved':
-      return '';
-    case 'recorded':
-      return 'upload_finished';
-    case 'reported':
-      return change.state;
-  }
-}
-
-/** How far the recording of an event is, for whoever wants to change the event. */
+/** The progress of an event's recording, which decides what clients may change. */
 export type RecordingProgress =
-  /** It was never scheduled. */
+  /** Not a scheduled event. */
   | 'unscheduled'
-  /** It is still to come. One that failed or was missed may still come. */
+  /** Not delivered yet; a failed or missed recording may still come. */
   | 'awaited'
-  /** It has begun, or come. */
+  /** Recording has started, or is delivered. */
   | 'begun'
-  /** It has come, and could not be processed. Another one may come in its place. */
+  /** Delivered, but processing failed. A new recording may replace it. */
   | 'failed';
 
-/** What of an event tells how far its recording is. */
+/** The fields of an event that decide the progress of its recording. */
 type Recorded = Pick<Selectable<Event>, 'agent_id' | 'recording_state' | 'processing_state'>;
 
 /**
- * How far the recording of an event is. What a client may change of a scheduled event depends on this alone, whatever the
- * time is.
+ * Returns the progress of an event's recording. The current time has no influence.
  *
- * @param hasMedia whether the event has tracks that are seen or heard
+ * @param hasMedia true if the event has audio or video tracks
  */
 export function progressOf(event: Recorded, hasMedia: boolean): RecordingProgress {
   if (event.agent_id === '') return 'unscheduled';
   if (event.processing_state === 'FAILED') return 'failed';
-  const mayBeMoved = stateAllows(event.recording_state as RecordingState, '');
+  const state = event.recording_state as RecordingState;
+  const mayBeMoved = state === '' || RECORDING_MOVES[state].includes('');
   return mayBeMoved && awaitsDelivery(event, hasMedia) ? 'awaited' : 'begun';
 }
 
-/** Whether a scheduled event has no recording yet, however far its agent reports to be. */
+/** True if a scheduled event has no recording yet, whatever state its agent reports. */
 export function awaitsDelivery(event: Recorded, hasMedia: boolean): boolean {
   return event.agent_id !== '' && event.processing_state === '' && !hasMedia;
 }
 
-/** The progress of the recording of an event as it is now; undefined without such an event. */
+/** Reads the progress of an event's recording; undefined if the event does not exist. */
 export async function findProgress(db: Queryable, eventId: string): Promise<RecordingProgress | undefined> {
   const event = await db
     .selectFrom('events')
@@ -117,36 +108,32 @@ export async function findProgress(db: Queryable, eventId: string): Promise<Reco
   return event && progressOf(event, Boolean(event.recorded));
 }
 
-function stateAllows(from: RecordingState, to: RecordingState): boolean {
-  return from === to || RECORDING_MOVES[from].includes(to);
-}
-
-/** A condition: the event with this identifier has tracks that are seen or heard; captions and documents are neither. */
+/** Returns a condition: the event has audio or video tracks; captions and documents do not count. */
 export function hasMedia(eventId: Expression<string>): AliasableExpression<SqlBool> {
   return sql<SqlBool>`EXISTS (SELECT FROM tracks WHERE tracks.event_id = ${eventId} AND tracks.is_media)`;
 }
 
-/** When something is to be recorded: from `start` up to `end`. */
+/** A time span from `start` to `end`. */
 export interface Period {
   start: Date;
   end: Date;
 }
 
-/** A recording that is to be scheduled, and the title its event has or will have. */
+/** A recording to schedule, with the title of its event. */
 export interface Occurrence extends Period {
   eventId: string;
   title: string;
 }
 
-/** What a capture agent is to record for an event. */
+/** The schedule of an event on a capture agent. */
 export interface Schedule extends Period {
   eventId: string;
   agentId: string;
-  /** Inputs of the agent; none when it is to decide. */
+  /** The agent's inputs to record; empty to let the agent decide. */
   inputs: string[];
 }
 
-/** Whether two schedules want the same time of the same agent. */
+/** True if two schedules use the same time of the same agent. */
 export function isSamePlace(a: Schedule, b: Schedule): boolean {
   return a.agentId === b.agentId && a.start.getTime() === b.start.getTime() && a.end.getTime() === b.end.getTime();
 }

@@ -79,7 +79,7 @@ type Creator = Sender & { gapMs: number };
  * scheduled and waits for its recording
  * @throws {HttpError} 400 for tracks together with a rule, a series that the sender does not see, or an agent that nothing can be scheduled on,
  * 409 for an identifier that is taken
- * @throws {Overlap} when something else is to be recorded at that time
+ * @throws {ScheduleOverlap} when something else is to be recorded at that time
  */
 export async function createEvents(
   trx: Transaction,

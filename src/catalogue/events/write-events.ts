@@ -64,7 +64,7 @@ interface ChangedRows {
  * it), and count one version; then the log says what has happened. Objects of tracks that go are released; those of new ones
  * are for the caller to take off the staging ledger.
  *
- * @throws {Overlap} when something else is to be recorded at that time
+ * @throws {ScheduleOverlap} when something else is to be recorded at that time
  */
 export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
   const { ids, acl, catalogs, removedCatalog, removedTracks = [] } = write;

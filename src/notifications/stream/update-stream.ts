@@ -7,35 +7,34 @@ import { READ_AT_ONCE, readChanges, readChangesOf } from '#changes/read.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { STREAM_HEARTBEAT, streamMessage, streamStart } from '#platform/http/answer/event-stream.ts';
 
-/** How soon a client comes back after a stream has ended. */
+/** The delay before a client reconnects. */
 const RETRY_MS = 2_000;
-/** A client that takes nothing for so long that this is waiting has to come back for the rest. */
+/** A client with more unread bytes is disconnected and must reconnect. */
 const MOST_WAITING_BYTES = 256 * 1024;
-/** Who may hear of what was read is not taken for true for longer than this. */
+/** Access read from the database is trusted for this time. */
 const FRESH_MS = 5_000;
 const [SEES_AGENTS = ''] = apiRole('CAPTURE_AGENTS_VIEW');
 
-/** What somebody wants to hear of. */
+/** A request for updates. */
 export interface UpdateRequest {
   principal: Principal;
   wants: ChangeFilter;
-  /** The only event that it is about. */
+  /** The only event to follow. */
   eventId?: string | undefined;
-  /** The last change that is known. */
+  /** The last change that the client knows. */
   after: number;
-  /** How things are, told first; its number is that of `after`. */
+  /** The first message, with the current state; its number is `after`. */
   first?: { kind: string; data: unknown } | undefined;
 }
 
-/** What streams are made with. */
 export interface StreamParts {
   feed: ChangeFeed;
   database: Database;
 }
 
 /**
- * One client that is told of changes: first of what it has missed, then of what comes. Whether it may hear of a change is
- * decided by the access control list of the moment in which it is told.
+ * A stream of changes to one client: first missed changes, then new ones. The ACL at the time of sending decides which
+ * changes the client may receive.
  */
 export class UpdateStream {
   readonly openedAt = performance.now();
@@ -46,9 +45,9 @@ export class UpdateStream {
   readonly #onEnd: (stream: UpdateStream) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #position: number;
-  /** Whether it has been told of everything up to the position of the feed. */
+  /** True after all changes up to the position of the feed were sent. */
   #live = false;
-  #wanted: () => void = () => undefined;
+  #resume: () => void = () => undefined;
 
   constructor(request: UpdateRequest, parts: StreamParts, onEnd: (stream: UpdateStream) => void) {
     this.#request = request;
@@ -65,51 +64,51 @@ export class UpdateStream {
           const { first, after } = request;
           if (first) controller.enqueue(streamMessage(after, first.kind, first.data));
         },
-        pull: () => this.#wanted(),
+        pull: () => this.#resume(),
         cancel: () => this.#forget(),
       },
       { highWaterMark: 16 * 1024, size },
     );
   }
 
-  /** Tells it of what it has missed, and from then on of what comes; to be called once `onEnd` can find it. */
+  /** Sends missed changes, then new ones; to be called after `onEnd` can find the stream. */
   begin(): void {
     void this.#catchUp().catch(() => this.end());
   }
 
-  /** Tells it of a change that has just come. @param message as it is for everybody */
+  /** Sends a new change. @param message the encoded change, shared by all streams */
   offer(change: Change, message: () => Uint8Array): void {
-    if (this.#live) this.#tell(change, message);
+    if (this.#live) this.#deliver(change, message);
   }
 
   beat(): void {
     this.#send(STREAM_HEARTBEAT);
   }
 
-  /** The client comes back by itself, and is told of what it misses. */
+  /** Ends the stream; the client reconnects and receives what it missed. */
   end(): void {
     const controller = this.#controller;
     this.#forget();
     try {
       controller?.close();
     } catch {
-      // It has been cancelled.
+      // The client has canceled the stream.
     }
   }
 
-  #tell(change: Change, message: () => Uint8Array): void {
+  #deliver(change: Change, message: () => Uint8Array): void {
     if (change.number <= this.#position) return;
     this.#position = change.number;
     const { principal, wants, eventId } = this.#request;
     if (eventId !== undefined && change.eventId !== eventId) return;
-    if (!mayHear(principal, change) || !wants(change)) return;
+    if (!mayReceive(principal, change) || !wants(change)) return;
     this.#send(message());
     if (eventId !== undefined && change.kind === 'event.deleted') {
       void this.#endIfGone(eventId).catch(() => this.end());
     }
   }
 
-  /** It may have been an earlier event with the identifier that was deleted. */
+  /** The deleted event may be a predecessor with the same identifier. */
   async #endIfGone(eventId: string): Promise<void> {
     const { database } = this.#parts;
     const there = await database.selectFrom('events').select('id').where('id', '=', eventId).executeTakeFirst();
@@ -132,23 +131,23 @@ export class UpdateStream {
         this.#live = true;
         return;
       }
-      // What the feed keeps was readable by whom it was when it came.
+      // The feed's copies have the access roles of an earlier time.
       const kept = principal.isAdmin() ? feed.recentAfter(this.#position) : undefined;
       const changes = kept ?? (await this.#read());
-      if (!(await this.#tellOf(changes, upTo))) continue;
+      if (!(await this.#deliverAll(changes, upTo))) continue;
       if (changes.length < READ_AT_ONCE || (changes.at(-1)?.number ?? 0) >= upTo) {
         this.#position = Math.max(this.#position, upTo);
       }
     }
   }
 
-  /** Tells of what was just read, as the client takes it. @returns false when it has to be read anew before it is told */
-  async #tellOf(changes: readonly Change[], upTo: number): Promise<boolean> {
+  /** Sends changes as the client reads them. @returns false if the access data is too old and must be read again */
+  async #deliverAll(changes: readonly Change[], upTo: number): Promise<boolean> {
     const readAt = performance.now();
     for (const change of changes) {
       if (!this.#controller || performance.now() - readAt > FRESH_MS) return false;
-      if (change.number <= upTo) this.#tell(change, () => messageOf(change));
-      await this.#taken();
+      if (change.number <= upTo) this.#deliver(change, () => messageOf(change));
+      await this.#drained();
     }
     return true;
   }
@@ -161,28 +160,28 @@ export class UpdateStream {
       : readChangesOf(database, eventId, this.#position);
   }
 
-  /** Waits until the client has taken what was sent. */
-  async #taken(): Promise<void> {
+  /** Waits until the client has read what was sent. */
+  async #drained(): Promise<void> {
     if ((this.#controller?.desiredSize ?? 1) > 0) return;
     await new Promise<void>((resolve) => {
-      this.#wanted = resolve;
+      this.#resume = resolve;
     });
   }
 
   #forget(): void {
     if (!this.#controller) return;
     this.#controller = undefined;
-    this.#wanted();
+    this.#resume();
     this.#onEnd(this);
   }
 }
 
-/** The message of a change, the same for all who hear of it. */
+/** Encodes a change for a stream. */
 export function messageOf(change: Change): Uint8Array {
   return streamMessage(change.number, change.kind, changeJson(change));
 }
 
-function mayHear(principal: Principal, { readRoles }: Change): boolean {
+function mayReceive(principal: Principal, { readRoles }: Change): boolean {
   if (principal.isAdmin()) return true;
   if (readRoles === null) return principal.hasRole(SEES_AGENTS);
   return readRoles.some((role) => principal.hasRole(role));

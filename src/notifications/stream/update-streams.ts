@@ -3,26 +3,26 @@ import { lastNumber, numberChanges } from '#changes/read.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { messageOf, type StreamParts, type UpdateRequest, UpdateStream } from './update-stream.ts';
 
-/** Proxies take a connection for dead after half a minute or a minute. */
+/** Proxies close idle connections after 30 to 60 seconds. */
 const HEARTBEAT_MS = 15_000;
-/** So long the rights of an account are taken for what they were; then its client comes back and is asked again. */
+/** The time the rights of an account are trusted; then the client must reconnect. */
 const LIFETIME_MS = 30 * 60_000;
-/** More than a process of the usual size can tell in a second. */
+/** More streams than a typical process can serve within a second. */
 const MOST_STREAMS = 12_000;
 
-export const TOO_MANY_STREAMS = refusal(503, 'Too many follow the updates already; try again later.', [], {
+export const TOO_MANY_STREAMS = refusal(503, 'Too many clients follow updates. Try again later.', [], {
   'Retry-After': '30',
 });
 
-/** All in this process who follow changes as they come. */
+/** All update streams of this process. */
 export class UpdateStreams {
   readonly #parts: StreamParts;
   readonly #lifetimeMs: number;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #streams = new Set<UpdateStream>();
-  /** Those who follow one event each, by its identifier. */
+  /** The streams of single events, by event identifier. */
   readonly #ofEvents = new Map<string, Set<UpdateStream>>();
-  /** Those who follow more than one. */
+  /** The streams of more than one event. */
   readonly #ofAll = new Set<UpdateStream>();
   #unfollow: (() => void) | undefined;
 
@@ -37,7 +37,7 @@ export class UpdateStreams {
     return this.#streams.size;
   }
 
-  /** Follows the log; to be awaited before anything else. */
+  /** Starts following the log; must be awaited first. */
   async start(): Promise<void> {
     await this.#parts.feed.start();
     this.#unfollow ??= this.#parts.feed.follow((changes) => {
@@ -46,10 +46,10 @@ export class UpdateStreams {
   }
 
   /**
-   * The number after which a client is to be told of changes.
+   * Returns the number after which a client receives changes.
    *
-   * @param known the last one that it knows of; only what is still to come when undefined. Of a log that has been set back
-   * there is nothing to wait for at a number that it has not reached.
+   * @param known the last number the client knows; undefined to start now. If the log was reset, a higher number means
+   * its current end.
    */
   async begin(known: number | undefined): Promise<number> {
     const { feed, database } = this.#parts;
@@ -58,7 +58,7 @@ export class UpdateStreams {
     return Math.min(known ?? Number.POSITIVE_INFINITY, await lastNumber(database));
   }
 
-  /** @throws {HttpError} 503 when there are too many */
+  /** @throws {HttpError} 503 for too many streams */
   open(request: UpdateRequest): ReadableStream<Uint8Array> {
     if (this.#streams.size >= MOST_STREAMS) throw TOO_MANY_STREAMS();
     const stream = new UpdateStream(request, this.#parts, (ended) => this.#remove(ended));
@@ -68,7 +68,7 @@ export class UpdateStreams {
     return stream.body;
   }
 
-  /** Ends all of them, and the feed; their clients come back, here or elsewhere. */
+  /** Ends all streams and the feed; clients reconnect. */
   async close(): Promise<void> {
     clearInterval(this.#heartbeat);
     this.#unfollow?.();

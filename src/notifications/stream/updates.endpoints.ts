@@ -4,7 +4,7 @@ import { requireAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { EVENT_MISSING } from '#catalogue/events/refusals.ts';
-import { CHANGE_FILTERS, parseChangeFilter } from '#changes/filter.ts';
+import { CHANGE_FILTER_HELP, parseChangeFilter } from '#changes/filter.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { EVENT_STREAM, STREAM_HEADERS } from '#platform/http/answer/event-stream.ts';
 import { type Answer, defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -14,7 +14,7 @@ import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
 import type { UpdateRequest } from './update-stream.ts';
 import { TOO_MANY_STREAMS, type UpdateStreams } from './update-streams.ts';
 
-/** How the processing of an event is at this moment, as a message of a stream; undefined for one without a workflow. */
+/** Returns the processing state of an event as the first message; undefined without a workflow. */
 async function processingNow(
   database: Database,
   eventId: string,
@@ -32,15 +32,8 @@ async function processingNow(
     .executeTakeFirst();
   if (!workflow) return undefined;
   const { id, definition, state, reason, operation, progress } = workflow;
-  const data = {
-    event: eventId,
-    workflow: id,
-    state,
-    definition,
-    ...(operation !== null && { operation, progress }),
-    ...(reason !== null && { reason }),
-    at: new Date().toISOString(),
-  };
+  const step = { ...(operation !== null && { operation, progress }), ...(reason !== null && { reason }) };
+  const data = { event: eventId, workflow: id, state, definition, ...step, at: new Date().toISOString() };
   return { kind: 'workflow.state', data };
 }
 
@@ -49,15 +42,15 @@ const MOST_DIGITS = 15;
 const INVALID_CURSOR = refusal(
   400,
   (text: string) =>
-    `The header 'Last-Event-ID' is ${JSON.stringify(text)}; allowed is the id of a message, or 0 for the beginning.`,
+    `The header 'Last-Event-ID' is ${JSON.stringify(text)}; it must be the id of a message, or 0 for the beginning.`,
   ['yesterday'],
 );
 
 const HEADER =
-  'A client that comes back with `Last-Event-ID`, as browsers do by themselves, is told of all it has missed; `0` is the beginning of the log.';
+  'A client that reconnects with `Last-Event-ID`, as browsers do, receives everything it missed; `0` is the beginning of the log.';
 
 const stream: Answer = {
-  description: 'Server-Sent Events, until the client ends them.',
+  description: 'Server-Sent Events until the client disconnects.',
   mediaType: EVENT_STREAM,
   body: z.string(),
   example: `id: 4711\nevent: operation.progress\ndata: {"event":"${EVENT_ID}","workflow":42,"state":"RUNNING","operation":"encode","progress":0.45,"at":"2026-11-23T08:15:00.000Z"}\n\n`,
@@ -68,14 +61,13 @@ interface Services {
   streams: UpdateStreams;
 }
 
-/** What happens to one event, as it happens. */
 export const eventUpdates = defineEndpoint({
   method: 'get',
   path: '/api/events/{event_id}/updates',
   access: apiRole('EVENTS_VIEW'),
   produces: 'text/event-stream',
   summary: 'Follow an event',
-  description: `An addition of Inlet: states, operations and progress as they come. Without \`Last-Event-ID\` the first message says how the processing is. ${HEADER}`,
+  description: `An extension of Inlet: states, operations and progress as they change. Without \`Last-Event-ID\`, the first message has the current processing state. ${HEADER}`,
   params: { event_id: pathParameter('Identifier of the event.', EVENT_ID) },
   answers: { 200: stream },
   refusals: [EVENT_MISSING, INVALID_CURSOR, TOO_MANY_STREAMS],
@@ -91,20 +83,19 @@ export const eventUpdates = defineEndpoint({
   },
 });
 
-/** What happens to everything that the account may read. */
 export const allUpdates = defineEndpoint({
   method: 'get',
   path: '/api/updates',
   access: apiRole('EVENTS_VIEW'),
   produces: 'text/event-stream',
   summary: 'Follow everything',
-  description: `An addition of Inlet: what happens to events, series and capture agents that the account may read, as it happens. ${HEADER}`,
+  description: `An extension of Inlet: changes of all events, series and capture agents that the account may read. ${HEADER}`,
   query: z.object({
     filter: z
       .string()
       .optional()
       .meta({
-        description: `\`name:value\` with commas between them, all of which must match; of a name that is given again any value. Names: ${CHANGE_FILTERS.map((name) => `\`${name}\``).join(', ')}. \`kind\` is that of the message, or its first word.`,
+        description: `${CHANGE_FILTER_HELP} \`kind\` is the kind of the message, or its first word.`,
         example: 'kind:workflow.state,state:FAILED',
       }),
   }),

@@ -6,7 +6,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER, PAGE } from '#platform/http/endpoint/query.schemas.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { foundWebhook, missingWebhook, numberIn, WEBHOOK_PARAMS } from './lookup.ts';
+import { missingWebhook, numberIn, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
 import { deliveriesOf, retryDelivery } from './queries.ts';
 import { tryOut } from './try-out.ts';
 import { DELIVERY, DELIVERY_MISSING, DELIVERY_STATES, DeliveryShape, WEBHOOK_MISSING } from './webhook.schemas.ts';
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 100;
 const UNKNOWN_DELIVERIES = refusal(
   400,
   (filter: string) =>
-    `The parameter 'filter' is ${JSON.stringify(filter)}; allowed are ${DELIVERY_STATES.map((state) => `state:${state}`).join(', ')}.`,
+    `The parameter 'filter' is ${JSON.stringify(filter)}; allowed values: ${DELIVERY_STATES.map((state) => `state:${state}`).join(', ')}.`,
   ['state:lost'],
 );
 
@@ -28,22 +28,14 @@ export const testWebhook = defineEndpoint({
   method: 'post',
   path: '/api/webhooks/{webhook_id}/test',
   access: ADMINISTRATORS,
-  summary: 'Try a webhook',
-  description:
-    'An addition of Inlet. Sends a message of the kind `webhook.test` once, and answers with what came of it.',
+  summary: 'Test a webhook',
+  description: 'An extension of Inlet. Sends a message of the kind `webhook.test` once and returns the result.',
   params: WEBHOOK_PARAMS,
   answers: {
     200: {
-      description: 'What came of it; still `pending` when no worker runs.',
+      description: 'The result; `pending` if no worker is running.',
       body: DeliveryShape,
-      example: {
-        ...DELIVERY,
-        kind: 'webhook.test',
-        state: 'delivered',
-        attempts: 1,
-        status: 200,
-        error: undefined,
-      },
+      example: { ...DELIVERY, kind: 'webhook.test', state: 'delivered', attempts: 1, status: 200, error: undefined },
     },
   },
   refusals: [WEBHOOK_MISSING],
@@ -59,10 +51,13 @@ export const listDeliveries = defineEndpoint({
   path: '/api/webhooks/{webhook_id}/deliveries',
   access: ADMINISTRATORS,
   summary: 'List deliveries',
-  description: `An addition of Inlet. Messages for a webhook, the latest first; ${DEFAULT_LIMIT} unless \`limit\` says otherwise.`,
+  description: `An extension of Inlet. Messages for a webhook, the latest first; ${DEFAULT_LIMIT} without \`limit\`.`,
   params: WEBHOOK_PARAMS,
   query: z.object({
-    filter: z.string().optional().meta({ description: 'The state of those that are wanted.', example: 'state:parked' }),
+    filter: z
+      .string()
+      .optional()
+      .meta({ description: 'Returns deliveries in this state only.', example: 'state:parked' }),
     ...PAGE,
   }),
   answers: { 200: { description: 'The deliveries.', body: z.array(DeliveryShape), example: [DELIVERY] } },
@@ -71,7 +66,7 @@ export const listDeliveries = defineEndpoint({
     const { filter = '', limit = DEFAULT_LIMIT, offset = 0 } = query();
     const state = DELIVERY_STATES.find((each) => filter === `state:${each}`);
     if (filter !== '' && !state) throw UNKNOWN_DELIVERIES(filter.slice(0, 100));
-    const { identifier } = await foundWebhook(database, params.webhook_id);
+    const { identifier } = await requireWebhook(database, params.webhook_id);
     const page = { limit: Math.min(limit, 1000), offset: Math.min(offset, 1_000_000) };
     return versionedJson(c, await deliveriesOf(database, identifier, { ...page, ...(state && { state }) }));
   },
@@ -82,10 +77,10 @@ export const retryParked = defineEndpoint({
   path: '/api/webhooks/{webhook_id}/deliveries/{delivery_id}',
   access: ADMINISTRATORS,
   summary: 'Send a parked message again',
-  description: 'An addition of Inlet. It is tried for three days more.',
+  description: 'An extension of Inlet. The message is retried for three more days.',
   params: { ...WEBHOOK_PARAMS, delivery_id: pathParameter('Number of the delivery.', '4711') },
   form: { schema: z.object({ state: z.literal('retry') }), example: { state: 'retry' } },
-  answers: { 204: { description: 'It is on its way.' } },
+  answers: { 204: { description: 'The message is queued.' } },
   refusals: [DELIVERY_MISSING],
   handle: async ({ c, params, form }, { database }: Services) => {
     await form();

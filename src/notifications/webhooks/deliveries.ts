@@ -3,7 +3,7 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { TEST_KIND } from './message.ts';
 import type { Outcome } from './send.ts';
 
-/** A message that this process has to deliver; `token` fences what it writes of it. */
+/** A message claimed by this process; `token` fences its later writes. */
 export interface Taken {
   id: number;
   webhookId: number;
@@ -16,26 +16,25 @@ export interface Taken {
   token: number;
 }
 
-/** More than a delivery can take. */
+/** Longer than any delivery attempt. */
 const LEASE_SECONDS = 60;
-/** To one address at once, as long as it works. */
+/** Concurrent messages per address while it works. */
 const PARALLEL = 8;
-/** After so many failures in a row an address is tried by one message at a time, after pauses. */
+/** After this many consecutive failures, an address gets one message at a time, with pauses. */
 const BREAKER = 5;
 const LONGEST_BREAK_SECONDS = 600;
-/** A message is tried for so long. */
+/** The time a message is retried. */
 const LIFETIME_SECONDS = 3 * 86_400;
-/** Pauses between attempts; the last one again and again. */
+/** Pauses between attempts; the last one repeats. */
 const PAUSES_SECONDS = [5, 30, 120, 600, 1800, 3600, 7200, 14_400];
 const PARKED_DAYS = 90;
-/** So many messages are removed in one statement, in so many of them one after the other. */
+/** The number of messages per DELETE, and of DELETEs per call. */
 const BATCH = 5_000;
 const BATCHES = 20;
 
 /**
- * Takes messages that are due, at most so many; of each address no more than it may have at once, and each in turn, first
- * those that have the fewest under way: slow ones would hold every place. Tests, which are due since ever, come before all
- * others, and also where nothing else is told.
+ * Claims due messages up to a limit. Each address gets at most its share, and addresses with the fewest messages in
+ * progress come first, so that slow ones do not take all places. Test messages come first, even for inactive webhooks.
  */
 export async function takeDue(database: Database, most: number): Promise<Taken[]> {
   const { rows } = await sql<Taken>`
@@ -63,24 +62,24 @@ export async function takeDue(database: Database, most: number): Promise<Taken[]
   return rows;
 }
 
-/** How long a message waits after so many attempts, in seconds, give or take a fifth. */
-export function pauseAfter(attempts: number, chance = Math.random()): number {
+/** Returns the pause after a number of attempts in seconds, with 20 % jitter. */
+function pauseAfter(attempts: number): number {
   const pause = PAUSES_SECONDS[Math.min(attempts, PAUSES_SECONDS.length) - 1] ?? 5;
-  return pause * (0.8 + 0.4 * chance);
+  return pause * (0.8 + 0.4 * Math.random());
 }
 
 /**
- * Writes down what came of an attempt: the message is delivered, tried again, or parked when it has been tried for three
- * days. The next one of its key is due then.
+ * Records the result of an attempt: the message is delivered, retried, or parked after three days. If it is finished,
+ * the next message of its key becomes due.
  */
 export async function endAttempt(database: Database, taken: Taken, outcome: Outcome): Promise<void> {
   const { id, webhookId, token, attempts, kind } = taken;
   const { status, error } = outcome;
   await database.transaction().execute(async (trx) => {
-    // Whoever makes messages holds it, too: none of them waits for one that has just ended.
+    // Inserting messages takes the same lock, so no message waits for one that just finished.
     await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
     const pause = pauseAfter(attempts + 1);
-    const ended = await sql<{ order_key: string; state: string }>`
+    const finished = await sql<{ order_key: string; state: string }>`
       UPDATE webhook_deliveries SET attempts = attempts + 1, taken_until = NULL, last_status = ${status},
         last_error = ${error},
         state = CASE WHEN ${error === null} THEN 'delivered'
@@ -90,8 +89,8 @@ export async function endAttempt(database: Database, taken: Taken, outcome: Outc
           OR created_at < now() - make_interval(secs => ${LIFETIME_SECONDS}) THEN now() END,
         next_at = now() + make_interval(secs => ${pause})
       WHERE id = ${id} AND token = ${token} AND state = 'pending' RETURNING order_key, state`.execute(trx);
-    const [delivery] = ended.rows;
-    // Another process has had it since.
+    const [delivery] = finished.rows;
+    // Another process has claimed the message since.
     if (!delivery) return;
     await sql`
       UPDATE webhooks SET failures = CASE WHEN ${error === null} THEN 0 ELSE failures + 1 END,
@@ -105,7 +104,7 @@ export async function endAttempt(database: Database, taken: Taken, outcome: Outc
   });
 }
 
-/** Of some keys the first message that waits is due. */
+/** Makes the first waiting message of each key due. */
 async function releaseNext(trx: Transaction, webhookId: number, keys: readonly string[]): Promise<void> {
   await sql`
     UPDATE webhook_deliveries d SET next_at = now() FROM (
@@ -115,17 +114,17 @@ async function releaseNext(trx: Transaction, webhookId: number, keys: readonly s
 }
 
 /**
- * Parks what nobody came to try for a day beyond its time, because its address has failed all along: one attempt each
- * would go on for years.
+ * Parks messages that are one day past their retry time and were not tried, because their address failed all the time:
+ * one attempt each would take years.
  *
- * @returns how many messages there were
+ * @returns the number of parked messages
  */
 export async function parkHopeless(database: Database): Promise<number> {
   return database.transaction().execute(async (trx) => {
     await trx.selectFrom('webhooks').select('id').orderBy('id').forUpdate().execute();
     const { rows } = await sql<{ webhook_id: number; order_key: string }>`
       UPDATE webhook_deliveries SET state = 'parked', ended_at = now(),
-        last_error = coalesce(last_error, 'The address has failed for so long that this was never tried.')
+        last_error = coalesce(last_error, 'Not tried: the address failed until the retry time was over.')
       WHERE id IN (SELECT id FROM webhook_deliveries WHERE state = 'pending'
           AND created_at < now() - make_interval(secs => ${LIFETIME_SECONDS + 86_400})
           AND (taken_until IS NULL OR taken_until < now()) ORDER BY id LIMIT 5000)
@@ -138,16 +137,16 @@ export async function parkHopeless(database: Database): Promise<number> {
 }
 
 /**
- * Removes messages that ended so many days ago, a bounded number at a time; parked ones are kept for longer.
+ * Deletes messages that finished this number of days ago, a limited number per call; parked messages are kept longer.
  *
- * @returns how many there were
+ * @returns the number of deleted messages
  */
 export async function sweepDeliveries(database: Database, days: number): Promise<number> {
-  const delivered = await sweepEnded(database, 'delivered', days);
-  return delivered + (await sweepEnded(database, 'parked', PARKED_DAYS));
+  const delivered = await sweepFinished(database, 'delivered', days);
+  return delivered + (await sweepFinished(database, 'parked', PARKED_DAYS));
 }
 
-async function sweepEnded(database: Database, state: 'delivered' | 'parked', days: number): Promise<number> {
+async function sweepFinished(database: Database, state: 'delivered' | 'parked', days: number): Promise<number> {
   let removed = 0;
   for (let i = 0; i < BATCHES; i += 1) {
     const { numAffectedRows = 0n } = await sql`

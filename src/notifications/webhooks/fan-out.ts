@@ -5,13 +5,13 @@ import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { messageOf } from './message.ts';
 
-/** The name under which it is kept how far the log has been read for webhooks. */
+/** The reader whose position in the log is stored. */
 export const READER = 'webhooks';
-/** The channel on which those who deliver hear that there is something to deliver. */
+/** The channel that announces new deliveries. */
 export const DELIVERIES_CHANNEL = 'inlet_webhooks';
 
 const UNHEARD = 1_000;
-/** So many messages are made in one transaction, more or less. */
+/** The approximate number of messages per transaction. */
 const MESSAGES_AT_ONCE = 20_000;
 const FEWEST_CHANGES = 50;
 
@@ -22,11 +22,10 @@ interface Receiver {
 }
 
 /**
- * Makes messages of what has been written to the log since the last time, one for each webhook that wants to hear of it.
- * The messages and how far the log has been read are written in one transaction, so that nothing is lost or told twice,
- * whenever a process dies.
+ * Creates messages for new changes, one per webhook with a matching filter. The messages and the position in the log
+ * are written in one transaction, so no change is lost or sent twice if a process dies.
  *
- * @returns how many messages were made
+ * @returns the number of messages
  */
 export async function fanOut(database: Database): Promise<number> {
   if (await skipUnheard(database)) return 0;
@@ -41,9 +40,9 @@ export async function fanOut(database: Database): Promise<number> {
 }
 
 /**
- * While nobody listens, the log is not to be kept for them; but each change is no reason to write.
+ * Without active webhooks, moves the position forward, so that the log can be cleaned up, but not for every change.
  *
- * @returns whether nobody listens
+ * @returns true without active webhooks
  */
 async function skipUnheard(database: Database): Promise<boolean> {
   const { rows } = await sql<{ unheard: boolean }>`
@@ -55,7 +54,7 @@ async function skipUnheard(database: Database): Promise<boolean> {
   return rows[0]?.unheard ?? false;
 }
 
-/** Whether there is anything to read; to be asked before anything is locked. */
+/** True if there are unread changes; checked before anything is locked. */
 async function isBehind(database: Database): Promise<boolean> {
   const { rows } = await sql<{ behind: boolean }>`
     SELECT last > coalesce((SELECT position FROM changes_readers WHERE name = ${READER}), -1) AS behind
@@ -64,7 +63,7 @@ async function isBehind(database: Database): Promise<boolean> {
 }
 
 async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: boolean }> {
-  // Whoever ends a delivery holds its webhook, too: what comes after another is not forgotten between the two.
+  // `endAttempt` takes the same lock, so that a message cannot miss the end of its predecessor.
   const rows = await trx
     .selectFrom('webhooks')
     .select(['id', 'since', 'filter'])
@@ -86,7 +85,7 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
   return { messages: messages.length, more: changes.length === most };
 }
 
-/** The more there are to be told, the fewer changes are read at a time: each may be a message for each of them. */
+/** Returns the number of changes to read: each may become one message per webhook. */
 function changesAtOnce(receivers: number): number {
   return Math.min(READ_AT_ONCE, Math.max(FEWEST_CHANGES, Math.floor(MESSAGES_AT_ONCE / receivers)));
 }
@@ -108,16 +107,16 @@ function messagesFor({ id, since, wants }: Receiver, changes: readonly Change[])
     .map((change) => ({ webhook_id: id, order_key: orderKey(change), ...messageOf(id, change) }));
 }
 
-/** What happens to one thing is told in order. */
+/** Messages with the same key are delivered in order. */
 function orderKey({ eventId, seriesId, agentId }: Change): string {
   if (eventId !== null) return `event ${eventId}`;
   return seriesId === null ? `agent ${agentId}` : `series ${seriesId}`;
 }
 
 /**
- * Of each key the first message that waits is due; the others wait for it.
+ * Inserts messages; the first waiting message of each key is due, the following ones wait for it.
  *
- * @param due since when
+ * @param due the due time; `-infinity` precedes all other messages
  */
 export async function insertMessages(
   trx: Transaction,

@@ -6,7 +6,7 @@ import { WEBHOOK_MISSING, type WebhookJson } from './webhook.schemas.ts';
 export const WEBHOOK_PARAMS = { webhook_id: pathParameter('Number of the webhook.', '7') };
 
 /** @throws {HttpError} 404 */
-export async function foundWebhook(database: Database, id: string): Promise<WebhookJson> {
+export async function requireWebhook(database: Database, id: string): Promise<WebhookJson> {
   const [webhook] = await webhooks(database, numberIn(id));
   if (!webhook) throw missingWebhook(id);
   return webhook;
@@ -14,7 +14,7 @@ export async function foundWebhook(database: Database, id: string): Promise<Webh
 
 export const missingWebhook = (id: string) => WEBHOOK_MISSING(id.slice(0, 100));
 
-/** What is no number is that of nothing. */
+/** Parses an identifier; 0, which matches nothing, for invalid text. */
 export function numberIn(text = ''): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }

@@ -2,22 +2,22 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Change, changeJson } from '#changes/change.ts';
 
-/** The kind of a message that says nothing; it is tried once. */
+/** The kind of a test message, which is tried once. */
 export const TEST_KIND = 'webhook.test';
 
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 const [LEAST_BYTES, MOST_BYTES] = [24, 64];
 
-/** A message as it is delivered (Standard Webhooks). */
+/** A message in the format of Standard Webhooks. */
 export interface Message {
   id: string;
   kind: string;
-  /** JSON, as it is signed. */
+  /** The signed JSON. */
   body: string;
 }
 
-/** Tells a webhook of a change; the same of both is the same message, however often it is made. */
+/** Returns the message of a change for a webhook; the identifier is always the same for both. */
 export function messageOf(webhookId: number, change: Change): Message {
   const { at, ...data } = changeJson(change);
   const facts = { ...data, ...(change.actor !== '' && { by: change.actor }) };
@@ -28,17 +28,12 @@ export function messageOf(webhookId: number, change: Change): Message {
   };
 }
 
-/** A message that says nothing but that messages arrive. */
 export function testMessage(webhookId: number): Message {
-  const body = JSON.stringify({
-    type: TEST_KIND,
-    timestamp: new Date().toISOString(),
-    data: { webhook: webhookId },
-  });
+  const body = JSON.stringify({ type: TEST_KIND, timestamp: new Date().toISOString(), data: { webhook: webhookId } });
   return { id: `msg_${webhookId}_test_${randomUUID()}`, kind: TEST_KIND, body };
 }
 
-/** The headers by which a receiver knows where a message comes from. @param secret `whsec_` and base64 */
+/** Returns the headers that authenticate a message. @param secret `whsec_` and base64 */
 export function signedHeaders({ id, body }: Omit<Message, 'kind'>, secret: string): Record<string, string> {
   const now = new Date();
   return {
@@ -53,7 +48,7 @@ export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** Whether a text can be a secret: `whsec_` and 24 to 64 bytes in base64, as the scheme has it. */
+/** True for a valid secret: `whsec_` and 24 to 64 bytes in base64. */
 export function isSecret(text: string): boolean {
   const base64 = text.slice(PREFIX.length);
   if (!text.startsWith(PREFIX) || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return false;

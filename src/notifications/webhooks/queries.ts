@@ -28,7 +28,7 @@ interface WebhookRow {
   parked: number;
 }
 
-/** Webhooks by their numbers, all of them or the one of a number. */
+/** Returns all webhooks by number, or one of them. */
 export async function webhooks(db: Queryable, id?: number): Promise<WebhookJson[]> {
   const count = (state: string) => sql<number>`(SELECT count(*) FROM (SELECT FROM webhook_deliveries d
     WHERE d.webhook_id = webhooks.id AND d.state = ${state} LIMIT ${COUNTED}) AS counted)`;
@@ -47,7 +47,7 @@ export async function webhooks(db: Queryable, id?: number): Promise<WebhookJson[
   }));
 }
 
-/** @returns the number of the new webhook, which is told of what happens from now on */
+/** Adds a webhook, which receives changes from now on. @returns its number */
 export async function createWebhook(
   database: Database,
   webhook: { url: string; secret: string; filter: string; by: string },
@@ -68,24 +68,24 @@ export async function createWebhook(
   return id;
 }
 
-/** What is to become of a webhook; of what is undefined nothing changes. */
-export interface WebhookEdit {
+/** A change of a webhook; undefined fields stay unchanged. */
+interface WebhookEdit {
   url?: string | undefined;
   secret?: string | undefined;
   filter?: string | undefined;
   active?: boolean | undefined;
 }
 
-/** @returns false when there is none of this number */
+/** @returns false if the webhook does not exist */
 export async function changeWebhook(database: Database, id: number, edit: WebhookEdit): Promise<boolean> {
   const given = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
   await numberChanges(database);
   const last = sql<number>`(SELECT last FROM changes_counter)`;
   const changed = await database
     .updateTable('webhooks')
-    // Whoever changes it has mended what was wrong.
+    // The change may fix the reason of the failures.
     .set({ ...given, failures: 0, paused_until: sql`'-infinity'::timestamptz` })
-    // What happened while it was not active is not told.
+    // Changes during inactivity are not sent.
     .set(edit.active ? { since: sql`CASE WHEN active THEN since ELSE ${last} END` } : {})
     .where('id', '=', id)
     .executeTakeFirst();
@@ -94,19 +94,19 @@ export async function changeWebhook(database: Database, id: number, edit: Webhoo
 }
 
 /**
- * Deletes a webhook after its messages, which may be millions: in one statement that takes too long. While they go, nothing
- * is added to them. @returns false when there is none of this number
+ * Deletes a webhook after its messages, of which there may be millions, in batches. It is deactivated first, so no
+ * messages are added. @returns false if the webhook does not exist
  */
 export async function deleteWebhook(database: Database, id: number): Promise<boolean> {
   await database.updateTable('webhooks').set({ active: false }).where('id', '=', id).execute();
-  while ((await removeSome(database, id)) === REMOVED_AT_ONCE);
+  while ((await deleteMessages(database, id)) === REMOVED_AT_ONCE);
   const { numDeletedRows } = await database.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
-async function removeSome(database: Database, webhookId: number): Promise<number> {
+async function deleteMessages(database: Database, webhookId: number): Promise<number> {
   return database.transaction().execute(async (trx) => {
-    // In the order in which all others lock: webhook, then message.
+    // The global lock order: webhook, then message.
     await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM webhook_deliveries WHERE id IN (
@@ -115,7 +115,7 @@ async function removeSome(database: Database, webhookId: number): Promise<number
   });
 }
 
-/** Messages for a webhook, the latest first. */
+/** Returns the messages of a webhook, the latest first. */
 export async function deliveriesOf(
   db: Queryable,
   webhookId: number,
@@ -151,7 +151,7 @@ function deliveryJson(row: DeliveryRow): DeliveryJson {
   };
 }
 
-/** Has a message that was given up tried for three days more. @returns false when there is none */
+/** Retries a parked message for three more days. @returns false if no such message is parked */
 export async function retryDelivery(database: Database, webhookId: number, id: number): Promise<boolean> {
   const retried = await database.transaction().execute(async (trx) => {
     await trx.selectFrom('webhooks').select('id').where('id', '=', webhookId).forUpdate().execute();
@@ -166,7 +166,7 @@ export async function retryDelivery(database: Database, webhookId: number, id: n
   return retried > 0n;
 }
 
-/** Puts a message in line that says nothing. @returns its identifier; undefined when there is no webhook of this number */
+/** Queues a test message. @returns its identifier; undefined if the webhook does not exist */
 export async function insertTest(database: Database, webhookId: number): Promise<string | undefined> {
   const message = testMessage(webhookId);
   const row = { ...message, webhook_id: webhookId, order_key: message.id };
@@ -178,7 +178,6 @@ export async function insertTest(database: Database, webhookId: number): Promise
   });
 }
 
-/** A message by its identifier. */
 export async function deliveryByMessage(db: Queryable, messageId: string): Promise<DeliveryJson | undefined> {
   const row = await selectDeliveries(db).where('message_id', '=', messageId).executeTakeFirst();
   return row && deliveryJson(row);

@@ -4,23 +4,23 @@ import { OutboundFault, parseTarget } from '#platform/outbound/target.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { type Message, signedHeaders } from './message.ts';
 
-/** From the look-up of the name to the end of the answer. */
+/** The limit from the name lookup to the end of the response. */
 const TOTAL_MS = 15_000;
 const ANSWER_BYTES = 16 * 1024;
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Outcome {
-  /** Of the answer; null when there was none. */
+  /** The response status; null without a response. */
   status: number | null;
-  /** Why it was no success, in a sentence; null when it was one. */
+  /** The reason of a failure, as a sentence; null on success. */
   error: string | null;
 }
 
 /**
- * Sends a message to an address once. An answer from 200 to 299 is a success; redirects are not followed. What the
- * receiver says is read to its end, if that is near, and dropped.
+ * Sends a message once. A status from 200 to 299 is a success; redirects are not followed. The response is read up to a
+ * limit and discarded.
  *
- * @param hosts that may have private addresses
+ * @param hosts the hosts that may have private addresses
  */
 export async function send(
   { url, secret }: { url: string; secret: string },
@@ -39,7 +39,7 @@ export async function send(
       idleMs: TOTAL_MS,
       signal,
     });
-    // Whoever drops the answer hears of nothing more.
+    // A destroyed response may emit an error.
     answer.on('error', () => undefined);
     let received = 0;
     const onAbort = () => answer.destroy();
@@ -53,10 +53,11 @@ export async function send(
     socket.destroy();
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return { status, error: null };
-    return { status, error: `The receiver answered with the status ${status}.` };
+    return { status, error: `The receiver responded with status ${status}.` };
   } catch (error) {
-    if (signal.aborted) return { status: null, error: `There was no answer within ${TOTAL_MS / 1000} seconds.` };
+    if (signal.aborted)
+      return { status: null, error: `The receiver did not respond within ${TOTAL_MS / 1000} seconds.` };
     const reason = error instanceof OutboundFault ? error.message : 'the connection broke';
-    return { status: null, error: `The address could not be reached: ${reason}.` };
+    return { status: null, error: `The address is not reachable: ${reason}.` };
   }
 }

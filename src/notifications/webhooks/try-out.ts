@@ -3,24 +3,24 @@ import type { Database } from '#platform/database/kysely.ts';
 import { deliveryByMessage, insertTest } from './queries.ts';
 import type { DeliveryJson } from './webhook.schemas.ts';
 
-const LOOK_MS = 150;
-/** An attempt ends before. */
-const PATIENCE_MS = 20_000;
+const POLL_MS = 150;
+/** Longer than one attempt. */
+const TIMEOUT_MS = 20_000;
 
 /**
- * Sends a message that says nothing, by the way that all take, and waits for what comes of it; it is tried once.
+ * Queues a test message, which is tried once, and waits for the result.
  *
- * @returns undefined when there is no such webhook, or no longer
+ * @returns undefined if the webhook does not exist any more
  */
 export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson | undefined> {
   const message = await insertTest(database, webhookId);
   if (message === undefined) return undefined;
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   for (;;) {
     const delivery = await deliveryByMessage(database, message);
-    // Whoever deletes the webhook deletes this with it.
+    // The webhook was deleted, and the message with it.
     if (!delivery) return undefined;
     if (delivery.state !== 'pending' || performance.now() > until) return delivery;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import { CHANGE_FILTER_HELP } from '#changes/filter.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
-import { foundWebhook, missingWebhook, numberIn, WEBHOOK_PARAMS } from './lookup.ts';
+import { missingWebhook, numberIn, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
 import { newSecret } from './message.ts';
 import { changeWebhook, createWebhook, deleteWebhook, webhooks } from './queries.ts';
 import {
   checkedFilter,
   checkedSecret,
   checkedUrl,
-  FILTER_HELP,
   INVALID_FILTER,
   INVALID_SECRET,
   INVALID_URL,
@@ -24,12 +24,14 @@ import {
 } from './webhook.schemas.ts';
 
 const EDITABLE = {
-  url: z.string().optional().describe('Where messages are sent to.'),
+  url: z.string().optional().describe('The URL that receives messages.'),
   secret: z
     .string()
     .optional()
-    .describe('What they are signed with: `whsec_` and 24 to 64 bytes in base64. Made up when left out at first.'),
-  filter: z.string().optional().describe(FILTER_HELP),
+    .describe(
+      'The key that signs messages: `whsec_` and 24 to 64 bytes in base64. Generated if omitted for a new webhook.',
+    ),
+  filter: z.string().optional().describe(`The changes to send; empty for all. ${CHANGE_FILTER_HELP}`),
 };
 
 interface Services {
@@ -42,7 +44,7 @@ export const listWebhooks = defineEndpoint({
   path: '/api/webhooks',
   access: ADMINISTRATORS,
   summary: 'List webhooks',
-  description: 'An addition of Inlet. All of them, by their numbers.',
+  description: 'An extension of Inlet. All webhooks by number.',
   answers: { 200: { description: 'The webhooks.', body: z.array(WebhookShape), example: [WEBHOOK] } },
   handle: async ({ c }, { database }: Services) => versionedJson(c, await webhooks(database)),
 });
@@ -53,14 +55,14 @@ export const newWebhook = defineEndpoint({
   access: ADMINISTRATORS,
   summary: 'Add a webhook',
   description:
-    'An addition of Inlet. From now on what happens is told at the address, signed by the scheme of Standard Webhooks: at least once under the same `webhook-id`, in order for each event, and for three days.',
+    'An extension of Inlet. Changes from now on are sent to the URL, signed as in Standard Webhooks: at least once with the same `webhook-id`, in order for each event, and retried for three days.',
   form: {
     schema: z.object(EDITABLE),
     example: { url: 'https://lms.example.org/hooks/recordings', filter: WEBHOOK.filter },
   },
   answers: {
     201: {
-      description: 'It has been added. A secret that was made up is shown this once.',
+      description: 'The new webhook. A generated secret is shown only here.',
       body: WebhookShape,
       example: { ...WEBHOOK, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
       headers: createdHeaders(`${EXAMPLE_URL}/api/webhooks/7`),
@@ -77,10 +79,8 @@ export const newWebhook = defineEndpoint({
     const id = await createWebhook(database, { url, secret, filter, by });
     const [webhook] = await webhooks(database, id);
     const Location = `${config.publicUrl}/api/webhooks/${id}`;
-    return versionedJson(c, { ...webhook, ...(!given && { secret }) }, 201, {
-      Location,
-      'Cache-Control': 'no-store',
-    });
+    const headers = { Location, 'Cache-Control': 'no-store' };
+    return versionedJson(c, { ...webhook, ...(!given && { secret }) }, 201, headers);
   },
 });
 
@@ -89,12 +89,12 @@ export const readWebhook = defineEndpoint({
   path: '/api/webhooks/{webhook_id}',
   access: ADMINISTRATORS,
   summary: 'Read a webhook',
-  description: 'An addition of Inlet.',
+  description: 'An extension of Inlet.',
   params: WEBHOOK_PARAMS,
   answers: { 200: { description: 'The webhook.', body: WebhookShape, example: WEBHOOK } },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) =>
-    versionedJson(c, await foundWebhook(database, params.webhook_id)),
+    versionedJson(c, await requireWebhook(database, params.webhook_id)),
 });
 
 export const putWebhook = defineEndpoint({
@@ -102,25 +102,21 @@ export const putWebhook = defineEndpoint({
   path: '/api/webhooks/{webhook_id}',
   access: ADMINISTRATORS,
   summary: 'Change a webhook',
-  description: 'An addition of Inlet. What is not given stays. While it is not active, nothing is told or kept for it.',
+  description: 'An extension of Inlet. Omitted fields stay unchanged. Changes during inactivity are not sent.',
   params: WEBHOOK_PARAMS,
   form: {
     schema: z.object({
       ...EDITABLE,
-      active: z.enum(['true', 'false']).optional().describe('Whether it is told anything.'),
+      active: z.enum(['true', 'false']).optional().describe('If `false`, the webhook receives no messages.'),
     }),
     example: { active: 'false' },
   },
   answers: {
-    200: {
-      description: 'The webhook as it is now.',
-      body: WebhookShape,
-      example: { ...WEBHOOK, active: false },
-    },
+    200: { description: 'The changed webhook.', body: WebhookShape, example: { ...WEBHOOK, active: false } },
   },
   refusals: [WEBHOOK_MISSING, INVALID_URL, INVALID_SECRET, INVALID_FILTER, UNKNOWN_FILTER],
   handle: async ({ c, params, form }, { config, database }: Services) => {
-    const { identifier } = await foundWebhook(database, params.webhook_id);
+    const { identifier } = await requireWebhook(database, params.webhook_id);
     const { url, secret, filter, active } = await form();
     await changeWebhook(database, identifier, {
       ...(url !== undefined && { url: checkedUrl(url, config.webhookHosts) }),
@@ -128,7 +124,7 @@ export const putWebhook = defineEndpoint({
       ...(filter !== undefined && { filter: checkedFilter(filter) }),
       ...(active !== undefined && { active: active === 'true' }),
     });
-    return versionedJson(c, await foundWebhook(database, params.webhook_id));
+    return versionedJson(c, await requireWebhook(database, params.webhook_id));
   },
 });
 
@@ -137,9 +133,9 @@ export const removeWebhook = defineEndpoint({
   path: '/api/webhooks/{webhook_id}',
   access: ADMINISTRATORS,
   summary: 'Delete a webhook',
-  description: 'An addition of Inlet. Messages that wait for it go as well.',
+  description: 'An extension of Inlet. Waiting messages are deleted, too.',
   params: WEBHOOK_PARAMS,
-  answers: { 204: { description: 'It is gone.' } },
+  answers: { 204: { description: 'The webhook is deleted.' } },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
     if (!(await deleteWebhook(database, numberIn(params.webhook_id)))) throw missingWebhook(params.webhook_id);

@@ -7,16 +7,15 @@ import {
   REALM,
 } from '../../accounts/secrets.ts';
 
-/** The answer of a client to a challenge of HTTP Digest. Hashed texts have one character for each byte. */
+/** The client's response to an HTTP Digest challenge. Hashed strings hold one byte per character. */
 export interface DigestAnswer {
   username: string;
   nonce: string;
-  /** The address that the client states. */
+  /** The URI that the client sent. */
   uri: string;
-  /** Hexadecimal digits in lower case. */
   response: string;
   algorithm: DigestAlgorithm;
-  /** Undefined for a client of RFC 2069, which knows no `qop`. */
+  /** Undefined for RFC 2069 clients, which do not support `qop`. */
   protection: { qop: string; nc: string; cnonce: string } | undefined;
 }
 
@@ -24,24 +23,24 @@ const DIGEST = /^digest(?:\s+|$)/i;
 const PARAMETER = /\s*([!#$%&'*+.^`|~\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))\s*(?:,|$)/y;
 const HEX = /^[\da-f]+$/i;
 const LENGTHS: Readonly<Record<DigestAlgorithm, number>> = { MD5: 32, 'SHA-256': 64 };
-const UNREADABLE = 'it cannot be read';
+const UNREADABLE = 'it cannot be parsed';
 
 /**
- * Reads an `Authorization` header of the scheme Digest (RFC 7616, and RFC 2069 for old clients).
+ * Parses an `Authorization` header of the scheme Digest (RFC 7616, and RFC 2069 for old clients).
  *
- * @returns undefined for any other scheme; what is wrong with it, as the end of a sentence; or the answer
+ * @returns undefined for another scheme; `fault` completes a sentence
  */
 export function parseDigest(header: string): DigestAnswer | { fault: string } | undefined {
   const text = header.trim();
   if (!DIGEST.test(text)) return undefined;
   const given = parametersOf(text.replace(DIGEST, ''));
   if (!given) return { fault: UNREADABLE };
-  if (given.has('username*')) return { fault: "it has 'username*', which is not known here in place of 'username'" };
-  if (/^true$/i.test(given.get('userhash') ?? '')) return { fault: "'userhash' is not known here" };
+  if (given.has('username*')) return { fault: "'username*' is not supported; send 'username'" };
+  if (/^true$/i.test(given.get('userhash') ?? '')) return { fault: "'userhash' is not supported" };
   const missing = ['username', 'realm', 'nonce', 'uri', 'response'].find((name) => !given.get(name));
   if (missing) return { fault: `'${missing}' is missing` };
   const of = (name: string) => given.get(name) ?? '';
-  if (of('realm') !== REALM) return { fault: `the realm is ${REALM}` };
+  if (of('realm') !== REALM) return { fault: `'realm' must be ${REALM}` };
   const wanted = (given.get('algorithm') ?? 'MD5').toUpperCase();
   const algorithm = DIGEST_ALGORITHMS.find((name) => name === wanted);
   if (!algorithm) return { fault: `'algorithm' must be ${DIGEST_ALGORITHMS.join(' or ')}` };
@@ -50,7 +49,7 @@ export function parseDigest(header: string): DigestAnswer | { fault: string } | 
     return { fault: `'response' must be ${LENGTHS[algorithm]} hexadecimal digits` };
   }
   const username = decodeName(of('username'));
-  if (/\p{Cc}/u.test(username)) return { fault: "'username' holds a control character" };
+  if (/\p{Cc}/u.test(username)) return { fault: "'username' contains a control character" };
   const answer = { username, nonce: of('nonce'), uri: of('uri'), response, algorithm };
   if (!given.has('qop')) return { ...answer, protection: undefined };
   const [qop, nc, cnonce] = [of('qop'), of('nc'), of('cnonce')];
@@ -60,7 +59,7 @@ export function parseDigest(header: string): DigestAnswer | { fault: string } | 
   return { ...answer, protection: { qop, nc, cnonce } };
 }
 
-/** @returns undefined for what is no list of parameters, or has one of them twice */
+/** Parses a parameter list. @returns undefined for a malformed list or a repeated parameter */
 function parametersOf(list: string): Map<string, string> | undefined {
   const found = new Map<string, string>();
   let at = 0;
@@ -76,12 +75,12 @@ function parametersOf(list: string): Map<string, string> | undefined {
   return found;
 }
 
-/** Unescapes a quoted value; clients write `uri` unescaped, even with a backslash. */
+/** Unescapes a quoted value. Clients do not escape `uri`, even if it contains a backslash. */
 function unquoted(name: string, text: string): string {
   return name === 'uri' ? text : text.replace(/\\(.)/g, '$1');
 }
 
-/** UTF-8, or Latin-1 where it cannot be: python-requests sends that, and hashes UTF-8 all the same. */
+/** Decodes UTF-8, or else Latin-1: python-requests sends Latin-1, but hashes UTF-8. */
 function decodeName(name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(name, 'latin1'));
@@ -90,7 +89,7 @@ function decodeName(name: string): string {
   }
 }
 
-/** Computes the expected response in hexadecimal digits (RFC 7616, section 3.4.1; RFC 2069 without `qop`). */
+/** Computes the expected response (RFC 7616, section 3.4.1; RFC 2069 without `qop`). */
 export function expectedResponse(answer: DigestAnswer, method: string, secrets: DigestSecrets): string {
   const { algorithm, nonce, uri, protection } = answer;
   const hash = (...parts: string[]) => digestOf(algorithm, Buffer.from(parts.join(':'), 'latin1'));
@@ -100,23 +99,23 @@ export function expectedResponse(answer: DigestAnswer, method: string, secrets: 
   return hash(secret, nonce, protection.nc, protection.cnonce, protection.qop, asked);
 }
 
-/** Compares a response with the expected one, in constant time. */
-export function isRight(answer: DigestAnswer, method: string, secrets: DigestSecrets): boolean {
+/** Compares the response with the expected one in constant time. */
+export function isValidResponse(answer: DigestAnswer, method: string, secrets: DigestSecrets): boolean {
   const expected = expectedResponse(answer, method, secrets);
   return timingSafeEqual(Buffer.from(expected), Buffer.from(answer.response));
 }
 
-/** Delimiters of an address; encoding one makes another address. */
+/** URL delimiters; encoding one changes the URL. */
 const DELIMITERS = new Set([...'/?#%&=+;']);
 
 /**
- * Compares the path and query of a digest's `uri` with those of the request. Host and percent-encoding may differ:
- * proxies change both.
+ * Compares path and query of a digest's `uri` with the request. Host and percent-encoding may differ, as proxies change
+ * both.
  *
- * @param url the address of the request
- * @param prefix of the addresses as clients know them, where a proxy takes it off; without a slash at its end
+ * @param url the request URL
+ * @param prefix the path prefix that a proxy removes, without a trailing slash
  */
-export function isTarget(uri: string, url: string, prefix: string): boolean {
+export function matchesTarget(uri: string, url: string, prefix: string): boolean {
   const [said, asked] = [pathAndQuery(uri), pathAndQuery(url)];
   return said !== undefined && asked !== undefined && (said === asked || said === prefix + asked);
 }

@@ -2,8 +2,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '#platform/database/kysely.ts';
 
 /**
- * A client that streams a recording cannot send it again when it learns in the middle that its nonce is over; some then
- * wait for ever. So this comes once a day at most.
+ * A client that streams a recording cannot resend it if its nonce expires midway, and some clients then hang. A long
+ * lifetime makes this rare.
  */
 const LIFETIME_SECONDS = 24 * 60 * 60;
 const CHANCE_BYTES = 8;
@@ -11,16 +11,16 @@ const SIGNATURE_BYTES = 16;
 const FORMAT = /^(([\da-z]{1,10})-[\da-f]{16})-([\w-]+)$/;
 
 /**
- * Nonces of HTTP Digest: the second they were issued in, chance and a signature, so that nobody keeps them. Each is good in every
- * process and after a restart, as often as one likes: how often a client has used it (`nc`) is not counted, since that
- * would have to be known everywhere. Who can listen can repeat a request for a day; that is what TLS is for.
+ * Issues and checks HTTP Digest nonces: a time, random bytes and a signature, so no state is stored. A nonce is valid
+ * in all processes, after a restart, and any number of times: `nc` is not counted, as all processes would have to share
+ * the count. An eavesdropper can repeat a request for a day; TLS prevents this.
  */
 export class Nonces {
   readonly #key: () => Promise<Buffer>;
   readonly #now: () => number;
 
   /**
-   * @param key what they are signed with, the same in all processes
+   * @param key returns the signing key that all processes share
    * @param now milliseconds since 1970
    */
   constructor(key: () => Promise<Buffer>, now: () => number = Date.now) {
@@ -34,7 +34,7 @@ export class Nonces {
     return `${signed}-${(await this.#sign(signed)).toString('base64url')}`;
   }
 
-  /** Whether it was issued here, and that no more than a day ago. */
+  /** True if this server issued the nonce within the last day. */
   async isGood(nonce: string): Promise<boolean> {
     const [, signed, second, signature] = FORMAT.exec(nonce) ?? [];
     if (signed === undefined || second === undefined || signature === undefined) return false;
@@ -51,12 +51,12 @@ export class Nonces {
   }
 }
 
-/** The key that all processes on this database sign nonces with, read once. */
+/** Returns a function that reads the shared signing key once. */
 export function nonceKeyOf(db: Queryable): () => Promise<Buffer> {
   let key: Promise<Buffer> | undefined;
   return () => {
     key ??= readKey(db).catch((error) => {
-      // The next request tries again: the database may be back.
+      // The next request tries again.
       key = undefined;
       throw error;
     });

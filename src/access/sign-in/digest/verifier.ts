@@ -5,43 +5,42 @@ import type { Principal } from '../../principal.ts';
 import { FRESH_MS } from '../authenticator.ts';
 import { Attempts } from '../sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from '../verified-credentials.ts';
-import { type DigestAnswer, isRight, isTarget } from './digest-header.ts';
+import { type DigestAnswer, isValidResponse, matchesTarget } from './digest-header.ts';
 import type { Nonces } from './nonces.ts';
 
 interface Parts {
   directory: Pick<Directory, 'findAgent'>;
   nonces: Nonces;
-  /** The same that passwords are counted in. */
+  /** The failure counters shared with passwords. */
   attempts?: Attempts;
-  /** Base of the URLs handed out, whose path a proxy may take off. */
+  /** The base URL of this server, whose path a proxy may remove. */
   publicUrl: string;
 }
 
-/** What is asked for, and from where. */
-export interface DigestRequest {
+interface DigestRequest {
   method: string;
   url: string;
   address: string;
 }
 
-/** Why a digest is not accepted; `elsewhere` is one for another request. */
-export type DigestFault = 'wrong' | 'stale' | 'elsewhere';
+/** The reason to reject a digest; `elsewhere` means a digest for another request. */
+type DigestFault = 'wrong' | 'stale' | 'elsewhere';
 
 /**
- * Finds out which machine asks by HTTP Digest. Names of people and of nobody take as long to refuse as a wrong password.
- * It costs two hashes, and every minute a look at the account's row.
+ * Authenticates capture agents by HTTP Digest. People's accounts and unknown names take as long to reject as a wrong
+ * password. A request costs two hashes and one read of the account per minute.
  */
 export class DigestVerifier {
   readonly #parts: Parts;
   readonly #attempts: Attempts;
   readonly #prefix: string;
   readonly #now: () => number;
-  /** Of nobody. */
+  /** Secrets that match no account. */
   readonly #stranger: DigestSecrets = digestSecrets('', randomBytes(32).toString('base64'));
   readonly #read = new VerifiedCredentialsCache<KnownAgent & { readAt: number }>();
   readonly #proven = new VerifiedCredentialsCache<true>();
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now a monotonic clock in milliseconds */
   constructor(parts: Parts, now: () => number = () => performance.now()) {
     this.#parts = parts;
     this.#attempts = parts.attempts ?? new Attempts(now);
@@ -49,7 +48,7 @@ export class DigestVerifier {
     this.#now = now;
   }
 
-  /** A challenge with a new nonce. */
+  /** Returns a challenge with a new nonce. */
   async challenge({ algorithm, stale }: { algorithm: DigestAlgorithm; stale: boolean }): Promise<string> {
     const nonce = await this.#parts.nonces.issue();
     const again = stale ? ', stale=true' : '';
@@ -60,11 +59,12 @@ export class DigestVerifier {
   async authenticate(answer: DigestAnswer, request: DigestRequest): Promise<Principal | DigestFault> {
     const { username, nonce, uri } = answer;
     const { method, url, address } = request;
-    if (!isTarget(uri, url, this.#prefix)) return 'elsewhere';
-    // A machine goes on, whoever guesses its password beside it: nobody else has answered to its nonce.
+    if (!matchesTarget(uri, url, this.#prefix)) return 'elsewhere';
+    // An agent with a proven nonce is exempt from throttling while others guess its password: only the agent has
+    // responded to this nonce.
     const proof = this.#proven.digest(username, nonce, address);
     if (!this.#proven.get(proof)) this.#attempts.refuseTooMany(username, address);
-    const agent = await this.#find(username, (secrets) => isRight(answer, method, secrets));
+    const agent = await this.#find(username, (secrets) => isValidResponse(answer, method, secrets));
     if (!agent) {
       this.#attempts.failed(username, address);
       return 'wrong';
@@ -75,7 +75,7 @@ export class DigestVerifier {
     return agent.principal;
   }
 
-  /** What is wrong by an account that was read before is looked up again, since the password may be a new one. */
+  /** Reads a cached account again if the response does not match, as the password may have changed. */
   async #find(username: string, fits: (secrets: DigestSecrets) => boolean): Promise<KnownAgent | undefined> {
     const key = this.#read.digest(username);
     const read = this.#read.get(key);

@@ -14,7 +14,7 @@ const DELETED = () => new Outdated('The event has been deleted.');
  *
  * @param by.refusals what is said here in other words than usual
  * @throws {HttpError} 404 for an event that the sender may not read, 401 for one it may not write
- * @throws {Overlap} when something else is to be recorded then
+ * @throws {ScheduleOverlap} when something else is to be recorded then
  * @throws {Outdated} for a recording of an agent whose event has been deleted, or has got another
  * @throws what `decideUpdate` throws
  */
