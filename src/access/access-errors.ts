@@ -8,7 +8,7 @@ const CHALLENGE = { 'WWW-Authenticate': BASIC };
 
 export const SIGN_IN = refusal(401, 'Authentication required: sign in with a user name and password.', [], CHALLENGE);
 export const NOT_BASIC = refusal(401, 'The Authorization header must use the scheme Basic or Digest.', [], CHALLENGE);
-export const WRONG_PASSWORD = refusal(401, 'The user name or password is wrong.', [], CHALLENGE);
+export const WRONG_PASSWORD = refusal(401, 'User name or password is wrong.', [], CHALLENGE);
 /** The `authenticate` middleware adds the challenge. */
 export const NO_DIGEST = refusal(
   401,
@@ -31,7 +31,7 @@ export const ORGANIZATION_GUARDED = refusal(403, 'Choosing the organization requ
 export const NO_SUCH_ORGANIZATION = refusal(403, 'The organization does not exist.');
 export const RIGHTS_GUARDED = refusal(403, 'Only an administrator may act with the rights of an administrator.');
 export const NO_SUCH_USER = refusal(412, 'The user to act as does not exist.');
-export const TOO_MANY_WRONG = refusal(429, 'Too many wrong passwords. Try again later.');
+export const TOO_MANY_WRONG = refusal(429, 'Too many wrong passwords; try again later.');
 export const TOO_MANY_AT_ONCE = refusal(503, 'Too many concurrent sign-ins. Try again.', [], { 'Retry-After': '1' });
 export const UNVERIFIABLE = refusal(503, 'The token cannot be verified now. Try again later.', [], {
   'Retry-After': '10',

@@ -460,7 +460,7 @@ describe('signing in', () => {
   });
 
   test.each([
-    ['lovelace', '/api/info/me', /^This needs the role ROLE_API\.$/],
+    ['lovelace', '/api/info/me', /^This request requires the role ROLE_API\.$/],
     ...['/admin/queues', '/admin/unknown', '/%61dmin/queues'].map((path) => ['moodle', path, /./] as const),
   ] as const)('%s lacks the role for %s, which is 403 and not a challenge', async (username, path, sentence) => {
     const { status, headers, text } = await ask(path, username);

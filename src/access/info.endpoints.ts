@@ -24,7 +24,6 @@ export const Organization = z
 const OrganizationProperties = TextByName.meta({ id: 'OrganizationProperties' });
 
 interface Services {
-  /** The base URL of this server, without a trailing slash. */
   config: { publicUrl: string };
 }
 

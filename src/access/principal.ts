@@ -10,7 +10,6 @@ declare module 'hono' {
   }
 }
 
-/** The user a request acts for, with the roles that decide its rights. */
 export class Principal {
   readonly username: string;
   /** The display name; may be empty. */

@@ -1,5 +1,8 @@
+import { badRequest } from '#platform/http/errors/errors.ts';
+import { parseFilters, UNKNOWN_FILTER } from '#platform/http/list/index.ts';
+
 /** The kinds of changes; the first word names the changed resource. */
-export const CHANGE_KINDS = [
+const CHANGE_KINDS = [
   'event.created',
   'event.changed',
   'event.scheduled',
@@ -17,9 +20,8 @@ export const CHANGE_KINDS = [
   'agent.state',
   'agent.deleted',
 ] as const;
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
+type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** A change to record. */
 export interface NewChange {
   kind: ChangeKind;
   /** The changed event, or the event of a workflow, operation or publication. */
@@ -31,11 +33,9 @@ export interface NewChange {
   actor?: string | undefined;
   /** The roles that may read a deleted resource's changes. */
   readRoles?: readonly string[] | undefined;
-  /** The details, with the names of the API. */
   data?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A change as it is read. */
 export interface Change {
   /** Its position in the log, from 1 on. */
   number: number;
@@ -56,7 +56,6 @@ export interface Change {
   inSeries: string | null;
 }
 
-/** Returns a change as clients receive it. */
 export function changeJson({ eventId, seriesId, agentId, at, data }: Change): Record<string, unknown> {
   return {
     ...(eventId !== null && { event: eventId }),
@@ -65,4 +64,52 @@ export function changeJson({ eventId, seriesId, agentId, at, data }: Change): Re
     ...data,
     at: at.toISOString(),
   };
+}
+
+const MAX_SHOWN = 100;
+
+export type ChangeFilter = (change: Change) => boolean;
+
+/** The values of a change by filter name; upper case for filters that ignore case. */
+const VALUES: Readonly<Record<string, (change: Change) => readonly (string | null | undefined)[]>> = {
+  kind: ({ kind }) => [kind, kind.split('.', 1)[0]],
+  event: ({ eventId }) => [eventId],
+  series: ({ inSeries }) => [inSeries],
+  agent: ({ agentId, data }) => [agentId, text(data.agent)],
+  state: ({ data }) => [text(data.state)?.toUpperCase()],
+  definition: ({ data }) => [text(data.definition)],
+  operation: ({ data }) => [text(data.operation)],
+};
+
+const NAMES = Object.keys(VALUES).map((name) => `\`${name}\``);
+/** The description of the filter in the OpenAPI document. */
+export const CHANGE_FILTER_HELP = `Comma-separated \`name:value\` pairs, all of which must match; for a repeated name, any value. Names: ${NAMES.join(', ')}.`;
+
+const KINDS = new Set<string>(CHANGE_KINDS.flatMap((kind) => [kind, kind.split('.', 1)[0] ?? kind]));
+
+/**
+ * Parses a filter of changes: comma-separated `name:value` pairs. All names must match; for a repeated name, any value.
+ *
+ * @throws {HttpError} 400 for an unknown name or kind
+ */
+export function parseChangeFilter(filter: string): ChangeFilter {
+  const wanted = new Map<string, Set<string>>();
+  for (const { name, value } of parseFilters([filter], { colons: true }).flat()) {
+    if (!Object.hasOwn(VALUES, name)) throw UNKNOWN_FILTER(name.slice(0, MAX_SHOWN));
+    if (name === 'kind' && !KINDS.has(value)) {
+      const shown = JSON.stringify(value.slice(0, MAX_SHOWN));
+      throw badRequest(`The filter 'kind' is ${shown}; allowed values: ${[...KINDS].sort().join(', ')}.`);
+    }
+    const values = wanted.get(name) ?? new Set();
+    wanted.set(name, values.add(name === 'state' ? value.toUpperCase() : value));
+  }
+  const tests = [...wanted].map(([name, values]) => {
+    const has = VALUES[name] ?? (() => []);
+    return (change: Change) => has(change).some((value) => typeof value === 'string' && values.has(value));
+  });
+  return (change) => tests.every((test) => test(change));
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

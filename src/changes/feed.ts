@@ -21,7 +21,6 @@ interface FeedOptions {
   log: Logger;
 }
 
-/** Receives changes as they come, in order. */
 export type Follower = (changes: readonly Change[]) => void;
 
 /** Follows the log for all followers in this process and reads each change once. Starts with the first follower. */

@@ -159,10 +159,10 @@ describe('POST /capture-admin/agents/{name}', () => {
   });
 
   const WRONG_STATE = (state: string) =>
-    `The form parameter 'state' is "${state}"; allowed are idle, capturing, uploading, unknown, shutting_down, error, offline.`;
+    `The form parameter 'state' is "${state}"; allowed values: idle, capturing, uploading, unknown, shutting_down, error, offline.`;
   const WRONG_ADDRESS = "The form parameter 'address' is \"";
   test.each<[what: string, fields: Record<string, string>, sentence: string]>([
-    ['no state', {}, WRONG_STATE('').replace(/^.*;/, "Missing form parameter 'state';")],
+    ['no state', {}, WRONG_STATE('').replace(/^.*;/, "The form parameter 'state' is missing;")],
     ['an unknown state', { state: 'flying' }, WRONG_STATE('flying')],
     ['an empty state', { state: '' }, WRONG_STATE('')],
     ['a state in capitals', { state: 'IDLE' }, WRONG_STATE('IDLE')],
@@ -237,7 +237,7 @@ describe('whoever reports', () => {
     const Authorization = await app.account(randomUUID(), 'ROLE_API_CAPTURE_AGENTS_VIEW', 'ROLE_USER');
     expect(await send(app, 'POST', path, fields, { Authorization })).toMatchObject({
       status: 403,
-      text: 'This needs the role ROLE_CAPTURE_AGENT.',
+      text: 'This request requires the role ROLE_CAPTURE_AGENT.',
     });
     const agentAccount = { Authorization: await app.account(randomUUID(), 'ROLE_CAPTURE_AGENT') };
     expect((await send(app, 'POST', path, fields, agentAccount)).status).toBe(200);
@@ -330,7 +330,7 @@ describe('POST /capture-admin/agents/{name}/configuration', () => {
   test.each<[what: string, body: BodyInit, type: string | undefined, sentence: string]>([
     ['nothing', '', undefined, "Missing form parameter 'configuration'"],
     ['a form without it', 'state=idle', URLENCODED, "Missing form parameter 'configuration'"],
-    ['an empty field', 'configuration=', URLENCODED, 'must be a JSON object or properties XML'],
+    ['an empty field', 'configuration=', URLENCODED, 'must be a JSON object or Java properties XML'],
     ['half a document', '<properties>', 'text/xml', 'is not well-formed XML: see line 1'],
     ['Latin-1', Buffer.from('{"a":"\xe4"}', 'latin1'), 'application/json', 'is not encoded in UTF-8'],
   ])('is 400 for %s, and nothing changes', async (_what, body, type, sentence) => {

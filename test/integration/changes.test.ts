@@ -228,7 +228,7 @@ describe('GET /api/events/{id}/updates', () => {
     const ask = (headers: Record<string, string>) => send(app, 'GET', updates(eventId), undefined, headers);
     const unknown = `Cannot find an event with id '${eventId}'.`;
     expect(await ask(reader)).toMatchObject({ status: 404, text: unknown });
-    const text = `The header 'Last-Event-ID' is "-1"; allowed is the id of a message, or 0 for the beginning.`;
+    const text = `The header 'Last-Event-ID' is "-1"; it must be the id of a message, or 0 for the beginning.`;
     expect(await ask(since(-1))).toMatchObject({ status: 400, text });
   });
 

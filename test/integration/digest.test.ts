@@ -123,7 +123,7 @@ describe('a digest is refused', () => {
   test('for another realm, with a challenge that names ours', async () => {
     const answer = await ask(ME, { realm: 'elsewhere' });
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toBe('The Authorization header is no answer to HTTP Digest: the realm is Opencast.');
+    expect(await answer.text()).toBe('The Authorization header is not a valid HTTP Digest response: 'realm' must be Opencast.');
     expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest realm="Opencast", .*algorithm=MD5$/);
   });
 
@@ -272,7 +272,7 @@ describe('the account of a machine', () => {
         expect((await report('room/1 ü', what, sign))[0]).toBe(200);
         expect(await report('room/1', what, sign)).toEqual([
           403,
-          "This account is for the capture agent 'room/1 ü' alone.",
+          "This account may act for the capture agent 'room/1 ü' only.",
         ]);
       }
     }

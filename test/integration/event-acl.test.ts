@@ -96,7 +96,7 @@ describe('PUT /api/events/{id}/acl', () => {
 
   const INCOMPLETE = 'One of the access control elements is missing a property. The action was ';
   test.each([
-    ['text that is no JSON', 'read', "Unable to parse acl 'read' because 'it is not JSON'"],
+    ['text that is no JSON', 'read', "Unable to parse acl 'read' because 'it is not valid JSON'"],
     ['an object', '{}', "Unable to parse acl '{}' because 'it is not an array'"],
     [
       'an entry without allow',

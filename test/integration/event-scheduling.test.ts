@@ -121,7 +121,7 @@ describe('PUT /api/events/{id}/scheduling', () => {
   test.each<[string, SchedulingJson | string, string | RegExp]>([
     ['text that is no JSON', '{"end":', /^Unparsable scheduling information$/],
     ['neither end nor duration', { start: START }, /^Either 'end' or 'duration' must be specified$/],
-    ['an empty end', { end: '', duration: HOUR_MS }, /^Unparsable date .* 'end' is ""; allowed is /],
+    ['an empty end', { end: '', duration: HOUR_MS }, /^Unparsable date .* 'end' is ""; it must be /],
     ['an end before the start', { end: '2030-01-07T08:59:59Z' }, /end/],
     ['a start after the end', { start: '2030-01-07T10:00:00Z', end: END }, /end/],
     ['a duration that is no number', { duration: 'long' }, /^Invalid format of field 'duration'/],

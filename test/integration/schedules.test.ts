@@ -4,8 +4,8 @@ import { anonymous } from '#access/principal.ts';
 import { conflictsWith, explainingConflicts } from '#capture/schedules/conflicts.ts';
 import {
   advanceRecording as advanceFrom,
-  translateOverlapError,
   type TimeClaim,
+  translateOverlapError,
 } from '#capture/schedules/write-schedules.ts';
 import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '#capture/states/state.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
@@ -33,7 +33,7 @@ import { compareWithTimetable } from '../support/timetable.ts';
 
 type Reported = Exclude<RecordingState, ''>;
 
-const OVERLAP = 'Something else is to be recorded';
+const OVERLAP = 'The recording overlaps another recording';
 
 const app = await workerApp();
 const { database } = app;

@@ -215,7 +215,7 @@ describe('a session', () => {
     const answer = await app.anonymous('/admin/queues', { headers: { ...PAGE, Cookie } });
     const text = await answer.text();
     expect([answer.status, answer.headers.get('Cache-Control')]).toEqual([403, 'no-store']);
-    expect(text).toContain('This is for administrators only.');
+    expect(text).toContain('This request requires an administrator.');
     expect(text).toMatch(/<form method="post" action="..\/sign-out">[\s\S]*<strong>student-/);
   });
 
@@ -296,7 +296,7 @@ describe('a token of an identity provider', async () => {
       ...['ROLE_API', 'ROLE_X', 'ROLE_USER', 'ROLE_USER_g~2E~hopper', 'ROLE_ANONYMOUS'],
     ]);
     expect(await ask(token, '/api/events')).toMatchObject({
-      ...{ status: 403, text: 'This needs the role ROLE_API_EVENTS_VIEW.' },
+      ...{ status: 403, text: 'This request requires the role ROLE_API_EVENTS_VIEW.' },
     });
     expect(await statuses('/admin/queues', token)).toEqual([403]);
   });
@@ -333,9 +333,7 @@ describe('a token of an identity provider', async () => {
     for (const username of ['ada.l', 'ada_b']) await tokens.account(username);
     for (const sub of ['admin', 'ADMIN', 'ada.l', 'ada_b', 'ADA_B']) {
       const { status, text } = await ask(await key.sign({ ...granted('ROLE_API'), sub }), '/api/info/me');
-      expect([sub, status, text]).toEqual([
-        ...[sub, 401, 'The user name in the token belongs to an account of this server.'],
-      ]);
+      expect([sub, status, text]).toEqual([...[sub, 401, 'The user name in the token belongs to a local account.']]);
     }
   });
 
@@ -345,7 +343,7 @@ describe('a token of an identity provider', async () => {
     expect(JSON.parse((await ask(first, '/api/info/me')).text)).toMatchObject({ userrole: 'ROLE_USER_ANNA' });
     expect(await ask(second, '/api/info/me')).toMatchObject({
       status: 401,
-      text: 'Another user has the user name in the token, with other letters in upper case.',
+      text: 'The user name in the token differs only in case from that of another user.',
     });
     expect(await statuses('/api/info/me', first)).toEqual([200]);
   });
@@ -369,7 +367,7 @@ describe('a token of an identity provider', async () => {
     const token = await key.sign(granted('ROLE_API'));
     const { status, text, headers } = await ask(token, '/api/info/me', {}, lonely);
     expect([status, text, headers.get('Retry-After')]).toEqual([
-      ...[503, 'The token cannot be verified at the moment. Try again later.', '10'],
+      ...[503, 'The token cannot be verified now. Try again later.', '10'],
     ]);
     expect((await lonely.request('/api/info/me')).status).toBe(200);
   });

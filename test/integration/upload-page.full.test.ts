@@ -261,7 +261,7 @@ describe.skipIf(!browserAvailable())('the page for uploads in a browser', () => 
   test('who may not upload is told so, and can sign out', async () => {
     await app.account('grace', 'ROLE_API_EVENTS_VIEW');
     const { page } = await open({ username: 'grace', password: 'secret' });
-    await page.getByText('This needs the role ROLE_API_EVENTS_CREATE.').waitFor();
+    await page.getByText('This request requires the role ROLE_API_EVENTS_CREATE.').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, 'admin', 'opencast');
     await page.waitForURL(`${served.origin}/admin`);

@@ -148,7 +148,7 @@ describe('a webhook', () => {
     const parked = await send(app, 'GET', `/api/webhooks/${id}/deliveries?filter=state:parked`);
     const [delivery] = JSON.parse(parked.text);
     expect(delivery).toMatchObject({
-      ...{ state: 'parked', status: 500, error: 'The receiver answered with the status 500.' },
+      ...{ state: 'parked', status: 500, error: 'The receiver responded with status 500.' },
     });
     const path = `/api/webhooks/${id}/deliveries/${delivery.identifier}`;
     expect((await send(app, 'POST', path, { state: 'retry' })).status).toBe(204);
@@ -164,7 +164,7 @@ describe('a webhook', () => {
     await eventually(async () => {
       const { text } = await send(app, 'GET', `/api/webhooks/${id}`);
       expect(JSON.parse(text)).toMatchObject({
-        ...{ active: false, failures: 1, last_error: 'The receiver answered with the status 410.' },
+        ...{ active: false, failures: 1, last_error: 'The receiver responded with status 410.' },
       });
     });
   });
@@ -191,7 +191,7 @@ describe('a webhook', () => {
     // One without WEBHOOK_HOSTS.
     const { status, text } = await send(await workerApp(), 'POST', '/api/webhooks', { url });
     expect(status).toBe(400);
-    expect(text).toContain("The form parameter 'url' is no address that can be told");
+    expect(text).toContain("The form parameter 'url' is not allowed");
     expect(text).toContain(reason);
   });
 

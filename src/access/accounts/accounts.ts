@@ -6,9 +6,7 @@ import { anonymous } from '../principal.ts';
 import { userRole } from '../roles/roles.ts';
 import type { DigestSecrets } from './secrets.ts';
 
-/** A stored account; `roles` are the granted roles. */
 export interface StoredAccount extends Selectable<Account> {
-  /** True for an account of a capture agent. */
   is_agent: boolean;
   /** The only capture agent that the account may act for. */
   agent_id: string | null;

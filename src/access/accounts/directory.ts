@@ -4,7 +4,6 @@ import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
 import { findAccount, findAgentAccount, reserveUserRole, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
 import { type DigestSecrets, hashPassword } from './secrets.ts';
 
-/** A user who can sign in. */
 export interface KnownAccount {
   principal: Principal;
   passwordHash: string;
@@ -12,7 +11,6 @@ export interface KnownAccount {
   credential: string;
 }
 
-/** A capture agent that can sign in with HTTP Digest. */
 export interface KnownAgent {
   principal: Principal;
   secrets: DigestSecrets;

@@ -36,7 +36,6 @@ function derive(password: string, salt: Buffer, bytes: number, cost: typeof COST
 /** The realm that clients show in the password prompt; it is part of every digest secret. */
 export const REALM = 'Opencast';
 
-/** The supported HTTP Digest algorithms, with their names from RFC 7616. */
 export const DIGEST_ALGORITHMS = ['MD5', 'SHA-256'] as const;
 export type DigestAlgorithm = (typeof DIGEST_ALGORITHMS)[number];
 

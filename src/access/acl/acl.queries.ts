@@ -7,7 +7,6 @@ import type { AclEntry } from './acl.ts';
 
 export type Action = 'read' | 'write';
 
-/** The resources with ACLs; also the table names. */
 export type Resource = 'events' | 'series';
 
 /**

@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 /** Longer values do not fit into the database indexes. */
 export const MAX_LENGTH = 255;
-/** The maximum number of entries of a list. */
 export const MAX_ENTRIES = 2000;
 
 const word = (description: string) =>
@@ -34,12 +33,10 @@ export const NewAcl = LenientAcl.nullable().meta({
   description: '`[]` grants nobody access; with `null`, the event uses the list of its series.',
 });
 
-/** An access control list in responses. */
 export const Acl = z
   .array(z.object({ allow: z.boolean(), action: z.string(), role: z.string() }).meta({ id: 'AclEntry' }))
   .meta({ id: 'Acl', description: 'The actions that each role may perform.' });
 
-/** The example in the OpenAPI document. */
 export const ACL = [
   { allow: true, action: 'read', role: 'ROLE_STUDENT' },
   { allow: true, action: 'write', role: 'ROLE_LECTURER' },

@@ -16,7 +16,6 @@ export const ENTRY_INCOMPLETE = refusal(
   [{ action: 'read', role: 'ROLE_STUDENT' }],
 );
 
-/** An access control list entry: allows or denies an action to a role. */
 export interface AclEntry {
   allow: boolean;
   action: string;

@@ -76,7 +76,6 @@ function entriesOfRule(rule: XmlElement): Given[] {
   return roles.flatMap((role) => actions.map((action) => ({ role, action, allow: effect === 'Permit' })));
 }
 
-/** Returns the attribute values at any depth. */
 function valuesIn(element: XmlElement): string[] {
   return element.children.flatMap((child) => (child.name === 'AttributeValue' ? [child.text.trim()] : valuesIn(child)));
 }

@@ -27,7 +27,6 @@ export function parseKey(header: string): string {
 /** The request content that the fingerprint covers. */
 export interface RequestContent {
   fields: ReadonlyMap<string, string>;
-  /** In the order of the parts. */
   files?: readonly { name: string; filename: string; size: number; sha256: string }[];
 }
 

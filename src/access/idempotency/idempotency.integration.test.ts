@@ -173,8 +173,8 @@ describe('the ledger', () => {
 describe('Idempotency-Key', () => {
   const clip = (seed = 1) => file('presenter', 'a.mp4', bytes(100_000, seed));
   const PARTS = [...eventFields(), clip()];
-  const UNDER_WAY = { status: 409, text: 'A request with this Idempotency-Key is still being carried out.' };
-  const OTHER_REQUEST = { status: 422, text: 'This Idempotency-Key was sent with another request before.' };
+  const UNDER_WAY = { status: 409, text: 'A request with this Idempotency-Key is still in progress. Try again later.' };
+  const OTHER_REQUEST = { status: 422, text: 'This Idempotency-Key was already used for a different request.' };
 
   const seen = async (answer: Response) => ({
     status: answer.status,

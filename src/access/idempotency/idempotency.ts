@@ -10,13 +10,10 @@ export const UNDER_WAY = refusal(
   409,
   'A request with this Idempotency-Key is still in progress. Try again later.',
   [],
-  {
-    'Retry-After': '5',
-  },
+  { 'Retry-After': '5' },
 );
 export const OTHER_REQUEST = refusal(422, 'This Idempotency-Key was already used for a different request.');
 
-/** The documentation of an endpoint that accepts `Idempotency-Key`. */
 export const REPEATABLE = {
   headers: z.object({
     'Idempotency-Key': IdempotencyKey.optional().meta({
@@ -42,11 +39,9 @@ type Remember = (trx: Transaction, answer: Response) => Promise<void>;
 /** Like `Remember`, for content that was received after the key was claimed. */
 export type RememberContent = (trx: Transaction, content: RequestContent, answer: Response) => Promise<void>;
 
-/** The steps of a request with an idempotency key. */
 interface IdempotentWork {
   /** Reads a repeated request to compare it with the first; must change nothing. */
   compare(): Promise<RequestContent>;
-  /** Executes the request. If it fails, the key is released. */
   create(remember: RememberContent): Promise<Response>;
 }
 

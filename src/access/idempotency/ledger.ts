@@ -10,7 +10,6 @@ const RENEWAL_MS = 15_000;
 const KEPT_HOURS = 24;
 const TRIES = 3;
 
-/** A stored response. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;

@@ -51,7 +51,6 @@ const NAMES = [
 /** Every API request requires this role. */
 const ROLE_API = 'ROLE_API';
 
-/** All API roles, sorted. */
 export const API_ROLES: readonly string[] = [ROLE_API, ...NAMES.map((name) => `ROLE_API_${name}`)];
 
 /** Returns API roles: `apiRole('EVENTS_VIEW')` is `ROLE_API_EVENTS_VIEW`. */
@@ -59,9 +58,7 @@ export function apiRole(...names: readonly (typeof NAMES)[number][]): readonly s
   return names.map((name) => `ROLE_API_${name}`);
 }
 
-/** Access for every API account. */
 export const ANY_API_ROLE = [ROLE_API] as const;
-/** Access for every account. */
 export const EVERY_ACCOUNT: readonly string[] = ['ROLE_USER'];
 /** Access for administrators only. */
 export const ADMINISTRATORS: readonly string[] = [];

@@ -15,7 +15,6 @@ export const ROLE_CAPTURE_AGENT = 'ROLE_CAPTURE_AGENT';
 export const ROLE_EXTERNAL_APPLICATIONS = 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS';
 
 const SERVICE_ROLES = [...API_ROLES, ROLE_SUDO];
-/** Roles that include other roles. */
 const EXPANSIONS: ReadonlyMap<string, readonly string[]> = new Map([
   [ROLE_ADMIN, SERVICE_ROLES],
   [ROLE_EXTERNAL_APPLICATIONS, SERVICE_ROLES],

@@ -7,7 +7,6 @@ import type { SessionStore } from './store.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** True if a session cookie authenticated the request. */
     inSession: boolean | undefined;
   }
 }
@@ -22,13 +21,11 @@ export class Sessions {
   readonly #store: SessionStore;
   readonly #prefix: 'host' | undefined;
 
-  /** @param publicUrl the base URL of this server; its scheme decides the cookie prefix */
   constructor(store: SessionStore, publicUrl: string) {
     this.#store = store;
     this.#prefix = publicUrl.startsWith('https:') ? 'host' : undefined;
   }
 
-  /** True if the request has a session cookie, valid or not. */
   hasCookie(c: Context): boolean {
     return this.#cookie(c) !== undefined;
   }

@@ -5,9 +5,7 @@ import type { Directory, KnownAccount } from '../accounts/directory.ts';
 
 /** Limits in minutes. */
 const LIMITS = {
-  /** The time without a request after which a session ends. */
   idle: 120,
-  /** The maximum lifetime of a session. */
   whole: 24 * 60,
   /** The age at which a cookie is replaced. */
   renewal: 15,
@@ -16,10 +14,8 @@ const LIMITS = {
 };
 const COOKIE_BYTES = 32;
 
-/** A browser session. */
 export interface Session {
   account: KnownAccount;
-  /** The replacement cookie, if any. */
   renewed: string | undefined;
 }
 

@@ -22,7 +22,6 @@ interface Credentials {
 
 /** The cached account of verified credentials. */
 interface VerifiedPassword extends KnownAccount {
-  /** The time of the last read of the account, by `performance.now()`. */
   readAt: number;
 }
 
@@ -72,7 +71,6 @@ export class Authenticator {
     return this.#signIn(username, password, address);
   }
 
-  /** @param known the account, if it was read recently */
   async #signIn(
     username: string,
     password: string,

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf, digestSecrets } from '../accounts/secrets.ts';
-import {
-  type DigestAnswer,
-  expectedResponse,
-  isValidResponse,
-  matchesTarget,
-  parseDigest,
-} from './digest/digest-header.ts';
+import { type DigestAnswer, expectedResponse, isValidResponse, matchesTarget, parseDigest } from './digest/verifier.ts';
 
 describe('an answer', () => {
   const MD5 = '8ca523f5e9506fed4657c9700eebdbec';
@@ -63,7 +57,7 @@ describe('an answer', () => {
     [LEAST.replace('hall', 'a\x01b'), "'username'"],
     [LEAST.replace('username="hall"', "username*=UTF-8''hall"), "'username*'"],
     [`${LEAST}, userhash=true`, "'userhash'"],
-    [LEAST.replace('Opencast', 'opencast'), 'the realm is Opencast'],
+    [LEAST.replace('Opencast', 'opencast'), "'realm' must be Opencast"],
     [`${LEAST}, algorithm=MD5-sess`, "'algorithm' must be MD5 or SHA-256"],
     [`${LEAST}, algorithm=SHA-256`, "'response' must be 64"],
     [LEAST.replace(MD5, `${MD5.slice(1)}g`), "'response' must be 32"],
@@ -80,7 +74,7 @@ describe('an answer', () => {
   });
 
   test('of great length is read in no time that grows with its square', () => {
-    expect(parseDigest(`Digest ${'a="\\\\'.repeat(4000)}`)).toEqual({ fault: 'it cannot be read' });
+    expect(parseDigest(`Digest ${'a="\\\\'.repeat(4000)}`)).toEqual({ fault: 'it cannot be parsed' });
   });
 });
 

@@ -12,7 +12,6 @@ export class Attempts {
   readonly #accounts: Throttle;
   readonly #networks: Throttle;
 
-  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#accounts = new Throttle(PER_ACCOUNT, now);
     this.#networks = new Throttle(PER_NETWORK, now);
@@ -63,7 +62,6 @@ class Throttle {
   readonly #most: number;
   readonly #now: () => number;
 
-  /** @param now a monotonic clock in milliseconds */
   constructor(most: number, now: () => number) {
     this.#most = most;
     this.#now = now;

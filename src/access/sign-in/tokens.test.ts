@@ -12,7 +12,7 @@ const keys = await Promise.all(['ES256', 'RS256', 'EdDSA', 'PS512'].map((alg) =>
 const [key, rsa] = keys as [SigningKey, SigningKey];
 const second = await signingKey('ES256', 'second');
 const INVALID = 'The token is not valid.';
-const NO_NAME = 'The token holds no user name that can be used.';
+const NO_NAME = 'The token has no valid user name.';
 
 /** A verifier that counts how often a key was asked for. */
 function verifier(options: Partial<TokenOptions> = {}, now?: () => number) {
@@ -97,7 +97,7 @@ describe('a token', () => {
 
 describe('a token is refused', () => {
   const seconds = Math.floor(Date.now() / 1000);
-  const wrong = (claim: string) => `The claim '${claim}' of the token is missing or not what it has to be.`;
+  const wrong = (claim: string) => `The claim '${claim}' of the token is missing or invalid.`;
   test.each<[string, Record<string, unknown>, string]>([
     ['that has expired', { exp: seconds - 60 }, 'The token has expired.'],
     ['that never expires', { exp: undefined }, wrong('exp')],
@@ -152,8 +152,8 @@ describe('a token is refused', () => {
   );
 
   test.each([
-    ['Grace', 'account', 'The user name in the token belongs to an account of this server.'],
-    ['HOPPER', 'user', 'Another user has the user name in the token, with other letters in upper case.'],
+    ['Grace', 'account', 'The user name in the token belongs to a local account.'],
+    ['HOPPER', 'user', 'The user name in the token differs only in case from that of another user.'],
   ] as const)('whose user name is somebody else’s: %s', async (sub, kind, message) => {
     const holders = verifier({ heldBy: async (username) => (username === sub ? kind : undefined) });
     await expectRefused(await key.sign({ sub }), message, holders);
@@ -223,21 +223,21 @@ describe('a key set', () => {
     expect((await jwtVerify(await second.sign(), find)).payload.sub).toBe('grace');
   });
 
-  const SECRET = 'holds a private or shared key; allowed are public keys only';
+  const SECRET = 'contains a private or symmetric key; only public keys are allowed';
   test.each<[string, unknown, string]>([
-    ['no JSON', undefined, 'is no JSON'],
-    ['no key set', { kty: 'EC' }, 'is no JSON key set'],
-    ['an empty key set', { keys: [] }, 'is no JSON key set'],
-    ['null', null, 'is no JSON key set'],
-    ['keys that are none', { keys: ['x'] }, 'is no JSON key set'],
+    ['no JSON', undefined, 'is not valid JSON'],
+    ['no key set', { kty: 'EC' }, 'is not a JSON Web Key Set'],
+    ['an empty key set', { keys: [] }, 'is not a JSON Web Key Set'],
+    ['null', null, 'is not a JSON Web Key Set'],
+    ['keys that are none', { keys: ['x'] }, 'is not a JSON Web Key Set'],
     ['a private key', { keys: [key.privateJwk] }, SECRET],
     ['a shared key', { keys: [{ kty: 'oct', k: 'AAAA' }] }, SECRET],
   ])('in a file with %s stops the start', async (_name, content, reason) => {
     const path = await fileOf(content);
     await expect(openKeySet(path)).rejects.toThrow(
-      new ConfigError(`JWT_JWKS is ${JSON.stringify(path)}, a file that ${reason}.`),
+      new ConfigError(`JWT_JWKS is ${JSON.stringify(path)}, but the file ${reason}.`),
     );
-    await expect(openKeySet(`${path}.none`)).rejects.toThrow('a file that cannot be read.');
+    await expect(openKeySet(`${path}.none`)).rejects.toThrow('but the file cannot be read.');
   });
 
   test('of a server is fetched once, and again when a token names an unknown one', async () => {

@@ -6,7 +6,6 @@ import { accountRoles } from '../roles/roles.ts';
 import { KeysUnavailable } from './key-set.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
-/** The names of the claims with the user name and the roles. */
 interface ClaimNames {
   username: string;
   roles: string;
@@ -61,7 +60,6 @@ const ALGORITHMS = [
 ];
 /** The allowed clock difference from the identity provider. */
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** The time a verified token is cached, unless it expires earlier. */
 const FRESH_MS = 60_000;
 
 const TAKEN = {
@@ -74,11 +72,9 @@ export interface TokenOptions {
   issuer: string;
   audience: string;
   claims: ClaimNames;
-  /** Returns the kind of another user with this user's role, if any. */
   heldBy(username: string): Promise<'account' | 'user' | undefined>;
 }
 
-/** Authenticates by JSON Web Tokens of the identity provider. */
 export class TokenVerifier {
   readonly #options: TokenOptions;
   readonly #now: () => number;

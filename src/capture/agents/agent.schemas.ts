@@ -21,7 +21,6 @@ export const IMPOSSIBLE_NAME = refusal(
   [''],
 );
 
-/** The states that a capture agent reports. */
 export const AgentState = z.enum(STATES, {
   error: ({ input }) =>
     input === undefined

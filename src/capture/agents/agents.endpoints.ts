@@ -33,7 +33,6 @@ function agentJson({ id, status, inputs, updated, url }: AgentRow): AgentJson {
 const AGENT_MISSING = refusal(404, (id: string) => `Cannot find an agent with id '${id}'.`, [AGENT_ID]);
 
 interface Services {
-  /** The base URL of this server, without a trailing slash. */
   config: { publicUrl: string };
   database: Database;
 }

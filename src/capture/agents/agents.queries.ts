@@ -9,7 +9,6 @@ const OFFLINE_SECONDS = 120;
 const SEEN_SECONDS = 30;
 const FALLBACK_ZONE = 'UTC';
 
-/** A capture agent as the API shows it. */
 export interface AgentRow {
   id: string;
   status: AgentState;
@@ -100,7 +99,6 @@ async function writeAgent(db: Queryable, id: string, change: AgentChange): Promi
     .execute();
 }
 
-/** Selects a capture agent as the API shows it, unless it was removed. */
 export function shownAgent(database: Queryable, id: Expression<string>) {
   return database
     .selectFrom('capture_agents')

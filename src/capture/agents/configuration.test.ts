@@ -44,40 +44,40 @@ test.each(['', 'Utopia', '+02:00', 'Europe/Berlin; DROP', 'EST5EDT,M3.2.0,M11.1.
 test.each(['', ' ', '[]', 'null', '"a"', 'a=1', '{', '{"a":1,}', `${'{"a":'.repeat(5000)}1`])(
   '%.30j is neither a JSON object nor properties XML',
   (text) => {
-    expect(() => parseConfiguration(text)).toThrow('The configuration must be a JSON object or properties XML.');
+    expect(() => parseConfiguration(text)).toThrow('The configuration must be a JSON object or Java properties XML.');
   },
 );
 
 test.each([null, [], {}, ['a'], { a: 'b' }])('a value %j is refused by the name of its property', (value) => {
   expect(() => json({ fine: 'x', 'not.fine': value })).toThrow(
-    'The property "not.fine" of the configuration is neither text nor number nor boolean.',
+    'The configuration property "not.fine" must be a string, a number or a boolean.',
   );
 });
 
 test.each(['\0', 'a\u001fb', '\ud800', '\uffff'])(
   '%j, which XML does not allow, is refused by its property',
   (value) => {
-    const sentence = 'The property "not.fine" of the configuration holds a character that XML does not allow.';
+    const sentence = 'The configuration property "not.fine" contains a character that XML does not allow.';
     expect(() => json({ 'not.fine': value })).toThrow(sentence);
   },
 );
 
 test.each(['&#0;', '&#xD800;', '&#xFFFF;', '\u0001'])('the XML value %j is refused', (value) => {
-  expect(() => xml('a', value)).toThrow(/holds (a character that XML does not allow|"&#xD800;"; allowed are)/);
+  expect(() => xml('a', value)).toThrow(/(contains a character that XML does not allow|holds "&#xD800;"; allowed are)/);
 });
 
 test.each(['', 'a\0', 'a\nb', '\ud800', 'k'.repeat(256)])('the key %.10j is refused', (key) => {
-  expect(() => json({ [key]: 'x' })).toThrow(/^A property of the configuration is called ".*"; allowed are 1 to 255/);
+  expect(() => json({ [key]: 'x' })).toThrow(/^The configuration property name ".*" must have 1 to 255/);
 });
 
 test('as much as is allowed is taken, and no more', () => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
   expect(json(many(1000)).properties.size).toBe(1000);
-  expect(() => json(many(1001))).toThrow('The configuration has 1001 properties; allowed are 1000.');
+  expect(() => json(many(1001))).toThrow('The configuration has 1001 properties; at most 1000 are allowed.');
   expect(json({ a: 'x'.repeat(10_000) }).properties.get('a')).toHaveLength(10_000);
-  expect(() => json({ a: 'x'.repeat(10_001) })).toThrow('"a" of the configuration is longer than 10000');
+  expect(() => json({ a: 'x'.repeat(10_001) })).toThrow('The configuration property "a" must have at most 10000');
   expect(() => parseConfiguration(`{${' '.repeat(65_536)}}`)).toThrow(
-    expect.objectContaining({ status: 413, message: 'The configuration is longer than 65536 bytes.' }),
+    expect.objectContaining({ status: 413, message: 'The configuration must have at most 65536 bytes.' }),
   );
 });
 
@@ -132,7 +132,7 @@ describe('properties XML', () => {
     ['something inside', HEAD, '<!ENTITY a "x">&a;'],
   ])('a document that declares %s is refused', (_what, head, value) => {
     expect(() => parsePropertiesXml(document(`<entry key="a">${value}</entry>`, head))).toThrow(
-      'The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.',
+      'The configuration contains an XML declaration; only <!DOCTYPE properties SYSTEM "..."> is allowed.',
     );
   });
 
@@ -173,7 +173,7 @@ describe('properties XML', () => {
     '<properties version="2.0"/>',
     '<properties><toString/><__proto__ key="a"/></properties>',
   ])('%s is no properties XML', (text) => {
-    expect(() => parsePropertiesXml(text)).toThrow(/^The configuration is no(t| properties XML)/);
+    expect(() => parsePropertiesXml(text)).toThrow(/^The configuration (is not|must be properties XML)/);
   });
 
   test('what is written is read again, whatever it holds', () => {

@@ -20,9 +20,7 @@ export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration must have 
 export interface AgentConfiguration {
   /** Sorted by key. */
   properties: ReadonlyMap<string, string>;
-  /** The inputs it can record. */
   inputs: string[];
-  /** An IANA time zone. */
   timeZone: string;
   /** The reported zone if it is unknown; some agents report POSIX rules. */
   unknownZone: string | undefined;

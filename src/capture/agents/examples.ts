@@ -1,6 +1,5 @@
 export const AGENT_ID = 'room-1';
 
-/** The examples in the OpenAPI document. */
 export const AGENT = {
   agent_id: AGENT_ID,
   status: 'idle',

@@ -4,12 +4,10 @@ import { inTransaction } from '#platform/database/retry.ts';
 import type { AgentState } from './agent.schemas.ts';
 import { stateUnlessSilent } from './agents.queries.ts';
 
-/** The reported data of an agent. */
 export interface AgentFacts {
   id: string;
   state: AgentState;
   url: string;
-  /** Milliseconds since the last report. */
   silentMs: number;
   configuration: Record<string, string>;
 }
@@ -22,7 +20,6 @@ export async function agentFacts(database: Queryable, id: string): Promise<Agent
   return (await selectFacts(database).where('id', '=', id).executeTakeFirst()) as AgentFacts | undefined;
 }
 
-/** Returns all agents by name. */
 export async function allAgentFacts(database: Queryable): Promise<AgentFacts[]> {
   return (await selectFacts(database).orderBy('id').limit(MOST_AGENTS).execute()) as AgentFacts[];
 }

@@ -15,9 +15,7 @@ export const agentParams = { agent_id: pathParameter('Name of the capture agent.
 export const XML_ANSWER = { mediaType: 'text/xml; charset=utf-8', body: z.string() } as const;
 
 /** Agent properties in JSON. */
-export const Properties = z.object({
-  item: z.array(z.object({ key: z.string(), value: z.string() })),
-});
+export const Properties = z.object({ item: z.array(z.object({ key: z.string(), value: z.string() })) });
 
 const CAPABILITY = /^capture\.device\./;
 

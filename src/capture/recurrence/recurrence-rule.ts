@@ -48,12 +48,10 @@ export class RuleText {
     return INVALID_RULE(text, reason);
   }
 
-  /** Returns the value of a part in upper case. */
   value(name: string): string | undefined {
     return this.#parts.get(name);
   }
 
-  /** Returns a value out of a list. @throws {HttpError} 400 */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.value(name);
     const word = words.find((known) => known === value);
@@ -63,7 +61,6 @@ export class RuleText {
     return word;
   }
 
-  /** Returns a single number. @throws {HttpError} 400 */
   number(name: string, range: Range): number | undefined {
     const value = this.value(name);
     if (value === undefined) return undefined;

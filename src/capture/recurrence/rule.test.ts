@@ -65,37 +65,42 @@ describe('a refusal names the part and what is allowed', () => {
     [`FREQ=WEEKLY;${TIME};BYDAY=MO,XX`, "BYDAY is 'MO,XX'; allowed is weekdays such as MO"],
     [`FREQ=MONTHLY;${TIME};BYDAY=54MO`, "BYDAY is '54MO'"],
     [`FREQ=MONTHLY;${TIME};BYDAY=0MO`, "BYDAY is '0MO'"],
-    [`FREQ=WEEKLY;${TIME};BYDAY=2MO`, "BYDAY is '2MO'; allowed is weekdays such as MO with FREQ=WEEKLY"],
+    [
+      `FREQ=WEEKLY;${TIME};BYDAY=2MO`,
+      "BYDAY is '2MO'; allowed is weekdays without numbers, such as MO, with FREQ=WEEKLY",
+    ],
     [`FREQ=YEARLY;${TIME};BYMONTH=13`, "BYMONTH is '13'; allowed is whole numbers from 1 to 12"],
     [`FREQ=YEARLY;${TIME};BYMONTH=-1`, "BYMONTH is '-1'"],
-    [`FREQ=MONTHLY;${TIME};BYMONTHDAY=32`, 'from 1 to 31 or from -31 to -1, with commas between them'],
+    [`FREQ=MONTHLY;${TIME};BYMONTHDAY=32`, 'from 1 to 31 or from -31 to -1, separated by commas'],
     [`FREQ=MONTHLY;${TIME};BYMONTHDAY=1,,2`, "BYMONTHDAY is '1,,2'"],
     [`FREQ=YEARLY;${TIME};BYYEARDAY=367`, "BYYEARDAY is '367'"],
     [`FREQ=YEARLY;${TIME};BYWEEKNO=54`, "BYWEEKNO is '54'"],
     [`FREQ=YEARLY;${TIME};BYSETPOS=0`, "BYSETPOS is '0'"],
     [`FREQ=WEEKLY;${TIME};WKST=X`, "WKST is 'X'; allowed is MO, TU, WE, TH, FR, SA or SU"],
     [`FREQ=DAILY;${TIME};COUNT=0`, "COUNT is '0'"],
-    [`FREQ=DAILY;${TIME};COUNT=2;UNTIL=20300131`, 'either COUNT or UNTIL, not both'],
+    [`FREQ=DAILY;${TIME};COUNT=2;UNTIL=20300131`, 'COUNT and UNTIL must not be combined'],
     [`FREQ=DAILY;${TIME};UNTIL=20300230`, "UNTIL is '20300230'; allowed is a UTC datetime such as"],
     [`FREQ=DAILY;${TIME};UNTIL=20300131T240000Z`, "UNTIL is '20300131T240000Z'"],
     [`FREQ=DAILY;${TIME};UNTIL=2030-01-31`, "UNTIL is '2030-01-31'"],
-    [`FREQ=DAILY;${TIME};BYEASTER=1`, 'BYEASTER is no part; allowed are FREQ, INTERVAL'],
-    [`FREQ=DAILY;${TIME};TZID=UTC`, 'TZID is no part'],
-    [`FREQ=DAILY;${TIME};DTSTART=20300131`, 'DTSTART is no part'],
-    [`FREQ=DAILY;${TIME};FREQ=WEEKLY`, 'FREQ is there twice'],
-    [`FREQ=DAILY;${TIME};;`, "an rrule consists of parts NAME=VALUE with ';' between them"],
-    [`FREQ=DAILY;;${TIME}`, 'an rrule consists of parts'],
-    ['', 'an rrule consists of parts'],
-    [';', 'an rrule consists of parts'],
-    ['RRULE:;', 'an rrule consists of parts'],
-    [`FREQ=DAILY;${TIME};BYDAY=`, 'an rrule consists of parts'],
-    ['every monday', 'an rrule consists of parts'],
-    [`FREQ=DAILY;${TIME}\nDTSTART:20300131`, 'an rrule is one line of ASCII characters'],
-    [`FREQ=DAILY;${TIME};COUNT=١`, 'an rrule is one line of ASCII characters'],
+    [`FREQ=DAILY;${TIME};BYEASTER=1`, 'BYEASTER is not a known part; allowed are FREQ, INTERVAL'],
+    [`FREQ=DAILY;${TIME};TZID=UTC`, 'TZID is not a known part'],
+    [`FREQ=DAILY;${TIME};DTSTART=20300131`, 'DTSTART is not a known part'],
+    [`FREQ=DAILY;${TIME};FREQ=WEEKLY`, 'FREQ must not occur twice'],
+    [`FREQ=DAILY;${TIME};;`, "an rrule must consist of parts NAME=VALUE, separated by ';'"],
+    [`FREQ=DAILY;;${TIME}`, 'an rrule must consist of parts'],
+    ['', 'an rrule must consist of parts'],
+    [';', 'an rrule must consist of parts'],
+    ['RRULE:;', 'an rrule must consist of parts'],
+    [`FREQ=DAILY;${TIME};BYDAY=`, 'an rrule must consist of parts'],
+    ['every monday', 'an rrule must consist of parts'],
+    [`FREQ=DAILY;${TIME}\nDTSTART:20300131`, 'an rrule must be one line of ASCII characters'],
+    [`FREQ=DAILY;${TIME};COUNT=١`, 'an rrule must be one line of ASCII characters'],
   ])('%s', (text, reason) => expect(refusalOf(text)).toContain(reason));
 });
 
 test('a refusal begins with the rule, but shows no more than 200 of its characters and nothing unprintable', () => {
-  expect(refusalOf('FREQ=\0\ud800\n')).toBe('Invalid RRule: FREQ=: an rrule is one line of ASCII characters');
-  expect(refusalOf('x'.repeat(50_000))).toBe(`Invalid RRule: ${'x'.repeat(200)}: an rrule may have 1000 characters`);
+  expect(refusalOf('FREQ=\0\ud800\n')).toBe('Invalid RRule: FREQ=: an rrule must be one line of ASCII characters');
+  expect(refusalOf('x'.repeat(50_000))).toBe(
+    `Invalid RRule: ${'x'.repeat(200)}: an rrule must have at most 1000 characters`,
+  );
 });

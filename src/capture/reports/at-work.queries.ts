@@ -9,23 +9,17 @@ import { FAILED_LATELY } from './failed.queries.ts';
 /** A recording without a report this long after its start is in trouble. */
 export const SILENT_SECONDS = 120;
 
-/** The current activity of a capture agent. */
 export interface AgentAtWork {
   id: string;
   state: AgentState;
-  /** The start of the state, if known. */
   since: Date;
-  /** The time of the last report; null before the first report. */
   seenAt: Date | null;
   /** The reported address; any text. */
   url: string;
   /** An IANA time zone. */
   timeZone: string;
-  /** The current recording. */
   current?: (Period & { title: string; trouble: CurrentTrouble | null }) | undefined;
-  /** The next recording. */
   next?: (Period & { title: string }) | undefined;
-  /** The number of recently failed recordings. */
   failed: number;
   isInTrouble: boolean;
 }
@@ -33,10 +27,8 @@ export interface AgentAtWork {
 /** The recording never started, or the agent stopped reporting. */
 type CurrentTrouble = 'not begun' | 'lost';
 
-/** A selection of agents. */
 export interface AgentsAtWork {
   count: number;
-  /** The number of agents that need attention now. */
   inTrouble: number;
   /** Sorted: agents with a recording in trouble, in an error state, offline, with recent failures; then by name. */
   agents: AgentAtWork[];

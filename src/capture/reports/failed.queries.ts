@@ -16,9 +16,7 @@ export interface RecordingOfAgent extends Period {
   eventId: string;
   title: string;
   agentId: string;
-  /** The agent's reported address; any text. */
   url: string;
-  /** The agent's IANA time zone. */
   timeZone: string;
   state: RecordingState;
   since: Date;

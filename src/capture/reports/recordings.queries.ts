@@ -3,11 +3,9 @@ import type { Queryable } from '#platform/database/kysely.ts';
 /** The list holds the recordings that start last. */
 const MOST = 1000;
 
-/** A scheduled event with the last state its agent reported. */
 export interface ReportedRecording {
   id: string;
   state: string;
-  /** The start of the state. */
   since: Date | null;
 }
 

@@ -6,7 +6,6 @@ import { inTransaction, Outdated } from '#platform/database/retry.ts';
 import type { Period } from '../states/state.ts';
 import { ScheduleOverlap, type TimeClaim } from './write-schedules.ts';
 
-/** A recording that conflicts with another. */
 export interface Conflict extends Period {
   /** Empty if the caller may not read the event. */
   title: string;

@@ -1,6 +1,5 @@
 import { AGENT_ID } from '../agents/examples.ts';
 
-/** The examples in the OpenAPI document. */
 export const SCHEDULING = {
   agent_id: AGENT_ID,
   start: '2026-10-12T08:15:00Z',

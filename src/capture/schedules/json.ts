@@ -15,7 +15,6 @@ export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
   };
 }
 
-/** Returns a conflict for the API (contract 2.11). */
 export function conflictJson({ start, end, title }: Conflict) {
   return { start: formatExactly(start), end: formatExactly(end), title };
 }

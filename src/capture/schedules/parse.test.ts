@@ -62,7 +62,7 @@ describe('a start or end that is no moment from 1970 to 2199 is refused by its n
       `Unparsable date in scheduling information: the value of '${field}' is ${shown}`;
     const start = sentenceOf(() => parse({ ...NEW, start: value, duration: HOUR }));
     expect(start.startsWith(sentence('start')), start).toBe(true);
-    expect(start).toMatch(/; allowed is a UTC datetime such as 2030-01-31T09:00:00Z, from 1970 to 2199$/);
+    expect(start).toMatch(/; it must be a UTC datetime such as 2030-01-31T09:00:00Z, from 1970 to 2199$/);
     const end = sentenceOf(() => change({ end: value }));
     expect(end.startsWith(sentence('end')), end).toBe(true);
     expect(sentenceOf(() => parse({ ...NEW, end: value, duration: HOUR }))).toBe(end);
@@ -74,7 +74,7 @@ describe('a duration that is no whole number of milliseconds up to 30 days is re
   test.each([0, -1, 1.5, 30 * 24 * HOUR + 1, '0', '-5', '1h', '1e3', '9'.repeat(10_000), false, [1]])(
     '%.20j',
     (duration) => {
-      const sentence = /^Invalid format of field 'duration': .*; allowed is .* from 1 to 2592000000$/;
+      const sentence = /^Invalid format of field 'duration': .*; it must be .* from 1 to 2592000000$/;
       expect(sentenceOf(() => parse({ ...NEW, duration }))).toMatch(sentence);
       expect(sentenceOf(() => change({ duration }))).toMatch(sentence);
     },
@@ -99,7 +99,7 @@ test('neither or both of end and duration are refused', () => {
 });
 
 test('a missing start is refused', () => {
-  expect(sentenceOf(() => parse({ agent_id: 'a', duration: HOUR }))).toMatch(/^'start' must be specified; allowed is/);
+  expect(sentenceOf(() => parse({ agent_id: 'a', duration: HOUR }))).toMatch(/^'start' must be specified as/);
 });
 
 test('a rule without all of start, end and duration is refused', () => {
@@ -114,7 +114,7 @@ test('a rule without all of start, end and duration is refused', () => {
 
 test('an end that is not after the start is refused', () => {
   for (const end of ['2030-01-31T09:00:00Z', '2029-01-31T09:00:00Z']) {
-    const both = /^The value of 'end' is .*; allowed is a time after 'start', which is 2030-01-31T09:00:00.000Z$/;
+    const both = /^The value of 'end' is .*; it must be after 'start', which is 2030-01-31T09:00:00.000Z$/;
     expect(sentenceOf(() => parse({ ...NEW, end }))).toMatch(both);
     expect(sentenceOf(() => parse({ ...NEW, end, duration: HOUR, rrule: 'FREQ=DAILY' }))).toMatch(both);
     expect(sentenceOf(() => periodOf({ end: new Date(end) }, { start: START, end: END }))).toMatch(both);
@@ -123,7 +123,7 @@ test('an end that is not after the start is refused', () => {
 
 test('a recording of more than 30 days is refused, but not a rule for longer', () => {
   const [most, more] = ['2030-03-02T09:00:00Z', '2030-03-02T09:00:00.001Z'];
-  const sentence = /^Between 'start' and 'end' are 2592000001 milliseconds; allowed are at most 2592000000/;
+  const sentence = /^The recording takes 2592000001 milliseconds; the maximum is 2592000000/;
   expect(parse({ ...NEW, end: most }).durationMs).toBe(30 * 24 * HOUR);
   expect(sentenceOf(() => parse({ ...NEW, end: more }))).toMatch(sentence);
   expect(sentenceOf(() => periodOf({ end: new Date(more) }, { start: START, end: END }))).toMatch(sentence);
@@ -132,7 +132,7 @@ test('a recording of more than 30 days is refused, but not a rule for longer', (
 
 describe('an agent without a name that can be one is refused', () => {
   test.each([undefined, null, '', ' ', 'a\0', 'a\nb', '\ud800', 'x'.repeat(256), 7, ['a'], {}])('%.20j', (agent) => {
-    const sentence = /^Unable to parse device: the value of 'agent_id' is .*; allowed are 1 to 255 characters/;
+    const sentence = /^Unable to parse device: the value of 'agent_id' is .*; it must have 1 to 255 characters/;
     expect(sentenceOf(() => parse({ ...NEW, duration: HOUR, agent_id: agent }))).toMatch(sentence);
   });
   test('but only after all else, and a change may name none either', () => {
@@ -144,7 +144,7 @@ describe('an agent without a name that can be one is refused', () => {
 describe('inputs that are no list of names are refused', () => {
   const lists = [[''], [1], [['a']], ['a\0'], ['\ud800'], ['x'.repeat(256)], Array(101).fill('a')];
   test.each(['camera', 'a,b', {}, 1, ...lists])('%.20j', (inputs) => {
-    const sentence = /^Unable to parse the field 'inputs'; allowed is a list of up to 100 names/;
+    const sentence = /^Unable to parse the field 'inputs'; it must be a list of at most 100 names/;
     expect(sentenceOf(() => parse({ ...NEW, duration: HOUR, inputs }))).toMatch(sentence);
     expect(sentenceOf(() => change({ duration: HOUR, inputs }))).toMatch(sentence);
   });

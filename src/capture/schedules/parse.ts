@@ -5,14 +5,12 @@ import { MOMENT, NO_END, RULE_INCOMPLETE, TWO_ENDS, UNPARSABLE_SCHEDULING } from
 import type { Period } from '../states/state.ts';
 import { LONGEST_MS, NewScheduling as NewFields, SchedulingUpdate } from './scheduling.schemas.ts';
 
-/** The parsed field `scheduling` of a new event. */
 export interface NewScheduling {
   agentId: string;
   inputs: string[];
   /** With a rule, the period of the start times. */
   start: Date;
   end: Date;
-  /** The duration of each recording. */
   durationMs: number;
   /** The unparsed rule, for `occurrencesOf`. */
   rrule: string | undefined;

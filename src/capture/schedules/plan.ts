@@ -5,7 +5,6 @@ import { PERIODS_OVERLAP } from '../states/refusals.ts';
 import type { Period } from '../states/state.ts';
 import { parseNewScheduling } from './parse.ts';
 
-/** The recordings of new events on an agent. */
 export interface RecordingPlan {
   agentId: string;
   inputs: string[];
@@ -15,11 +14,7 @@ export interface RecordingPlan {
   recurring: boolean;
 }
 
-/**
- * Parses the field `scheduling` and expands its recurrence rule.
- *
- * @throws {HttpError} 400 (compatibility 3.5)
- */
+/** Parses the field `scheduling` and expands its recurrence rule. @throws {HttpError} 400 (compatibility 3.5) */
 export async function planRecordings(
   text: string,
   { database, maxOccurrences }: { database: Queryable; maxOccurrences: number },

@@ -16,7 +16,6 @@ const ExactInstant = z
     format: 'date-time',
   });
 
-/** The schedule of an event, without empty `inputs`. */
 export const Scheduling = z
   .object({
     agent_id: z.string().describe('The capture agent that records.'),
@@ -26,7 +25,6 @@ export const Scheduling = z
   })
   .meta({ id: 'Scheduling' });
 
-/** Conflicting recordings on the same agent. */
 export const Conflicts = z
   .array(
     z
@@ -83,9 +81,7 @@ export const NewScheduling = z
     agent_id: name(refuseAgent).describe('The capture agent that records. An unknown agent is registered.'),
     ...FIELDS,
     rrule: z
-      .string({
-        error: "Invalid RRule: the value of 'rrule' must be a recurrence rule of RFC 5545",
-      })
+      .string({ error: "Invalid RRule: the value of 'rrule' must be a recurrence rule of RFC 5545" })
       .optional()
       .describe(
         'The recurrence rule of RFC 5545 for start times in the period, with one hour and one minute in UTC as of the first day. Recordings keep the local time of the agent across daylight-saving changes.',

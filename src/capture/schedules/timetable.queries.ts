@@ -3,12 +3,10 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '#publications/model.ts';
 import type { Period, RecordingState } from '../states/state.ts';
 
-/** A period of an agent. */
 export interface TimeOfAgent extends Period {
   agentId: string;
 }
 
-/** A scheduled or past recording of an agent, with its result. */
 export interface PlannedRecording extends Period {
   eventId: string;
   agentId: string;

@@ -32,7 +32,6 @@ export class ScheduleOverlap extends Error {
 
 const EXCLUSION_VIOLATION = '23P01';
 
-/** Recordings of one agent that are scheduled together. */
 export interface NewSchedules {
   agentId: string;
   inputs: readonly string[];
@@ -113,15 +112,10 @@ export async function insertSchedules(trx: Transaction, schedules: NewSchedules)
 
 /** A change of the schedule of a locked event; omitted fields stay unchanged. */
 export interface ScheduleChange {
-  /** The current schedule. */
   from: Schedule;
-  /** The new time, agent or inputs. */
   to?: Schedule | undefined;
-  /** The new workflow for the recording. */
   processing?: Processing | undefined;
-  /** The result of `stateAfter`. */
   recordingState?: RecordingState | undefined;
-  /** The title of the event. */
   title: string;
   gapMs: number;
   /** True if it may overlap other recordings of the agent. */

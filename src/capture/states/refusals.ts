@@ -3,7 +3,6 @@ import { MAX_NAME, quoted } from '../agents/names.ts';
 
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2199;
-/** The format of `start` and `end`, with the allowed years. */
 export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
 export const YEARS = { first: FIRST_YEAR, last: LAST_YEAR };
 

@@ -47,11 +47,7 @@ export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly Recording
 /** A change of a recording. `stateAfter()` decides the new state. */
 export type RecordingChange =
   /** The recording moved to another time or agent: its state is reset. */
-  | { kind: 'moved' }
-  /** Its tracks exist. */
-  | { kind: 'recorded' }
-  /** Its agent reported a state. */
-  | { kind: 'reported'; state: Exclude<RecordingState, ''> };
+  { kind: 'moved' } | { kind: 'recorded' } | { kind: 'reported'; state: Exclude<RecordingState, ''> };
 
 const TARGETS = { moved: '', recorded: 'upload_finished' } as const;
 
@@ -113,7 +109,6 @@ export function hasMedia(eventId: Expression<string>): AliasableExpression<SqlBo
   return sql<SqlBool>`EXISTS (SELECT FROM tracks WHERE tracks.event_id = ${eventId} AND tracks.is_media)`;
 }
 
-/** A time span from `start` to `end`. */
 export interface Period {
   start: Date;
   end: Date;
@@ -125,7 +120,6 @@ export interface Occurrence extends Period {
   title: string;
 }
 
-/** The schedule of an event on a capture agent. */
 export interface Schedule extends Period {
   eventId: string;
   agentId: string;

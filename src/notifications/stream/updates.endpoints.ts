@@ -4,14 +4,14 @@ import { requireAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { EVENT_MISSING } from '#catalogue/events/refusals.ts';
-import { CHANGE_FILTER_HELP, parseChangeFilter } from '#changes/filter.ts';
+import { CHANGE_FILTER_HELP, parseChangeFilter } from '#changes/change.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { EVENT_STREAM, STREAM_HEADERS } from '#platform/http/answer/event-stream.ts';
 import { type Answer, defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
-import type { UpdateRequest } from './update-stream.ts';
+import type { UpdateRequest } from './update-streams.ts';
 import { TOO_MANY_STREAMS, type UpdateStreams } from './update-streams.ts';
 
 /** Returns the processing state of an event as the first message; undefined without a workflow. */

@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import type { Change } from '#changes/change.ts';
-import { type ChangeFilter, parseChangeFilter } from '#changes/filter.ts';
+import { type ChangeFilter, parseChangeFilter } from '#changes/change.ts';
 import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { messageOf } from './message.ts';
 
-/** The reader whose position in the log is stored. */
 export const READER = 'webhooks';
-/** The channel that announces new deliveries. */
 export const DELIVERIES_CHANNEL = 'inlet_webhooks';
 
 const UNHEARD = 1_000;

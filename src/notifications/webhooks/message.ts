@@ -9,11 +9,9 @@ const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 const [LEAST_BYTES, MOST_BYTES] = [24, 64];
 
-/** A message in the format of Standard Webhooks. */
 export interface Message {
   id: string;
   kind: string;
-  /** The signed JSON. */
   body: string;
 }
 

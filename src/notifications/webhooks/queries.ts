@@ -68,7 +68,6 @@ export async function createWebhook(
   return id;
 }
 
-/** A change of a webhook; undefined fields stay unchanged. */
 interface WebhookEdit {
   url?: string | undefined;
   secret?: string | undefined;
@@ -115,7 +114,6 @@ async function deleteMessages(database: Database, webhookId: number): Promise<nu
   });
 }
 
-/** Returns the messages of a webhook, the latest first. */
 export async function deliveriesOf(
   db: Queryable,
   webhookId: number,

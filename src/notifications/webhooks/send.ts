@@ -8,9 +8,7 @@ import { type Message, signedHeaders } from './message.ts';
 const TOTAL_MS = 15_000;
 const ANSWER_BYTES = 16 * 1024;
 
-/** The result of an attempt. */
 export interface Outcome {
-  /** The response status; null without a response. */
   status: number | null;
   /** The reason of a failure, as a sentence; null on success. */
   error: string | null;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { parseChangeFilter } from '#changes/filter.ts';
+import { parseChangeFilter } from '#changes/change.ts';
 import { Instant } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isPublic, mayBePrivate } from '#platform/outbound/addresses.ts';

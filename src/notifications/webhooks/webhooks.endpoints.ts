@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { CHANGE_FILTER_HELP } from '#changes/filter.ts';
+import { CHANGE_FILTER_HELP } from '#changes/change.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';

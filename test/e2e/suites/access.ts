@@ -53,7 +53,7 @@ export const access: Suite = (product) => {
       expect(await status(student, `/api/events/${open}`, { method: 'DELETE' })).toBe(403);
       const upload = await student.upload(eventFields());
       expect(upload.status).toBe(403);
-      expect(await upload.text()).toBe('This needs the role ROLE_API_EVENTS_CREATE.');
+      expect(await upload.text()).toBe('This request requires the role ROLE_API_EVENTS_CREATE.');
       expect(await status(student, '/admin/queues')).toBe(403);
     });
 

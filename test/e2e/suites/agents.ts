@@ -50,7 +50,7 @@ export const agents: Suite = (product) => {
       const answer = await admin.fetch(path, { method: 'POST', body: ENTITY });
       expect([answer.status, await answer.text()]).toEqual([
         400,
-        'The configuration declares something; allowed is <!DOCTYPE properties SYSTEM "..."> alone.',
+        'The configuration contains an XML declaration; only <!DOCTYPE properties SYSTEM "..."> is allowed.',
       ]);
     });
 

@@ -1,12 +1,140 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Directory, KnownAgent } from '../../accounts/directory.ts';
-import { type DigestAlgorithm, type DigestSecrets, digestSecrets, REALM } from '../../accounts/secrets.ts';
+import {
+  DIGEST_ALGORITHMS,
+  type DigestAlgorithm,
+  type DigestSecrets,
+  digestOf,
+  digestSecrets,
+  REALM,
+} from '../../accounts/secrets.ts';
 import type { Principal } from '../../principal.ts';
 import { FRESH_MS } from '../authenticator.ts';
 import { Attempts } from '../sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from '../verified-credentials.ts';
-import { type DigestAnswer, isValidResponse, matchesTarget } from './digest-header.ts';
 import type { Nonces } from './nonces.ts';
+
+/** The client's response to an HTTP Digest challenge. Hashed strings hold one byte per character. */
+export interface DigestAnswer {
+  username: string;
+  nonce: string;
+  uri: string;
+  response: string;
+  algorithm: DigestAlgorithm;
+  /** Undefined for RFC 2069 clients, which do not support `qop`. */
+  protection: { qop: string; nc: string; cnonce: string } | undefined;
+}
+
+const DIGEST = /^digest(?:\s+|$)/i;
+const PARAMETER = /\s*([!#$%&'*+.^`|~\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))\s*(?:,|$)/y;
+const HEX = /^[\da-f]+$/i;
+const LENGTHS: Readonly<Record<DigestAlgorithm, number>> = { MD5: 32, 'SHA-256': 64 };
+const UNREADABLE = 'it cannot be parsed';
+
+/**
+ * Parses an `Authorization` header of the scheme Digest (RFC 7616, and RFC 2069 for old clients).
+ *
+ * @returns undefined for another scheme; `fault` completes a sentence
+ */
+export function parseDigest(header: string): DigestAnswer | { fault: string } | undefined {
+  const text = header.trim();
+  if (!DIGEST.test(text)) return undefined;
+  const given = parametersOf(text.replace(DIGEST, ''));
+  if (!given) return { fault: UNREADABLE };
+  if (given.has('username*')) return { fault: "'username*' is not supported; send 'username'" };
+  if (/^true$/i.test(given.get('userhash') ?? '')) return { fault: "'userhash' is not supported" };
+  const missing = ['username', 'realm', 'nonce', 'uri', 'response'].find((name) => !given.get(name));
+  if (missing) return { fault: `'${missing}' is missing` };
+  const of = (name: string) => given.get(name) ?? '';
+  if (of('realm') !== REALM) return { fault: `'realm' must be ${REALM}` };
+  const wanted = (given.get('algorithm') ?? 'MD5').toUpperCase();
+  const algorithm = DIGEST_ALGORITHMS.find((name) => name === wanted);
+  if (!algorithm) return { fault: `'algorithm' must be ${DIGEST_ALGORITHMS.join(' or ')}` };
+  const response = of('response').toLowerCase();
+  if (!HEX.test(response) || response.length !== LENGTHS[algorithm]) {
+    return { fault: `'response' must be ${LENGTHS[algorithm]} hexadecimal digits` };
+  }
+  const username = decodeName(of('username'));
+  if (/\p{Cc}/u.test(username)) return { fault: "'username' contains a control character" };
+  const answer = { username, nonce: of('nonce'), uri: of('uri'), response, algorithm };
+  if (!given.has('qop')) return { ...answer, protection: undefined };
+  const [qop, nc, cnonce] = [of('qop'), of('nc'), of('cnonce')];
+  if (qop.toLowerCase() !== 'auth') return { fault: "'qop' must be auth" };
+  if (!HEX.test(nc) || nc.length > 8) return { fault: "'nc' must be up to eight hexadecimal digits" };
+  if (!given.has('cnonce')) return { fault: "'cnonce' is missing" };
+  return { ...answer, protection: { qop, nc, cnonce } };
+}
+
+/** Parses a parameter list. @returns undefined for a malformed list or a repeated parameter */
+function parametersOf(list: string): Map<string, string> | undefined {
+  const found = new Map<string, string>();
+  let at = 0;
+  while (at < list.length) {
+    PARAMETER.lastIndex = at;
+    const match = PARAMETER.exec(list);
+    const name = match?.[1]?.toLowerCase();
+    if (!match || name === undefined || found.has(name)) return undefined;
+    const [whole, , inQuotes, plain = ''] = match;
+    found.set(name, inQuotes === undefined ? plain : unquoted(name, inQuotes));
+    at += whole.length;
+  }
+  return found;
+}
+
+/** Unescapes a quoted value. Clients do not escape `uri`, even if it contains a backslash. */
+function unquoted(name: string, text: string): string {
+  return name === 'uri' ? text : text.replace(/\\(.)/g, '$1');
+}
+
+/** Decodes UTF-8, or else Latin-1: python-requests sends Latin-1, but hashes UTF-8. */
+function decodeName(name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(name, 'latin1'));
+  } catch {
+    return name;
+  }
+}
+
+/** Computes the expected response (RFC 7616, section 3.4.1; RFC 2069 without `qop`). */
+export function expectedResponse(answer: DigestAnswer, method: string, secrets: DigestSecrets): string {
+  const { algorithm, nonce, uri, protection } = answer;
+  const hash = (...parts: string[]) => digestOf(algorithm, Buffer.from(parts.join(':'), 'latin1'));
+  const secret = algorithm === 'MD5' ? secrets.md5 : secrets.sha256;
+  const asked = hash(method, uri);
+  if (!protection) return hash(secret, nonce, asked);
+  return hash(secret, nonce, protection.nc, protection.cnonce, protection.qop, asked);
+}
+
+/** Compares the response with the expected one in constant time. */
+export function isValidResponse(answer: DigestAnswer, method: string, secrets: DigestSecrets): boolean {
+  const expected = expectedResponse(answer, method, secrets);
+  return timingSafeEqual(Buffer.from(expected), Buffer.from(answer.response));
+}
+
+/** URL delimiters; encoding one changes the URL. */
+const DELIMITERS = new Set([...'/?#%&=+;']);
+
+/**
+ * Compares path and query of a digest's `uri` with the request. Host and percent-encoding may differ, as proxies change
+ * both.
+ *
+ * @param url the request URL
+ * @param prefix the path prefix that a proxy removes, without a trailing slash
+ */
+export function matchesTarget(uri: string, url: string, prefix: string): boolean {
+  const [said, asked] = [pathAndQuery(uri), pathAndQuery(url)];
+  return said !== undefined && asked !== undefined && (said === asked || said === prefix + asked);
+}
+
+function pathAndQuery(text: string): string | undefined {
+  const whole = text.startsWith('/') ? `http://host${text}` : text;
+  if (!/^https?:/i.test(whole) || !URL.canParse(whole)) return undefined;
+  const { pathname, search } = new URL(whole);
+  return `${pathname}${search}`.replace(/%([\da-f]{2})/gi, (encoded, code) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    return DELIMITERS.has(character) ? encoded.toUpperCase() : character;
+  });
+}
 
 interface Parts {
   directory: Pick<Directory, 'findAgent'>;
@@ -48,7 +176,6 @@ export class DigestVerifier {
     this.#now = now;
   }
 
-  /** Returns a challenge with a new nonce. */
   async challenge({ algorithm, stale }: { algorithm: DigestAlgorithm; stale: boolean }): Promise<string> {
     const nonce = await this.#parts.nonces.issue();
     const again = stale ? ', stale=true' : '';
