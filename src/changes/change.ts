@@ -87,11 +87,7 @@ export const CHANGE_FILTER_HELP = `Comma-separated \`name:value\` pairs, all of 
 
 const KINDS = new Set<string>(CHANGE_KINDS.flatMap((kind) => [kind, kind.split('.', 1)[0] ?? kind]));
 
-/**
- * Parses a filter of changes: comma-separated `name:value` pairs. All names must match; for a repeated name, any value.
- *
- * @throws {HttpError} 400 for an unknown name or kind
- */
+/** Parses comma-separated `name:value` pairs. @throws {HttpError} 400 for an unknown name or kind */
 export function parseChangeFilter(filter: string): ChangeFilter {
   const wanted = new Map<string, Set<string>>();
   for (const { name, value } of parseFilters([filter], { colons: true }).flat()) {

@@ -5,10 +5,7 @@ import type { NewChange } from './change.ts';
 /** The channel that announces new changes. */
 export const CHANGES_CHANNEL = 'inlet_changes';
 
-/**
- * Records changes in order, in the transaction that makes them; changes of an event with its current series, for
- * readers after its deletion.
- */
+/** Records changes in order, in the transaction that makes them, with the current series of an event. */
 export async function recordChanges(trx: Transaction, changes: readonly NewChange[]): Promise<void> {
   if (changes.length === 0) return;
   await sql`

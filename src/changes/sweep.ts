@@ -4,12 +4,7 @@ import type { Database } from '#platform/database/kysely.ts';
 const BATCH = 5_000;
 const BATCHES = 20;
 
-/**
- * Deletes changes older than this number of days, the oldest first and a limited number per call, except those that a
- * persistent reader has not read.
- *
- * @returns the number of deleted changes
- */
+/** Deletes a limited number of changes older than this, except those a persistent reader has not read. */
 export async function sweepChanges(database: Database, days: number): Promise<number> {
   let removed = 0;
   for (let i = 0; i < BATCHES; i += 1) {

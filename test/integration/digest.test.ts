@@ -123,7 +123,9 @@ describe('a digest is refused', () => {
   test('for another realm, with a challenge that names ours', async () => {
     const answer = await ask(ME, { realm: 'elsewhere' });
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toBe('The Authorization header is not a valid HTTP Digest response: 'realm' must be Opencast.');
+    expect(await answer.text()).toBe(
+      "The Authorization header is not a valid HTTP Digest response: 'realm' must be Opencast.",
+    );
     expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Digest realm="Opencast", .*algorithm=MD5$/);
   });
 

@@ -122,11 +122,7 @@ export async function changePassword(
   });
 }
 
-/**
- * Reserves the user role of an identity provider's user. Of names that differ only in case, the first keeps the role.
- *
- * @returns the name of the user who has the role
- */
+/** Reserves the user role of an identity provider's user; names may differ only in case. @returns its holder */
 export async function reserveUserRole(db: Queryable, username: string): Promise<string> {
   const role = userRole(username);
   const known = await holderOf(db, role);

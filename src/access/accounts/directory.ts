@@ -25,9 +25,9 @@ export class Directory {
   readonly #admin: { username: string; password: string };
   #adminHash: Promise<string> | undefined;
 
-  constructor(options: { database: Queryable; admin: { username: string; password: string } }) {
-    this.#database = options.database;
-    this.#admin = options.admin;
+  constructor({ database, admin }: { database: Queryable; admin: { username: string; password: string } }) {
+    this.#database = database;
+    this.#admin = admin;
   }
 
   /** Returns the hash of the administrator's password; the process computes it once. */

@@ -1,9 +1,6 @@
 import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
-/**
- * About 250 ms and 16 MiB per hash; concurrent sign-ins are limited by memory. Exported so that tests can lower the
- * cost.
- */
+/** About 250 ms and 16 MiB per hash, as memory limits concurrent sign-ins. Exported for tests. */
 export const COST = { N: 2 ** 14, r: 8, p: 5 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;

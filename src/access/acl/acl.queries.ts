@@ -9,22 +9,14 @@ export type Action = 'read' | 'write';
 
 export type Resource = 'events' | 'series';
 
-/**
- * Returns a condition on a row of `events` or `series`: the effective ACL grants the action to one of the principal's
- * roles. Administrators have all rights. Triggers keep the roles beside the row (sql/0007).
- */
+/** Returns a condition on a row of `events` or `series`; triggers keep the granted roles beside it (sql/0007). */
 export function mayAccess(resource: Resource, principal: Principal, action: Action): AliasableExpression<SqlBool> {
   if (principal.isAdmin()) return sql<SqlBool>`true`;
   const granted = sql.ref(`${resource}.${action}_roles`);
   return sql<SqlBool>`${granted} && ${[...principal.roles]}::text[]`;
 }
 
-/**
- * Requires an action that the resource's ACL grants.
- *
- * @param missing the error if the principal may not read the resource, or it does not exist
- * @param denied the error if the principal may only read it
- */
+/** Requires an action that the ACL grants; throws `missing` if the principal may not read the resource. */
 export async function requireAccess(
   db: Queryable,
   resource: Resource,
@@ -108,10 +100,7 @@ export async function effectiveAclOf(db: Queryable, event: Protected): Promise<E
   return acl;
 }
 
-/**
- * Replaces the ACL entries of one or more events or series. For an event, they take effect with its next version: its
- * row, written afterwards, sets `own_acl`.
- */
+/** Replaces the ACL entries of events or series; an event's row, written afterwards, sets `own_acl`. */
 export async function replaceAcl(
   trx: Transaction,
   resource: Resource,

@@ -22,12 +22,7 @@ export interface AclEntry {
   role: string;
 }
 
-/**
- * Parses the ACL of a new or updated event. Each entry needs a role and an action; it allows, and `allow` is ignored
- * (compatibility 3.5). Duplicate entries are dropped.
- *
- * @throws {HttpError} 400 `Unable to parse acl`
- */
+/** Parses the ACL of a new or updated event. Each entry allows; `allow` is ignored (compatibility 3.5). */
 export function parseAcl(text: string): AclEntry[] {
   return allowing(jsonOf(text));
 }
@@ -50,12 +45,7 @@ function allowing(json: unknown): AclEntry[] {
   return distinctEntries(parsed.data.map(({ action, role }) => ({ allow: true, action, role })));
 }
 
-/**
- * Parses a replacement ACL, or the ACL of a new series: each entry needs all three properties (compatibility 3.8). Of
- * duplicate entries, the last one counts.
- *
- * @throws {HttpError} 400
- */
+/** Parses a replacement ACL, or that of a new series; each entry needs all properties (compatibility 3.8). */
 export function parseStrictAcl(text: string): AclEntry[] {
   const json = jsonOf(text);
   if (!Array.isArray(json))

@@ -17,12 +17,7 @@ interface Given {
   allow?: unknown;
 }
 
-/**
- * Parses an access control list sent with a recording: XACML 2.0, or the reference server's XML or JSON. Of duplicate
- * entries, the last one counts.
- *
- * @throws {HttpError} 400
- */
+/** Parses the ACL sent with a recording: XACML 2.0, or the reference server's XML or JSON. */
 export function parseForeignAcl(text: string): AclEntry[] {
   const given = /^\s*[[{]/.test(text) ? entriesOfJson(text) : entriesOfXml(text);
   if (given.length > MAX_ENTRIES) throw UNREADABLE_POLICY(`it has more than ${MAX_ENTRIES} entries`);

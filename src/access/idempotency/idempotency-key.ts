@@ -19,7 +19,6 @@ export const IdempotencyKey = z
   .transform((text) => QUOTED.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') ?? text)
   .refine((key) => key.length <= LENGTH, { error });
 
-/** @throws {HttpError} 400 */
 export function parseKey(header: string): string {
   return checked(IdempotencyKey, header);
 }

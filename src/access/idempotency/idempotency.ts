@@ -30,10 +30,7 @@ const REPLAYED = 'Idempotent-Replayed';
 /** The stored response headers; other headers are set again. */
 const KEPT_HEADERS = ['Content-Type', 'Location', 'Vary'];
 
-/**
- * Stores the response for the request's key in the transaction that creates the resource. If it rejects, the
- * transaction must roll back.
- */
+/** Stores the response in the transaction that creates the resource, which must roll back if this rejects. */
 type Remember = (trx: Transaction, answer: Response) => Promise<void>;
 
 /** Like `Remember`, for content that was received after the key was claimed. */
@@ -56,11 +53,7 @@ export class Idempotency {
     this.#ledger = ledger;
   }
 
-  /**
-   * Executes a request whose content was read already.
-   *
-   * @throws {HttpError} 400 for an invalid key, 409 while the first request is in progress, 422 for a different request
-   */
+  /** Executes a request that was read already. @throws {HttpError} 400, 409 while the first is in progress, 422 */
   answer(c: Context, content: RequestContent, create: (remember: Remember) => Promise<Response>): Promise<Response> {
     return this.carryOut(c, {
       compare: async () => content,

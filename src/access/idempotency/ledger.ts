@@ -26,30 +26,23 @@ export class KeyLost extends Error {
   override name = 'KeyLost';
 }
 
-/**
- * Stores idempotency keys and responses. A unique constraint decides between processes. Each process has one ledger,
- * which renews the keys of its own requests.
- */
+interface LedgerOptions {
+  database: Database;
+  /** Connections reserved for renewals. */
+  vital?: Database;
+  watch: Pick<DatabaseWatch, 'seen'>;
+  log: Logger;
+}
+
+/** Stores idempotency keys and responses; a unique constraint decides between processes. */
 export class IdempotencyLedger {
-  readonly #database: Database;
-  readonly #vital: Database;
-  readonly #watch: Pick<DatabaseWatch, 'seen'>;
-  readonly #log: Logger;
+  readonly #options: LedgerOptions;
   readonly #renewal: NodeJS.Timeout;
   /** Attempts of this process that hold a key. */
   readonly #attempts = new Set<string>();
 
-  /** @param options.vital connections reserved for renewals */
-  constructor(options: {
-    database: Database;
-    vital?: Database;
-    watch: Pick<DatabaseWatch, 'seen'>;
-    log: Logger;
-  }) {
-    this.#database = options.database;
-    this.#vital = options.vital ?? options.database;
-    this.#watch = options.watch;
-    this.#log = options.log;
+  constructor(options: LedgerOptions) {
+    this.#options = options;
     this.#renewal = setInterval(() => void this.renew(), RENEWAL_MS);
     this.#renewal.unref();
   }
@@ -62,7 +55,7 @@ export class IdempotencyLedger {
         this.#attempts.add(attempt);
         return { state: 'taken', attempt };
       }
-      const row = await this.#database
+      const row = await this.#options.database
         .selectFrom('idempotency_keys')
         .select(['fingerprint', 'status', 'headers', 'body'])
         .select(this.#expired().as('expired'))
@@ -79,11 +72,7 @@ export class IdempotencyLedger {
     return { state: 'under way' };
   }
 
-  /**
-   * Stores the response in the transaction that creates the resource.
-   *
-   * @throws {KeyLost} if another request has the key; the transaction must roll back
-   */
+  /** Stores the response. @throws {KeyLost} if another request has the key; the transaction must roll back */
   async complete(trx: Transaction, attempt: string, fingerprint: string, answer: Answer): Promise<void> {
     const { numUpdatedRows } = await trx
       .updateTable('idempotency_keys')
@@ -104,13 +93,13 @@ export class IdempotencyLedger {
   async release(attempt: string): Promise<void> {
     this.#attempts.delete(attempt);
     try {
-      await this.#database
+      await this.#options.database
         .deleteFrom('idempotency_keys')
         .where('attempt', '=', attempt)
         .where('status', 'is', null)
         .execute();
     } catch (error) {
-      this.#log.warn({ err: error }, 'could not release an idempotency key; it expires with its lease');
+      this.#options.log.warn({ err: error }, 'could not release an idempotency key; it expires with its lease');
     }
   }
 
@@ -118,7 +107,7 @@ export class IdempotencyLedger {
   async renew(): Promise<void> {
     if (this.#attempts.size === 0) return;
     try {
-      await this.#vital
+      await (this.#options.vital ?? this.#options.database)
         .updateTable('idempotency_keys')
         .set({ expires_at: lease() })
         .where('attempt', 'in', (from) =>
@@ -134,7 +123,7 @@ export class IdempotencyLedger {
         .where('status', 'is', null)
         .execute();
     } catch (error) {
-      this.#log.warn({ err: error }, 'could not renew idempotency keys');
+      this.#options.log.warn({ err: error }, 'could not renew idempotency keys');
     }
   }
 
@@ -144,11 +133,11 @@ export class IdempotencyLedger {
 
   /** Compares with the time this process observed the database, so an outage does not expire running requests. */
   #expired() {
-    return expired(this.#watch.seen);
+    return expired(this.#options.watch.seen);
   }
 
   async #insert(sender: string, key: string, attempt: string): Promise<boolean> {
-    const taken = await this.#database
+    const taken = await this.#options.database
       .insertInto('idempotency_keys')
       .values({ sender, key, attempt, expires_at: lease() })
       .onConflict((conflict) =>
@@ -175,12 +164,7 @@ function lease() {
 const BATCH = 1000;
 const BATCHES = 20;
 
-/**
- * Deletes expired keys, a limited number per call. Several processes may run it concurrently.
- *
- * @param seen the observed database time, so an outage does not expire running requests
- * @returns the number of deleted keys
- */
+/** Deletes expired keys, a limited number per call. Several processes may run it concurrently. */
 export async function sweepIdempotencyKeys(
   database: Database,
   seen: Watched | undefined,

@@ -13,10 +13,7 @@ declare module 'hono' {
 
 const NAME = 'inlet';
 
-/**
- * Browser sessions in an HttpOnly, SameSite=Strict cookie. Over https, the prefix `__Host-` keeps neighboring hosts
- * from setting it.
- */
+/** Browser sessions in a cookie; over https, `__Host-` keeps neighboring hosts from setting it. */
 export class Sessions {
   readonly #store: SessionStore;
   readonly #prefix: 'host' | undefined;

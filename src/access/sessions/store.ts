@@ -43,11 +43,7 @@ export class SessionStore {
     return cookie;
   }
 
-  /**
-   * Finds the session of a cookie, reads its account again and extends the session.
-   *
-   * @param mayRenew true if a new cookie would arrive before later responses
-   */
+  /** Finds and extends a session. @param mayRenew true if a new cookie would arrive before later responses */
   async find(cookie: string, mayRenew: boolean): Promise<Session | undefined> {
     const digest = digestOf(cookie);
     const { rows } = await sql<{

@@ -33,10 +33,7 @@ function parseBearer(header: string): string | undefined {
   return found ? (found[1] ?? '') : undefined;
 }
 
-/**
- * Parses the `Authorization` header of HTTP Basic: UTF-8, with the user name before the first colon. Returns undefined
- * for another scheme, invalid base64 or UTF-8, a missing colon, an empty name, and NUL characters.
- */
+/** Parses an HTTP Basic header: UTF-8, with the user name before the first colon; undefined if it is malformed. */
 export function parseBasic(header: string): Credentials | undefined {
   const encoded = BASIC_CREDENTIALS.exec(header.trim())?.[1];
   const text = encoded && decode(encoded);

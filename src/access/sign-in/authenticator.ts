@@ -40,10 +40,7 @@ export class Authenticator {
   readonly #waiting: { network: string; enter: () => void }[] = [];
   #running = 0;
 
-  /**
-   * @param now a monotonic clock in milliseconds
-   * @param attempts the failure counters shared with other authentication methods
-   */
+  /** @param now a monotonic clock in milliseconds */
   constructor(
     directory: Pick<Directory, 'find' | 'adminHash'>,
     now: () => number = () => performance.now(),
@@ -54,24 +51,16 @@ export class Authenticator {
     this.#attempts = attempts;
   }
 
-  /**
-   * @param address the client address; failures count per account and address
-   * @returns undefined if the user name or password is wrong
-   * @throws {HttpError} 429 after too many wrong passwords, 503 on too many concurrent sign-ins
-   */
+  /** @throws {HttpError} 429 after too many wrong passwords, 503 on too many concurrent sign-ins */
   async authenticate(username: string, password: string, address: string): Promise<Principal | undefined> {
     const known = this.#cache.get(this.#cache.digest(username, password));
     const isFresh = known && this.#now() - known.readAt < FRESH_MS;
     if (isFresh && this.#proven.get(this.#proven.digest(username, password, address))) return known.principal;
-    return (await this.#signIn(username, password, address, isFresh ? known : undefined))?.principal;
+    return (await this.signIn(username, password, address, isFresh ? known : undefined))?.principal;
   }
 
-  /** Authenticates like `authenticate`, but always reads the account again. @throws {HttpError} as `authenticate` */
-  async signIn(username: string, password: string, address: string): Promise<KnownAccount | undefined> {
-    return this.#signIn(username, password, address);
-  }
-
-  async #signIn(
+  /** Authenticates like `authenticate`, but reads the account again unless it is `known`. */
+  async signIn(
     username: string,
     password: string,
     address: string,

@@ -14,13 +14,9 @@ const TOKENS_FAULT = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys,
 const SECRET_MEMBERS = ['d', 'k', 'priv'];
 
 /**
- * Opens the public keys that verify tokens. Keys of a URL are fetched on first use, cached for ten minutes, and fetched
- * again (at most every 30 seconds) for an unknown key ID. Keys of a file are read once. Symmetric keys are not
+ * Opens the public keys that verify tokens, from a URL or an absolute path. Keys of a URL are fetched on first use,
+ * cached for ten minutes, and fetched again (at most every 30 seconds) for an unknown key ID. Symmetric keys are not
  * accepted: anyone with the public key could sign tokens with it.
- *
- * @param location an http or https URL, or the absolute path of a file
- * @returns a function that rejects with {KeysUnavailable}, or with a jose error caused by the token
- * @throws {ConfigError} for a file that is not a set of public keys
  */
 export async function openKeySet(location: string): Promise<JWTVerifyGetKey> {
   const find = isAbsolute(location)

@@ -53,10 +53,7 @@ function sourceOf(username: string, address: string): string {
 const WINDOW_MS = 60_000;
 const MAX_ENTRIES = 10_000;
 
-/**
- * Counts failures per key and minute. Bounded: when full, the oldest key is dropped, so guesses from very many
- * addresses are slowed only by the cost of a verification.
- */
+/** Counts failures per key and minute. Bounded: the oldest key is dropped first. */
 class Throttle {
   readonly #failures = new Map<string, { count: number; until: number }>();
   readonly #most: number;

@@ -24,10 +24,7 @@ export function tokenPrincipal(payload: JWTPayload, names: ClaimNames): Principa
   });
 }
 
-/**
- * Returns the roles that a claim grants: an array of strings, or one string with blanks or commas between roles.
- * Invalid roles and claims of other types are ignored.
- */
+/** Returns the valid roles in an array of strings, or in a string with blanks or commas between roles. */
 export function grantedRoles(value: unknown): string[] {
   const list: unknown[] = typeof value === 'string' ? value.split(/[\s,]+/) : Array.isArray(value) ? value : [];
   return [...new Set(list.filter(isRole))];
@@ -86,12 +83,7 @@ export class TokenVerifier {
     this.#now = now;
   }
 
-  /**
-   * Verifies a token, or accepts it from the cache.
-   *
-   * @throws {HttpError} 401 with the fault of the token
-   * @throws {KeysUnavailable}
-   */
+  /** Verifies a token unless it is cached. @throws {HttpError} 401 @throws {KeysUnavailable} */
   async authenticate(token: string): Promise<Principal> {
     const digest = this.#cache.digest(token);
     const now = this.#now();

@@ -2,11 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const MAX_ENTRIES = 10_000;
 
-/**
- * Caches verified credentials, as verifying a password or a signature costs more than most requests. Keeps no name,
- * password or token, only a digest keyed with a secret of this process. Bounded: the least recently used entry is
- * dropped first.
- */
+/** Caches verified credentials by a keyed digest, never in clear. Bounded: the least recently used goes first. */
 export class VerifiedCredentialsCache<Entry> {
   readonly #key = randomBytes(32);
   readonly #entries = new Map<string, Entry>();

@@ -39,11 +39,7 @@ export async function timeZoneOf(db: Queryable, agentId: string): Promise<string
   return agent?.time_zone ?? FALLBACK_ZONE;
 }
 
-/**
- * Stores an agent's report and registers the agent. Without an address, the stored one stays.
- *
- * @param peer the address of a new agent that reports none
- */
+/** Stores a report and registers the agent. @param peer the address of a new agent that reports none */
 export async function recordReport(
   db: Queryable,
   id: string,

@@ -32,11 +32,7 @@ const Key = z.string().refine((key) => key !== '' && key.length <= MAX_KEY && is
 });
 const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
-/**
- * Parses the configuration of a capture agent: a JSON object or Java properties XML.
- *
- * @throws {HttpError} 400 naming the property, 413
- */
+/** Parses a configuration: a JSON object or Java properties XML. @throws {HttpError} 400 or 413 */
 export function parseConfiguration(text: string): AgentConfiguration {
   if (Buffer.byteLength(text) > MAX_BYTES) throw CONFIGURATION_TOO_LONG();
   const properties = new Map<string, string>();

@@ -19,7 +19,6 @@ export const Properties = z.object({ item: z.array(z.object({ key: z.string(), v
 
 const CAPABILITY = /^capture\.device\./;
 
-/** @throws {HttpError} 404 */
 export async function knownAgent(db: Queryable, id: string): Promise<AgentFacts> {
   const agent = await agentFacts(db, id);
   if (!agent) throw UNKNOWN_AGENT(id);

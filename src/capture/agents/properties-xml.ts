@@ -9,12 +9,7 @@ const DOCTYPE =
 /** Other declarations. */
 const DECLARATION = /<!(?!--|\[CDATA\[)/;
 
-/**
- * Parses Java properties XML. Only XML's own entities are allowed, and the document type is not fetched.
- *
- * @returns keys and values in document order
- * @throws {HttpError} 400
- */
+/** Parses Java properties XML without declarations or external documents. @throws {HttpError} 400 */
 export function parsePropertiesXml(text: string): [string, string][] {
   const document = text.replace(DOCTYPE, '$1');
   if (DECLARATION.test(document)) {

@@ -1,12 +1,7 @@
 import { badRequest } from '#platform/http/errors/errors.ts';
 import { quoted } from './names.ts';
 
-/**
- * Requires an agent that recordings can be scheduled on. Scheduling registers unknown agents, except names with a
- * slash: such agents must report first.
- *
- * @throws {HttpError} 400
- */
+/** Rejects unknown agents with a slash: such agents must report before recordings can be scheduled on them. */
 export function requireSchedulable(agentId: string, isKnown: boolean): void {
   if (isKnown || !agentId.includes('/')) return;
   throw badRequest(

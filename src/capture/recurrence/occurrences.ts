@@ -10,9 +10,7 @@ const EVERY_WEEKDAY = [0, 1, 2, 3, 4, 5, 6];
 const EVERY_MONTH = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 /** Every n of the n-th weekday in a month or year. */
 const EVERY_NTH = Array.from({ length: 53 }, (_, index) => index + 1);
-/**
- * rrule searches up to the year 9999, however few days match. An interval this large ends its search after one year.
- */
+/** rrule searches up to the year 9999; this interval ends its search after one year. */
 const BEYOND_THE_CALENDAR = 10_000;
 
 /** A yearly rule as rrule options. BYWEEKNO is separate, as rrule omits the last week from January. */
@@ -48,10 +46,7 @@ function weekOf(day: number, weekStart: number): number {
   return Math.floor((day + 3 - weekStart) / 7);
 }
 
-/**
- * Converts any rule to a yearly rule, without INTERVAL, BYSETPOS and the time of day. Unspecified parts, such as the
- * weekday of a weekly rule, follow the first day, which counts from 1970-01-01.
- */
+/** Converts a rule to a yearly rule, without INTERVAL, BYSETPOS and time. Unspecified parts follow the first day. */
 export function yearRule(rule: Rule, first: number): YearRule {
   const { months, monthDays, weekdays } = { ...rule, ...leftOpen(rule, new Date(first * DAY)) };
   return {
@@ -93,10 +88,7 @@ const newYearOf = (year: number) => Date.UTC(year, 0) / DAY;
 const yearOf = (day: number) => new Date(day * DAY).getUTCFullYear();
 const weekdayOf = (day: number) => new Date(day * DAY).getUTCDay();
 
-/**
- * Yields the days of a rule between the first and last day, in order; days count from 1970-01-01. The length of the
- * period limits the work, even if no day matches.
- */
+/** Yields the days of a rule, in order. The length of the period limits the work. */
 function* daysOf(rule: Rule, first: number, last: number): Generator<number> {
   const positions = new Set(rule.positions);
   for (const set of setsOf(rule, first, last)) {

@@ -72,9 +72,7 @@ export class RuleText {
     return this.list(name, (item) => numberIn(range, item), `whole numbers ${formatRange(range)}`);
   }
 
-  /**
-   * Returns the items of a comma-separated list; `read` returns undefined for an invalid item. @throws {HttpError} 400
-   */
+  /** Returns the items of a comma-separated list; `read` returns undefined for an invalid one. */
   list<Item>(name: string, read: (item: string) => Item | undefined, allowed: string): Item[] {
     const items = new Set(this.value(name)?.split(','));
     return [...items].map((item) => read(item) ?? this.#fail(name, `${allowed}, separated by commas`));
@@ -143,10 +141,7 @@ export interface Rule {
   until: number | undefined;
 }
 
-/**
- * Parses a recurrence rule. Strict: a rule that is only partly understood would schedule recordings on wrong days.
- * @throws {HttpError} 400
- */
+/** Parses a rule completely: one that is partly understood would schedule recordings on wrong days. */
 export function readRule(text: RuleText): Rule {
   const frequency = text.word('FREQ', FREQUENCIES);
   if (!frequency) throw text.refuse('FREQ', 'DAILY, WEEKLY, MONTHLY or YEARLY');

@@ -27,11 +27,7 @@ export interface FailedRecording extends RecordingOfAgent {
   isMissed: boolean;
 }
 
-/**
- * Returns recordings that failed within the last week and were not delivered, the latest first.
- *
- * @param options.graceMs the time after its end at which a recording counts as missed
- */
+/** Returns recordings that failed within the last week and were not delivered, the latest first. */
 export async function failedRecordings(
   db: Queryable,
   { agentId, graceMs, most }: { agentId?: string | undefined; graceMs: number; most: number },

@@ -10,11 +10,8 @@ const MISSED: RecordingState = 'capture_error';
 const BATCH = 500;
 
 /**
- * Marks scheduled events whose recording never came: end and last change are older than the grace period, and nothing
- * is known of the recording. Such events can still be moved, and a late recording is accepted. Skips locked events and
- * schedules, for example while a recording arrives; a later run marks them.
- *
- * @returns the number of marked events
+ * Marks scheduled events whose recording never came, after a grace period. They can still be moved, and a late
+ * recording is accepted. Skips locked rows; a later run marks them. @returns the number of marked events
  */
 export async function markMissedRecordings(database: Database, graceMs: number): Promise<number> {
   let marked = 0;

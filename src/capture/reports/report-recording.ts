@@ -18,11 +18,9 @@ const EARLY_MS = 3_600_000;
 type ReportedState = RecordingState | 'unknown';
 
 /**
- * Stores the reported state of a recording. Agents repeat reports, and some record twice: an illegal move is only
- * logged.
+ * Stores the reported state of a recording. Agents repeat reports, so an illegal move is only logged.
  *
  * @returns true if the state has changed
- * @throws {HttpError} 404 for an event that is not scheduled, 403 for another agent's event
  */
 export async function reportRecording(
   database: Database,

@@ -13,11 +13,7 @@ export const CONFLICT: Answer = {
   example: CONFLICTS,
 };
 
-/**
- * Returns the 409 response for schedule conflicts, the only error that is not a sentence (contract 2.11).
- *
- * @throws every other error
- */
+/** Returns the 409 response for schedule conflicts (contract 2.11); throws every other error. */
 export function answerConflicts(c: Context, error: unknown): Response {
   if (!(error instanceof ScheduleConflict)) throw error;
   return versionedJson(c, error.conflicts.map(conflictJson), 409);

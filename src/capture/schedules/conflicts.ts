@@ -23,12 +23,7 @@ export class ScheduleConflict extends Error {
 
 const ATTEMPTS = 10;
 
-/**
- * Runs a transaction that schedules recordings. A constraint of the database detects conflicts, which are then looked
- * up; if none exists any more, the transaction runs again.
- *
- * @throws {ScheduleConflict}
- */
+/** Runs a transaction that schedules recordings, again if its conflicts disappear. @throws {ScheduleConflict} */
 export async function explainingConflicts<T>(
   database: Database,
   principal: Principal,

@@ -2,10 +2,7 @@ import { formatInstant } from '#metadata/time.ts';
 import type { Schedule } from '../states/state.ts';
 import type { Conflict } from './conflicts.ts';
 
-/**
- * Returns scheduling information for the API (contract 4.5), without empty `inputs`. Times have milliseconds unless
- * they are zero, so that clients can write back what they read.
- */
+/** Returns scheduling information for the API (contract 4.5). Clients can write back exactly what they read. */
 export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
   return {
     agent_id: agentId,

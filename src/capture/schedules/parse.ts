@@ -26,9 +26,8 @@ export interface SchedulingChange {
 }
 
 /**
- * Parses the field `scheduling` of a new event. Null and empty values are ignored, except for `start` and `end`.
- *
- * @throws {HttpError} 400 (compatibility 3.5)
+ * Parses the field `scheduling` of a new event; ignores null and empty values except `start` and `end` (compatibility
+ * 3.5).
  */
 export function parseNewScheduling(text: string): NewScheduling {
   const sent = filledFields(text, UNPARSABLE_SCHEDULING);
@@ -43,12 +42,7 @@ export function parseNewScheduling(text: string): NewScheduling {
   return { agentId: read(NewFields.shape.agent_id, sent.agent_id), inputs, ...period, durationMs, rrule };
 }
 
-/**
- * Parses a change of a schedule. Null and empty values are ignored, except for `start` and `end`.
- *
- * @param unreadable the error for text that is not a JSON object
- * @throws {HttpError} 400 (compatibility 3.5 and 3.12)
- */
+/** Parses a change of a schedule; ignores null and empty values except `start` and `end` (compatibility 3.12). */
 export function parseSchedulingChange(text: string, unreadable: Refusal): SchedulingChange {
   const sent = filledFields(text, unreadable);
   const { start, end, duration, inputs } = read(ChangedTimes, sent);
@@ -63,11 +57,7 @@ export function parseSchedulingChange(text: string, unreadable: Refusal): Schedu
   };
 }
 
-/**
- * Returns the period of a changed recording; a duration counts from its start.
- *
- * @throws {HttpError} 400 if it ends before its start, or is too long
- */
+/** Returns the period of a changed recording. @throws {HttpError} 400 if it is empty or too long */
 export function periodOf({ start: from, end, durationMs }: SchedulingChange, current: Period): Period {
   const start = from ?? current.start;
   const period = { start, end: end ?? after(start, durationMs ?? lengthOf(current)) };

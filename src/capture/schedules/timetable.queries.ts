@@ -18,12 +18,7 @@ export interface PlannedRecording extends Period {
   publicationId: string | null;
 }
 
-/**
- * Returns the recordings of agents that overlap periods, by agent and start. The lookup uses the index of time, however
- * many recordings the agent has.
- *
- * @param most the maximum number per agent; the earliest
- */
+/** Returns recordings of agents in periods, by agent and start, and at most `most` per agent. */
 export async function timetable(
   db: Queryable,
   wanted: readonly TimeOfAgent[],
@@ -52,10 +47,7 @@ export async function timetable(
   return rows;
 }
 
-/**
- * Returns a query for the events whose claims on the agent overlap a period, and a few whose gap does. Both parts use
- * an index of time; an index on the shared column would not be used.
- */
+/** Returns a query for the events that may overlap a period. Both parts use an index of time. */
 export function recordedWithin(agentId: Expression<unknown>, period: Expression<unknown>) {
   return sql<{ event_id: string }>`
     SELECT event_id FROM schedules WHERE agent_id = ${agentId} AND claimed && ${period}

@@ -56,9 +56,6 @@ export async function translateOverlapError<T>(claim: TimeClaim, statement: () =
 /**
  * Locks capture agents until the transaction ends, and registers unknown ones. So requests on one agent run one after
  * another and cannot deadlock; the constraint of the table alone prevents overlaps.
- *
- * @param agentId the agent that records
- * @param former the previous agent, if it differs; it may have been removed since
  */
 async function lockAgents(trx: Transaction, agentId: string, former = agentId): Promise<void> {
   const ids = [agentId, former];
@@ -88,11 +85,7 @@ export async function lockAgentOf(trx: Transaction, eventId: string): Promise<vo
     FOR NO KEY UPDATE`.execute(trx);
 }
 
-/**
- * Inserts schedules; the same transaction inserts their events afterwards.
- *
- * @throws {ScheduleOverlap} if a recording overlaps another one of the agent
- */
+/** Inserts schedules before their events, in the same transaction. @throws {ScheduleOverlap} */
 export async function insertSchedules(trx: Transaction, schedules: NewSchedules): Promise<void> {
   const { agentId, inputs, occurrences, processing, gapMs, recordingState = '' } = schedules;
   await lockAgents(trx, agentId);
@@ -122,11 +115,7 @@ export interface ScheduleChange {
   allowConflict: boolean;
 }
 
-/**
- * Changes the schedule of a locked event with one statement, after locking the agents.
- *
- * @throws {ScheduleOverlap} if the new time overlaps and `allowConflict` is false
- */
+/** Changes the schedule of a locked event, after locking the agents. @throws {ScheduleOverlap} */
 export async function changeSchedule(trx: Transaction, change: ScheduleChange): Promise<void> {
   const { from, to, processing, recordingState, title, gapMs, allowConflict } = change;
   const moves = to !== undefined && !isSamePlace(from, to);
@@ -153,13 +142,7 @@ export async function changeSchedule(trx: Transaction, change: ScheduleChange): 
   await translateOverlapError({ agentId, gapMs, occurrences: [{ ...(to ?? from), title }] }, () => update.execute());
 }
 
-/**
- * Changes the recording state of a locked scheduled event.
- *
- * @param from the state that the event shows
- * @returns the new state
- * @throws {IllegalMove} if the current state does not allow the change
- */
+/** Changes the recording state of a locked event. @returns the new state @throws {IllegalMove} */
 export async function advanceRecording(
   trx: Transaction,
   eventId: string,

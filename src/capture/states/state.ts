@@ -25,10 +25,7 @@ const CAPTURING = ['capturing', 'capture_finished', 'capture_error', ...MANIFEST
 /** A failed recording may be moved, repeated, or delivered late. */
 const AFTER_FAILURE = ['', ...CAPTURING] as const;
 
-/**
- * Every legal state change of a recording. Agents skip steps they do not perform, and states never go back: a second
- * recording does not change the state.
- */
+/** Every legal state change. Agents skip steps they do not perform, and states never go back. */
 export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly RecordingState[]>> = {
   '': CAPTURING,
   capturing: ['capture_finished', 'capture_error', ...MANIFEST],
@@ -51,11 +48,7 @@ export type RecordingChange =
 
 const TARGETS = { moved: '', recorded: 'upload_finished' } as const;
 
-/**
- * Returns the state after a change; repeating the current state is legal.
- *
- * @throws {IllegalMove} if the state does not allow the change
- */
+/** Returns the state after a change; repeating the current state is legal. @throws {IllegalMove} */
 export function stateAfter(from: RecordingState, change: RecordingChange): RecordingState {
   const to = change.kind === 'reported' ? change.state : TARGETS[change.kind];
   if (from !== to) assertMove(RECORDING_MOVES, from, to);
@@ -76,11 +69,7 @@ export type RecordingProgress =
 /** The fields of an event that decide the progress of its recording. */
 type Recorded = Pick<Selectable<Event>, 'agent_id' | 'recording_state' | 'processing_state'>;
 
-/**
- * Returns the progress of an event's recording. The current time has no influence.
- *
- * @param hasMedia true if the event has audio or video tracks
- */
+/** Returns the progress of an event's recording. @param hasMedia true if it has audio or video tracks */
 export function progressOf(event: Recorded, hasMedia: boolean): RecordingProgress {
   if (event.agent_id === '') return 'unscheduled';
   if (event.processing_state === 'FAILED') return 'failed';

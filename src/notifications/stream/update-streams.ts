@@ -28,10 +28,7 @@ interface StreamParts {
   database: Database;
 }
 
-/**
- * A stream of changes to one client: first missed changes, then new ones. The ACL at the time of sending decides which
- * changes the client may receive.
- */
+/** Streams changes to one client: missed ones, then new ones, by the ACL at the time of sending. */
 class UpdateStream {
   readonly openedAt = performance.now();
   readonly eventId: string | undefined;
@@ -223,12 +220,7 @@ export class UpdateStreams {
     });
   }
 
-  /**
-   * Returns the number after which a client receives changes.
-   *
-   * @param known the last number the client knows; undefined to start now. If the log was reset, a higher number means
-   * its current end.
-   */
+  /** Returns the number after which a client receives changes; at most the end of the log, which may be reset. */
   async begin(known: number | undefined): Promise<number> {
     const { feed, database } = this.#parts;
     if (known !== undefined && known <= feed.position) return known;

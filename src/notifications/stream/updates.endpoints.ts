@@ -110,7 +110,6 @@ export const allUpdates = defineEndpoint({
   },
 });
 
-/** @throws {HttpError} 400 */
 function cursorOf(c: Context): number | undefined {
   const text = c.req.header('Last-Event-ID')?.trim();
   if (!text) return undefined;

@@ -68,10 +68,7 @@ function pauseAfter(attempts: number): number {
   return pause * (0.8 + 0.4 * Math.random());
 }
 
-/**
- * Records the result of an attempt: the message is delivered, retried, or parked after three days. If it is finished,
- * the next message of its key becomes due.
- */
+/** Records an attempt. If the message is delivered or parked, the next one of its key becomes due. */
 export async function endAttempt(database: Database, taken: Taken, outcome: Outcome): Promise<void> {
   const { id, webhookId, token, attempts, kind } = taken;
   const { status, error } = outcome;
@@ -113,12 +110,7 @@ async function releaseNext(trx: Transaction, webhookId: number, keys: readonly s
     ) AS first WHERE d.id = first.id AND d.next_at = 'infinity'`.execute(trx);
 }
 
-/**
- * Parks messages that are one day past their retry time and were not tried, because their address failed all the time:
- * one attempt each would take years.
- *
- * @returns the number of parked messages
- */
+/** Parks messages one day past their retry time: their address failed all the time. @returns their number */
 export async function parkHopeless(database: Database): Promise<number> {
   return database.transaction().execute(async (trx) => {
     await trx.selectFrom('webhooks').select('id').orderBy('id').forUpdate().execute();
@@ -136,11 +128,7 @@ export async function parkHopeless(database: Database): Promise<number> {
   });
 }
 
-/**
- * Deletes messages that finished this number of days ago, a limited number per call; parked messages are kept longer.
- *
- * @returns the number of deleted messages
- */
+/** Deletes a limited number of messages that finished this number of days ago; parked ones are kept longer. */
 export async function sweepDeliveries(database: Database, days: number): Promise<number> {
   const delivered = await sweepFinished(database, 'delivered', days);
   return delivered + (await sweepFinished(database, 'parked', PARKED_DAYS));

@@ -21,9 +21,7 @@ interface Receiver {
 
 /**
  * Creates messages for new changes, one per webhook with a matching filter. The messages and the position in the log
- * are written in one transaction, so no change is lost or sent twice if a process dies.
- *
- * @returns the number of messages
+ * are written in one transaction, so no change is lost or sent twice. @returns the number of messages
  */
 export async function fanOut(database: Database): Promise<number> {
   if (await skipUnheard(database)) return 0;
@@ -37,11 +35,7 @@ export async function fanOut(database: Database): Promise<number> {
   }
 }
 
-/**
- * Without active webhooks, moves the position forward, so that the log can be cleaned up, but not for every change.
- *
- * @returns true without active webhooks
- */
+/** Without active webhooks, moves the position forward for cleanup, but not for every change. */
 async function skipUnheard(database: Database): Promise<boolean> {
   const { rows } = await sql<{ unheard: boolean }>`
     WITH receivers AS (SELECT id FROM webhooks WHERE active LIMIT 1), skipped AS (
@@ -111,11 +105,7 @@ function orderKey({ eventId, seriesId, agentId }: Change): string {
   return seriesId === null ? `agent ${agentId}` : `series ${seriesId}`;
 }
 
-/**
- * Inserts messages; the first waiting message of each key is due, the following ones wait for it.
- *
- * @param due the due time; `-infinity` precedes all other messages
- */
+/** Inserts messages; the first of each key is due. @param due `-infinity` precedes all other messages */
 export async function insertMessages(
   trx: Transaction,
   messages: readonly { webhook_id: number; order_key: string; id: string; kind: string; body: string }[],

@@ -5,7 +5,6 @@ import { WEBHOOK_MISSING, type WebhookJson } from './webhook.schemas.ts';
 
 export const WEBHOOK_PARAMS = { webhook_id: pathParameter('Number of the webhook.', '7') };
 
-/** @throws {HttpError} 404 */
 export async function requireWebhook(database: Database, id: string): Promise<WebhookJson> {
   const [webhook] = await webhooks(database, numberIn(id));
   if (!webhook) throw missingWebhook(id);

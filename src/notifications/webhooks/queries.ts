@@ -15,17 +15,10 @@ import {
 const COUNTED = 1000;
 const REMOVED_AT_ONCE = 5_000;
 
-interface WebhookRow {
-  id: number;
-  url: string;
-  filter: string;
-  active: boolean;
-  created_at: Date;
-  failures: number;
+interface WebhookRow extends Omit<WebhookJson, 'created' | 'last_success' | 'last_error'> {
+  created: Date;
   last_success: Date | null;
   last_error: string | null;
-  pending: number;
-  parked: number;
 }
 
 /** Returns all webhooks by number, or one of them. */
@@ -33,15 +26,14 @@ export async function webhooks(db: Queryable, id?: number): Promise<WebhookJson[
   const count = (state: string) => sql<number>`(SELECT count(*) FROM (SELECT FROM webhook_deliveries d
     WHERE d.webhook_id = webhooks.id AND d.state = ${state} LIMIT ${COUNTED}) AS counted)`;
   const { rows } = await sql<WebhookRow>`
-    SELECT id, url, filter, active, created_at, failures, last_success, last_error, ${count('pending')} AS pending,
-      ${count('parked')} AS parked
+    SELECT id AS identifier, url, filter, active, created_at AS created, failures, last_success, last_error,
+      ${count('pending')} AS pending, ${count('parked')} AS parked
     FROM webhooks WHERE ${id ?? null}::bigint IS NULL OR id = ${id ?? null} ORDER BY id LIMIT ${MOST_WEBHOOKS}`.execute(
     db,
   );
-  return rows.map(({ id, created_at, last_success, last_error, ...webhook }) => ({
-    identifier: id,
+  return rows.map(({ created, last_success, last_error, ...webhook }) => ({
     ...webhook,
-    created: formatInstant(created_at),
+    created: formatInstant(created),
     ...(last_success !== null && { last_success: formatInstant(last_success) }),
     ...(last_error !== null && webhook.failures > 0 && { last_error }),
   }));
@@ -92,10 +84,7 @@ export async function changeWebhook(database: Database, id: number, edit: Webhoo
   return changed.numUpdatedRows > 0n;
 }
 
-/**
- * Deletes a webhook after its messages, of which there may be millions, in batches. It is deactivated first, so no
- * messages are added. @returns false if the webhook does not exist
- */
+/** Deletes a webhook after its messages, which may be millions. @returns false if it does not exist */
 export async function deleteWebhook(database: Database, id: number): Promise<boolean> {
   await database.updateTable('webhooks').set({ active: false }).where('id', '=', id).execute();
   while ((await deleteMessages(database, id)) === REMOVED_AT_ONCE);

@@ -14,12 +14,7 @@ export interface Outcome {
   error: string | null;
 }
 
-/**
- * Sends a message once. A status from 200 to 299 is a success; redirects are not followed. The response is read up to a
- * limit and discarded.
- *
- * @param hosts the hosts that may have private addresses
- */
+/** Sends a message once; redirects are not followed. @param hosts the hosts that may have private addresses */
 export async function send(
   { url, secret }: { url: string; secret: string },
   message: Omit<Message, 'kind'>,

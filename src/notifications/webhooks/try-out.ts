@@ -7,11 +7,7 @@ const POLL_MS = 150;
 /** Longer than one attempt. */
 const TIMEOUT_MS = 20_000;
 
-/**
- * Queues a test message, which is tried once, and waits for the result.
- *
- * @returns undefined if the webhook does not exist any more
- */
+/** Queues a test message and waits for the result; undefined if the webhook does not exist. */
 export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson | undefined> {
   const message = await insertTest(database, webhookId);
   if (message === undefined) return undefined;

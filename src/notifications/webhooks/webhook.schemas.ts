@@ -101,13 +101,11 @@ export function checkedUrl(text: string, hosts: readonly NamedHost[]): string {
   }
 }
 
-/** @throws {HttpError} 400 */
 export function checkedSecret(text: string): string {
   if (isSecret(text.trim())) return text.trim();
   throw INVALID_SECRET();
 }
 
-/** @throws {HttpError} 400 */
 export function checkedFilter(text: string): string {
   if (/\p{Cc}/u.test(text) || !text.isWellFormed()) throw INVALID_FILTER();
   parseChangeFilter(text);

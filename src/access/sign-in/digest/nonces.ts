@@ -1,10 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '#platform/database/kysely.ts';
 
-/**
- * A client that streams a recording cannot resend it if its nonce expires midway, and some clients then hang. A long
- * lifetime makes this rare.
- */
+/** Long, as some clients hang if a nonce expires while they stream a recording. */
 const LIFETIME_SECONDS = 24 * 60 * 60;
 const CHANCE_BYTES = 8;
 const SIGNATURE_BYTES = 16;
@@ -19,10 +16,7 @@ export class Nonces {
   readonly #key: () => Promise<Buffer>;
   readonly #now: () => number;
 
-  /**
-   * @param key returns the signing key that all processes share
-   * @param now milliseconds since 1970
-   */
+  /** @param now milliseconds since 1970 */
   constructor(key: () => Promise<Buffer>, now: () => number = Date.now) {
     this.#key = key;
     this.#now = now;

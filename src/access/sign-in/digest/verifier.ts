@@ -31,11 +31,7 @@ const HEX = /^[\da-f]+$/i;
 const LENGTHS: Readonly<Record<DigestAlgorithm, number>> = { MD5: 32, 'SHA-256': 64 };
 const UNREADABLE = 'it cannot be parsed';
 
-/**
- * Parses an `Authorization` header of the scheme Digest (RFC 7616, and RFC 2069 for old clients).
- *
- * @returns undefined for another scheme; `fault` completes a sentence
- */
+/** Parses a Digest header (RFC 7616 or 2069); `fault` completes a sentence. @returns undefined for other schemes */
 export function parseDigest(header: string): DigestAnswer | { fault: string } | undefined {
   const text = header.trim();
   if (!DIGEST.test(text)) return undefined;
@@ -114,13 +110,7 @@ export function isValidResponse(answer: DigestAnswer, method: string, secrets: D
 /** URL delimiters; encoding one changes the URL. */
 const DELIMITERS = new Set([...'/?#%&=+;']);
 
-/**
- * Compares path and query of a digest's `uri` with the request. Host and percent-encoding may differ, as proxies change
- * both.
- *
- * @param url the request URL
- * @param prefix the path prefix that a proxy removes, without a trailing slash
- */
+/** Compares path and query of `uri` and request. Proxies change the host and percent-encoding, and remove `prefix`. */
 export function matchesTarget(uri: string, url: string, prefix: string): boolean {
   const [said, asked] = [pathAndQuery(uri), pathAndQuery(url)];
   return said !== undefined && asked !== undefined && (said === asked || said === prefix + asked);
