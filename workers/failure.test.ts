@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { MediaFailure } from '#platform/media/tools/failure.ts';
 import { StagingExpired } from '#platform/storage/staging-entries.ts';
 import type { Claim } from '#processing/claims.ts';
-import { failureChange } from './failure.ts';
-import { ownFault } from './own-fault.ts';
+import { failureChange, infrastructureError } from './failure.ts';
 import { StorageFault } from './workspace.ts';
 
 /** Its `attempt`th attempt. */
@@ -51,7 +50,7 @@ test.each([
   ['a transaction that others kept from', coded('40P01'), /database/],
   ['what was swept', new StagingExpired('x'), /removed/],
   ['a tool that cannot run', new MediaFailure('No ffmpeg.', { permanent: false, ours: true }), /No ffmpeg/],
-])('%s is a fault of our own', (_name, error, sentence) => expect(ownFault(error)).toMatch(sentence));
+])('%s is a fault of our own', (_name, error, sentence) => expect(infrastructureError(error)).toMatch(sentence));
 
 test.each([
   ['an error of the code', new TypeError('x is not a function')],
@@ -60,4 +59,4 @@ test.each([
   ['a tool that was killed, perhaps for the memory that the file made it take', killed],
   ['a file that cannot be read', new MediaFailure('It is damaged.', { permanent: true })],
   ['an error of nobody', 'text'],
-])('%s is none', (_name, error) => expect(ownFault(error)).toBeUndefined());
+])('%s is none', (_name, error) => expect(infrastructureError(error)).toBeUndefined());

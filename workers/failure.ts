@@ -1,17 +1,54 @@
+import { isDatabaseOutage } from '#platform/database/outage.ts';
+import { mayPass } from '#platform/database/retry.ts';
+import { StagingExpired } from '#platform/storage/staging-entries.ts';
 import type { Change } from '#processing/advance.ts';
 import type { Claim } from '#processing/claims.ts';
-import { ownFault } from './own-fault.ts';
+import { StorageFault } from './workspace.ts';
+
+const MAX_CAUSES = 5;
+
+const NO_ROOM = 'A disk of the service is full.';
+/** Errors of the operating system that concern disks and limits of the service, never the recording. */
+const SYSTEM: ReadonlyMap<unknown, string> = new Map([
+  ...['ENOSPC', 'EDQUOT'].map((code) => [code, NO_ROOM] as const),
+  ...['EIO', 'EROFS', 'ESTALE', 'ENXIO', 'ENODEV', 'EACCES', 'EPERM'].map(
+    (code) => [code, 'A disk of the service cannot be read or written.'] as const,
+  ),
+  ...['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'].map(
+    (code) => [code, 'The worker has reached a limit of its machine: open files, memory or processes.'] as const,
+  ),
+]);
+
+/**
+ * Returns a sentence that names the part of the service (object storage, database, disk, media tools) that caused an
+ * error, or undefined if none did. Such an error says nothing about the recording.
+ */
+export function infrastructureError(error: unknown, depth = MAX_CAUSES): string | undefined {
+  if (!(error instanceof Error) || depth === 0) return undefined;
+  const system = systemFault(error);
+  if (system) return system;
+  if ('ours' in error && error.ours === true) return error.message;
+  if (error instanceof StorageFault) return systemFault(error.cause) ?? error.message;
+  if (error instanceof StagingExpired) return 'A staged object was removed before it was complete.';
+  // Errors of the storage look like those of the database, but are wrapped in StorageFault here.
+  if (isDatabaseOutage(error) || mayPass(error)) return 'The database does not answer.';
+  return infrastructureError(error.cause, depth - 1);
+}
+
+function systemFault(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? SYSTEM.get(error.code) : undefined;
+}
 
 const FIRST_DELAY_MS = 2_000;
 const LONGEST_DELAY_MS = 300_000;
 const LONGEST_DEFERRAL_MS = 60_000;
 
 /**
- * What a fault means for the operation: permanent ones (an error with `permanent: true`, a time limit, the last
- * attempt) fail it, others have it tried again after a pause that doubles each time. What a part of our own is to blame
- * for uses up no attempt: it is tried again as long as it takes.
+ * Decides what an error means for the operation. Permanent errors, the time limit and the last attempt fail it. Other
+ * errors are retried after a pause that doubles each time. Errors of the service use up no attempt and are retried
+ * without end.
  *
- * @param error undefined when the time limit ended the operation
+ * @param error undefined when the time limit was reached
  */
 export function failureChange(
   claim: Claim,
@@ -26,28 +63,22 @@ export function failureChange(
   const log = error instanceof Error && 'log' in error && typeof error.log === 'string' ? error.log : '';
   const permanent = error instanceof Error && 'permanent' in error && error.permanent === true;
   if (permanent) return { kind: 'failed', operationId, token, reason, log };
-  const ours = ownFault(error);
-  if (ours !== undefined) {
+  const outage = infrastructureError(error);
+  if (outage !== undefined) {
     const delayMs = Math.min(FIRST_DELAY_MS * 2 ** claim.deferrals, LONGEST_DEFERRAL_MS);
-    return { kind: 'deferred', operationId, token, reason: ours, log, delayMs };
+    return { kind: 'deferred', operationId, token, reason: outage, log, delayMs };
   }
-  if (attempt >= Math.min(maxAttempts, attemptsWorth(error))) {
-    return {
-      kind: 'failed',
-      operationId,
-      token,
-      reason: `${reason} (given up after ${attempt} attempts)`,
-      log,
-    };
+  if (attempt >= Math.min(maxAttempts, attemptLimit(error))) {
+    return { kind: 'failed', operationId, token, reason: `${reason} (given up after ${attempt} attempts)`, log };
   }
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
   return { kind: 'retried', operationId, token, reason, log, delayMs };
 }
 
-/** How many attempts there are before the recording itself is taken to be the reason. */
-function attemptsWorth(error: unknown): number {
-  const worth = error instanceof Error && 'attempts' in error;
-  return worth && typeof error.attempts === 'number' ? error.attempts : Number.POSITIVE_INFINITY;
+/** Returns after how many attempts the recording itself counts as the cause. */
+function attemptLimit(error: unknown): number {
+  const limited = error instanceof Error && 'attempts' in error && typeof error.attempts === 'number';
+  return limited ? Number(error.attempts) : Number.POSITIVE_INFINITY;
 }
 
 function describe(ms: number): string {

@@ -1,28 +1,28 @@
 import type { Database } from '#platform/database/kysely.ts';
-import { demuxerFor } from '#platform/media/demuxer.ts';
-import { type KeptPart, readFor } from '#platform/media/kept.ts';
+import { type KeptPart, readFor } from '#platform/media/cutting.ts';
+import { demuxerFor } from '#platform/media/recording.ts';
 import { type MediaStream, playedStreams } from '#platform/media/streams.ts';
 import type { Inspected } from '#platform/media/workload.ts';
 import type { Lane } from '#platform/queue/port.ts';
 import type { Ready } from '#processing/outbox.ts';
 import type { Operation } from './operations/operation.ts';
 
-/** Which lane each operation goes to, by its number. */
+/** Returns the lane of each operation, by operation id. */
 export type LaneChoice = (ready: readonly Ready[]) => Promise<ReadonlyMap<number, Lane>>;
 
-/** How many operations of a lane a worker runs at once: of the long ones half as many as of others, and one at least. */
+/**
+ * Returns how many operations of a lane a worker runs concurrently: in the long lane half as many, but at least one.
+ */
 export function slotsOf(lane: Lane, concurrency: number): number {
   return lane === 'long' ? Math.max(1, Math.floor(concurrency / 2)) : concurrency;
 }
 
-/** Chooses by the operation and, where it says so, by what was found out about the event's recordings. */
+/** Chooses by the operation and, if it asks for that, by the inspected tracks of the event. */
 export function laneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
   return async (ready) => {
-    const choosy = ready.filter(({ operation }) => operations.get(operation)?.isLong);
-    const tracks = await inspectedTracks(
-      database,
-      choosy.map(({ operationId }) => operationId),
-    );
+    const sized = ready.filter(({ operation }) => operations.get(operation)?.isLong);
+    const ids = sized.map(({ operationId }) => operationId);
+    const tracks = await inspectedTracks(database, ids);
     return new Map(
       ready.map(({ operationId, operation: name }) => {
         const operation = operations.get(name);
@@ -33,7 +33,7 @@ export function laneChoice(database: Database, operations: ReadonlyMap<string, O
   };
 }
 
-/** The recordings that operations are about, as far as they were inspected. */
+/** Returns the inspected tracks of each operation's event. */
 async function inspectedTracks(database: Database, operationIds: readonly number[]): Promise<Map<number, Inspected[]>> {
   if (operationIds.length === 0) return new Map();
   const rows = await database

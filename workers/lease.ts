@@ -4,10 +4,10 @@ import type { Logger } from '#platform/telemetry/log.ts';
 import type { Ending } from '#processing/advance.ts';
 import { type Claim, endClaim, HEARTBEAT_MS, heartbeat } from '#processing/claims.ts';
 
-/** What is running is not done, for what comes last (storing, committing) counts as well. */
+/** Storing and committing come last, so a running operation is never at 100 %. */
 const MOST = 0.99;
 
-/** Why a running operation was interrupted. */
+/** The reason why a running operation was interrupted. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
   readonly why: 'lost' | 'shutdown' | 'time limit';
@@ -22,14 +22,13 @@ export interface LeaseOptions {
   database: Database;
   /** For heartbeats. */
   vital: Database;
-  /** How an end waits for the database. */
+  /** How ending the claim waits for the database. */
   patience: Patience;
-  /** Receives the progress in percent with each heartbeat. */
   report: (percent: number) => void;
   log: Logger;
 }
 
-/** Holds a claim while its operation runs: sends heartbeats, finds out when the claim is lost, and ends it. */
+/** Holds a claim while its operation runs: sends heartbeats, notices when the claim is lost, and ends it. */
 export class Lease {
   readonly claim: Claim;
   readonly #options: Omit<LeaseOptions, 'claim'>;
@@ -46,27 +45,27 @@ export class Lease {
     this.#heartbeats = setInterval(() => void this.beat(), HEARTBEAT_MS);
   }
 
-  /** Aborts when the operation must end, with the reason. */
+  /** Aborts, with the reason, when the operation must stop. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Takes the progress from 0 to 1; the next heartbeat carries it. */
+  /** Sets the progress, from 0 to 1. The next heartbeat sends it. */
   progress(fraction: number): void {
     this.#progress = Math.min(MOST, Math.max(this.#progress, fraction));
   }
 
-  /** Ends the operation; the first reason counts. */
+  /** Stops the operation. The first reason counts. */
   interrupt(reason: Interrupted): void {
     this.#controller.abort(reason);
   }
 
-  /** Ends the operation unless its result is being committed: then the transaction finds out what is lost. */
+  /** Stops the operation, unless its result is being committed: that transaction notices a lost claim itself. */
   lose(reason: Error): void {
     if (!this.#isCommitting) this.#controller.abort(reason);
   }
 
-  /** Sends a heartbeat now, or once more after the one under way. */
+  /** Sends a heartbeat now, or one more after the current one. */
   async beat(): Promise<void> {
     this.#isBeatWanted = this.#isBeating;
     if (this.#isBeating) return;
@@ -84,9 +83,8 @@ export class Lease {
   }
 
   /**
-   * Ends the claim with success and commits the result.
+   * Ends the claim with success and commits the result in the same transaction.
    *
-   * @param commit see `endClaim`
    * @throws the reason of an interruption; {ClaimLost}
    */
   async commit(commit: (trx: Transaction) => Promise<void>): Promise<void> {
@@ -102,7 +100,6 @@ export class Lease {
     await endClaim(database, this.claim, change, patience, commit);
   }
 
-  /** Stops the heartbeats. */
   close(): void {
     clearInterval(this.#heartbeats);
   }

@@ -7,13 +7,13 @@ import type { Logger } from '#platform/telemetry/log.ts';
 import { SETTINGS_CHANNEL } from '#processing/lane-settings.ts';
 import { forgetProcess, signOfLife } from '#processing/worker-processes.ts';
 import { slotsOf } from './lanes.ts';
-import type { Part } from './part.ts';
+import { componentOf, type WorkerComponent } from './part.ts';
 
-/** Between two signs of life; a setting that nobody was told of waits for so long, too. */
+/** Also how long a setting waits when its notification was missed. */
 const ALIVE_MS = 5_000;
 
-/** Shows that this process lives, and does with its consumers what operators want. */
-export function followOrders(options: {
+/** Reports this process as alive and applies the operators' settings to its consumers. */
+export function applyWorkerSettings(options: {
   notifications: Notifications;
   database: Database;
   name: string;
@@ -21,27 +21,26 @@ export function followOrders(options: {
   concurrency: number;
   consumers: ReadonlyMap<Lane, Consumer>;
   log: Logger;
-}): Part {
+}): WorkerComponent {
   const { notifications, database, name, version, concurrency, consumers, log } = options;
   const runtime = process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`;
   const facts = { name, host: hostname(), pid: process.pid, runtime, version, concurrency };
   let drained = false;
   const loop = periodically('signs of life', { pauseMs: ALIVE_MS }, log, async () => {
-    const orders = await signOfLife(database, facts);
-    if (orders.draining !== drained) log.info({ draining: orders.draining }, 'draining was changed');
-    drained = orders.draining;
+    const settings = await signOfLife(database, facts);
+    if (settings.draining !== drained) log.info({ draining: settings.draining }, 'draining was changed');
+    drained = settings.draining;
     for (const [lane, consumer] of consumers) {
-      consumer.setConcurrency(orders.concurrency[lane] ?? slotsOf(lane, concurrency));
+      consumer.setConcurrency(settings.concurrency[lane] ?? slotsOf(lane, concurrency));
       if (drained) consumer.hold();
       else consumer.release();
     }
   });
-  const listener = notifications.listen(SETTINGS_CHANNEL, loop.wake);
+  const component = componentOf([loop], [notifications.listen(SETTINGS_CHANNEL, loop.wake)]);
   return {
-    loops: [loop],
+    ...component,
     close: async () => {
-      listener.close();
-      await loop.close();
+      await component.close();
       await forgetProcess(database, name).catch(() => undefined);
     },
   };

@@ -17,15 +17,15 @@ import {
   undeliver,
 } from '#processing/outbox.ts';
 import type { LaneChoice } from './lanes.ts';
-import type { Part } from './part.ts';
+import { componentOf, type WorkerComponent } from './part.ts';
 
-/** Notifications are a hint; this is how long an operation waits when one was missed, or when it is tried again. */
+/** How long a ready operation waits when its notification was missed, or when it is tried again. */
 const POLL_MS = 1_000;
-/** While much ends and becomes ready, it is looked after together. */
+/** Batches operations that become ready in quick succession. */
 const REST_MS = 50;
 const CLOCKS_MS = 60_000;
 
-export interface RelayOptions {
+interface RelayOptions {
   notifications: Notifications;
   database: Database;
   queue: WorkQueue;
@@ -34,13 +34,13 @@ export interface RelayOptions {
   limits?: DeliveryLimits;
 }
 
-/** When the relay takes something for lost, in milliseconds. */
-export interface DeliveryLimits {
-  /** After this long without a claim a delivery is looked into. */
+/** After how many milliseconds the relay acts on silence. */
+interface DeliveryLimits {
+  /** A delivery without a claim is checked. */
   overdueMs: number;
-  /** A queue that has not answered by then is away, whatever it does with what it was given. */
+  /** A queue that has not answered counts as away, whatever it has done. */
   queueMs: number;
-  /** A worker that has had a job for so long without claiming its operation has lost its way to the database. */
+  /** A worker that has not claimed the operation of its job counts as cut off from the database. */
   claimMs: number;
 }
 
@@ -48,35 +48,23 @@ const LIMITS: DeliveryLimits = { overdueMs: 15_000, queueMs: 10_000, claimMs: 10
 
 type Delivering = Pick<RelayOptions, 'database' | 'queue' | 'lanes' | 'limits'>;
 
-/** The relay of a process. */
-export interface Relay extends Part {
-  /** Says that a worker is done with a job: there may be room in a window. */
+interface Relay extends WorkerComponent {
+  /** Signals that a worker has finished a job, so its lane may have room. */
   wake(): void;
 }
 
-/**
- * Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready.
- */
+/** Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready. */
 export function startRelay(options: RelayOptions): Relay {
-  const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, options.log, () => deliverReady(options));
-  const clocks = periodically('clocks of the queue', { pauseMs: CLOCKS_MS }, options.log, () =>
-    options.queue.forgetFuture(),
-  );
-  const listener = options.notifications.listen(READY_CHANNEL, loop.wake);
-  return {
-    loops: [loop, clocks],
-    wake: loop.wake,
-    close: async () => {
-      listener.close();
-      await Promise.all([loop.close(), clocks.close()]);
-    },
-  };
+  const { queue, notifications, log } = options;
+  const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, log, () => deliverReady(options));
+  const clocks = periodically('clocks of the queue', { pauseMs: CLOCKS_MS }, log, () => queue.forgetFuture());
+  return { ...componentOf([loop, clocks], [notifications.listen(READY_CHANNEL, loop.wake)]), wake: loop.wake };
 }
 
 /**
- * Delivers what is ready, as far as there is room for it, and anew what the queue has lost.
+ * Delivers ready operations while their lanes have room, and delivers again what the queue has lost.
  *
- * @returns how many jobs were handed to the queue
+ * @returns the number of jobs given to the queue
  */
 export async function deliverReady(options: Delivering): Promise<number> {
   const { database, queue, lanes, limits = LIMITS } = options;
@@ -85,10 +73,8 @@ export async function deliverReady(options: Delivering): Promise<number> {
   const overdue = await takeOverdue(database, limits.overdueMs);
   await byLane(options, overdue, stillOverdue, async (lane, deliveries) => {
     const lost = await queue.lost(lane, deliveries.map(jobIdOf), limits.claimMs);
-    await undeliver(
-      database,
-      deliveries.filter((delivery) => lost.has(jobIdOf(delivery))),
-    );
+    const undelivered = deliveries.filter((delivery) => lost.has(jobIdOf(delivery)));
+    await undeliver(database, undelivered);
   });
   let delivered = 0;
   for (;;) {
@@ -101,7 +87,10 @@ export async function deliverReady(options: Delivering): Promise<number> {
   }
 }
 
-/** Does something with the deliveries of each lane. What is not done when one fails is taken back, to be tried soon. */
+/**
+ * Runs `work` on the deliveries of each lane. If one lane fails, takes back the deliveries that are left, for an early
+ * retry.
+ */
 async function byLane(
   { database, limits = LIMITS }: Delivering,
   deliveries: readonly Delivery[],
@@ -116,10 +105,8 @@ async function byLane(
       left.delete(lane);
     }
   } catch (error) {
-    await takeBack(
-      database,
-      deliveries.filter(({ lane }) => left.has(lane)),
-    );
+    const remaining = deliveries.filter(({ lane }) => left.has(lane));
+    await takeBack(database, remaining);
     throw error;
   }
 }
@@ -135,8 +122,7 @@ function trace({ operation, lane, traceparent }: Delivery, startedAt: number): v
 }
 
 function toJob(delivery: Delivery): NewJob {
-  const { operation, operationId } = delivery;
-  return { id: jobIdOf(delivery), name: operation, data: { operationId } };
+  return { id: jobIdOf(delivery), name: delivery.operation, data: { operationId: delivery.operationId } };
 }
 
 function jobIdOf({ operationId, delivery }: Delivery): string {

@@ -33,64 +33,63 @@ export interface RunnerOptions {
   staging: StagingLedger;
   tools: MediaTools;
   site: OperationSettings;
-  /** Where operations get their temporary folders. */
   workDir: string;
   operations: ReadonlyMap<string, Operation>;
   log: Logger;
 }
 
-/** How long a job waits for a database that is away; then the relay finds its operation untaken. */
+/** How long a job waits for the database before the relay must deliver its operation again. */
 const CLAIM_PATIENCE_MS = 10_000;
-/** A signal to all processes of a service reaches them in any order, and this one may have much to do. */
+/** Time in which a signal to all processes of a service must have reached this one, too. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Runs operations, each under a lease, against a clock, in a workspace. The same operation may be asked for any number of
- * times; it runs when the claim succeeds and not otherwise.
+ * Runs operations, each under a lease, with a time limit, in a workspace. An operation may be delivered any number of
+ * times; it runs only when its claim succeeds.
  */
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #running = new Map<number, Lease>();
-  /** Whoever waits for the database gives up with it. */
+  /** Also stops waiting for the database. */
   readonly #stopping = new AbortController();
-  readonly #closing = new AbortController();
+  readonly #shuttingDown = new AbortController();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     for (const operation of options.operations.keys()) expectOperation(operation);
   }
 
-  /** From now on a tool that was asked to end was so together with this worker: its operation is handed back. */
-  willEnd(): void {
-    this.#closing.abort();
+  /** Announces the shutdown: from now on, an operation whose tool was asked to stop is handed back. */
+  announceShutdown(): void {
+    this.#shuttingDown.abort();
   }
 
-  /** Ends what is running and hands it back to be taken by another worker. */
+  /** Stops the running operations and hands them back to other workers. */
   handBack(): void {
     this.#stopping.abort();
     for (const lease of this.#running.values()) lease.interrupt(new Interrupted('shutdown'));
   }
 
   /**
-   * Finds out at once whether an operation still belongs to this worker, and ends it if not.
+   * Checks immediately whether this worker still holds the claim of an operation, and stops the operation if not.
    *
-   * @param operationId any, for somebody may have missed which one it is when undefined
+   * @param operationId all operations when undefined, as after a missed notification
    */
-  lookAfter(operationId?: number): void {
+  checkLease(operationId?: number): void {
     for (const [id, lease] of this.#running) if (operationId === undefined || id === operationId) void lease.beat();
   }
 
   /**
    * Runs one operation to its end.
    *
-   * @param report is told the progress in percent
-   * @throws an error with the reason when the operation failed, after that has been written to the database
+   * @param report receives the progress in percent
+   * @throws an error with the reason when the operation failed, after the failure has been stored
    */
   async run(operationId: number, report: (percent: number) => void): Promise<void> {
     const { database, worker, log } = this.#options;
     const claim = await claimOperation(database, operationId, worker, this.#patience(log, CLAIM_PATIENCE_MS));
     if (!claim) {
-      log.debug({ operationId }, 'the operation is not ready; nothing to do');
+      log.debug({ operationId }, 'the operation is not ready');
       return;
     }
     const { eventId, workflowId, operation, attempt, traceparent } = claim;
@@ -109,15 +108,7 @@ export class Runner {
   async #runClaimed(claim: Claim, span: Traced, report: (percent: number) => void): Promise<void> {
     const { requestId, eventId, workflowId, operation, operationId, attempt } = claim;
     const { traceId } = span;
-    const bound = this.#options.log.child({
-      requestId,
-      traceId,
-      eventId,
-      workflowId,
-      operation,
-      operationId,
-      attempt,
-    });
+    const bound = this.#options.log.child({ requestId, traceId, eventId, workflowId, operation, operationId, attempt });
     const started = performance.now();
     const { database, vital } = this.#options;
     const lease = new Lease({ claim, database, vital, patience: this.#patience(bound), report, log: bound });
@@ -133,7 +124,7 @@ export class Runner {
       if (error instanceof ClaimLost || (error instanceof Interrupted && error.why === 'lost')) {
         operationSeconds.observe({ operation, outcome: 'lost' }, (performance.now() - started) / 1000);
         span.fail('taken away');
-        bound.warn('the operation was taken away or its event deleted; its result is dropped');
+        bound.warn('the claim was lost or the event deleted; the result is dropped');
         return;
       }
       span.fail(error instanceof Error ? error.message : String(error));
@@ -141,7 +132,7 @@ export class Runner {
     }
   }
 
-  /** Does the work and commits its result. @throws what the operation failed for */
+  /** Runs the operation and commits its result. @throws the cause of a failure */
   async #perform(lease: Lease, log: Logger): Promise<void> {
     const { claim, signal } = lease;
     this.#running.set(claim.operationId, lease);
@@ -161,11 +152,11 @@ export class Runner {
       files.keep();
     } catch (error) {
       const stopped = error instanceof Error && 'stopped' in error && error.stopped === true;
-      if (stopped) await this.#closes(signal);
-      // What the tools say about having been killed matters less than why they were.
+      if (stopped) await this.#awaitShutdown(signal);
+      // The reason for the interruption matters more than what killed tools report.
       if (signal.aborted) throw signal.reason;
-      if (stopped && this.#closing.signal.aborted) throw new Interrupted('shutdown');
-      throw workspace ? await workspace.reasonOf(error) : error;
+      if (stopped && this.#shuttingDown.signal.aborted) throw new Interrupted('shutdown');
+      throw workspace ? await workspace.causeOf(error) : error;
     } finally {
       clock.stop();
       this.#running.delete(claim.operationId);
@@ -177,7 +168,7 @@ export class Runner {
   #operationOf(claim: Claim): Operation {
     const operation = this.#options.operations.get(claim.operation);
     if (operation) return operation;
-    throw Object.assign(new Error(`No operation is called "${claim.operation}".`), { permanent: true });
+    throw Object.assign(new Error(`Unknown operation "${claim.operation}".`), { permanent: true });
   }
 
   #openWorkspace(lease: Lease, clock: Clock, log: Logger): Promise<Workspace> {
@@ -188,13 +179,13 @@ export class Runner {
       signal: lease.signal,
       log,
       onLost: (reason) => lease.lose(reason),
-      onAway: (error, againInMs) => {
-        // What is done already is not to fail for the time that the storage takes.
+      onOutage: (error, againInMs) => {
+        // An outage of the storage must not use up the time limit.
         clock.hold();
         const away = error instanceof StorageFault ? 'object storage' : 'database';
         log.warn({ err: error, againInMs }, `the ${away} is away; the result waits for it`);
       },
-      onBack: () => clock.goOn(),
+      onRecovered: () => clock.goOn(),
     });
   }
 
@@ -222,22 +213,21 @@ export class Runner {
     const seconds = (performance.now() - started) / 1000;
     operationSeconds.observe({ operation: claim.operation, outcome: change.kind }, seconds);
     if (change.kind === 'handed back') {
-      log.info('operation handed back to be taken by another worker');
+      log.info('operation handed back for another worker');
       return;
     }
     const { reason } = change;
     if (change.kind === 'deferred') {
-      const { deferrals } = claim;
       operationDeferrals.inc({ operation: claim.operation });
       log.warn(
-        { err: error, reason, againInMs: change.delayMs, deferrals: deferrals + 1 },
-        'the service does not work; the operation waits, and loses no attempt',
+        { err: error, reason, againInMs: change.delayMs, deferrals: claim.deferrals + 1 },
+        'the service has failed; the operation waits without using up an attempt',
       );
-      // In the table; the job is done, and has not failed.
+      // The table schedules the next attempt; the job itself has not failed.
       return;
     }
     if (change.kind === 'retried') {
-      log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be tried again');
+      log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be retried');
     } else {
       countFailure(claim.operation, reasonKey(reason));
       log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');
@@ -245,13 +235,13 @@ export class Runner {
     throw new Error(reason);
   }
 
-  /** Waits for the worker to be told to end, if it is at all. */
-  async #closes(signal: AbortSignal): Promise<void> {
-    const soon = AbortSignal.any([this.#closing.signal, signal]);
+  /** Waits a moment for a shutdown of this worker. */
+  async #awaitShutdown(signal: AbortSignal): Promise<void> {
+    const soon = AbortSignal.any([this.#shuttingDown.signal, signal]);
     await delay(SAME_SIGNAL_MS, undefined, { signal: soon }).catch(() => undefined);
   }
 
-  /** Waits for the database until the worker stops, or for so many milliseconds. */
+  /** Waits for the database until the worker stops or the limit is reached. */
   #patience(log: Logger, limitMs?: number): Patience {
     const stopping = this.#stopping.signal;
     return {

@@ -9,11 +9,11 @@ import { operations } from './operations/index.ts';
 import { programsIn } from './operations/site-program.ts';
 import { startWorker } from './worker.ts';
 
-/** No loop of ours takes a minute; what hangs so much longer hangs for ever. */
-const HOPELESS_MS = 15 * 60_000;
+/** No loop takes longer than a minute; one that takes this long hangs. */
+const STUCK_MS = 15 * 60_000;
 const LOOK_MS = 10_000;
 
-/** Starts the workers of a process, until the shutdown. @throws {ConfigError} for a definition that cannot be run */
+/** Runs a worker until the shutdown. @throws {ConfigError} if a workflow definition cannot be run */
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
   const programs = await programsIn(config.operations.commandsDir);
@@ -24,16 +24,16 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   pulse.watch(...worker.loops);
   log.info({ worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind }, 'the worker is ready');
   shutdown.finish('finish or hand back operations', (withinMs) => worker.close(withinMs));
-  endWhenStuck(context, shutdown);
+  exitWhenStuck(context, shutdown);
 }
 
-/** Ends a process whose loops hang, with 1, for whoever supervises it to start another. */
-function endWhenStuck({ pulse, log }: Context, shutdown: Shutdown): void {
+/** Exits with status 1 when loops hang, so that a supervisor restarts the process. */
+function exitWhenStuck({ pulse, log }: Context, shutdown: Shutdown): void {
   const timer = setInterval(() => {
-    const stuck = pulse.stuck(HOPELESS_MS);
+    const stuck = pulse.stuck(STUCK_MS);
     if (stuck.length === 0) return;
     clearInterval(timer);
-    log.fatal({ stuck }, 'loops of this process hang; it ends');
+    log.fatal({ stuck }, 'loops of this process hang; exiting');
     shutdown.end(1);
   }, LOOK_MS);
   timer.unref();

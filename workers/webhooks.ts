@@ -7,28 +7,27 @@ import type { Notifications } from '#platform/database/notifications.ts';
 import { periodically } from '#platform/process/periodically.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
-import type { Part } from './part.ts';
+import { componentOf, type WorkerComponent } from './part.ts';
 
-/** Notifications are a hint; this is how long a change, or a message that is due again, waits without one. */
+/** How long a change or a due message waits when its notification was missed. */
 const POLL_MS = 5_000;
-/** The log is read for many changes together where there are many. */
+/** Batches changes that come in quick succession. */
 const REST_MS = 200;
-/** Messages on their way from one process. */
-const AT_ONCE = 32;
+const MAX_CONCURRENT = 32;
 
-/** Tells webhooks of changes. */
+/** Sends changes to webhooks. */
 export function startWebhooks(options: {
   notifications: Notifications;
   database: Database;
   /** Hosts that may have private addresses. */
   hosts: readonly NamedHost[];
   log: Logger;
-}): Part {
+}): WorkerComponent {
   const { notifications, database, hosts, log } = options;
   const underWay = new Set<Promise<void>>();
   const deliver = async () => {
     for (;;) {
-      const free = AT_ONCE - underWay.size;
+      const free = MAX_CONCURRENT - underWay.size;
       const taken = free > 0 ? await takeDue(database, free) : [];
       if (taken.length === 0) return;
       for (const message of taken) {
@@ -43,26 +42,25 @@ export function startWebhooks(options: {
   const deliverOne = async (taken: Taken) => {
     const outcome = await send(taken, { id: taken.messageId, body: taken.body }, hosts);
     const facts = { webhook: taken.webhookId, message: taken.messageId, status: outcome.status };
-    if (outcome.error === null) log.debug(facts, 'a webhook was told');
-    else log.warn({ ...facts, reason: outcome.error }, 'a webhook could not be told');
-    // What could not be written down is delivered again, under the same identifier.
+    if (outcome.error === null) log.debug(facts, 'webhook delivered');
+    else log.warn({ ...facts, reason: outcome.error }, 'webhook delivery failed');
+    // An outcome that cannot be stored means another delivery, with the same identifier.
     await endAttempt(database, taken, outcome).catch((error) =>
-      log.warn({ ...facts, err: error }, 'what came of a delivery could not be written down'),
+      log.warn({ ...facts, err: error }, 'the outcome of a webhook delivery could not be stored'),
     );
   };
-  const telling = periodically('messages for webhooks', { pauseMs: POLL_MS, restMs: REST_MS }, log, () =>
+  const queueing = periodically('messages for webhooks', { pauseMs: POLL_MS, restMs: REST_MS }, log, () =>
     fanOut(database),
   );
   const delivery = periodically('delivery to webhooks', { pauseMs: POLL_MS }, log, deliver);
-  const listeners = [
-    notifications.listen(CHANGES_CHANNEL, telling.wake),
-    notifications.listen(DELIVERIES_CHANNEL, delivery.wake),
-  ];
+  const component = componentOf(
+    [queueing, delivery],
+    [notifications.listen(CHANGES_CHANNEL, queueing.wake), notifications.listen(DELIVERIES_CHANNEL, delivery.wake)],
+  );
   return {
-    loops: [telling, delivery],
+    ...component,
     close: async () => {
-      for (const listener of listeners) listener.close();
-      await Promise.all([telling.close(), delivery.close()]);
+      await component.close();
       await Promise.all(underWay);
     },
   };

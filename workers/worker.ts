@@ -7,14 +7,13 @@ import type { Round } from '#platform/telemetry/pulse.ts';
 import { TAKEN_CHANNEL } from '#processing/locked-workflow.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
-import { followOrders } from './orders.ts';
+import { applyWorkerSettings } from './orders.ts';
 import { type ReconcilerParts, startReconciler } from './reconciler.ts';
 import { startRelay } from './relay.ts';
 import { Runner, type RunnerOptions } from './runner.ts';
 import { startWebhooks } from './webhooks.ts';
 
-/** What a worker is made of. */
-export interface WorkerParts
+interface WorkerParts
   extends ReconcilerParts,
     Pick<RunnerOptions, 'database' | 'vital' | 'storage' | 'staging' | 'tools' | 'log'> {
   config: ReconcilerParts['config'] & Pick<Config, 'dataDir' | 'operations' | 'webhookHosts' | 'workerConcurrency'>;
@@ -22,29 +21,30 @@ export interface WorkerParts
   /** Unique to this process. */
   processName: string;
   queue: WorkQueue;
-  storage: RunnerOptions['storage'];
 }
 
-/** The relay, the consumers of all lanes and the reconciler of one process. */
-export interface WorkerProcess {
+/** The relay, the consumers of all lanes, the reconciler and the webhooks of one process. */
+interface WorkerProcess {
   readonly loops: readonly Round[];
-  /** Takes no further work, and resolves when what is running has ended. What still runs near the deadline is handed back. */
+  /**
+   * Takes no more work and resolves when the running operations have finished. Hands back what still runs near the
+   * deadline.
+   */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Hands back this long before the deadline, so that ending a tool and writing it down fits in. */
+/** Time before the deadline at which operations are handed back: enough to stop a tool and write to the database. */
 const HAND_BACK_MS = 5_000;
 
-/** @param version of Inlet */
 export function startWorker(parts: WorkerParts, version: string): WorkerProcess {
   const { config, queue, log, processName: name } = parts;
   const { workerConcurrency: concurrency } = config;
   const workDir = join(config.dataDir, 'work');
   const site = config.operations;
   const runner = new Runner({ ...parts, worker: name, site, workDir, operations });
-  // Whoever stops a workflow waits for its tools to end, too.
+  // A client that stops a workflow waits for its tools to stop.
   const taken = parts.notifications.listen(TAKEN_CHANNEL, (id) =>
-    runner.lookAfter(id === undefined ? undefined : Number(id)),
+    runner.checkLease(id === undefined ? undefined : Number(id)),
   );
   const relay = startRelay({ ...parts, lanes: laneChoice(parts.database, operations) });
   const reconciler = startReconciler(parts, workDir);
@@ -57,27 +57,25 @@ export function startWorker(parts: WorkerParts, version: string): WorkerProcess 
       ),
     ]),
   );
-  const orders = followOrders({ ...parts, database: parts.vital, name, version, concurrency, consumers });
+  const settings = applyWorkerSettings({ ...parts, database: parts.vital, name, version, concurrency, consumers });
   return {
-    loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops, ...orders.loops],
+    loops: [...relay.loops, ...reconciler.loops, ...webhooks.loops, ...settings.loops],
     close: async (deadlineMs) => {
-      runner.willEnd();
-      // The loops as well: one may wait for a database that says nothing.
+      runner.announceShutdown();
+      // Within the deadline too: a loop may be waiting for a silent database.
       const ended = Promise.all(
-        [...consumers.values(), relay, reconciler, webhooks, orders, taken].map((part) => part.close()),
+        [...consumers.values(), relay, reconciler, webhooks, settings, taken].map((each) => each.close()),
       );
-      const patience = setTimeout(
-        () => {
-          log.info('handing back what is still running');
-          runner.handBack();
-        },
-        Math.max(0, deadlineMs - HAND_BACK_MS),
-      );
+      const handBack = () => {
+        log.info('handing back the running operations');
+        runner.handBack();
+      };
+      const patience = setTimeout(handBack, Math.max(0, deadlineMs - HAND_BACK_MS));
       try {
         await withTimeout(
           ended,
           deadlineMs,
-          'Jobs did not end in time; their operations will be taken from this worker.',
+          'Some jobs did not end in time. Another worker will take their operations.',
         );
       } finally {
         clearTimeout(patience);

@@ -18,8 +18,13 @@ import { VIDEO } from '#test/support/streams.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '#test/support/workflows.ts';
 import { laneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
-import { removeAbandonedFolders } from './work-folders.ts';
-import { createWorkFolder, touchWorkFolder, Workspace, type WorkspaceOptions } from './workspace.ts';
+import {
+  createWorkFolder,
+  removeAbandonedFolders,
+  touchWorkFolder,
+  Workspace,
+  type WorkspaceOptions,
+} from './workspace.ts';
 
 const CONTENT = Buffer.alloc(1_000_000, 'recording');
 
@@ -52,7 +57,7 @@ describe('a workspace', () => {
     return rows.map(({ object_key }) => object_key);
   };
 
-  async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onAway'> = {}) {
+  async function workspaceOn(objects: ObjectStorage, more: Pick<WorkspaceOptions, 'onOutage'> = {}) {
     const own = await mkdtemp(join(folder, 'own-'));
     const { signal } = controller;
     const workspace = new Workspace({
@@ -101,11 +106,11 @@ describe('a workspace', () => {
       let away = true;
       const put: ObjectStorage['put'] = (...args) => (away ? refusing(...args) : storage.put(...args));
       const pauses: number[] = [];
-      const onAway = (_error: unknown, againInMs: number) => {
+      const onOutage = (_error: unknown, againInMs: number) => {
         pauses.push(againInMs);
         away = false;
       };
-      const { store, stagedKeys } = await workspaceOn(remote({ put }), { onAway });
+      const { store, stagedKeys } = await workspaceOn(remote({ put }), { onOutage });
       const { objectKey: key, size } = await store(path, 'video/mp4');
       expect([size, await stagedKeys(), pauses.length]).toEqual([CONTENT.length, [key], 1]);
     });

@@ -1,10 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Transaction } from '#platform/database/kysely.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { waitingForDatabase } from '#platform/database/retry.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/port.ts';
@@ -14,16 +14,16 @@ import type { StagingExpired } from '#platform/storage/staging-entries.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import type { OperationContext, StoredFile } from './operations/operation.ts';
 
-/** The object storage, or a disk on the way to it, does not do its work; `cause` says how. */
+/** The object storage, or a disk in between, has failed; `cause` is the error. */
 export class StorageFault extends Error {
   override name = 'StorageFault';
   constructor(cause: unknown) {
-    super('The object storage does not do its work.', { cause });
+    super('The object storage has failed.', { cause });
   }
 }
 
-/** The folder of an operation was removed while it ran. */
-export class WorkFolderGone extends Error {
+/** The working folder of an operation was removed while it ran. */
+class WorkFolderGone extends Error {
   override name = 'WorkFolderGone';
   readonly ours = true;
   constructor(cause: unknown) {
@@ -32,36 +32,34 @@ export class WorkFolderGone extends Error {
 }
 
 export interface WorkspaceOptions {
-  /** Where operations get their folders. */
   folder: string;
   storage: ObjectStorage;
   staging: StagingLedger;
   signal: AbortSignal;
   log: Logger;
-  /** Called when what has been stored was swept: what the operation still does is in vain. */
+  /** Called when staged objects were swept, so that the operation can only fail. */
   onLost?: (reason: StagingExpired) => void;
-  /** Called before each pause while a result waits for the storage or the database; without it, none waits. */
-  onAway?: (error: unknown, againInMs: number) => void;
-  /** Called when that one waits no longer. */
-  onBack?: () => void;
+  /** Called before each pause while a result waits for the storage or the database. Without it, results do not wait. */
+  onOutage?: (error: unknown, againInMs: number) => void;
+  /** Called when the wait is over. */
+  onRecovered?: () => void;
 }
 
 const READ_BYTES = 256 * 1024;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** Several times within the time after which a folder counts as abandoned. */
+/** Several times more often than folders are checked for being abandoned. */
 const TOUCH_MS = 15_000;
 
-/** What an operation works in: its folder, and the objects that it stores. */
+/** The folder of an operation and the objects that it stores. */
 export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'open'> {
   readonly folder: string;
   readonly #options: WorkspaceOptions;
   readonly #touches: NodeJS.Timeout;
-  /** Keys of the objects begun so far. */
   readonly #staged: string[] = [];
   readonly #downloads = new Map<string, Promise<string>>();
 
-  /** @param options.folder an empty one, which goes with the workspace */
+  /** @param options.folder an empty folder, removed with the workspace */
   constructor(options: WorkspaceOptions) {
     this.#options = options;
     this.folder = options.folder;
@@ -69,7 +67,7 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     this.#touches.unref();
   }
 
-  /** Opens a workspace in a new folder below `workDir`. */
+  /** Creates a workspace in a new folder below `workDir`. */
   static async create(
     workDir: string,
     operationId: number,
@@ -78,20 +76,20 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     return new Workspace({ ...options, folder: await createWorkFolder(workDir, operationId) });
   }
 
-  /** Stores a file. A result that has taken hours to make waits for a storage or a database that is away. */
+  /** Stores a file. Waits while the storage or the database is away, because a result may have taken hours. */
   readonly store = async (path: string, mediatype: string): Promise<StoredFile> => {
-    const { signal, onAway, onBack } = this.#options;
+    const { signal, onOutage, onRecovered } = this.#options;
     let hasWaited = false;
     const onWait = (error: unknown, againInMs: number) => {
       hasWaited = true;
-      onAway?.(error, againInMs);
+      onOutage?.(error, againInMs);
     };
     try {
       for (let tries = 0; ; tries += 1) {
         try {
-          return await this.#storeOnce(path, mediatype, onAway && onWait);
+          return await this.#storeOnce(path, mediatype, onOutage && onWait);
         } catch (error) {
-          if (!onAway || signal.aborted || !(error instanceof StorageFault)) throw error;
+          if (!onOutage || signal.aborted || !(error instanceof StorageFault)) throw error;
           const againInMs = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_WAIT_MS);
           onWait(error, againInMs);
           await delay(againInMs, undefined, { signal }).catch(() => {
@@ -100,17 +98,17 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
         }
       }
     } finally {
-      if (hasWaited) onBack?.();
+      if (hasWaited) onRecovered?.();
     }
   };
 
-  /** Finds a path at which tools can read a stored object. */
+  /** Returns a path at which tools can read a stored object. */
   readonly open = async (objectKey: string): Promise<string> => {
     const { storage, signal } = this.#options;
     signal.throwIfAborted();
     const inPlace = storage.localPath(objectKey);
     if (inPlace) {
-      // A tool that finds nothing there would blame the file.
+      // A tool that finds no file would blame the recording.
       await this.#orFault(storage.size(objectKey));
       return inPlace;
     }
@@ -124,35 +122,37 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     }
   };
 
-  /** Takes the objects off the ledger, in the transaction that writes the rows naming them. @throws {StagingExpired} */
+  /**
+   * Removes the objects from the staging ledger, in the transaction that writes rows for them. @throws {StagingExpired}
+   */
   async commit(trx: Transaction): Promise<void> {
     await this.#options.staging.commit(trx, this.#staged);
   }
 
-  /** Keeps the objects when the workspace closes: they are committed. */
+  /** Keeps the committed objects when the workspace closes. */
   keep(): void {
     this.#staged.length = 0;
   }
 
-  /** @returns what an operation failed for: an error about files that are gone says nothing about the recording */
-  async reasonOf(error: unknown): Promise<unknown> {
+  /** Returns the cause of an error: if the folder is gone, the error says nothing about the recording. */
+  async causeOf(error: unknown): Promise<unknown> {
     return stat(this.folder).then(
       () => error,
       (missing) => (missing.code === 'ENOENT' ? new WorkFolderGone(error) : error),
     );
   }
 
-  /** Removes the objects that are not to be kept, and the folder. */
+  /** Removes the folder and the objects that were not kept. */
   async close(): Promise<void> {
     const { staging, log } = this.#options;
     clearInterval(this.#touches);
     await staging.discard(this.#staged);
     await removeWorkFolder(this.folder).catch((error) =>
-      log.warn({ err: error }, 'could not remove the working folder'),
+      log.warn({ err: error }, 'the working folder could not be removed'),
     );
   }
 
-  async #storeOnce(path: string, mediatype: string, onWait: WorkspaceOptions['onAway']): Promise<StoredFile> {
+  async #storeOnce(path: string, mediatype: string, onWait: WorkspaceOptions['onOutage']): Promise<StoredFile> {
     const { storage, staging, signal, onLost } = this.#options;
     signal.throwIfAborted();
     const expectedBytes = (await stat(path)).size;
@@ -188,7 +188,7 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     return path;
   }
 
-  /** Tells faults of the storage from the answer of one that works: an object that does not exist. */
+  /** Wraps errors of the storage in StorageFault. A missing object is none while the storage works. */
   async #orFault<T>(work: Promise<T>): Promise<T> {
     const { storage, signal } = this.#options;
     try {
@@ -205,19 +205,52 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
   }
 }
 
-/** Makes an empty folder for one operation. */
 export async function createWorkFolder(workDir: string, operationId: number): Promise<string> {
   await mkdir(workDir, { recursive: true });
   return mkdtemp(join(workDir, `${operationId}-`));
 }
 
-/** Shows that the folder is in use. */
+/** Marks the folder as in use. */
 export async function touchWorkFolder(folder: string): Promise<void> {
   const now = new Date();
   await utimes(folder, now, now).catch(() => undefined);
 }
 
-/** Removes the folder of an operation with what it holds. */
-export async function removeWorkFolder(folder: string): Promise<void> {
+async function removeWorkFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
+}
+
+const ABANDONED_MS = 120_000;
+
+/**
+ * Removes folders that killed workers left behind. A folder of a running operation stays however old it looks: clocks
+ * may be changed.
+ */
+export async function removeAbandonedFolders(database: Database, workDir: string): Promise<void> {
+  const names = await unusedFolders(workDir);
+  if (names.length === 0) return;
+  const running = await database
+    .selectFrom('workflow_operations')
+    .select('id')
+    .where('state', '=', 'running')
+    .where('id', 'in', names.map(operationOf))
+    .execute();
+  const inUse = new Set(running.map(({ id }) => id));
+  for (const name of names) if (!inUse.has(operationOf(name))) await removeWorkFolder(join(workDir, name));
+}
+
+async function unusedFolders(workDir: string): Promise<string[]> {
+  const names: string[] = [];
+  for (const name of await readdir(workDir).catch(() => [])) {
+    const modified = (await stat(join(workDir, name)).catch(() => undefined))?.mtimeMs;
+    if (modified === undefined) continue;
+    // A time in the future was set before the clock was put back.
+    if (Math.abs(Date.now() - modified) > ABANDONED_MS) names.push(name);
+  }
+  return names;
+}
+
+/** Returns the operation of a folder, or 0 for a foreign folder. */
+function operationOf(name: string): number {
+  return Number(/^(\d{1,15})-/.exec(name)?.[1] ?? 0);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ffmpegArguments } from '#platform/media/command.ts';
 import { type DeliveryOptions, deliver } from '#platform/media/delivery.ts';
-import { partsWithin } from '#platform/media/kept.ts';
+import { partsWithin } from '#platform/media/cutting.ts';
 import { probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/process.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';

@@ -9,7 +9,7 @@ import { denoProgram } from '#cli/runtime.ts';
 import { ffmpegArguments } from '#platform/media/command.ts';
 import type { CutPart } from '#platform/media/cutting.ts';
 import { deliver } from '#platform/media/delivery.ts';
-import { type KeptPart, partsWithin } from '#platform/media/kept.ts';
+import { type KeptPart, partsWithin } from '#platform/media/cutting.ts';
 import { probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/process.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';

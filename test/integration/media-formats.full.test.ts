@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { demuxerFor } from '#platform/media/demuxer.ts';
+import { demuxerFor } from '#platform/media/recording.ts';
 import { probe } from '#platform/media/probe.ts';
 import { recognize } from '#platform/media/recording.ts';
 import { detectMediaType } from '#platform/media/signature.ts';

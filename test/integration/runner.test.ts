@@ -125,7 +125,7 @@ describe('an operation', () => {
   test('whose claim was taken ends, and its result is dropped', async () => {
     const { runner, ended, operation, id, left } = await beginEndless();
     await sql`UPDATE workflow_operations SET fencing_token = fencing_token + 1 WHERE id = ${id}`.execute(db.database);
-    runner.lookAfter();
+    runner.checkLease();
     expect(await ended).toBeUndefined();
     expect((await operation())?.state).toBe('running');
     expect(await left()).toEqual(CLEAN);
@@ -176,7 +176,7 @@ describe('a tool that somebody else asks to end', () => {
     for (const when of [0, 200]) {
       const { runner, run, operation, state } = await prepare(tool(script));
       const ended = run();
-      setTimeout(() => runner.willEnd(), when);
+      setTimeout(() => runner.announceShutdown(), when);
       expect(await ended).toBeUndefined();
       expect(await operation()).toMatchObject({ state: 'ready', ...UNCOUNTED });
       expect(await state()).toBe('RUNNING');
@@ -191,7 +191,7 @@ describe('a tool that somebody else asks to end', () => {
 
   test('is told from one that fails while its worker ends', async () => {
     const { runner, run, state } = await prepare(tool('exit 1'));
-    runner.willEnd();
+    runner.announceShutdown();
     expect(await run()).toMatch(/cannot be read/);
     expect(await state()).toBe('FAILED');
   });

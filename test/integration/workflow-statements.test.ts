@@ -4,7 +4,7 @@ import { silentLogger } from '#platform/telemetry/log.ts';
 import { advance } from '#processing/advance.ts';
 import { claimOperation, endClaim } from '#processing/claims.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
-import { noop } from '#workers/operations/noop.ts';
+import { noop } from '#workers/operations/index.ts';
 import { Runner } from '#workers/runner.ts';
 import { untilOneWaits } from '../support/lock-waits.ts';
 import { loggedDatabase } from '../support/logged-database.ts';

@@ -2,22 +2,22 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '#platform/database/kysely.ts';
 import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
-import { type KeptPart, lengthOf } from '#platform/media/kept.ts';
+import { type KeptPart, lengthOf } from '#platform/media/cutting.ts';
 import { CAPTIONS_TYPE } from '#platform/media/signature.ts';
 import { CAPTIONS } from '#publications/model.ts';
 import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation } from './operation.ts';
 
-/** What people say in a day is a tenth of this. */
+/** Ten times the words of a whole day. */
 const MAX_BYTES = 2 ** 24;
-const UNREADABLE = 'The captions are left out: the file is neither WebVTT nor SubRip, or holds no caption.';
-const TOO_LARGE = `The captions are left out: the file has more than ${MAX_BYTES / 2 ** 20} MiB.`;
+const UNREADABLE = 'The captions are left out: the file is not WebVTT or SubRip, or has no captions.';
+const TOO_LARGE = `The captions are left out: the file is larger than ${MAX_BYTES / 2 ** 20} MiB.`;
 
 type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
 
 /**
- * Makes WebVTT of the captions that clients sent, at the times of what `cut` keeps. Captions nobody can read are left out
- * with a warning: the recording is worth watching without them.
+ * Converts the captions that clients sent to WebVTT, with times that match the cut. Unreadable captions are left out
+ * with a warning, since the recording is useful without them.
  */
 export const captions: Operation = {
   name: 'captions',
@@ -59,7 +59,7 @@ function captionTracks(database: Database, eventId: string) {
     .execute();
 }
 
-/** What is kept of the track that plays longest, which leads the others; undefined when that is all of it. */
+/** Returns the kept parts of the longest track, which sets the timeline; undefined if all of it is kept. */
 function timelineOf(tracks: readonly SourceTrack[]): KeptPart[] | undefined {
   const lengths = tracks.map(({ kept, duration }) => (kept ? lengthOf(kept) : (duration ?? 0)));
   return tracks[lengths.indexOf(Math.max(...lengths))]?.kept ?? undefined;
@@ -81,7 +81,10 @@ function factsOf(track: CaptionTrack, others: readonly { filename: string }[]) {
   };
 }
 
-/** The client's own, which say the language and who wrote them; older clients say it in flavors like `captions/vtt+de`. */
+/**
+ * Returns the client's tags, which name the language and the author. Older clients name them in flavors like
+ * `captions/vtt+de`.
+ */
 function tagsOf({ flavor, tags }: CaptionTrack): string[] {
   const [, automatic, language] = /^captions\/[a-z]+\+(auto-)?([A-Za-z0-9_-]+)$/.exec(flavor) ?? [];
   const own = tags.filter((tag) => tag !== 'archive');

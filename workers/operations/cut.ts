@@ -1,14 +1,23 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
-import { CUTTING, type CutPart, CuttingFault, parseCutting } from '#platform/media/cutting.ts';
-import { type KeptPart, keepsAll, lengthOf, partsWithin } from '#platform/media/kept.ts';
+import {
+  CUTTING,
+  type CutPart,
+  CuttingFault,
+  type KeptPart,
+  keepsAll,
+  lengthOf,
+  parseCutting,
+  partsWithin,
+} from '#platform/media/cutting.ts';
 import { MediaFailure } from '#platform/media/tools/failure.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation } from './operation.ts';
 
 /**
- * Decides by the event's cutting catalog what is kept of each track, for `encode` to leave nothing else, and how long the
- * event is then. The tracks themselves stay; without a catalog all of them is kept. It works with what `inspect` found.
+ * Stores which parts of each track to keep, as the event's cutting catalog says, and the new duration of the event.
+ * `encode` keeps only these parts; the tracks stay as they are. Without a catalog, everything is kept. Runs after
+ * `inspect`.
  */
 export const cut: Operation = {
   name: 'cut',
@@ -24,10 +33,10 @@ export const cut: Operation = {
     for (const { track, parts } of kept) {
       const line = { track: track.id, flavor: track.flavor, parts: parts.length, duration: lengthOf(parts) };
       if (parts.length > 0) log.info(line, 'track is cut');
-      else log.warn(line, 'the track is left out, for it ends before the first part that is kept');
+      else log.warn(line, 'the track is left out: it ends before the first part that is kept');
     }
     return async (trx) => {
-      // Of what is kept as a whole nothing has to be encoded anew.
+      // A track that is kept as a whole need not be encoded again.
       for (const { track, parts } of kept) await keep(trx, track, keepsAll(parts, durationOf(track)) ? null : parts);
       await trx.updateTable('events').set({ duration }).where('id', '=', eventId).execute();
     };
@@ -49,23 +58,22 @@ function partsOf(catalog: string): CutPart[] {
     return parseCutting(catalog);
   } catch (error) {
     if (!(error instanceof CuttingFault)) throw error;
-    const reason = `The catalog ${CUTTING} cannot be followed, because ${error.message}.`;
+    const reason = `The catalog ${CUTTING} is invalid: ${error.message}.`;
     throw new MediaFailure(reason, { permanent: true, cause: error });
   }
 }
 
 function durationOf({ flavor, duration }: SourceTrack): number {
   if (duration !== null) return duration;
-  const reason = `The track ${flavor} has not been inspected; a workflow has to inspect before it cuts.`;
+  const reason = `The track ${flavor} has not been inspected. Add "inspect" before "cut" in the workflow.`;
   throw new MediaFailure(reason, { permanent: true });
 }
 
 function nothingLeft(parts: readonly CutPart[], tracks: readonly SourceTrack[]): MediaFailure {
   const [begin, end] = [parts[0]?.begin ?? 0, Math.max(...tracks.map(durationOf))].map((ms) => ms / 1000);
-  const where = `its first part begins at ${begin} s, and the recording ends at ${end} s`;
-  return new MediaFailure(`Nothing is left when the catalog ${CUTTING} is followed: ${where}.`, {
-    permanent: true,
-  });
+  const where = `its first part begins at ${begin} s, but the recording ends at ${end} s`;
+  const message = `The catalog ${CUTTING} leaves nothing of the recording: ${where}.`;
+  return new MediaFailure(message, { permanent: true });
 }
 
 async function forget(trx: Database, eventId: string): Promise<void> {

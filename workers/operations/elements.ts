@@ -2,27 +2,27 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
-import type { KeptPart } from '#platform/media/kept.ts';
+import type { KeptPart } from '#platform/media/cutting.ts';
 import { releaseObjects } from '#platform/storage/staging-entries.ts';
-import { CAPTIONS } from '#publications/model.ts';
+import { CAPTIONS, flavorOf } from '#publications/model.ts';
 import type { StoredFile } from './operation.ts';
 
-/** What a client sent or a program of the site made, as far as operations work with it. */
+/** A track that a client sent or a program of the site made. */
 export interface SourceTrack {
   id: string;
   position: number;
   flavor: string;
   object_key: string;
   sha256: string | null;
-  /** Milliseconds; null until it is inspected. */
+  /** Milliseconds; null before inspection. */
   duration: number | null;
-  /** What the workflow leaves of it; null when that is all, and nothing when it is left out. */
+  /** The parts that a cut keeps; null for the whole track, empty when it is left out. */
   kept: KeptPart[] | null;
-  /** Null for what clients sent. */
+  /** Null for tracks that clients sent. */
   made_by: string | null;
 }
 
-/** The tracks of an event that are to be seen or heard, in order; captions and documents are neither. */
+/** Returns the audio and video tracks of an event, in order; no captions and no documents. */
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
   const tracks = await database
     .selectFrom('tracks')
@@ -38,13 +38,12 @@ export async function sourceTracks(database: Database, eventId: string): Promise
   }));
 }
 
-/** Those of the tracks of an event that are to be prepared: a cut may leave nothing of some. */
+/** Returns the tracks to encode or preview; a cut may keep nothing of a track. */
 export async function tracksToPrepare(database: Database, eventId: string): Promise<SourceTrack[]> {
-  const tracks = await sourceTracks(database, eventId);
-  return tracks.filter(({ kept }) => kept?.length !== 0);
+  return (await sourceTracks(database, eventId)).filter(({ kept }) => kept?.length !== 0);
 }
 
-/** Where the prepared media of an event are stored, by the position of the track they were made of. */
+/** Returns the object keys of an event's prepared media, by the position of their track. */
 export async function preparedMedia(database: Database, eventId: string): Promise<Map<number, string>> {
   const rows = await database
     .selectFrom('publication_elements')
@@ -61,14 +60,14 @@ type ElementFacts = Omit<
   'id' | 'event_id' | 'publication_id' | 'kind' | 'object_key' | 'size' | 'sha256'
 >;
 
-/** A result to be published later: what is known of it, and where it is stored. */
+/** A file to be published later. */
 export interface PreparedElement extends ElementFacts {
   stored: StoredFile;
 }
 
 /**
- * Writes what one operation prepared. What an earlier run of it prepared, and no publication took, is replaced and its
- * objects released. Captions are attachments like images, and made by an operation of their own.
+ * Writes the elements that an operation prepared, replaces those of an earlier run that are not yet published, and
+ * releases their objects. Captions are attachments too, but prepared by another operation than images.
  */
 export async function replacePrepared(
   trx: Transaction,
@@ -85,10 +84,8 @@ export async function replacePrepared(
     .where('flavor', what === 'captions' ? '=' : '<>', CAPTIONS)
     .returning('object_key')
     .execute();
-  await releaseObjects(
-    trx,
-    earlier.map(({ object_key }) => object_key),
-  );
+  const released = earlier.map(({ object_key }) => object_key);
+  await releaseObjects(trx, released);
   if (elements.length === 0) return;
   const rows = elements.map(({ stored, ...facts }) => ({
     ...facts,
@@ -102,19 +99,15 @@ export async function replacePrepared(
   await trx.insertInto('publication_elements').values(rows).execute();
 }
 
-/** The first part of a flavor: whose track it is. */
-export function flavorType(flavor: string): string {
-  return flavor.split('/', 1)[0] ?? flavor;
-}
-
 /**
- * Begins of file names, one for each track: its flavor's type, and its position where an earlier track has the same.
+ * Returns the beginning of file names for each track: the type of its flavor, and its position if an earlier track has
+ * the same type.
  */
 export function fileStems(tracks: readonly SourceTrack[]): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
     tracks.map((track) => {
-      const type = flavorType(track.flavor).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+      const type = flavorOf(track).type.replaceAll(/[^A-Za-z0-9._-]+/g, '-');
       const stem = taken.has(type) ? `${type}-${track.position + 1}` : type;
       taken.add(stem);
       return [track.id, stem];

@@ -1,23 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readFor } from '#platform/media/cutting.ts';
 import { deliver } from '#platform/media/delivery.ts';
 import { USUAL_QUALITY, type VideoQuality } from '#platform/media/delivery-plan.ts';
-import { readFor } from '#platform/media/kept.ts';
 import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
 import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
-import {
-  fileStems,
-  flavorType,
-  type PreparedElement,
-  replacePrepared,
-  type SourceTrack,
-  tracksToPrepare,
-} from './elements.ts';
+import { flavorOf } from '#publications/model.ts';
+import { fileStems, type PreparedElement, replacePrepared, type SourceTrack, tracksToPrepare } from './elements.ts';
 import type { Operation, OperationContext } from './operation.ts';
 
 const TAGS = ['engage-download', 'engage-streaming'];
 
-/** Makes of what is kept of each track a file that every browser plays. Settings: `preset` and `crf`, as x264 has them. */
+/**
+ * Encodes each track, as far as a cut keeps it, to a file that every browser plays. Settings: `preset` and `crf`, as in
+ * x264.
+ */
 export const encode: Operation = {
   name: 'encode',
   lane: 'heavy',
@@ -51,8 +48,8 @@ async function deliveryOf(
   const timeLimitMs = encodingLimit(parts ? readFor(source, parts) : source);
   const plan = await deliver(tools, source, path, { quality, parts, onProgress, signal, timeLimitMs });
   log.info(
-    { track: track.id, flavor: track.flavor, video: made(plan.video), audio: made(plan.audio) },
-    'track made playable',
+    { track: track.id, flavor: track.flavor, video: describe(plan.video), audio: describe(plan.audio) },
+    'track encoded',
   );
   const result = await probe(tools, path, { signal });
   const stored = await store(path, plan.mediatype);
@@ -60,11 +57,11 @@ async function deliveryOf(
   return {
     stored,
     position: track.position,
-    flavor: `${flavorType(track.flavor)}/delivery`,
+    flavor: `${flavorOf(track).type}/delivery`,
     filename: `${stem}.${plan.extension}`,
     mediatype: plan.mediatype,
     ...elementFacts(result),
-    // The tables of an MP4 are too coarse for some rates; the source of copied frames says it better.
+    // MP4 tables are too coarse for some rates. For copied frames, the source is more exact.
     frame_rate: (plan.video?.copy ? source : result).video?.frameRate ?? null,
   };
 }
@@ -83,7 +80,7 @@ function elementFacts({ duration, hasAudio, hasVideo, video, size }: MediaInfo) 
   };
 }
 
-function made(plan: { copy: boolean } | undefined): string {
+function describe(plan: { copy: boolean } | undefined): string {
   if (!plan) return 'none';
   return plan.copy ? 'copied' : 'encoded';
 }

@@ -3,12 +3,20 @@ import { command } from './command.ts';
 import { cut } from './cut.ts';
 import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
-import { noop } from './noop.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
 import { publish, republish, retract } from './publishing.ts';
 
-/** Every operation a workflow definition may name, by name. A new one is a file here and a line below. */
+/** Does nothing. Used to measure the workflow engine and to try out workflow definitions. */
+export const noop: Operation = {
+  name: 'noop',
+  lane: 'light',
+  run: async () => async () => undefined,
+};
+
+/**
+ * All operations, by the name used in workflow definitions. To add one, write a file in this folder and list it here.
+ */
 export const operations: ReadonlyMap<string, Operation> = new Map(
   [inspect, cut, encode, preview, captions, publish, republish, retract, command, noop].map((operation) => [
     operation.name,

@@ -9,7 +9,7 @@ import type { Operation } from './operation.ts';
 
 const READ_BYTES = 2 ** 20;
 
-/** Finds out what each track of the event consists of, and how long the event is. */
+/** Inspects the streams of each track and the duration of the event. */
 export const inspect: Operation = {
   name: 'inspect',
   lane: 'light',
@@ -39,7 +39,7 @@ export const inspect: Operation = {
             has_video: info.hasVideo,
             streams: sql`${JSON.stringify(info.streams)}::jsonb`,
             warnings: info.recording.warnings,
-            // A cut is one of a workflow, and this is the beginning of one.
+            // A new workflow starts without a cut.
             kept_parts: null,
           })
           .where('id', '=', track.id)
@@ -52,7 +52,7 @@ export const inspect: Operation = {
   },
 };
 
-/** Of what came in several requests nobody has seen all bytes before. */
+/** Tracks uploaded in several requests have no checksum yet. */
 async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: READ_BYTES }), hash, { signal });

@@ -7,7 +7,7 @@ import { runTool } from '#platform/media/tools/process.ts';
 import { clip, clipFolder, testTools } from '#test/support/clips.ts';
 import { tenHoursApart } from '#test/support/media.ts';
 import { createOperationBench } from '#test/support/operation-context.ts';
-import { ownFault } from '../own-fault.ts';
+import { infrastructureError } from '../failure.ts';
 import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
 import { preview } from './preview.ts';
@@ -68,7 +68,7 @@ describe('preview', () => {
         const eventId = await bench.addEvent({ 'presenter/source': await track });
         const folder = join(disk, 'work');
         const error = await bench.perform(preview, eventId, { folder }).catch((thrown) => thrown);
-        expect(ownFault(error), error).toBeDefined();
+        expect(infrastructureError(error), error).toBeDefined();
       }
     } finally {
       execFileSync('umount', ['--lazy', disk]);

@@ -4,9 +4,9 @@ import { takeStills } from '#platform/media/stills.ts';
 import { writeTimeline } from '#platform/media/timeline.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
+import { flavorOf } from '#publications/model.ts';
 import {
   fileStems,
-  flavorType,
   type PreparedElement,
   preparedMedia,
   replacePrepared,
@@ -23,8 +23,8 @@ const RUN_LIMIT_MS = 3_600_000;
 type Image = Omit<PreparedElement, 'position'>;
 
 /**
- * Makes a poster, a thumbnail and a timeline of each track with pictures, and a waveform of the others. Prepared
- * media are looked at in place of what the client sent: they are smaller and can be sought in.
+ * Makes a poster, a thumbnail and a timeline of each track with video, and a waveform of each other track. Reads
+ * prepared media if they exist: they are smaller and faster to seek than the source.
  */
 export const preview: Operation = {
   name: 'preview',
@@ -63,7 +63,7 @@ async function imagesOf(
     const mediatype = name.endsWith('.png') ? 'image/png' : 'image/jpeg';
     return {
       stored: await store(pathOf(name), mediatype),
-      flavor: `${flavorType(track.flavor)}/${flavor}`,
+      flavor: `${flavorOf(track).type}/${flavor}`,
       filename: `${stem}-${name}`,
       mediatype,
       tags: TAGS,

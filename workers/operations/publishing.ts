@@ -14,10 +14,9 @@ import {
 } from '#publications/publishing.ts';
 import type { Operation, StoredFile } from './operation.ts';
 
-/** What the catalog of an event is called where it is published. */
 const FILENAME = 'dublincore.xml';
 
-/** Writes the event's catalog as it is now. @returns the path of the file */
+/** Writes the event's current catalog to a file. @returns its path */
 async function writeCatalog(database: Database, eventId: string, folder: string): Promise<string> {
   const event = await database.selectFrom('events').selectAll().where('id', '=', eventId).executeTakeFirstOrThrow();
   const path = join(folder, FILENAME);
@@ -26,9 +25,8 @@ async function writeCatalog(database: Database, eventId: string, folder: string)
 }
 
 /**
- * Makes what earlier operations prepared public on `channel`, with the event's catalog as it is now. Run again with
- * nothing newly prepared, it brings the catalog of an existing publication up to date; an event without media gets no
- * publication.
+ * Publishes the elements that earlier operations prepared on `channel`, with the event's current catalog. If nothing
+ * new is prepared, updates the catalog of the existing publication. An event without media is not published.
  */
 export const publish: Operation = {
   name: 'publish',
@@ -37,7 +35,7 @@ export const publish: Operation = {
   async run({ eventId, configuration, database, folder, log, store }) {
     const channel = configuration.channel || DEFAULT_CHANNEL;
     if (!(await hasMediaFor(database, eventId, channel))) {
-      log.info({ channel }, 'the event has no media; nothing to publish');
+      log.info({ channel }, 'the event has no media to publish');
       return async () => undefined;
     }
     const catalog = await store(await writeCatalog(database, eventId, folder), 'text/xml');
@@ -46,15 +44,15 @@ export const publish: Operation = {
 };
 
 /**
- * Replaces the event's catalog in every publication, the internal one as well, by the event's metadata as they are now.
- * What was prepared since stays unpublished, and an event that is published nowhere stays so.
+ * Replaces the event's catalog in every publication, including the internal one, by the current metadata. Newly
+ * prepared elements stay unpublished, and so does an event without publications.
  */
 export const republish: Operation = {
   name: 'republish',
   lane: 'light',
   async run({ eventId, database, folder, log, store }) {
     const channels = await channelsOf(database, eventId);
-    log.info({ channels }, 'publications whose catalogs are renewed');
+    log.info({ channels }, 'renewing the catalogs of publications');
     if (channels.length === 0) return async () => undefined;
     const path = await writeCatalog(database, eventId, folder);
     const stored: [channel: string, file: StoredFile][] = [];
@@ -67,7 +65,7 @@ export const republish: Operation = {
   },
 };
 
-/** Removes the publication on `channel` with its objects, or every publication of the event without that setting. */
+/** Removes the publication on `channel` with its objects, or all publications of the event if `channel` is not set. */
 export const retract: Operation = {
   name: 'retract',
   lane: 'light',

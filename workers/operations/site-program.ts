@@ -5,20 +5,20 @@ import { ConfigError } from '#platform/setting/config-error.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** What a site's program cannot be run for; another attempt would not help. */
+/** A program of the site cannot be run. Another attempt would fail too. */
 export class CommandRefused extends Error {
   override name = 'CommandRefused';
   readonly permanent = true;
 }
 
 /**
- * Where a program of the site is.
+ * Returns the path of a program of the site.
  *
- * @param folder COMMANDS_DIR; there are none when undefined
- * @throws {CommandRefused} unless it is an executable file in that folder itself
+ * @param folder COMMANDS_DIR
+ * @throws {CommandRefused} unless it is an executable file directly in that folder
  */
 export async function locateProgram(folder: string | undefined, name: string): Promise<string> {
-  if (folder === undefined) throw new CommandRefused('COMMANDS_DIR is not set, so there is no program to run.');
+  if (folder === undefined) throw new CommandRefused('The program cannot be run: COMMANDS_DIR is not set.');
   if (!NAME.test(name)) {
     throw new CommandRefused(`The program ${JSON.stringify(name)} must be the name of a file in COMMANDS_DIR.`);
   }
@@ -30,21 +30,21 @@ export async function locateProgram(folder: string | undefined, name: string): P
       return found;
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new CommandRefused(`There is no executable file ${JSON.stringify(name)} in COMMANDS_DIR.`);
+  throw new CommandRefused(`COMMANDS_DIR has no executable file ${JSON.stringify(name)}.`);
 }
 
 /**
- * All programs of a site: name to path.
+ * Returns the paths of all programs of the site, by name.
  *
  * @param folder COMMANDS_DIR
- * @throws {ConfigError} when there is no such folder
+ * @throws {ConfigError} when the folder does not exist
  */
 export async function programsIn(folder: string | undefined): Promise<ReadonlyMap<string, string>> {
   if (folder === undefined) return new Map();
   const names = await readdir(folder).catch(() => {
-    throw new ConfigError(`COMMANDS_DIR is ${JSON.stringify(folder)}; allowed is a folder that can be read.`);
+    throw new ConfigError(`COMMANDS_DIR is ${JSON.stringify(folder)}; it must be a readable folder.`);
   });
   const programs = new Map<string, string>();
   for (const name of names.sort()) {
@@ -54,7 +54,7 @@ export async function programsIn(folder: string | undefined): Promise<ReadonlyMa
   return programs;
 }
 
-/** What placeholders stand for. */
+/** The values of the placeholders. */
 export interface Places {
   input: string;
   output: string;
@@ -62,7 +62,9 @@ export interface Places {
   event: string;
 }
 
-/** The arguments of a program: separated by blanks, none of which comes from what a placeholder stands for. */
+/**
+ * Splits the template into arguments, then fills in the placeholders: blanks in their values never split an argument.
+ */
 export function argumentsOf(template: string, places: Places): string[] {
   return template
     .split(/\s+/)
@@ -70,7 +72,10 @@ export function argumentsOf(template: string, places: Places): string[] {
     .map((word) => word.replaceAll(/\{(input|output|flavor|event)\}/g, (_, name: keyof Places) => places[name]));
 }
 
-/** Whether a flavor is one of a pattern such as `presenter/*`, an asterisk being any type or subtype. */
+/**
+ * Returns true if a flavor matches a pattern such as `presenter/*`, in which an asterisk stands for any type or
+ * subtype.
+ */
 export function matchesFlavor(flavor: string, pattern: string): boolean {
   const [type, subtype] = flavor.split('/', 2);
   const [wantedType = '*', wantedSubtype = '*'] = pattern.split('/', 2);

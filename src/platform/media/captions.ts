@@ -1,4 +1,4 @@
-import type { KeptPart } from './kept.ts';
+import type { KeptPart } from './cutting.ts';
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
 const TIMING = new RegExp(`^\\s*${TIME}\\s*-->\\s*${TIME}(.*)$`);

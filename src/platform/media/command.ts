@@ -1,6 +1,7 @@
 import ffmpeg from 'fluent-ffmpeg';
 import type { Recording } from './recording.ts';
-import { MAX_STREAMS } from './tools/explain.ts';
+import { MAX_STREAMS } from './tools/failure.ts';
+import type { VideoStream } from './streams.ts';
 
 /** Limits what a crafted file can make a decoder allocate: a picture of 8192 by 8192. */
 const MAX_PIXELS = '67108864';
@@ -51,4 +52,27 @@ export function ffmpegArguments(input: Input, outputs: readonly Output[]): strin
     .inputOptions('-hide_banner', '-v', 'warning', '-nostats', ...input.options);
   for (const { target, options } of outputs) command.output(target).outputOptions(...ANONYMOUS, ...options);
   return command._getArguments();
+}
+
+/** Width and height in pixels. */
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** The size that fits into a box with the picture's proportions, never enlarged, with even sides. */
+export function fitInto(video: VideoStream, box: Size): Size {
+  const shown = { width: video.width * video.pixelAspect, height: video.height };
+  const factor = Math.min(1, box.width / shown.width, box.height / shown.height);
+  return { width: even(shown.width * factor), height: even(shown.height * factor) };
+}
+
+function even(length: number): number {
+  return Math.max(2, Math.round(length / 2) * 2);
+}
+
+/** Filters that bring a picture to a size with square pixels and without interlacing. */
+export function pictureFilters(video: VideoStream, { width, height }: Size): string[] {
+  const deinterlace = video.interlaced ? ['yadif=deint=interlaced'] : [];
+  return [...deinterlace, `scale=${width}:${height}`, 'setsar=1'];
 }

@@ -1,4 +1,4 @@
-import type { KeptPart } from './kept.ts';
+import type { KeptPart } from './cutting.ts';
 
 /** What holds up to a place of a stream, exclusively. */
 interface Stretch {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { piecewise, plain } from './cut-pictures.ts';
-import type { KeptPart } from './kept.ts';
-import { fitInto, pictureFilters, type Size } from './picture.ts';
+import type { KeptPart } from './cutting.ts';
+import { fitInto, pictureFilters, type Size } from './command.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
 const BLOCKS_A_SECOND = 1000;

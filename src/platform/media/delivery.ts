@@ -9,7 +9,7 @@ import {
   threadsFor,
   type VideoQuality,
 } from './delivery-plan.ts';
-import { endOf, type KeptPart, readFor } from './kept.ts';
+import { endOf, type KeptPart, readFor } from './cutting.ts';
 import { PacketProgress } from './packet-progress.ts';
 import { readPictureTimes } from './picture-times.ts';
 import type { MediaInfo } from './probe.ts';

@@ -11,7 +11,7 @@ import {
   Report,
   type VideoStream,
 } from './streams.ts';
-import { ENCRYPTED, NOTHING_FOLLOWS } from './tools/explain.ts';
+import { ENCRYPTED, NOTHING_FOLLOWS } from './tools/failure.ts';
 import { MediaFailure } from './tools/failure.ts';
 import { type RunLimits, runTool } from './tools/process.ts';
 import type { MediaTools } from './tools/tools.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demuxerFor } from './demuxer.ts';
+import { demuxerFor } from './recording.ts';
 import { detectMediaType } from './signature.ts';
 
 const text = (content: string) => new TextEncoder().encode(content);

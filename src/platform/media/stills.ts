@@ -1,5 +1,5 @@
 import { ffmpegArguments, type Input, recordingInput } from './command.ts';
-import { fitInto, pictureFilters, type Size } from './picture.ts';
+import { fitInto, pictureFilters, type Size } from './command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { VideoStream } from './streams.ts';
 import { MediaFailure } from './tools/failure.ts';

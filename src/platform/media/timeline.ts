@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { ffmpegArguments, type Output, recordingInput } from './command.ts';
-import { fitInto, pictureFilters, type Size } from './picture.ts';
+import { fitInto, pictureFilters, type Size } from './command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { VideoStream } from './streams.ts';
 import { MediaFailure } from './tools/failure.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { ffmpegArguments, recordingInput } from './command.ts';
-import type { Size } from './picture.ts';
+import type { Size } from './command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream } from './streams.ts';
 import { type RunLimits, runTool } from './tools/process.ts';

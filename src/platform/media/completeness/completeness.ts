@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { MediaFailure } from '../tools/failure.ts';
-import { checkDv, checkFrames, checkMp3 } from './audio-frames.ts';
+import { checkDv, checkFrames, checkMp3 } from './audio-formats.ts';
 import { checkAsf, checkFlv, checkMxf } from './broadcast-formats.ts';
-import { checkAiff, checkCaf, checkIso, checkRiff } from './chunked-formats.ts';
-import { checkFlac } from './flac.ts';
-import { checkMatroska } from './matroska.ts';
+import { checkAiff, checkCaf, checkIso, checkRiff } from './container-formats.ts';
+import { checkFlac } from './audio-formats.ts';
+import { checkMatroska } from './container-formats.ts';
 import { checkOgg, checkProgramStream, checkTransportStream } from './packet-streams.ts';
 import type { Check } from './truncation-finding.ts';
 

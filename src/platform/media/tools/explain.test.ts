@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureFromLog } from './explain.ts';
+import { failureFromLog } from './failure.ts';
 
 const STREAMS = 'Number of streams exceeds max_streams parameter (100)';
 const ended = { code: 1, killedBy: null };

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { runAfter } from '../../process/timeout.ts';
 import { traced } from '../../telemetry/tracing.ts';
-import { type Ending, failureFromLog, notStarted } from './explain.ts';
+import { type Ending, failureFromLog, notStarted } from './failure.ts';
 
 export type { Ending };
 
