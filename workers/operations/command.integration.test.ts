@@ -73,14 +73,14 @@ test('a program sees its track, its folder and nothing else of the environment',
   expect([...new Set(names)].sort()).toEqual([...own, 'PWD', 'TMPDIR']);
 });
 
-const message = expect.stringMatching(/^The program "failing.sh" was ended by SIG[A-Z]+\.$/);
+const message = expect.stringMatching(/^The program "failing.sh" was killed by SIG[A-Z]+\.$/);
 const killed = { message, permanent: false, attempts: undefined };
 test.each<[means: string, script: string, failure: object]>([
   [
     'fails for good, with its exit code and what it said last',
     'echo "no speech was found" >&2; exit 3',
     {
-      ...{ message: 'The program "failing.sh" ended with exit code 3.', permanent: true },
+      ...{ message: 'The program "failing.sh" failed with exit code 3.', permanent: true },
       log: expect.stringContaining('no speech was found'),
     },
   ],
@@ -97,7 +97,7 @@ test.each<[means: string, script: string, failure: object]>([
 test('of what one says, however much, only the end is kept', async () => {
   await program('talks.sh', 'yes talk | head -c 20000000; echo "this is the end"; exit 4');
   const failure = await perform(await event(), { program: 'talks.sh' }).catch((error) => error);
-  expect(failure.message).toBe('The program "talks.sh" ended with exit code 4.');
+  expect(failure.message).toBe('The program "talks.sh" failed with exit code 4.');
   expect(failure.log.length).toBeLessThanOrEqual(4096);
   expect(failure.log.endsWith('this is the end')).toBe(true);
 });

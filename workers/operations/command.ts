@@ -7,9 +7,9 @@ import type { NewTrack } from '#catalogue/events/tracks.ts';
 import { writeEvents } from '#catalogue/events/write-events.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { detectTrackType, HEAD_BYTES } from '#platform/media/signature.ts';
-import { type FailureOptions, MediaFailure, meaningOf } from '#platform/media/tools/failure.ts';
+import { type ExitStatus, type FailureOptions, MediaFailure, meaningOf } from '#platform/media/tools/failure.ts';
 import { sizeOf, watched } from '#platform/media/tools/output-watch.ts';
-import { type Ending, runProgram } from '#platform/media/tools/process.ts';
+import { runProgram } from '#platform/media/tools/process.ts';
 import { type CommandSettings, commandMaker, commandSettings, resultFlavor } from '#processing/command-settings.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation, OperationContext } from './operation.ts';
@@ -108,7 +108,7 @@ async function filesIn(output: string, program: string): Promise<string[]> {
   return files.sort();
 }
 
-function failureOf(program: string, log: string, { code, killedBy }: Ending): ProgramFailure {
+function failureOf(program: string, log: string, { code, killedBy }: ExitStatus): ProgramFailure {
   const how = killedBy ? `was killed by ${killedBy}` : `failed with exit code ${code}`;
   const means = killedBy ? meaningOf(killedBy) : { permanent: code !== EX_TEMPFAIL };
   return new ProgramFailure(`The program "${program}" ${how}.`, { ...means, log });

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { type MediaInfo, probe } from '#platform/media/probe.ts';
-import { takeStills } from '#platform/media/stills.ts';
-import { writeTimeline } from '#platform/media/timeline.ts';
+import { takeStills, writeTimeline } from '#platform/media/stills.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
 import { flavorOf } from '#publications/model.ts';
@@ -76,9 +75,10 @@ async function imagesOf(
       { target: pathOf('poster.jpg'), box: POSTER },
       { target: pathOf('thumbnail.jpg'), box: THUMBNAIL },
     ];
-    await takeStills(tools, info, video, stills, limits);
+    const source = { tools, info, video };
+    await takeStills(source, stills, limits);
     const options = { ...limits, scratch: pathOf('tiles'), onProgress };
-    const timeline = await writeTimeline(tools, info, video, pathOf('timeline.jpg'), options);
+    const timeline = await writeTimeline(source, pathOf('timeline.jpg'), options);
     return [
       await keep('poster.jpg', 'player+preview'),
       await keep('thumbnail.jpg', 'search+preview'),

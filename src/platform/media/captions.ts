@@ -1,21 +1,21 @@
-import type { KeptPart } from './cutting.ts';
+import { indexAbove, type KeptPart, placesOf } from './cutting.ts';
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
 const TIMING = new RegExp(`^\\s*${TIME}\\s*-->\\s*${TIME}(.*)$`);
 const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
 const WEBVTT = /^WEBVTT(?=[ \t\n]|$)/;
-/** Browsers take captions that begin right below the first line. */
+/** Browsers accept captions that begin directly below the first line. */
 const CROWDED_HEADER = /^(WEBVTT[^\n]*)\n(?=[^\n]*-->)/;
 /**
- * What SubRip files hold beside text and the tags that WebVTT has as well: colours, and positions of another format. None
- * of them goes on beyond the next one's beginning: a line of nothing but beginnings is not to be read once for each.
+ * SubRip extras that WebVTT lacks: colours, and positions in another format. No match continues past the beginning of
+ * the next one, so that crafted lines take only linear time.
  */
 const SUBRIP_EXTRAS = /\{\\[^{}]*\}|<\/?font\b[^<>]*>/gi;
 
 /**
- * Reads captions in WebVTT or SubRip, in UTF-8, UTF-16 with a byte order mark or, as old programs write, Windows-1252.
+ * Reads captions in WebVTT or SubRip, in UTF-8, UTF-16 with a byte order mark or Windows-1252, as old programs write.
  *
- * @returns WebVTT with plain line ends; undefined when the bytes are neither or hold no caption
+ * @returns WebVTT with plain line breaks; undefined for any other format and without captions
  */
 export function readCaptions(bytes: Uint8Array): string | undefined {
   const text = decode(bytes).replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD');
@@ -24,11 +24,11 @@ export function readCaptions(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Moves captions to where the kept parts of a recording are once they follow each other. A caption that begins or ends in
- * what is left out is shortened, one that lies in it goes; all else of the file stays as it is.
+ * Moves captions to the times of the kept parts in the cut. Captions are shortened at the edges of a part and removed
+ * outside; the rest of the file stays the same.
  *
- * @param captions WebVTT, as `readCaptions` returns it
- * @returns undefined when none is left
+ * @param captions WebVTT from `readCaptions`
+ * @returns undefined when no caption is left
  */
 export function cutCaptions(captions: string, parts: readonly KeptPart[]): string | undefined {
   const moved = movedTo(parts);
@@ -38,30 +38,20 @@ export function cutCaptions(captions: string, parts: readonly KeptPart[]): strin
     const [begin, end] = [Math.round(moved(cue.begin)), Math.round(moved(cue.end))];
     if (begin >= end) return [];
     const text = cue.text.map((line) =>
-      line.replaceAll(WITHIN_CUE, (...at) => `<${written(moved(ms(at.slice(1, 5))))}>`),
+      line.replaceAll(WITHIN_CUE, (...at) => `<${formatTime(moved(ms(at.slice(1, 5))))}>`),
     );
-    return [[...cue.before, `${written(begin)} --> ${written(end)}${cue.settings}`, ...text].join('\n')];
+    return [[...cue.before, `${formatTime(begin)} --> ${formatTime(end)}${cue.settings}`, ...text].join('\n')];
   });
   const left = `${blocks.join('\n\n').trimEnd()}\n`;
   return hasCues(left) ? left : undefined;
 }
 
-/** Says where a time is once the parts follow each other, which are in order. */
+/** Returns a function that maps a time of the recording to one of the cut. */
 function movedTo(parts: readonly KeptPart[]): (at: number) => number {
-  let length = 0;
-  const places = parts.map(({ begin, end }) => {
-    const place = { begin, end, from: length };
-    length += end - begin;
-    return place;
-  });
+  const places = placesOf(parts);
+  const begins = places.map(({ begin }) => begin);
   return (at) => {
-    let [low, high] = [0, places.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((places[middle]?.begin ?? 0) > at) high = middle;
-      else low = middle + 1;
-    }
-    const place = places[low - 1];
+    const place = places[indexAbove(begins, at) - 1];
     return place ? place.from + Math.min(place.end, at) - place.begin : 0;
   };
 }
@@ -77,7 +67,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** A line with times begins a caption; the number above it is of no use. Text may have empty lines. */
+/** Converts SubRip. A line with times begins a caption; the number above it is ignored. Text may have empty lines. */
 function fromSubRip(text: string): string | undefined {
   const lines = text.trimStart().split('\n');
   const starts = lines.flatMap((line, i) => (TIMING.test(line) ? [i] : []));
@@ -87,7 +77,7 @@ function fromSubRip(text: string): string | undefined {
     const next = starts[i + 1] ?? lines.length;
     const end = next < lines.length && /^\s*\d+\s*$/.test(lines[next - 1] ?? '') ? next - 1 : next;
     const spoken = lines.slice(start + 1, end).flatMap((line) => (line && subRipText(line)) || []);
-    return [`${written(ms(times.slice(0, 4)))} --> ${written(ms(times.slice(4, 8)))}`, ...spoken].join('\n');
+    return [`${formatTime(ms(times.slice(0, 4)))} --> ${formatTime(ms(times.slice(4, 8)))}`, ...spoken].join('\n');
   });
   return `WEBVTT\n\n${cues.join('\n\n')}\n`;
 }
@@ -105,7 +95,10 @@ function hasCues(captions: string): boolean {
   return captions.split(/\n{2,}/).some((block) => cueIn(block) !== undefined);
 }
 
-/** A caption has its times in the first line of its block, or below its name. Times are in milliseconds. */
+/**
+ * Parses a block that has its times in the first line or below its name; other blocks are undefined. Times are in
+ * milliseconds.
+ */
 function cueIn(block: string) {
   const lines = block.split('\n');
   const at = lines.slice(0, 2).findIndex((line) => TIMING.test(line));
@@ -125,7 +118,7 @@ function ms([hours = '0', minutes = '0', seconds = '0', fraction = '0']: readonl
   return whole * 1000 + Number(fraction.padEnd(3, '0'));
 }
 
-function written(milliseconds: number): string {
+function formatTime(milliseconds: number): string {
   const all = Math.round(milliseconds);
   const digits = (value: number, count: number) => String(Math.floor(value)).padStart(count, '0');
   const clock = [all / 3_600_000, (all / 60_000) % 60, (all / 1000) % 60].map((part) => digits(part, 2));

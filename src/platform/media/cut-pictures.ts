@@ -1,15 +1,17 @@
-import type { KeptPart } from './cutting.ts';
+import { indexAbove, type KeptPart, placesOf } from './cutting.ts';
 
-/** What holds up to a place of a stream, exclusively. */
+const BLOCKS_A_SECOND = 1000;
+
+/** A range of a stream with a value, up to an exclusive end. */
 interface Stretch {
   until: number;
-  /** An expression of ffmpeg's. */
+  /** An expression of ffmpeg. */
   value: string;
 }
 
 /**
- * An expression that is the value of the stretch `variable` lies in, and that of the last one behind it. It is searched
- * by halves: a thousand stretches cost ten comparisons, and no evaluation goes deeper.
+ * Returns an expression with the value of the stretch in which `variable` lies, and of the last one behind it. It is a
+ * binary search: a thousand stretches cost ten comparisons, and nesting stays shallow.
  */
 export function piecewise(variable: string, stretches: readonly Stretch[]): string {
   const middle = Math.ceil(stretches.length / 2);
@@ -19,77 +21,89 @@ export function piecewise(variable: string, stretches: readonly Stretch[]): stri
   return `if(lt(${variable},${plain(border.until)}),${piecewise(variable, head)},${piecewise(variable, tail)})`;
 }
 
-/** A number without exponent, to a millionth. */
-export function plain(value: number): string {
+/** Formats a number without exponent, to a millionth. */
+function plain(value: number): string {
   return String(Number(value.toFixed(6)));
 }
 
-/** How much of a tick a time may be off, and still be the same picture's. */
+/**
+ * Returns filters that keep parts of a sound without gaps, to the millisecond. Rounding does not add up over parts.
+ *
+ * @param rate samples per second of the input, which begins at 0
+ */
+export function cutSound(parts: readonly KeptPart[], rate: number): string[] {
+  const block = Math.max(1, Math.round(rate / BLOCKS_A_SECOND));
+  const samples = (ms: number) => Math.round(((ms / 1000) * rate) / block) * block;
+  const places = placesOf(parts).map(({ begin, end, from }) => {
+    const [first, start] = [samples(begin), samples(from)];
+    return { first, until: first + samples(from + end - begin) - start, shift: first - start };
+  });
+  const kept = places.map(({ first, until }) => ({ until, value: `gte(pts,${first})` }));
+  const shifts = places.map(({ until, shift }) => ({ until, value: plain(shift) }));
+  const select = `aselect='lt(pts,${places.at(-1)?.until ?? 0})*${piecewise('pts', kept)}'`;
+  return [`asetnsamples=n=${block}:p=0`, select, `asetpts='PTS-${piecewise('PTS', shifts)}'`];
+}
+
+/** The fraction of a tick by which a time may be off and still belong to the same picture. */
 const JITTER = 0.05;
-/** Seconds. Times are known to a millionth. */
+/** In seconds. Times are known to a millionth. */
 const TOLERANCE = 2e-5;
-/** Seconds; no recording is as long. */
+/** In seconds; longer than any recording. */
 const BEYOND = 1e8;
 
-/** Where a part comes to lie in the result, whose pictures are counted in ticks of its frame rate. */
+/** A part in the result, whose pictures are counted in ticks of its frame rate. */
 interface Place {
   begin: number;
   from: number;
   to: number;
-  /** Seconds that its pictures come earlier than in the source. */
+  /** Seconds by which its pictures come earlier than in the source. */
   shift: number;
 }
 
 /**
- * Which pictures of a recording are in the result of a cut, and when they are shown.
+ * Selects the pictures of a cut, and decides when they are shown.
  *
- * Each picture goes to the nearest tick, so that pictures and sound never come apart by more than half of one, however
- * many parts there are. A part begins with what was on screen then, even if that picture had come long before.
+ * Each picture moves to the nearest tick, so that picture and sound never differ by more than half a tick, however many
+ * parts there are. A part begins with the picture on screen at that time, even if it appeared long before.
  */
 export class PictureCut {
   readonly #rate: number;
   readonly #places: Place[];
-  /** From when on (in seconds of the source) a picture is too late to be the first of a part, and to be in the last. */
+  /**
+   * The times (in seconds of the source) from which a picture is too late to be the first of a part, and to be in the
+   * last.
+   */
   readonly #bounds: number[];
   readonly #latest: number[];
 
   /** @param rate pictures per second of the result */
   constructor(parts: readonly KeptPart[], rate: number) {
     this.#rate = rate;
-    let length = 0;
-    const places = parts.map(({ begin, end }) => {
-      const [from, to] = [length, length + end - begin].map((ms) => Math.round((ms / 1000) * rate));
-      const place = { begin: begin / 1000, from: from ?? 0, to: to ?? 0, shift: (begin - length) / 1000 };
-      length += end - begin;
-      return place;
+    const places = placesOf(parts).map(({ begin, end, from: start }) => {
+      const [from = 0, to = 0] = [start, start + end - begin].map((ms) => Math.round((ms / 1000) * rate));
+      return { begin: begin / 1000, from, to, shift: (begin - start) / 1000 };
     });
     this.#places = places.filter(({ from, to }) => to > from);
-    this.#bounds = this.#places.map((place) => this.#reached(place, place.from + 1));
+    this.#bounds = this.#places.map((place) => this.#startOf(place, place.from + 1));
     this.#bounds.push(this.#end);
     this.#latest = this.#bounds.map(() => Number.NEGATIVE_INFINITY);
   }
 
-  /** Tells of a picture of the source: when it is shown, in seconds. All have to be told, in any order. */
+  /** Adds a picture of the source, shown at a time in seconds. All pictures must be added, in any order. */
   add(time: number): void {
-    const bounds = this.#bounds;
-    let [low, high] = [0, bounds.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((bounds[middle] ?? 0) > time) high = middle;
-      else low = middle + 1;
-    }
-    if (low < bounds.length) this.#latest[low] = Math.max(this.#latest[low] ?? time, time);
+    const i = indexAbove(this.#bounds, time);
+    if (i < this.#bounds.length) this.#latest[i] = Math.max(this.#latest[i] ?? time, time);
   }
 
-  /** Filters that leave the pictures of the parts, at their times in the result. */
+  /** Returns filters that keep the pictures of the parts, at their times in the result. */
   filters(): string[] {
     const firsts = this.#firsts();
     const windows = this.#places.map((place, i) => {
       const before = this.#places[i - 1];
       const from = (firsts[i] ?? 0) - TOLERANCE;
-      // What a part before has taken is on screen still.
-      const begin = before ? Math.max(from, this.#reached(before, before.to)) : from;
-      return { until: this.#reached(place, place.to), value: `gte(t,${plain(begin)})` };
+      // The picture of a previous part stays on screen.
+      const begin = before ? Math.max(from, this.#startOf(before, before.to)) : from;
+      return { until: this.#startOf(place, place.to), value: `gte(t,${plain(begin)})` };
     });
     const ticks = this.#places.map(({ from, to, shift }, i) => ({
       until: windows[i]?.until ?? to,
@@ -99,14 +113,14 @@ export class PictureCut {
     const kept = [
       `select='lt(t,${plain(this.#end)})*${piecewise('t', windows)}'`,
       `setpts='round(${tick}/${this.#rate}/TB)'`,
-      // Those that come faster than the result can show them.
+      // Drops pictures that come faster than the frame rate.
       "select='isnan(prev_selected_pts)+gt(pts,prev_selected_pts)'",
     ].join(',');
-    return ['settb=AVTB', this.#held(kept), `settb=1000/${Math.round(this.#rate * 1000)}`];
+    return ['settb=AVTB', this.#holdLast(kept), `settb=1000/${Math.round(this.#rate * 1000)}`];
   }
 
-  /** Shows the last picture once more at the end, if it is on screen for longer than the others: players need its end. */
-  #held(kept: string): string {
+  /** Repeats the last picture at the end if it stays on screen for long: players need to know its end. */
+  #holdLast(kept: string): string {
     const [place, last] = [this.#places.at(-1), Math.max(...this.#latest)];
     if (!place || !Number.isFinite(last)) return kept;
     const tick = Math.floor((last - place.shift) * this.#rate + 0.5 + JITTER);
@@ -119,7 +133,7 @@ export class PictureCut {
     ].join('');
   }
 
-  /** When the picture that a part begins with is shown in the source; the beginning of a part that has none then. */
+  /** Returns when the first picture of each part is shown in the source, or the beginning of a part without one. */
   #firsts(): number[] {
     let latest = Number.NEGATIVE_INFINITY;
     return this.#places.map((place, i) => {
@@ -130,11 +144,11 @@ export class PictureCut {
 
   get #end(): number {
     const last = this.#places.at(-1);
-    return last ? this.#reached(last, last.to) : 0;
+    return last ? this.#startOf(last, last.to) : 0;
   }
 
-  /** From when on pictures of the source go to a tick or a later one. */
-  #reached({ shift }: Place, tick: number): number {
+  /** Returns the time from which pictures of the source belong to a tick or a later one. */
+  #startOf({ shift }: Place, tick: number): number {
     return shift + (tick - 0.5 - JITTER) / this.#rate;
   }
 }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PictureCut, piecewise } from './cut-pictures.ts';
-import { CuttingFault, parseCutting } from './cutting.ts';
-import { cutSound } from './delivery-plan.ts';
-import { partsWithin, readFor } from './cutting.ts';
+import { cutSound, PictureCut, piecewise } from './cut-pictures.ts';
+import { CuttingFault, parseCutting, partsWithin, readFor } from './cutting.ts';
 
 const smil = (body: string) => `<smil xmlns="http://www.w3.org/ns/SMIL"><body>${body}</body></smil>`;
 const clip = (begin: string, end: string) => smil(`<par><video clipBegin="${begin}" clipEnd="${end}"/></par>`);

@@ -1,38 +1,37 @@
 import { parseXml, type XmlElement, XmlFault } from '../text/xml.ts';
 import type { VideoStream } from './streams.ts';
 
-/** The flavor of the catalog that says which parts of a recording are kept. */
+/** The flavor of the catalog that lists the kept parts of a recording. */
 export const CUTTING = 'smil/cutting';
 
 const MAX_PARTS = 1000;
 const MEDIA = ['video', 'audio', 'ref', 'media'];
-/** Recorders write the largest number there is for "to the end"; nobody records for thirty years. */
+/** Recorders write the largest possible number for "to the end". No recording lasts thirty years. */
 const OPEN_FROM_MS = 1e12;
 const UNITS = { h: 3_600_000, min: 60_000, s: 1000, ms: 1 };
 const COUNTED = /^(\d+(?:\.\d*)?(?:e\+?\d{1,3})?)(h|min|s|ms)?$/i;
 const CLOCK = /^(?:(\d{1,6}):)?([0-5]?\d):([0-5]?\d(?:\.\d*)?)$/;
 
-/** A part of a recording that is kept. */
+/** A kept part of a recording. */
 export interface CutPart {
   /** Milliseconds from the beginning of the recording, to a thousandth. */
   begin: number;
-  /** Where it ends, always after its beginning; without it, at the end of the recording. */
+  /** The end, always after the beginning; undefined for the end of the recording. */
   end?: number;
 }
 
-/** A catalog does not say what to keep; the message says why, in words that follow "because". */
+/** A cutting catalog is invalid. The message is a clause without a full stop. */
 export class CuttingFault extends Error {
   override name = 'CuttingFault';
 }
 
 /**
- * Reads which parts of a recording are kept: SMIL whose body has one `par` after the other, each with what is to be seen
- * and heard of every track at the same time.
+ * Reads the kept parts of a recording from SMIL: a body with one `par` per part, each with the media of every track.
  *
- * Parts that overlap or go back in time are refused: to merge or sort them would be a guess, and no recorder or editor
+ * Rejects parts that overlap or go back in time. To merge or sort them would be a guess, and no recorder or editor
  * writes them.
  *
- * @returns at least one part; each begins where the one before it ends, or later
+ * @returns at least one part; each begins where the previous one ends, or later
  * @throws {CuttingFault}
  */
 export function parseCutting(text: string): CutPart[] {
@@ -61,13 +60,13 @@ function bodyOf(text: string): XmlElement {
   } catch (error) {
     throw error instanceof XmlFault ? new CuttingFault(error.message) : error;
   }
-  throw new CuttingFault('it is no SMIL document with a body');
+  throw new CuttingFault('it is not a SMIL document with a body');
 }
 
-/** The parts in the order of the document; what is in a `par` is one part, whatever else stands in it. */
+/** Returns the parts in document order; everything in a `par` is one part. */
 function partsIn(element: XmlElement): CutPart[] {
   return element.children.flatMap((child) => {
-    if (child.name === 'par') return together(mediaIn(child).map(partOf));
+    if (child.name === 'par') return combine(mediaIn(child).map(partOf));
     return MEDIA.includes(child.name) ? [partOf(child)] : partsIn(child);
   });
 }
@@ -76,12 +75,12 @@ function mediaIn(element: XmlElement): XmlElement[] {
   return element.children.flatMap((child) => (MEDIA.includes(child.name) ? [child] : mediaIn(child)));
 }
 
-/** One part of all tracks. A track that is shorter than the others may say that its own ends earlier. */
-function together(clips: CutPart[]): CutPart[] {
+/** Combines the clips of all tracks to one part. A track that is shorter may end earlier. */
+function combine(clips: CutPart[]): CutPart[] {
   const [first, ...others] = clips;
   if (!first) return [];
   if (others.some(({ begin }) => begin !== first.begin)) {
-    throw new CuttingFault('it has a "par" in which not everything begins at the same time');
+    throw new CuttingFault('the media of a "par" do not all begin at the same time');
   }
   const ends = clips.map(({ end }) => end ?? Number.POSITIVE_INFINITY);
   return [partFrom(first.begin, Math.max(...ends))];
@@ -100,7 +99,7 @@ function partFrom(begin: number, end: number): CutPart {
   return end >= OPEN_FROM_MS ? { begin } : { begin, end };
 }
 
-/** Milliseconds of a SMIL clock value: `1.5s`, `1500ms`, `1:02.5`, `00:01:02.5`, `npt=3`. */
+/** Converts a SMIL clock value to milliseconds: `1.5s`, `1500ms`, `1:02.5`, `00:01:02.5`, `npt=3`. */
 function timeOf(value: string): number {
   const text = value.trim().replace(/^npt\s*=\s*/i, '');
   const counted = COUNTED.exec(text);
@@ -109,7 +108,7 @@ function timeOf(value: string): number {
     return toThousandth(Number(counted[1]) * UNITS[unit]);
   }
   const clock = CLOCK.exec(text);
-  if (!clock) throw new CuttingFault(`a part has the unknown time ${shown(value)}`);
+  if (!clock) throw new CuttingFault(`a part has the invalid time ${shown(value)}`);
   const [, hours = '0', minutes, rest] = clock;
   return toThousandth((Number(hours) * 3600 + Number(minutes) * 60 + Number(rest)) * 1000);
 }
@@ -126,16 +125,16 @@ function shown(value: string): string {
   return JSON.stringify(value.slice(0, 40));
 }
 
-/** Less than this is no picture, and nothing to be heard. */
+/** Shorter than one picture, and inaudible. */
 const SHORTEST_MS = 40;
 
-/** A part of a track that is kept, in milliseconds from the beginning of the track's file. */
+/** A kept part of a track, in milliseconds from the beginning of its file. */
 export interface KeptPart {
   begin: number;
   end: number;
 }
 
-/** What of the parts there is in a track of a duration in milliseconds; parts that touch are one. */
+/** Limits the parts to the duration of a track, in milliseconds, and joins parts that touch. */
 export function partsWithin(parts: readonly CutPart[], duration: number): KeptPart[] {
   const kept: KeptPart[] = [];
   for (const { begin, end = duration } of parts) {
@@ -148,22 +147,22 @@ export function partsWithin(parts: readonly CutPart[], duration: number): KeptPa
   return lengthOf(kept) < SHORTEST_MS ? [] : kept;
 }
 
-/** Whether parts are all of a track of a duration in milliseconds. */
+/** Returns true if the parts are the whole track, whose duration is in milliseconds. */
 export function keepsAll([first, ...more]: readonly KeptPart[], duration: number): boolean {
   return first !== undefined && more.length === 0 && first.begin === 0 && first.end >= duration;
 }
 
-/** How long parts last one after the other, in milliseconds. */
+/** Returns the total length in milliseconds. */
 export function lengthOf(parts: readonly KeptPart[]): number {
   return parts.reduce((sum, { begin, end }) => sum + end - begin, 0);
 }
 
-/** Where the last part ends: nothing behind that is read. */
+/** Returns the end of the last part, behind which nothing is read. */
 export function endOf(parts: readonly KeptPart[]): number {
   return parts.at(-1)?.end ?? 0;
 }
 
-/** A recording as far as it has to be read for its parts, with as many pictures as that makes of those it has. */
+/** Shortens a recording to what must be read for its parts, with a proportional number of frames. */
 export function readFor<Info extends { duration: number; video: VideoStream | undefined }>(
   info: Info,
   parts: readonly KeptPart[],
@@ -173,4 +172,25 @@ export function readFor<Info extends { duration: number; video: VideoStream | un
   const frames = video?.frameCount ?? null;
   const frameCount = frames && Math.ceil((frames * duration) / info.duration);
   return { ...info, duration, video: video && { ...video, frameCount } };
+}
+
+/** Returns the parts with the time at which each begins in the result, where they follow one another. */
+export function placesOf(parts: readonly KeptPart[]): (KeptPart & { from: number })[] {
+  let length = 0;
+  return parts.map((part) => {
+    const from = length;
+    length += part.end - part.begin;
+    return { ...part, from };
+  });
+}
+
+/** Returns the index of the first value above a limit, by binary search. */
+export function indexAbove(ascending: readonly number[], limit: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) > limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

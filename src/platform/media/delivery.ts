@@ -1,7 +1,7 @@
 import { ffmpegArguments, type Output, recordingInput } from './command.ts';
 import { PictureCut } from './cut-pictures.ts';
+import { endOf, type KeptPart, readFor } from './cutting.ts';
 import {
-  type Cut,
   type DeliveryPlan,
   deliveryRate,
   planDelivery,
@@ -9,34 +9,31 @@ import {
   threadsFor,
   type VideoQuality,
 } from './delivery-plan.ts';
-import { endOf, type KeptPart, readFor } from './cutting.ts';
-import { PacketProgress } from './packet-progress.ts';
-import { readPictureTimes } from './picture-times.ts';
+import { progressLines, readPictureTimes } from './packets.ts';
 import type { MediaInfo } from './probe.ts';
 import { MediaFailure } from './tools/failure.ts';
 import { watched } from './tools/output-watch.ts';
 import { type RunLimits, runTool } from './tools/process.ts';
 import type { MediaTools } from './tools/tools.ts';
 
-/** What is about the streams, and short recordings, which say little about the rate. */
+/** Room for container overhead and for short recordings, whose rate says little. */
 const SLACK_BYTES = 64 * 2 ** 20;
-/** Reading goes on for a second, for what is stored out of order. */
+/** Reads another second, for pictures stored out of order. */
 const READ_ON_MS = 1000;
 
 export interface DeliveryOptions extends RunLimits {
   quality: VideoQuality;
-  /** What of the recording is kept; without them, all of it. */
+  /** The kept parts; undefined for the whole recording. */
   parts?: readonly KeptPart[] | undefined;
-  /** How much is done, from 0 to 1. */
   onProgress: (fraction: number) => void;
 }
 
 /**
- * Writes a recording as a file that browsers play and can start before all of it has arrived. Streams that can be
- * taken over are; when that fails because they are not what they seem, they are encoded. What is cut is encoded always, in
- * one go from the source.
+ * Writes a file that browsers play and can start before all of it has arrived. Copies the streams that allow it. If
+ * that fails because they are not what they claim to be, encodes them. A cut is always encoded, in one pass from the
+ * source.
  *
- * @returns the plan that was carried out
+ * @returns the plan that was executed
  * @throws {MediaFailure}
  */
 export async function deliver(
@@ -45,31 +42,24 @@ export async function deliver(
   target: string,
   options: DeliveryOptions,
 ): Promise<DeliveryPlan> {
-  if (options.parts) return deliverParts(tools, info, options.parts, target, options);
-  const plan = planDelivery(info, options.quality);
+  const { parts, quality } = options;
+  if (parts) {
+    const cut = { parts, pictureFilters: await cutPictures(tools, info, parts, options) };
+    const plan = planDelivery(info, quality, true, cut);
+    await runPlan(tools, readFor(info, parts), plan, target, options);
+    return plan;
+  }
+  const plan = planDelivery(info, quality);
   try {
-    await carryOut(tools, info, plan, target, options);
+    await runPlan(tools, info, plan, target, options);
     return plan;
   } catch (error) {
     const copied = plan.video?.copy || plan.audio?.copy;
     if (!copied || !(error instanceof MediaFailure) || !error.permanent) throw error;
   }
-  const anew = planDelivery(info, options.quality, true);
-  await carryOut(tools, info, anew, target, options);
-  return anew;
-}
-
-async function deliverParts(
-  tools: MediaTools,
-  info: MediaInfo,
-  parts: readonly KeptPart[],
-  target: string,
-  options: DeliveryOptions,
-): Promise<DeliveryPlan> {
-  const cut: Cut = { parts, pictureFilters: await cutPictures(tools, info, parts, options) };
-  const plan = planDelivery(info, options.quality, true, cut);
-  await carryOut(tools, readFor(info, parts), plan, target, options);
-  return plan;
+  const encoded = planDelivery(info, quality, true);
+  await runPlan(tools, info, encoded, target, options);
+  return encoded;
 }
 
 async function cutPictures(
@@ -85,7 +75,7 @@ async function cutPictures(
   return pictures.filters();
 }
 
-async function carryOut(
+async function runPlan(
   tools: MediaTools,
   info: MediaInfo,
   plan: DeliveryPlan,
@@ -102,7 +92,7 @@ async function carryOut(
     ],
   };
   const packets = (info.video ?? info.audio)?.frameCount ?? null;
-  const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
+  const progress = progressLines({ duration: info.duration, packets }, options.onProgress);
   const paced = streams.slice(0, 1).map(pace);
   const decoder = info.video ? ['-threads', String(threadsFor(info.video))] : [];
   const input = recordingInput(info.recording, [...decoder, ...readingLimit(options.parts)]);
@@ -111,20 +101,19 @@ async function carryOut(
     runTool(tools.ffmpeg, args, {
       signal,
       timeLimitMs: options.timeLimitMs,
-      onOutput: (chunk) => progress.add(chunk.toString('latin1')),
+      onOutput: (chunk) => progress.add(chunk),
     }),
   );
   options.onProgress(1);
 }
 
-/** Nothing behind the last part is read. */
 function readingLimit(parts: readonly KeptPart[] | undefined): string[] {
   return parts ? ['-t', ((endOf(parts) + READ_ON_MS) / 1000).toFixed(3)] : [];
 }
 
 /**
- * Bytes that a result can have: twice what the encoders are told, for they do not hit it, and what there is already, which
- * may be taken over, and last longer than its header says.
+ * Returns the maximum size of a result in bytes: twice the rate of the encoders, which they may miss, plus the size of
+ * the source, which may be copied and last longer than its header says.
  */
 export function largestResult(
   { size, duration }: Pick<MediaInfo, 'size' | 'duration'>,
@@ -135,9 +124,9 @@ export function largestResult(
 }
 
 /**
- * A second output: one line on standard output for each packet read. It tells the progress, and it ends ffmpeg when
- * nobody reads the lines any more: a worker that was killed must not leave an encoder running for hours. What is
- * only taken over goes too fast for a line at a time.
+ * Returns a second output, which prints a line for each packet read. It reports progress, and it stops ffmpeg when
+ * nobody reads the lines: a killed worker must not leave an encoder running for hours. Copying is too fast for a flush
+ * after each line.
  */
 function pace({ index, copy }: StreamPlan): Output {
   const lines = ['-flush_packets', copy ? '0' : '1', '-f', 'framecrc'];

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PacketProgress } from './packet-progress.ts';
-import { PacketTimeline } from './packet-scan.ts';
-import { placesToLook } from './stills.ts';
-import { timelineLayout } from './timeline.ts';
-import { Lines } from './tools/lines.ts';
+import { Lines, PacketTimeline, progressLines } from './packets.ts';
+import { placesToLook, timelineLayout } from './stills.ts';
 import { Peaks } from './waveform.ts';
 
 describe('Lines', () => {
@@ -21,7 +18,7 @@ describe('Lines', () => {
   });
 });
 
-describe('PacketProgress', () => {
+describe('progressLines', () => {
   const packet = (ticks: number) => `0,  ${ticks},  ${ticks},  40, 1, 0x1\n`;
   const MS = '#tb 0: 1/1000\n';
   const HOURS = [0, 36_000_000, 36_000_040, 36_000_080].map(packet);
@@ -38,7 +35,7 @@ describe('PacketProgress', () => {
     ['is silent while neither is known', 0, null, [MS, packet(10)], []],
   ])('%s', (_, duration, packets, output, fractions) => {
     const seen: number[] = [];
-    const progress = new PacketProgress({ duration, packets }, (fraction) => seen.push(fraction));
+    const progress = progressLines({ duration, packets }, (fraction) => seen.push(fraction));
     for (const text of output) progress.add(text);
     expect(seen).toEqual(fractions);
   });
@@ -47,10 +44,10 @@ describe('PacketProgress', () => {
 describe('PacketTimeline', () => {
   it('measures from the first packet to the end of the last, over the given streams', () => {
     const timeline = new PacketTimeline([0, 1]);
-    timeline.add('stream_index=0|pts_time=1.400000|dts_time=1.320000|duration_time=0.040000\n');
-    timeline.add('stream_index=1|pts_time=1.378000|dts_time=1.378000|duration_time=0.021000\n');
-    timeline.add('stream_index=0|pts_time=3.360000|dts_time=3.320000|duration_time=0.040000\n');
-    timeline.add('stream_index=2|pts_time=99.000000|dts_time=99.000000|duration_time=1.000000\n');
+    timeline.lines.add('stream_index=0|pts_time=1.400000|dts_time=1.320000|duration_time=0.040000\n');
+    timeline.lines.add('stream_index=1|pts_time=1.378000|dts_time=1.378000|duration_time=0.021000\n');
+    timeline.lines.add('stream_index=0|pts_time=3.360000|dts_time=3.320000|duration_time=0.040000\n');
+    timeline.lines.add('stream_index=2|pts_time=99.000000|dts_time=99.000000|duration_time=1.000000\n');
     const { duration, packets } = timeline.end();
     expect(duration).toBe(2022);
     expect(Object.fromEntries(packets)).toEqual({ 0: 2, 1: 1 });
@@ -58,14 +55,15 @@ describe('PacketTimeline', () => {
 
   it('lets the last packet last as long as the others where none says how long', () => {
     const timeline = new PacketTimeline([0]);
-    for (let i = 0; i < 10; i++) timeline.add(`stream_index=0|pts_time=${i / 10}|dts_time=N/A|duration_time=N/A\n`);
+    for (let i = 0; i < 10; i++)
+      timeline.lines.add(`stream_index=0|pts_time=${i / 10}|dts_time=N/A|duration_time=N/A\n`);
     expect(timeline.end().duration).toBe(1000);
   });
 
   it('reads lines that arrive in pieces, the last one without an end', () => {
     const timeline = new PacketTimeline([0]);
     const output = 'stream_index=0|pts_time=0.5|duration_time=0.5\nstream_index=0|pts_time=N/A|dts_time=1.5';
-    for (const letter of output) timeline.add(letter);
+    for (const letter of output) timeline.lines.add(letter);
     expect(timeline.end()).toEqual({ duration: 2000, packets: new Map([[0, 2]]) });
     expect(new PacketTimeline([0]).end().duration).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { safeguards } from './command.ts';
 import { planDelivery } from './delivery-plan.ts';
-import { type Scan, scanPackets } from './packet-scan.ts';
+import { type Scan, scanPackets } from './packets.ts';
 import { type Recording, recognize } from './recording.ts';
 import {
   type AudioStream,
@@ -11,20 +11,19 @@ import {
   Report,
   type VideoStream,
 } from './streams.ts';
-import { ENCRYPTED, NOTHING_FOLLOWS } from './tools/failure.ts';
-import { MediaFailure } from './tools/failure.ts';
+import { ENCRYPTED, MediaFailure, NOTHING_FOLLOWS } from './tools/failure.ts';
 import { type RunLimits, runTool } from './tools/process.ts';
 import type { MediaTools } from './tools/tools.ts';
 
 const HEADER_TIME_LIMIT_MS = 60_000;
-/** What ffprobe says of a hundred streams with long titles. */
+/** Enough for a hundred streams with long titles. */
 const HEADER_BYTES = 4 * 2 ** 20;
 const SCAN_TIME_LIMIT_MS = 3_600_000;
 
-/** Formats whose header does not say how long the recording is; what ffprobe says of them is a guess. */
+/** Formats without a duration in the header, for which ffprobe only guesses it. */
 const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
 
-/** What a recording consists of. */
+/** The content of a recording. */
 export interface MediaInfo {
   recording: Recording;
   /** Milliseconds. */
@@ -34,20 +33,20 @@ export interface MediaInfo {
   hasAudio: boolean;
   hasVideo: boolean;
   streams: MediaStream[];
-  /** The streams a player would choose. */
+  /** The streams that a player would choose. */
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
-  /** Whether the file says where things are in it, so that seeking costs little. */
+  /** True if the file has an index, so that seeking is cheap. */
   indexed: boolean;
 }
 
-/** `timeLimitMs` is for each run of a tool; without it, generous ones apply. */
+/** `timeLimitMs` applies to each run of a tool, with a generous default. */
 export type ProbeOptions = Partial<RunLimits>;
 
 /**
- * Finds out what a file holds. A duration the header does not give exactly is measured by reading all packets.
+ * Reads the content of a file. Measures a duration that the header does not give exactly by reading all packets.
  *
- * @throws {MediaFailure} permanent when the file is no recording, damaged, incomplete or without sound and picture
+ * @throws {MediaFailure} permanent when the file is not a recording, damaged, incomplete or without sound and picture
  */
 export async function probe(tools: MediaTools, path: string, options: ProbeOptions = {}): Promise<MediaInfo> {
   const { signal, timeLimitMs } = options;
@@ -62,7 +61,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   if (isEncrypted(report)) throw new MediaFailure(ENCRYPTED, { permanent: true, log });
   const streams = mediaStreams(report);
   if (streams.length === 0) {
-    throw new MediaFailure('The file holds neither sound nor moving pictures.', { permanent: true, log });
+    throw new MediaFailure('The file has neither sound nor moving pictures.', { permanent: true, log });
   }
   const declared = Number(report.format?.duration ?? 0) * 1000;
   const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
@@ -87,10 +86,10 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
 }
 
 /**
- * Counts the frames of a recording that is to be encoded, by reading all of it: what its header says of them nobody has
- * to believe, and how long everything takes depends on it.
+ * Counts the frames of a recording that will be encoded, by reading all of it: the header may be wrong, and the time
+ * that everything takes depends on the number.
  *
- * @throws {MediaFailure} when it could not be read now; one that cannot be read to its end keeps what its header says
+ * @throws {MediaFailure} when it cannot be read now; if it can never be read to its end, the header's number stays
  */
 export async function countFrames(
   tools: MediaTools,
@@ -112,7 +111,7 @@ function reportOf(output: Buffer): Report {
   try {
     return Report.parse(JSON.parse(output.toString('utf8')));
   } catch (cause) {
-    throw new MediaFailure('The file is damaged: what it says of itself makes no sense.', {
+    throw new MediaFailure('The file is damaged: its header cannot be read.', {
       permanent: true,
       log: output.toString('utf8', 0, 4096),
       cause,
@@ -125,7 +124,10 @@ function summary(streams: MediaStream[]) {
   return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
 }
 
-/** Counts what was read, and corrects a declared frame rate that is far from it. One packet is one frame in what cameras and recorders write. */
+/**
+ * Sets the counted frames, and corrects a declared frame rate that is far off. Cameras and recorders write one frame
+ * per packet.
+ */
 function counted(stream: MediaStream, scan: Scan): MediaStream {
   const frameCount = scan.packets.get(stream.index) || null;
   if (stream.type === 'audio') return { ...stream, frameCount };

@@ -3,7 +3,7 @@ import { checkComplete } from './completeness/completeness.ts';
 import { detectMediaType, HEAD_BYTES } from './signature.ts';
 import { MediaFailure } from './tools/failure.ts';
 
-/** The one demuxer that may read files of a media type. */
+/** The demuxer for each media type. */
 const DEMUXERS: Readonly<Record<string, string>> = {
   'video/mp4': 'mov',
   'audio/mp4': 'mov',
@@ -33,29 +33,29 @@ const DEMUXERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The demuxer ffmpeg must be told to use, so that it never chooses one itself: among those it would try are
- * playlists and scripts that make it open other files and hosts.
+ * Returns the demuxer that ffmpeg must use. It never chooses one itself, because playlists and scripts could make it
+ * open other files and hosts.
  */
 export function demuxerFor(mediatype: string): string | undefined {
   return Object.hasOwn(DEMUXERS, mediatype) ? DEMUXERS[mediatype] : undefined;
 }
 
-/** A file whose bytes are those of a known media format. */
+/** A file in a known media format. */
 export interface Recording {
   path: string;
   /** Bytes. */
   size: number;
   mediatype: string;
-  /** The only demuxer the tools may use on it. */
+  /** The only demuxer that tools may use. */
   demuxer: string;
-  /** Sentences for people about what may be wrong with it; it is processed all the same. */
+  /** Sentences for people about possible damage; the recording is processed anyway. */
   warnings: string[];
 }
 
 /**
- * Decides by a file's own bytes how it is to be read.
+ * Identifies a recording by its bytes.
  *
- * @throws {MediaFailure} permanent when it is no recording or not all of one
+ * @throws {MediaFailure} permanent when it is not a recording or incomplete
  */
 export async function recognize(path: string): Promise<Recording> {
   const file = await open(path, 'r').catch((cause: unknown) => {
@@ -69,9 +69,8 @@ export async function recognize(path: string): Promise<Recording> {
     const mediatype = detectMediaType(head.subarray(0, bytesRead));
     const demuxer = demuxerFor(mediatype);
     if (!demuxer) {
-      throw new MediaFailure('The file is not a recording: its bytes match no known media format.', {
-        permanent: true,
-      });
+      const message = 'The file is not a recording: its bytes match no known media format.';
+      throw new MediaFailure(message, { permanent: true });
     }
     const warning = await checkComplete(file, size, demuxer);
     return { path, size, mediatype, demuxer, warnings: warning ? [warning] : [] };

@@ -1,12 +1,10 @@
 import { frameSequenceType } from './completeness/frame-sequence.ts';
 
-/** What bytes are that no recording starts with. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The media type of captions: spoken text as a player shows it. */
 export const CAPTIONS_TYPE = 'text/vtt';
 
-/** How many bytes `detectMediaType` looks at; fewer are fine. */
+/** The number of bytes that `detectMediaType` reads at most. */
 export const HEAD_BYTES = 65_536;
 
 const WEBVTT = /^\uFEFF?WEBVTT(?=[ \t\r\n]|$)/;
@@ -15,14 +13,14 @@ const ASF_HEADER = [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11, 0xa6, 0xd9];
 const MXF_PARTITION = [0x06, 0x0e, 0x2b, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0d, 0x01, 0x02, 0x01, 0x01];
 
 const QUICKTIME_FIRST_BOXES = ['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'];
-/** Pictures in the same container. */
+/** Brands of still pictures in the same container. */
 const IMAGE_BRANDS = /^(avi[fs]|hei[cmsx]|hev[cmsx]|mif[12]|msf1|crx |jp[2xm] )$/;
 
 /**
- * Decides the media type of a recording from its first bytes (up to `HEAD_BYTES`).
+ * Returns the media type of a recording from its first bytes (up to `HEAD_BYTES`).
  *
- * Playlists, scripts, descriptions and pictures have no type here: what is not known to hold sound or moving
- * pictures itself is `application/octet-stream`.
+ * Playlists, scripts, descriptions and pictures are `application/octet-stream`, like everything that is not known to
+ * hold sound or moving pictures itself.
  */
 export function detectMediaType(head: Uint8Array): string {
   return (
@@ -36,7 +34,7 @@ export function detectMediaType(head: Uint8Array): string {
   );
 }
 
-/** Decides the media type of a track, which may hold captions in place of sound and pictures. */
+/** Returns the media type of a track, which may also hold captions. */
 export function detectTrackType(head: Uint8Array): string {
   const start = new TextDecoder('utf-8', { ignoreBOM: true }).decode(head.subarray(0, 16));
   return WEBVTT.test(start) ? CAPTIONS_TYPE : detectMediaType(head);
@@ -90,7 +88,7 @@ function riffType(head: Uint8Array): string | undefined {
 
 function oggType(head: Uint8Array): string | undefined {
   if (ascii(head, 0, 4) !== 'OggS') return undefined;
-  // The first pages hold one header of each stream.
+  // The first pages hold one header for each stream.
   return ascii(head, 0, 4096).includes('\x80theora') ? 'video/ogg' : 'audio/ogg';
 }
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
-/** A stream of pictures. Sizes are those of the picture as it is shown, after rotation. */
+/** A video stream. Sizes are those of the picture as shown, after rotation. */
 export interface VideoStream {
   type: 'video';
-  /** Position in the file. */
   index: number;
   codec: string;
   profile: string | null;
@@ -12,19 +11,19 @@ export interface VideoStream {
   height: number;
   /** Width of a pixel divided by its height. */
   pixelAspect: number;
-  /** Degrees by which players turn the stored picture. */
+  /** Degrees by which players rotate the picture. */
   rotation: number;
   interlaced: boolean;
-  /** Frames per second on average. */
+  /** Average frames per second. */
   frameRate: number | null;
-  /** The lowest rate at which no frame is lost; differs from the average where frames come irregularly. */
+  /** The lowest rate that loses no frame. Differs from the average if frames come irregularly. */
   peakFrameRate: number | null;
   frameCount: number | null;
   /** Bits per second. */
   bitRate: number | null;
 }
 
-/** A stream of sound. */
+/** An audio stream. */
 export interface AudioStream {
   type: 'audio';
   index: number;
@@ -36,7 +35,7 @@ export interface AudioStream {
   bitDepth: number | null;
   frameCount: number | null;
   bitRate: number | null;
-  /** Whether the file asks players to choose this one. */
+  /** True if the file asks players to choose this stream. */
   preferred: boolean;
 }
 
@@ -70,14 +69,14 @@ const StreamReport = z.object({
 });
 type StreamReport = z.infer<typeof StreamReport>;
 
-/** What ffprobe prints with `-show_format -show_streams -print_format json`, as far as it is used. */
+/** The output of ffprobe with `-show_format -show_streams -print_format json`, as far as it is used. */
 export const Report = z.object({
   format: z.object({ duration: text, bit_rate: text }).optional(),
   streams: z.array(StreamReport).default([]),
 });
 export type Report = z.infer<typeof Report>;
 
-/** The streams a person hears or sees, in file order; cover pictures and data are left out. */
+/** Returns the audio and video streams in file order, without cover pictures and data. */
 export function mediaStreams(report: Report): MediaStream[] {
   return report.streams.flatMap((stream): MediaStream[] => {
     if (stream.codec_type === 'audio') return [audioStream(stream)];
@@ -86,7 +85,7 @@ export function mediaStreams(report: Report): MediaStream[] {
   });
 }
 
-/** The streams a player would choose. */
+/** Returns the streams that a player would choose. */
 export function playedStreams(streams: readonly MediaStream[]) {
   const videos = streams.filter((stream) => stream.type === 'video');
   const audible = streams.filter((stream) => stream.type === 'audio').filter(({ channels }) => channels > 0);
@@ -96,10 +95,10 @@ export function playedStreams(streams: readonly MediaStream[]) {
   };
 }
 
-/** How MP4 (common encryption, and what Apple had before) marks a stream that only the holder of a key can read. */
+/** Tags by which MP4 (common encryption, and Apple's older scheme) marks encrypted streams. */
 const PROTECTED: readonly string[] = ['encv', 'enca', 'drmi', 'drms', 'drmt'];
 
-/** Whether a stream of a file is under copy protection. */
+/** Returns true if a stream is copy-protected. */
 export function isEncrypted(report: Report): boolean {
   return report.streams.some((stream) => PROTECTED.includes(stream.codec_tag_string ?? ''));
 }
@@ -152,12 +151,12 @@ function rotationOf(stream: StreamReport): number {
   return Number.isFinite(degrees) ? Math.round(degrees) % 360 || 0 : 0;
 }
 
-/** Matroska keeps counts in tags, which mkvmerge marks with a language. */
+/** Matroska keeps counts in tags, to which mkvmerge adds a language. */
 function statistics(stream: StreamReport, name: string): string | undefined {
   return stream.tags?.[name] ?? stream.tags?.[`${name}-eng`];
 }
 
-/** "30000/1001" as a number; null for "0/0". */
+/** Parses a fraction such as "30000/1001"; null for "0/0". */
 function fraction(value: string | undefined): number | null {
   const [numerator, denominator = 1] = (value ?? '').split('/').map(Number);
   const result = (numerator ?? 0) / denominator;

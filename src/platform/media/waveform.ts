@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { ffmpegArguments, recordingInput } from './command.ts';
 import type { Size } from './command.ts';
+import { ffmpegArguments, recordingInput } from './command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream } from './streams.ts';
 import { type RunLimits, runTool } from './tools/process.ts';
@@ -9,16 +9,16 @@ import type { MediaTools } from './tools/tools.ts';
 const SIZE: Size = { width: 1920, height: 240 };
 const SAMPLING_RATE = 8000;
 const COLOUR = [0x3b, 0x6e, 0xa5, 0xff];
-/** Quiet recordings are drawn larger, but silence is not blown up to noise. */
+/** Quiet recordings are amplified, but silence is not amplified to noise. */
 const QUIETEST_PEAK = 0.05;
 
-export interface WaveformOptions extends RunLimits {
-  /** Scratch file for the uncompressed picture; left behind. */
+interface WaveformOptions extends RunLimits {
+  /** Path for the uncompressed picture, which is not removed. */
   scratch: string;
   onProgress: (fraction: number) => void;
 }
 
-/** Writes a PNG with a transparent ground that shows how loud a recording is over its whole length. */
+/** Writes a PNG with a transparent background that shows the loudness of a recording over time. */
 export async function writeWaveform(
   tools: MediaTools,
   info: MediaInfo,
@@ -26,7 +26,7 @@ export async function writeWaveform(
   target: string,
   options: WaveformOptions,
 ): Promise<void> {
-  // ffmpeg's own filter for this keeps every sample in memory: gigabytes for a long lecture.
+  // ffmpeg's own filter keeps every sample in memory: gigabytes for a long lecture.
   const peaks = new Peaks(SIZE.width, (info.duration / 1000) * SAMPLING_RATE);
   const samples = ['-map', `0:${audio.index}`, '-ac', '1', '-ar', String(SAMPLING_RATE), '-f', 's16le'];
   const decode = ffmpegArguments(recordingInput(info.recording), [{ target: 'pipe:1', options: samples }]);
@@ -45,25 +45,25 @@ export async function writeWaveform(
   await runTool(tools.ffmpeg, ffmpegArguments(input, [{ target, options: png }]), options);
 }
 
-/** The loudest sample of each part of a recording that comes in pieces. */
+/** Finds the loudest sample of each part of a recording that arrives in chunks. */
 export class Peaks {
   readonly #columns: Float64Array;
   readonly #samplesPerColumn: number;
   #samples = 0;
   #half: number | undefined;
 
-  /** @param samples how many are expected in all */
+  /** @param samples the expected number of samples */
   constructor(columns: number, samples: number) {
     this.#columns = new Float64Array(columns);
     this.#samplesPerColumn = Math.max(1, samples / columns);
   }
 
-  /** The fraction of the expected samples that have come. */
+  /** The fraction of the expected samples that has arrived. */
   get done(): number {
     return this.#samples / (this.#samplesPerColumn * this.#columns.length);
   }
 
-  /** @param chunk signed 16 bit samples, little endian, cut anywhere */
+  /** @param chunk signed 16-bit little-endian samples, split anywhere */
   add(chunk: Uint8Array): void {
     let at = 0;
     if (this.#half !== undefined && chunk.length > 0) {
@@ -75,7 +75,7 @@ export class Peaks {
     if (at < chunk.length) this.#half = chunk[at];
   }
 
-  /** From 0 to 1 each. */
+  /** The peaks, from 0 to 1. */
   columns(): Float64Array {
     return this.#columns;
   }
@@ -88,7 +88,7 @@ export class Peaks {
   }
 }
 
-/** Pixels of four bytes: a bar around the middle for each column. */
+/** Draws a centred bar for each column, with four bytes a pixel. */
 function draw(columns: Float64Array, height: number): Buffer {
   const width = columns.length;
   const pixels = Buffer.alloc(width * height * 4);

@@ -1,15 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 import { afterId3, audioFrameLength } from './frame-sequence.ts';
-import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail, SHORTER_THAN_SAID } from './truncation-finding.ts';
+import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail, SHORTER_THAN_DECLARED } from './truncation-finding.ts';
 
-/** Many of the largest frames. */
+/** Enough for many of the largest frames. */
 const TAIL_BYTES = 65_536;
-/** So many frames in a row are no accident. */
+/** This many frames in a row are no coincidence. */
 const FRAMES = 5;
-/** Blocks of 80 bytes in a frame of 25 and of 30 pictures a second. */
+/** Bytes of a frame at 25 and at 30 pictures a second. */
 const DV_FRAME = { pal: 144_000, ntsc: 120_000 };
 
-/** Sound without a container: frames that say how long they are. Tags may stand behind the last one. */
+/** Checks sound without a container: frames with their length. Tags may follow the last one. */
 export async function checkFrames(file: FileHandle, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, TAIL_BYTES);
   for (let start = 0; start < tail.length; start++) {
@@ -32,35 +32,35 @@ function followFrames(tail: Buffer, start: number): { frames: number; brokenOff:
   return { frames, brokenOff: false };
 }
 
-/** DV: frames of one size. */
+/** Checks DV: frames of one size. */
 export async function checkDv(file: FileHandle, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, 4);
   const frame = ((head[3] ?? 0) & 0x80) !== 0 ? DV_FRAME.pal : DV_FRAME.ntsc;
   return size % frame !== 0 ? BROKEN_OFF : undefined;
 }
 
-/** Behind a frame's header and what follows it in stereo, mono and lower rates, with or without a checksum. */
+/** Offsets of the Xing header, in stereo, mono and lower rates, with or without a checksum. */
 const XING_PLACES: readonly number[] = [36, 38, 21, 23, 13, 15];
 const VBRI_PLACE = 36;
 const HAS_BYTES = 2;
 const HAS_FRAMES = 1;
-/** What was counted may have been a tag that somebody removed. */
+/** Allows for a tag that was counted and later removed. */
 const TOLERANCE_BYTES = 4096;
 const TOLERANCE = 0.01;
 
-/** MP3: many encoders tell the number of bytes in a first frame without sound. */
+/** Checks MP3. Many encoders write the number of bytes into a first frame without sound. */
 export async function checkMp3(file: FileHandle, size: number): Promise<Finding | undefined> {
   const start = afterId3(await read(file, 0, 10));
-  const said = saidBytes(await read(file, start, 192));
-  const missing = said === undefined ? 0 : said - (size - start);
+  const declared = declaredBytes(await read(file, start, 192));
+  const missing = declared === undefined ? 0 : declared - (size - start);
   const end = await checkFrames(file, size);
   if (end) return missing > 0 ? CUT_SHORT : BROKEN_OFF;
-  // Whoever takes frames out may have left the count as it was.
-  return missing > Math.max(TOLERANCE_BYTES, (said ?? 0) * TOLERANCE) ? SHORTER_THAN_SAID : undefined;
+  // Editors that remove frames may leave the count unchanged.
+  return missing > Math.max(TOLERANCE_BYTES, (declared ?? 0) * TOLERANCE) ? SHORTER_THAN_DECLARED : undefined;
 }
 
-/** As encoders write it: Xing (also called Info) or Fraunhofer's. */
-function saidBytes(frame: Buffer): number | undefined {
+/** Reads the declared size from a header of Xing (also called Info) or Fraunhofer. */
+function declaredBytes(frame: Buffer): number | undefined {
   for (const at of XING_PLACES) {
     if (!['Xing', 'Info'].includes(frame.toString('latin1', at, at + 4))) continue;
     const flags = frame.length < at + 16 ? 0 : frame.readUInt32BE(at + 4);
@@ -71,17 +71,17 @@ function saidBytes(frame: Buffer): number | undefined {
   return fraunhofer && frame.length >= VBRI_PLACE + 14 ? frame.readUInt32BE(VBRI_PLACE + 10) : undefined;
 }
 
-/** Where frames are looked for, when the header says nothing of their size, and at most. */
+/** How much of the end is searched for frames: usually, and at most. */
 const FLAC_TAIL_BYTES = { usual: 65_536, most: 2 ** 20 };
-/** What looks like a frame's header may be sound; among so many, one is a header. */
+/** Sound may look like a frame header; among this many candidates, one is a header. */
 const CANDIDATES = 8;
 const HEADER_BYTES = 6;
 const ID3V1_BYTES = 128;
 const BLOCK_SIZES: Readonly<Record<number, number>> = { 1: 192, 2: 576, 3: 1152, 4: 2304, 5: 4608 };
 
 /**
- * FLAC (RFC 9639): the header counts the samples, each frame says which samples it holds and ends with a checksum. What
- * was written as it was recorded has no count.
+ * Checks FLAC (RFC 9639). The header counts the samples, and each frame has the number of its samples and a checksum.
+ * Live recordings have no count.
  */
 export async function checkFlac(file: FileHandle, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, 42);
@@ -97,17 +97,16 @@ export async function checkFlac(file: FileHandle, size: number): Promise<Finding
   const last = frames.sort((a, b) => b.end - a.end).find(({ end }) => samples === 0 || end <= samples);
   if (!last) return samples > 0 && tail.length === size ? CUT_SHORT : undefined;
   if (last.end < samples) return CUT_SHORT;
-  // Some programs write tags of their own behind the last frame.
+  // Some programs write tags behind the last frame.
   return remainders(tail.subarray(last.at)).includes(0, HEADER_BYTES) ? undefined : BROKEN_OFF;
 }
 
 interface Frame {
   at: number;
-  /** The number of the sample behind its last one. */
   end: number;
 }
 
-/** The last of them first. */
+/** Finds the last frames, last first. */
 function lastFrames(tail: Buffer, blockSize: number): Frame[] {
   const frames: Frame[] = [];
   for (let at = tail.length - HEADER_BYTES; at >= 0 && frames.length < CANDIDATES; at--) {
@@ -118,7 +117,7 @@ function lastFrames(tail: Buffer, blockSize: number): Frame[] {
   return frames;
 }
 
-/** Reads a header; undefined when its checksum says that it is none. */
+/** Reads a frame header; undefined if its checksum is wrong. */
 function frameAt(tail: Buffer, at: number, blockSize: number): Frame | undefined {
   const sizeCode = (tail[at + 2] ?? 0) >> 4;
   const rateCode = (tail[at + 2] ?? 0) & 15;
@@ -139,7 +138,7 @@ function frameAt(tail: Buffer, at: number, blockSize: number): Frame | undefined
   return { at, end: (variable ? number.value : number.value * blockSize) + samples };
 }
 
-/** The number of a frame or sample, written as UTF-8 writes characters, but up to 36 bits. */
+/** Reads the number of a frame or sample, encoded like UTF-8 but with up to 36 bits. */
 function codedNumber(bytes: Buffer, at: number): { value: number; end: number } | undefined {
   const first = bytes[at] ?? 0xff;
   const length = first < 0x80 ? 1 : Math.clz32(~(first << 24));
@@ -155,7 +154,7 @@ function withoutTag(tail: Buffer): Buffer {
   return tail.toString('latin1', at, at + 3) === 'TAG' ? tail.subarray(0, at) : tail;
 }
 
-/** CRC-8 as frame headers have it; 0 over one that ends with its own. */
+/** Computes the CRC-8 of a frame header; 0 if the header ends with its own. */
 function remainder(header: Uint8Array): number {
   let sum = 0;
   for (const byte of header) {
@@ -171,7 +170,7 @@ const CRC_16 = Uint16Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-/** CRC-16 as frames have it, after each byte; 0 where one ends. A file may ask for many megabytes of it. */
+/** Computes the CRC-16 after each byte; 0 at the end of a frame. The table keeps megabytes of it fast. */
 function remainders(frame: Uint8Array): Uint16Array {
   const sums = new Uint16Array(frame.length);
   let sum = 0;

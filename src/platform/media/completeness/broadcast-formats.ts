@@ -5,7 +5,7 @@ import {
   type Finding,
   read,
   readTail,
-  SHORTER_THAN_SAID,
+  SHORTER_THAN_DECLARED,
   UNFINISHED,
 } from './truncation-finding.ts';
 
@@ -13,12 +13,12 @@ const ASF_HEAD_BYTES = 2 ** 20;
 const ASF_FILE_PROPERTIES = Buffer.from('a1dcab8c47a9cf118ee400c00c205365', 'hex');
 const ASF_DATA = Buffer.from('3626b2758e66cf11a6d900aa0062ce6c', 'hex');
 const ASF_DATA_HEADER = 50;
-/** How packets begin, unlike an index. */
+/** The beginning of a packet, unlike that of an index. */
 const ASF_PACKET_START = Buffer.from([0x82, 0, 0]);
-/** Sizes are not valid in what was recorded as it was sent. */
+/** The flag of a live recording, whose sizes are not valid. */
 const ASF_BROADCAST = 1;
 
-/** Windows Media: the size of the file, that of its data, and packets of one size. */
+/** Checks Windows Media: the size of the file, the size of its data, and packets of one size. */
 export async function checkAsf(file: FileHandle, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, ASF_HEAD_BYTES);
   const properties = head.indexOf(ASF_FILE_PROPERTIES);
@@ -32,7 +32,7 @@ export async function checkAsf(file: FileHandle, size: number): Promise<Finding 
   if (broadcast)
     return smallest === largest ? checkLastAsfPacket(file, size, start + ASF_DATA_HEADER, smallest) : undefined;
   if (start + Number(data.readBigUInt64LE(16)) > size) return CUT_SHORT;
-  return fileSize > size ? SHORTER_THAN_SAID : undefined;
+  return fileSize > size ? SHORTER_THAN_DECLARED : undefined;
 }
 
 async function checkLastAsfPacket(
@@ -49,12 +49,12 @@ async function checkLastAsfPacket(
 
 const MXF_PACK_BYTES = 128;
 const MXF_RANDOM_INDEX = Buffer.from('060e2b34020501010d01020101110100', 'hex');
-/** Byte 14 of the key of a partition that will be written again when the recording is finished. */
+/** Byte 14 of the key of a partition that is rewritten when the recording is finished. */
 const MXF_OPEN: readonly number[] = [1, 3];
 
 /**
- * MXF (SMPTE 377): the header says where the footer begins, once the recording is finished. Streamed files have no such
- * place; they end with a list of their parts.
+ * Checks MXF (SMPTE 377). The header of a finished recording has the position of the footer. Streamed files have none;
+ * they end with a list of their parts.
  */
 export async function checkMxf(file: FileHandle, size: number): Promise<Finding | undefined> {
   const header = await readMxfPartition(file, 0);
@@ -68,9 +68,9 @@ export async function checkMxf(file: FileHandle, size: number): Promise<Finding 
 
 interface MxfPartition {
   status: number;
-  /** Where the last partition begins; 0 when that is not known. */
+  /** The position of the last partition; 0 when unknown. */
   footer: number;
-  /** Where its own metadata and index end. */
+  /** The end of its metadata and index. */
   end: number;
 }
 
@@ -94,36 +94,35 @@ async function endsWithMxfIndex(file: FileHandle, size: number): Promise<boolean
 }
 
 const FLV_HEAD_BYTES = 65_536;
-/** More than the largest frame. */
 const FLV_TAIL_BYTES = 8 * 2 ** 20;
 const FLV_TAG_HEADER = 11;
-/** Sound, pictures, data. */
+/** Sound, pictures and data. */
 const FLV_TAG_TYPES: readonly number[] = [8, 9, 18];
-/** The last picture of slides stands for a while, and the last frame's duration is counted or not. */
+/** The last picture of slides may last for long, and the last frame may or may not count. */
 const TOLERANCE_SECONDS = 2;
 const TOLERANCE = 0.02;
 
 /**
- * Flash video: tags with their lengths before and behind them; the first may tell the duration and the file's size.
- * Recorders of live streams write neither, or what their source said. So one sign is a doubt, and two are certain:
- * fewer bytes than said, an earlier end than said, and a last tag that is not whole.
+ * Checks Flash video: tags with their lengths on both sides. The first may declare the duration and the size of the
+ * file, but live recorders write neither, or the values of their source. So one sign is a doubt and two are certain:
+ * fewer bytes than declared, an earlier end than declared, and an incomplete last tag.
  */
 export async function checkFlv(file: FileHandle, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, FLV_HEAD_BYTES);
-  const said = { bytes: numberNamed(head, 'filesize'), seconds: numberNamed(head, 'duration') };
+  const declared = { bytes: numberNamed(head, 'filesize'), seconds: numberNamed(head, 'duration') };
   const tail = await readTail(file, size, FLV_TAIL_BYTES);
   const last = lastFlvTag(tail);
   const brokenOff = last?.end !== tail.length;
-  const fewer = said.bytes > size;
-  const tolerance = Math.max(TOLERANCE_SECONDS, said.seconds * TOLERANCE);
-  const earlier = last !== undefined && last.seconds + tolerance < said.seconds;
+  const fewer = declared.bytes > size;
+  const tolerance = Math.max(TOLERANCE_SECONDS, declared.seconds * TOLERANCE);
+  const earlier = last !== undefined && last.seconds + tolerance < declared.seconds;
   const signs = [brokenOff, fewer, earlier].filter(Boolean).length;
   if (signs >= 2) return CUT_SHORT;
-  if (fewer || earlier) return SHORTER_THAN_SAID;
+  if (fewer || earlier) return SHORTER_THAN_DECLARED;
   return brokenOff ? BROKEN_OFF : undefined;
 }
 
-/** A number of the first tag, by its name; 0 when it is not there. */
+/** Reads a number of the first tag by its name; 0 if it is missing. */
 function numberNamed(head: Buffer, name: string): number {
   // AMF: the length of the name, the name, 0 for a number, eight bytes.
   const pattern = Buffer.from([0, name.length, ...Buffer.from(name), 0]);
@@ -134,7 +133,7 @@ function numberNamed(head: Buffer, name: string): number {
   return Number.isFinite(number) ? number : 0;
 }
 
-/** The last tag that is whole: where it ends with its length, and its time. */
+/** Finds the last complete tag: its end, and its time. */
 function lastFlvTag(tail: Buffer): { end: number; seconds: number } | undefined {
   for (let end = tail.length; end >= FLV_TAG_HEADER + 4; end--) {
     const length = tail.readUInt32BE(end - 4);

@@ -7,7 +7,7 @@ import { checkComplete } from './completeness.ts';
 const folder = await folderForThisFile();
 const WHOLE = /^whole$/;
 const CUT = /^cut: .*ends before/;
-const LESS = /^doubt: .*less in it than it says/;
+const LESS = /^doubt: .*holds less than its header declares/;
 
 /** What is found: "whole", a doubt, or for certain that it was cut. */
 async function found(demuxer: string, bytes: Uint8Array): Promise<string> {

@@ -1,14 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { MediaFailure } from '../tools/failure.ts';
-import { checkDv, checkFrames, checkMp3 } from './audio-formats.ts';
+import { checkDv, checkFlac, checkFrames, checkMp3 } from './audio-formats.ts';
 import { checkAsf, checkFlv, checkMxf } from './broadcast-formats.ts';
-import { checkAiff, checkCaf, checkIso, checkRiff } from './container-formats.ts';
-import { checkFlac } from './audio-formats.ts';
-import { checkMatroska } from './container-formats.ts';
+import { checkAiff, checkCaf, checkIso, checkMatroska, checkRiff } from './container-formats.ts';
 import { checkOgg, checkProgramStream, checkTransportStream } from './packet-streams.ts';
 import type { Check } from './truncation-finding.ts';
 
-/** The check of each demuxer's format. AMR has none: nothing marks its end. */
+/** The check for each demuxer. AMR has none, because nothing marks its end. */
 const CHECKS: Readonly<Record<string, Check>> = {
   mov: checkIso,
   matroska: checkMatroska,
@@ -31,12 +29,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Compares what a file says of its own length with what is there. The tools accept a file that was cut short and
- * process what they find.
+ * Compares the length that a file declares with its content. Tools accept a truncated file and process what they find.
  *
  * @param size of the file in bytes
- * @returns a sentence for people when the file may be incomplete but does not say so for sure
- * @throws {MediaFailure} permanent when it is incomplete
+ * @returns a sentence for people when the file may be incomplete
+ * @throws {MediaFailure} permanent when the file is certainly incomplete
  */
 export async function checkComplete(file: FileHandle, size: number, demuxer: string): Promise<string | undefined> {
   const finding = await CHECKS[demuxer]?.(file, size);

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
-import { CUT_SHORT, type Finding, NO_INDEX, read, BROKEN_OFF, readTail } from './truncation-finding.ts';
+import { BROKEN_OFF, CUT_SHORT, type Finding, NO_INDEX, read, readTail } from './truncation-finding.ts';
 
 const MAX_BOXES = 2_000_000;
 
-/** MP4 and QuickTime: boxes with lengths, one of them the index. */
+/** Checks MP4 and QuickTime: boxes with lengths, one of which is the index. */
 export async function checkIso(file: FileHandle, size: number): Promise<Finding | undefined> {
   let at = 0;
   let index = false;
@@ -12,7 +12,7 @@ export async function checkIso(file: FileHandle, size: number): Promise<Finding 
     const type = header.toString('latin1', 4, 8);
     const short = header.readUInt32BE(0);
     const length = short === 0 ? size - at : short === 1 ? longBoxLength(header) : short;
-    // Padding or rubbish behind the last box does no harm.
+    // Padding or garbage behind the last box does no harm.
     if (length < 8) break;
     if (type === 'moov') index = true;
     if (at + length > size && (type === 'moov' || type === 'moof' || type === 'mdat')) return CUT_SHORT;
@@ -25,13 +25,13 @@ function longBoxLength(header: Buffer): number {
   return header.length < 16 ? 0 : Number(header.readBigUInt64BE(8));
 }
 
-/** Sizes from here on are what recorders write while they do not know the size yet. */
+/** Recorders write sizes from here on while the size is unknown. */
 const PLACEHOLDER = 0x7fff_0000;
-/** A gigabyte each is usual. */
+/** Usually, a segment has a gigabyte. */
 const MAX_SEGMENTS = 10_000;
 const MAX_CHUNKS = 1000;
 
-/** WAV and AVI: a chunk with a length holds all of it, or (AVI over a gigabyte) several do one after the other. */
+/** Checks WAV and AVI: one chunk with a length holds everything, or (AVI over a gigabyte) several in a row. */
 export async function checkRiff(file: FileHandle, size: number): Promise<Finding | undefined> {
   let at = 0;
   for (let segments = 0; segments < MAX_SEGMENTS; segments++) {
@@ -40,14 +40,14 @@ export async function checkRiff(file: FileHandle, size: number): Promise<Finding
     if (head.length < 8 || (form !== 'RIFF' && form !== 'RF64')) return undefined;
     const length = form === 'RF64' ? rf64Length(head) : head.readUInt32LE(4);
     if (form === 'RIFF' && length >= PLACEHOLDER) return undefined;
-    // Sizes are even, but not every recorder writes the byte that fills up.
+    // Sizes are even, but not every recorder writes the padding byte.
     if (at + length + 8 > size + 1) return CUT_SHORT;
     at += length + 8 + (length % 2);
   }
   return undefined;
 }
 
-/** The first chunk of a file over 4 GB has its length; 0 when it is not there. */
+/** Reads the length from the first chunk of a file over 4 GB; 0 if it is missing. */
 function rf64Length(head: Buffer): number {
   return head.length >= 28 && head.toString('latin1', 12, 16) === 'ds64' ? Number(head.readBigUInt64LE(20)) : 0;
 }
@@ -59,7 +59,7 @@ export async function checkAiff(file: FileHandle, size: number): Promise<Finding
   return length < PLACEHOLDER && length + 8 > size + 1 ? CUT_SHORT : undefined;
 }
 
-/** Core Audio: chunks with lengths of eight bytes; that of the sound is -1 while it is not known. */
+/** Checks Core Audio: chunks with lengths of eight bytes; that of the sound is -1 while it is unknown. */
 export async function checkCaf(file: FileHandle, size: number): Promise<Finding | undefined> {
   let at = 8;
   for (let chunks = 0; chunks < MAX_CHUNKS && size - at >= 12; chunks++) {
@@ -74,16 +74,16 @@ export async function checkCaf(file: FileHandle, size: number): Promise<Finding 
 
 const SEGMENT_ID = 0x18538067;
 const CLUSTER_ID = Buffer.from([0x1f, 0x43, 0xb6, 0x75]);
-/** What stands in a cluster, and what may follow one: a block, a group, times, padding; index, tags, a cluster. */
+/** The contents of a cluster (block, group, times, padding), and what may follow one (index, tags, cluster). */
 const IN_CLUSTERS: readonly number[] = [0xa3, 0xa0, 0xe7, 0xa7, 0xab, 0xec, 0xbf];
 const BEHIND_CLUSTERS: readonly number[] = [0x1c53bb6b, 0x1254c367, 0x1f43b675];
 const HEAD_BYTES = 4096;
-/** Browsers begin a cluster at least every few seconds. */
+/** Browsers start a cluster every few seconds. */
 const TAIL_BYTES = 8 * 2 ** 20;
 
 /**
- * Matroska and WebM: a segment that has a length, or none where it was written as it was recorded. Then blocks and,
- * but for those of browsers, clusters have lengths, and the last ones must be whole.
+ * Checks Matroska and WebM: a segment with a length, or without one in live recordings. There, blocks and (except from
+ * browsers) clusters have lengths, and the last ones must be complete.
  */
 export async function checkMatroska(file: FileHandle, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, HEAD_BYTES);
@@ -103,7 +103,7 @@ function checkLastCluster(tail: Buffer): Finding | undefined {
     const id = idAt(tail, at);
     if (!IN_CLUSTERS.includes(id.value) && !BEHIND_CLUSTERS.includes(id.value)) return undefined;
     const length = vint(tail, id.end);
-    // Only a cluster may be of unknown length; its content follows.
+    // Only a cluster may have an unknown length; its content follows.
     if (!length) {
       if (id.value !== BEHIND_CLUSTERS[2]) return undefined;
       at = id.end + vintLength(tail, id.end);
@@ -124,7 +124,7 @@ function vintLength(bytes: Buffer, at: number): number {
   return Math.clz32(bytes[at] ?? 0) - 23;
 }
 
-/** A number of variable length; undefined when it says "unknown", as live recordings do. */
+/** Reads a number of variable length; undefined for "unknown", as in live recordings. */
 function vint(bytes: Buffer, at: number): { value: number; end: number } | undefined {
   const first = bytes[at] ?? 0;
   const length = vintLength(bytes, at);

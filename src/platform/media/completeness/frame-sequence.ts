@@ -1,4 +1,4 @@
-/** Formats without a header: what gives them away is that one frame follows another. */
+/** Detects formats without a header, in which one frame follows another. */
 
 export const TS_SYNC = 0x47;
 const TS_PACKET_SIZES = [188, 192, 204];
@@ -21,12 +21,12 @@ const MP3_BITRATES = {
 const MP3_SAMPLE_RATES = [44_100, 48_000, 32_000];
 const AC3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];
 
-/** The media type of headerless formats (MPEG-TS, DV, MP3, ADTS, AC-3), or undefined. */
+/** Returns the media type of headerless formats (MPEG-TS, DV, MP3, ADTS, AC-3). */
 export function frameSequenceType(head: Uint8Array): string | undefined {
   if (findTransportPackets(head)) return 'video/mp2t';
   if (isDv(head)) return 'video/x-dv';
   const start = afterId3(head);
-  // A tag longer than the head is a picture on the front of an MP3.
+  // A tag longer than the head is the cover picture of an MP3.
   if (start >= head.length) return start > 0 && head.length > 0 ? 'audio/mpeg' : undefined;
   if (follows(head, start, adtsFrameLength)) return 'audio/aac';
   if (follows(head, start, mpegAudioFrameLength)) return 'audio/mpeg';
@@ -35,9 +35,9 @@ export function frameSequenceType(head: Uint8Array): string | undefined {
   return start > 0 ? 'audio/mpeg' : undefined;
 }
 
-/** Where the first packet of a transport stream begins, and from one to the next; undefined where there are none. */
+/** Finds the first packet of a transport stream and the distance to the next. */
 export function findTransportPackets(head: Uint8Array): { offset: number; size: number } | undefined {
-  // Text that repeats itself can hold the sync byte at equal distances.
+  // Repetitive text can hold the sync byte at equal distances.
   if (isText(head.subarray(0, TS_PACKETS * 188))) return undefined;
   for (const size of TS_PACKET_SIZES) {
     for (let offset = 0; offset < size; offset++) {
@@ -49,7 +49,7 @@ export function findTransportPackets(head: Uint8Array): { offset: number; size: 
   return undefined;
 }
 
-/** The sync byte, no transmission error, and something behind the header. */
+/** Requires the sync byte, no transmission error, and a payload or adaptation field. */
 function isTransportPacket(head: Uint8Array, at: number): boolean {
   return head[at] === TS_SYNC && ((head[at + 1] ?? 0x80) & 0x80) === 0 && ((head[at + 3] ?? 0) & 0x30) !== 0;
 }
@@ -59,19 +59,19 @@ function isText(bytes: Uint8Array): boolean {
 }
 
 function isDv(head: Uint8Array): boolean {
-  // A header block, then two blocks of subcode, which are numbered.
+  // A header block, then two numbered blocks of subcode.
   const block = (at: number, kind: number, number: number) => head[at] === kind && head[at + 2] === number;
   return block(0, 0x1f, 0) && head[1] === 0x07 && block(80, 0x3f, 0) && block(160, 0x3f, 1);
 }
 
-/** Where the sound starts: behind an ID3 tag, which MP3 files have and others may. */
+/** Returns the start of the sound: behind an ID3 tag, which MP3 and some other files have. */
 export function afterId3(head: Uint8Array): number {
   if (head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33 || (head[3] ?? 255) > 4) return 0;
   const size = [6, 7, 8, 9].reduce((sum, i) => sum * 128 + ((head[i] ?? 0) & 0x7f), 0);
   return 10 + size;
 }
 
-/** Whether frames of the lengths their headers say follow each other, to the end of the head at least. */
+/** Returns true if frames with the lengths in their headers follow one another, at least to the end of the head. */
 function follows(head: Uint8Array, start: number, lengthOf: (head: Uint8Array, at: number) => number): boolean {
   let at = start;
   for (let frames = 0; frames < FRAMES; frames++) {
@@ -83,7 +83,7 @@ function follows(head: Uint8Array, start: number, lengthOf: (head: Uint8Array, a
   return true;
 }
 
-/** The length of the frame of MP3, ADTS or AC-3 that begins at a place, as its header says; 0 where none does. */
+/** Returns the length of the MP3, ADTS or AC-3 frame at a position; 0 if none begins there. */
 export function audioFrameLength(bytes: Uint8Array, at: number): number {
   return mpegAudioFrameLength(bytes, at) || adtsFrameLength(bytes, at) || ac3Length(bytes, at);
 }

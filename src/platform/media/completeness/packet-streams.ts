@@ -4,13 +4,13 @@ import { BROKEN_OFF, type Finding, readTail } from './truncation-finding.ts';
 
 const TS_TAIL_BYTES = 65_536;
 const TS_PACKET = 188;
-/** Cameras and discs put a time before each packet. */
+/** Cameras and discs put a time in front of each packet. */
 const M2TS_PACKET = 192;
 const TIME_BYTES = 4;
 
 /**
- * MPEG transport stream: packets of one size, which nobody counts. A frame that is not whole says nothing: recordings of
- * a broadcast begin and end anywhere.
+ * Checks MPEG transport streams: packets of one size, without a count. An incomplete frame means nothing, because
+ * recordings of a broadcast begin and end anywhere.
  */
 export async function checkTransportStream(file: FileHandle, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, TS_TAIL_BYTES);
@@ -28,7 +28,7 @@ const PS_START = Buffer.from([0, 0, 1]);
 const PROGRAM_END = 0xb9;
 const PACK_CODE = 0xba;
 
-/** MPEG program stream: packs of packets with lengths. Many recorders leave out the code for the end. */
+/** Checks MPEG program streams: packs of packets with lengths. Many recorders leave out the end code. */
 export async function checkProgramStream(file: FileHandle, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, PS_TAIL_BYTES);
   let at = tail.lastIndexOf(PS_PACK);
@@ -44,13 +44,13 @@ export async function checkProgramStream(file: FileHandle, size: number): Promis
   return undefined;
 }
 
-/** Whether it begins, as far as it goes, with a start code of the system. */
+/** Returns true if the bytes begin with a start code of the system, or a part of one. */
 function startsPsPacket(bytes: Buffer): boolean {
   if (!PS_START.subarray(0, bytes.length).equals(bytes.subarray(0, 3))) return false;
   return bytes.length < 4 || (bytes[3] ?? 0) >= PROGRAM_END;
 }
 
-/** Undefined when the header is not whole. */
+/** Returns the length of a packet; undefined if the header is incomplete. */
 function psPacketLength(bytes: Buffer): number | undefined {
   if (bytes[3] !== PACK_CODE) return bytes.length < 6 ? undefined : 6 + bytes.readUInt16BE(4);
   if (bytes.length < 12) return undefined;
@@ -60,13 +60,12 @@ function psPacketLength(bytes: Buffer): number | undefined {
 }
 
 const OGG_HEADER = 27;
-/** A header, 255 lengths and as many bytes as these can say. */
+/** A header, 255 lengths, and the bytes that these can declare. */
 const LARGEST_OGG_PAGE = OGG_HEADER + 255 + 255 * 255;
 const OGG_CAPTURE = Buffer.from('OggS\0', 'latin1');
 
 /**
- * Ogg: pages with lengths. The mark of the last one says nothing when it is missing: what was recorded from a stream
- * never has it.
+ * Checks Ogg: pages with lengths. A missing mark of the last page means nothing, because live recordings never have it.
  */
 export async function checkOgg(file: FileHandle, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, LARGEST_OGG_PAGE + OGG_HEADER);

@@ -57,8 +57,8 @@ describe('failureFromLog', () => {
 
   const exit255 = { code: 255, killedBy: null };
   const again = { permanent: false, attempts: undefined };
-  const crash = { message: expect.stringContaining('crash'), log: 'ffprobe was ended by SIGSEGV' };
-  const memory = expect.stringContaining('memory of the machine runs out');
+  const crash = { message: expect.stringContaining('crash'), log: 'ffprobe was stopped by SIGSEGV' };
+  const memory = expect.stringContaining('the machine runs out of memory');
   it.each([
     ['twice after a crash', '', killed('SIGSEGV'), { permanent: false, attempts: 2, ...crash }],
     ['again after a kill', '', killed('SIGKILL'), { ...again, stopped: false, message: memory }],

@@ -3,35 +3,33 @@ import { dirname, join } from 'node:path';
 import { MediaFailure } from './failure.ts';
 
 const WATCH: Watch = {
-  lookMs: 1000,
+  intervalMs: 1000,
   reserve: (bytes) => Math.min(2 ** 30, bytes * 0.05),
 };
 
-/** How outputs are watched. */
+/** The limits that apply to all outputs. */
 export interface Watch {
-  /** Between two looks. */
-  lookMs: number;
-  /** What a disk of so many bytes keeps free for everybody else. */
+  intervalMs: number;
+  /** The number of bytes to keep free on a disk of a given size. */
   reserve: (bytes: number) => number;
 }
 
-/** A file that is going to be written, or a folder with all that is in it. */
-export interface WatchedOutput {
+/** The file or folder that is being written. */
+export interface OutputLimit {
   path: string;
-  /** More than this is no result of what was asked for. */
   maxBytes: number;
-  /** What to say then, if something else than of the result of an encoder. */
+  /** The error message for a larger output. */
   tooLarge?: string;
 }
 
 /**
- * Runs what writes a file, and aborts it when that becomes larger than it may be or fills the disk.
+ * Runs a function that writes a file or folder. Aborts it when the output grows too large or fills the disk.
  *
- * @param run must end when its signal aborts
- * @throws {MediaFailure} permanent for a file that is too large, a fault of ours for a full disk
+ * @param run must stop when its signal aborts
+ * @throws {MediaFailure} permanent for an output that is too large; a failure of the service for a full disk
  */
 export async function watched(
-  output: WatchedOutput,
+  output: OutputLimit,
   signal: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<unknown>,
   watch = WATCH,
@@ -39,18 +37,18 @@ export async function watched(
   let fault = await findFault(output, watch);
   if (fault) throw fault;
   const controller = new AbortController();
-  let looking = false;
+  let checking = false;
   const timer = setInterval(async () => {
-    if (looking) return;
-    looking = true;
+    if (checking) return;
+    checking = true;
     fault ??= await findFault(output, watch);
-    looking = false;
+    checking = false;
     if (fault) controller.abort(fault);
-  }, watch.lookMs);
+  }, watch.intervalMs);
   try {
     await run(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
   } catch (error) {
-    // A tool that is out of room may end before the next look.
+    // A tool may fail for lack of space before the next check.
     throw fault ?? (await findFault(output, watch)) ?? error;
   } finally {
     clearInterval(timer);
@@ -58,20 +56,20 @@ export async function watched(
 }
 
 async function findFault(
-  { path, maxBytes, tooLarge }: WatchedOutput,
+  { path, maxBytes, tooLarge }: OutputLimit,
   { reserve }: Watch,
 ): Promise<MediaFailure | undefined> {
   if ((await sizeOf(path)) > maxBytes) {
-    const message = tooLarge ?? 'The result becomes larger than a recording of its length can be.';
+    const message = tooLarge ?? 'The result is larger than a recording of its duration can be.';
     return new MediaFailure(message, { permanent: true });
   }
-  // Not every file system knows; then its own error has to do.
+  // Some file systems cannot tell; then their own error has to do.
   const disk = await statfs(dirname(path)).catch(() => undefined);
   if (!disk || disk.bavail * disk.bsize >= reserve(disk.blocks * disk.bsize)) return undefined;
   return new MediaFailure('The disk of the worker is full.', { permanent: false, ours: true });
 }
 
-/** @returns how many bytes a file has, or all files of a folder; none for what is not there (any more) */
+/** Returns the size of a file, or of all files in a folder; 0 if it does not exist. */
 export async function sizeOf(path: string): Promise<number> {
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isDirectory()) return found?.size ?? 0;

@@ -163,8 +163,8 @@ it('a log has the names of files without their folders', () => {
 });
 
 describe('watched output', () => {
-  const noRoom = { lookMs: 20, reserve: (bytes: number) => bytes + 1 };
-  const anyRoom = { lookMs: 20, reserve: () => 0 };
+  const noRoom = { intervalMs: 20, reserve: (bytes: number) => bytes + 1 };
+  const anyRoom = { intervalMs: 20, reserve: () => 0 };
   const untilAborted = (until: AbortSignal) =>
     new Promise((_, reject) => {
       until.addEventListener('abort', () => reject(new Error('aborted')));
@@ -198,7 +198,7 @@ describe('watched output', () => {
     let looks = 0;
     const reserve = (bytes: number) => (looks++ === 0 ? 0 : bytes + 1);
     const output = { path: join(folder, 'copy'), maxBytes: 2 ** 40 };
-    const full = watched(output, undefined, untilAborted, { lookMs: 20, reserve });
+    const full = watched(output, undefined, untilAborted, { intervalMs: 20, reserve });
     await expect(full).rejects.toThrow('disk');
   });
 

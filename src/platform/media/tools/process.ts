@@ -3,64 +3,57 @@ import { constants } from 'node:os';
 import { basename, isAbsolute } from 'node:path';
 import { runAfter } from '../../process/timeout.ts';
 import { traced } from '../../telemetry/tracing.ts';
-import { type Ending, failureFromLog, notStarted } from './failure.ts';
+import { type ExitStatus, failureFromLog, MediaFailure, notStarted } from './failure.ts';
 
-export type { Ending };
-
-import { MediaFailure } from './failure.ts';
-
-/** Signals by which a program is ended, by itself or by others. */
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGKILL', 'SIGTERM', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] as const;
 
 const LOG_BYTES = 4096;
 const OUTPUT_BYTES = 64 * 2 ** 20;
 
 /**
- * All a tool gets to see of the environment. Statically linked builds of ffmpeg crash when they load the character
- * set converters of a newer C library (every MPEG-TS makes them try), so they are told of a place without any.
+ * The whole environment of a tool. Statically linked builds of ffmpeg crash when they load the character set converters
+ * of a newer C library (for every MPEG-TS), so GCONV_PATH names a folder without any.
  */
 const ENVIRONMENT = { LC_ALL: 'C', GCONV_PATH: '/nonexistent' };
 
-/** Signals whole groups of processes, where it may be run. */
+/** Sends signals to process groups, where it may be run. */
 export const KILL = '/usr/bin/kill';
 
 /** Limits of one run of a tool. */
 export interface RunLimits {
-  /** Kills the tool; the run then rejects with the signal's reason. */
+  /** Stops the tool; the run then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   timeLimitMs: number;
 }
 
 export interface RunOptions extends RunLimits {
-  /** Receives standard output as it comes; without it the output is collected. */
+  /** Receives standard output; without it, the output is collected. */
   onOutput?: (chunk: Buffer) => void;
-  /** How much of the output is collected at most; more fails for good. */
+  /** A larger output is a permanent failure. */
   maxOutputBytes?: number;
-  /** Where it runs; here unless given. */
   cwd?: string;
-  /** All that it gets to see of the environment; what media tools need unless given. */
+  /** The whole environment; by default, that of media tools. */
   env?: Readonly<Record<string, string>>;
-  /** Why it failed, by its log and its end; as media tools fail unless given. */
-  explain?: (log: string, ending: Ending) => Error;
-  /** Runs what is no media tool: see `runProgram`. */
+  /** Explains a failure; by default, as one of a media tool. */
+  explain?: (log: string, ending: ExitStatus) => Error;
+  /** Runs a program that is not a media tool; see `runProgram`. */
   foreign?: boolean;
 }
 
-/** What a program may take to end by itself when it is asked to, and what it said last to be read once it has. */
+/** Time for a program to stop when asked to, and then for its last output to be read. */
 const GRACE_MS = 700;
 
-/** How a run that succeeded ended. */
+/** The result of a successful run. */
 export interface Finished {
-  /** Standard output, unless `onOutput` took it. */
   output: Buffer;
-  /** The last 4 KiB of standard error (of a foreign program of standard output as well), without paths. */
+  /** The last 4 KiB of standard error (of a foreign program, also of standard output), without paths. */
   log: string;
 }
 
 /**
- * Runs a media tool to its end. Settles only when the process is gone, whatever ended it.
+ * Runs a media tool. Settles only after the process has exited.
  *
- * @throws {MediaFailure} permanent when the tool itself refused the file
+ * @throws {MediaFailure} permanent when the tool rejects the file
  */
 export function runTool(path: string, args: readonly string[], options: RunOptions): Promise<Finished> {
   return traced(basename(path), {}, () => run(path, args, options));
@@ -75,16 +68,11 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
       reject(signal.reason);
       return;
     }
-    // In a process group of its own: the keyboard's Ctrl-C is for this process, which then decides.
-    const child = spawn(path, args, {
-      cwd,
-      env,
-      stdio: [foreign ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      detached: true,
-      windowsHide: true,
-    });
-    // Without file handles there are no pipes, and nothing that would be closed.
-    const { stdin, stdout, stderr } = child;
+    // In a separate process group, so that Ctrl-C reaches only this process, which then decides.
+    const stdin = foreign ? 'ignore' : 'pipe';
+    const child = spawn(path, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached: true });
+    // Without free file handles, there are no pipes and no `close` event.
+    const { stdout, stderr } = child;
     if (!stdout || !stderr) {
       child.on('error', (error) => reject(notStarted(basename(path), { cause: error })));
       return;
@@ -92,63 +80,63 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
     const chunks: Buffer[] = [];
     let collected = 0;
     let tail = Buffer.alloc(0);
-    let ended: { reason: unknown } | undefined;
+    let stopped: { reason: unknown } | undefined;
     let exited = false;
     let grace: NodeJS.Timeout | undefined;
-    // What it has left running and was not killed along may hold the pipes open for ever.
-    const letGo = () => {
+    // A process left running that escaped the kill may hold the pipes open forever.
+    const releasePipes = () => {
       for (const stream of [stdout, stderr]) stream.destroy();
     };
-    const end = (reason: unknown) => {
-      if (ended) return;
-      ended = { reason };
-      if (exited) letGo();
+    const stop = (reason: unknown) => {
+      if (stopped) return;
+      stopped = { reason };
+      if (exited) releasePipes();
       if (!foreign) return kill(child, 'SIGKILL');
       kill(child, 'SIGTERM');
       grace = setTimeout(() => kill(child, 'SIGKILL'), GRACE_MS);
     };
-    const onAbort = () => end(signal?.reason);
-    const stopClock = runAfter(timeLimitMs, () => end(tookTooLong(path, timeLimitMs)));
+    const onAbort = () => stop(signal?.reason);
+    const stopClock = runAfter(timeLimitMs, () => stop(tookTooLong(path, timeLimitMs)));
     signal?.addEventListener('abort', onAbort, { once: true });
 
-    const say = (chunk: Buffer) => {
+    const keepTail = (chunk: Buffer) => {
       tail = Buffer.concat([tail, chunk]).subarray(-LOG_BYTES);
     };
     stdout.on('data', (chunk: Buffer) => {
-      if (foreign) return say(chunk);
+      if (foreign) return keepTail(chunk);
       if (onOutput) return onOutput(chunk);
       collected += chunk.length;
-      if (collected > maxOutputBytes) end(tooMuchOutput());
+      if (collected > maxOutputBytes) stop(tooMuchOutput());
       else chunks.push(chunk);
     });
-    stderr.on('data', say);
-    // It may end without having read anything.
-    stdin?.on('error', () => undefined);
-    child.on('error', (error) => end(notStarted(basename(path), { cause: error })));
+    stderr.on('data', keepTail);
+    // It may exit without reading anything.
+    child.stdin?.on('error', () => undefined);
+    child.on('error', (error) => stop(notStarted(basename(path), { cause: error })));
     child.on('exit', () => {
       exited = true;
-      if (ended) letGo();
+      if (stopped) releasePipes();
       if (!foreign) return;
-      // What it has left running would go on writing to results that are taken already.
+      // Processes that it left running could still write to its results.
       kill(child, 'SIGKILL');
       clearTimeout(grace);
-      grace = setTimeout(letGo, GRACE_MS);
+      grace = setTimeout(releasePipes, GRACE_MS);
     });
     child.on('close', (code, killedBy) => {
       stopClock();
       clearTimeout(grace);
       signal?.removeEventListener('abort', onAbort);
-      if (ended) return reject(ended.reason);
+      if (stopped) return reject(stopped.reason);
       const log = withoutPaths(tail.toString('utf8'), args);
       if (code === 0) return resolve({ output: Buffer.concat(chunks), log });
-      reject(explain(log, endingOf(code, killedBy)));
+      reject(explain(log, exitStatusOf(code, killedBy)));
     });
   });
 }
 
 /**
- * Runs a program of the site to its end, with nothing to read. What it says is only kept as a log. It is asked to end
- * before it is killed, and whatever it has started ends with it; nothing that does not is waited for.
+ * Runs a program of the site, without input; its output becomes the log. It is asked to stop before it is killed. All
+ * its child processes are killed when it exits.
  */
 export function runProgram(
   path: string,
@@ -158,25 +146,25 @@ export function runProgram(
   return runTool(path, args, { ...options, foreign: true });
 }
 
-/** Programs that run others report a signal that ended these as 128 and its number. */
-function endingOf(code: number | null, killedBy: NodeJS.Signals | null): Ending {
+/** Resolves exit codes above 128, by which programs report that a signal killed their child. */
+function exitStatusOf(code: number | null, killedBy: NodeJS.Signals | null): ExitStatus {
   const signal = SIGNALS.find((name) => code === 128 + constants.signals[name]);
   return signal ? { code: null, killedBy: signal } : { code, killedBy };
 }
 
 /**
- * Signals a tool and what it started. Where only the tool itself can be killed, and that was a script that runs ffmpeg, it
- * is ffmpeg that reads the wish to end.
+ * Sends a signal to a tool and its child processes. If only the tool can be reached, and it is a script that runs
+ * ffmpeg, the `q` on standard input stops ffmpeg.
  */
 function kill(child: ChildProcess, how: 'SIGTERM' | 'SIGKILL'): void {
   child.stdin?.end('q');
-  // A permission to signal whole groups is one that Deno gives only together with running any program, such as that one.
+  // Deno grants signals to groups only together with permission to run any program, so /bin/kill sends them there.
   if (child.pid && !process.versions.deno) {
     try {
       process.kill(-child.pid, how);
       return;
     } catch {
-      // It has just ended by itself.
+      // It has just exited.
     }
   }
   if (child.pid && process.versions.deno) {
@@ -184,13 +172,13 @@ function kill(child: ChildProcess, how: 'SIGTERM' | 'SIGKILL'): void {
       const group = spawn(KILL, [`-${how.slice(3)}`, '--', `-${child.pid}`], { env: {}, stdio: 'ignore' });
       group.on('error', () => undefined);
     } catch {
-      // It may not be run.
+      // No permission to run it.
     }
   }
   child.kill(how);
 }
 
-/** Takes paths of this machine out of a log: those of the command line, and what looks like one. */
+/** Removes paths of this machine from a log: those of the command line, and anything that looks like one. */
 export function withoutPaths(log: string, args: readonly string[]): string {
   const known = args.filter((arg) => isAbsolute(arg)).sort((a, b) => b.length - a.length);
   return (
@@ -198,7 +186,7 @@ export function withoutPaths(log: string, args: readonly string[]): string {
       .reduce((text, path) => text.replaceAll(path, basename(path)), log)
       .replaceAll(/(?<![\w./])\/(?!\/)(?:[^\s/:'"]+\/)+([^\s/:'"]*)/g, '$1')
       .replaceAll(/ @ 0x[0-9a-f]+/g, '')
-      // What is quoted of a file may hold anything; a database takes no NUL.
+      // Quotes of a file may hold anything, but PostgreSQL takes no NUL.
       .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
       .trim()
   );
@@ -207,11 +195,11 @@ export function withoutPaths(log: string, args: readonly string[]): string {
 function tookTooLong(path: string, ms: number): MediaFailure {
   const seconds = Math.round(ms / 1000);
   return new MediaFailure(
-    `The processing of the file was stopped after the ${seconds} seconds that it may take. It is probably damaged.`,
+    `The processing of the file was stopped after its time limit of ${seconds} seconds. It is probably damaged.`,
     { permanent: false, attempts: 2, log: `${basename(path)} was stopped` },
   );
 }
 
 function tooMuchOutput(): MediaFailure {
-  return new MediaFailure('The file says more about itself than any recording does.', { permanent: true });
+  return new MediaFailure('The file has too much metadata to be processed.', { permanent: true });
 }

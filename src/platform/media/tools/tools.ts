@@ -4,23 +4,23 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { ConfigError } from '../../setting/config-error.ts';
 
-/** Absolute paths of the media tools this process may run. */
+/** The absolute paths of the media tools. */
 export interface MediaTools {
   ffmpeg: string;
   ffprobe: string;
 }
 
-/** What of the configuration says where the tools are; absolute paths. */
-export interface ToolPaths {
+/** The configured paths of the tools. */
+interface ToolPaths {
   ffmpegPath: string | undefined;
   ffprobePath: string | undefined;
 }
 
 /**
- * Finds ffmpeg and ffprobe: where the configuration says, else in the search path, else the binaries from npm.
+ * Finds ffmpeg and ffprobe: in the configuration, in the search path, or among the npm packages.
  *
  * @param searchPath folders as in the variable PATH
- * @throws {ConfigError} naming the variable that would help
+ * @throws {ConfigError} naming the variable to set
  */
 export async function locateTools(
   config: ToolPaths,
@@ -41,44 +41,46 @@ async function locate(
   searchPath = '',
 ): Promise<string> {
   if (configured) {
-    if (await executable(configured)) return configured;
-    throw new ConfigError(`${variable} is ${JSON.stringify(configured)}; allowed is the path of a program.`);
+    if (await isExecutable(configured)) return configured;
+    throw new ConfigError(
+      `${variable} is ${JSON.stringify(configured)}; it must be the path of an executable program.`,
+    );
   }
   for (const folder of searchPath.split(delimiter)) {
-    if (folder.startsWith('/') && (await executable(join(folder, name)))) return join(folder, name);
+    if (folder.startsWith('/') && (await isExecutable(join(folder, name)))) return join(folder, name);
   }
   const installed = installedPath(name);
-  if (installed && (await madeExecutable(installed))) return installed;
+  if (installed && (await makeExecutable(installed))) return installed;
   throw new ConfigError(
     `${name} was found neither in PATH nor among the installed packages; set ${variable} to the path of the program.`,
   );
 }
 
-/** Whether a tool is a fallback from npm, which is of 2018. */
-export function isBundled({ ffmpeg, ffprobe }: MediaTools): boolean {
+/** Returns true if a tool is one of the npm packages, which are from 2018. */
+function isBundled({ ffmpeg, ffprobe }: MediaTools): boolean {
   return ffmpeg === installedPath('ffmpeg') || ffprobe === installedPath('ffprobe');
 }
 
-/** What somebody should know who lets the tools from npm work. */
+/** The warning about tools from npm. */
 export const BUNDLED =
-  'the ffmpeg in use came from npm and is of 2018: good for a first try, not for files of strangers; install a current one (on Debian: apt install ffmpeg)';
+  'the ffmpeg in use is the one from npm, from 2018: good for a first try, but not safe for untrusted files; install a current one (on Debian: apt install ffmpeg)';
 
 /**
- * Sees to it that nobody else's files are given to the tools from npm unless that was allowed.
+ * Allows the tools from npm only on a local machine, or by configuration.
  *
- * @param isLocal whether only this machine can ask
- * @returns whether to warn of them
+ * @param isLocal true if only this machine can send requests
+ * @returns true if a warning is due
  * @throws {ConfigError}
  */
 export function requireSafeTools(tools: MediaTools, isLocal: boolean, allowed: boolean): boolean {
   if (!isBundled(tools)) return false;
   if (isLocal || allowed) return true;
   throw new ConfigError(
-    `No ffmpeg was found but the one from npm, which is of 2018 and not safe for files of strangers: install a current one (on Debian: apt install ffmpeg), set FFMPEG_PATH and FFPROBE_PATH, or set ALLOW_BUNDLED_FFMPEG=true.`,
+    `The only ffmpeg found is the one from npm, which is from 2018 and not safe for untrusted files. Install a current one (on Debian: apt install ffmpeg), set FFMPEG_PATH and FFPROBE_PATH, or set ALLOW_BUNDLED_FFMPEG=true.`,
   );
 }
 
-/** The binary npm installed for this platform. The packages' own scripts would look at the environment. */
+/** Returns the binary that npm installed for this platform. (The packages' own modules would read the environment.) */
 function installedPath(name: 'ffmpeg' | 'ffprobe'): string | undefined {
   const scope = `@${name}-installer`;
   try {
@@ -90,14 +92,14 @@ function installedPath(name: 'ffmpeg' | 'ffprobe'): string | undefined {
   }
 }
 
-/** npm may have been told to run no install scripts, and these set the mode. */
-async function madeExecutable(path: string): Promise<boolean> {
-  if (await executable(path)) return true;
+/** Without install scripts, npm leaves the mode unset. */
+async function makeExecutable(path: string): Promise<boolean> {
+  if (await isExecutable(path)) return true;
   await chmod(path, 0o755).catch(() => undefined);
-  return executable(path);
+  return isExecutable(path);
 }
 
-async function executable(path: string): Promise<boolean> {
+async function isExecutable(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,
     () => false,

@@ -1,0 +1,172 @@
+import { ffmpegArguments, recordingInput, safeguards } from './command.ts';
+import type { Recording } from './recording.ts';
+import type { AudioStream, VideoStream } from './streams.ts';
+import { type RunLimits, runTool } from './tools/process.ts';
+import type { MediaTools } from './tools/tools.ts';
+
+/** Longer than any line that the tools are asked for. */
+const MAX_LINE = 4096;
+const TIME_BASE = /^#tb 0: (\d+)\/(\d+)/;
+const PACKET = /^0,\s*(-?\d+),\s*(-?\d+),/;
+const UNKNOWN_TIME = -(2 ** 63);
+/** When all packets are read, some are not yet written: only the exit of the tool is the end. */
+const ALL_READ = 0.99;
+
+/** Splits the output of a tool into lines. Drops lines that are too long. */
+export class Lines {
+  readonly #onLine: (line: string) => void;
+  #rest = '';
+  #dropping = false;
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  add(output: string | Buffer): void {
+    const [first = '', ...others] = (typeof output === 'string' ? output : output.toString('latin1')).split('\n');
+    this.#append(first);
+    for (const start of others) {
+      this.end();
+      this.#append(start);
+    }
+  }
+
+  /** Ends the last line, which may have no line break. */
+  end(): void {
+    const [line, whole] = [this.#rest, !this.#dropping];
+    this.#rest = '';
+    this.#dropping = false;
+    if (whole) this.#onLine(line);
+  }
+
+  #append(text: string): void {
+    if (this.#dropping || this.#rest.length + text.length > MAX_LINE) {
+      this.#dropping = true;
+      this.#rest = '';
+    } else this.#rest += text;
+  }
+}
+
+/** Parses ffmpeg's framecrc format: the decoding and the presentation time of each packet, in seconds. */
+function framecrcLines(onPacket: (decoded: number, shown: number) => void): Lines {
+  let tick = 0;
+  return new Lines((line) => {
+    const base = TIME_BASE.exec(line);
+    if (base) tick = Number(base[1]) / Number(base[2]);
+    const packet = PACKET.exec(line);
+    if (!packet) return;
+    const [decoded, shown] = [Number(packet[1]), Number(packet[2])];
+    onPacket(decoded * tick, (shown === UNKNOWN_TIME ? decoded : shown) * tick);
+  });
+}
+
+/**
+ * Turns ffmpeg's framecrc format into a fraction of the work: of the packets or, if their number is unknown (null), of
+ * the duration in milliseconds. So packets that are hours apart count no more than others.
+ */
+export function progressLines(
+  { duration, packets }: { duration: number; packets: number | null },
+  report: (fraction: number) => void,
+): Lines {
+  let start: number | undefined;
+  let count = 0;
+  return framecrcLines((seconds) => {
+    count += 1;
+    start ??= seconds;
+    const fraction = packets ? count / packets : ((seconds - start) * 1000) / duration;
+    if (Number.isFinite(fraction)) report(Math.min(ALL_READ, Math.max(0, fraction)));
+  });
+}
+
+/**
+ * Reads when each picture of a recording is shown, without decoding: in seconds, in the order of the file, as ffmpeg
+ * counts them when it decodes the same streams.
+ *
+ * @param limits.inputOptions options for the input, such as how far to read
+ * @throws {MediaFailure}
+ */
+export async function readPictureTimes(
+  tools: MediaTools,
+  { recording, video, audio }: { recording: Recording; video: VideoStream | undefined; audio: AudioStream | undefined },
+  onPicture: (time: number) => void,
+  { inputOptions, ...limits }: RunLimits & { inputOptions: string[] },
+): Promise<void> {
+  const lines = framecrcLines((_, shown) => onPicture(shown));
+  const maps = [video, audio].flatMap((stream) => (stream ? ['-map', `0:${stream.index}`] : []));
+  const output = { target: 'pipe:1', options: [...maps, '-c', 'copy', '-f', 'framecrc'] };
+  const args = ffmpegArguments(recordingInput(recording, inputOptions), [output]);
+  await runTool(tools.ffmpeg, args, { ...limits, onOutput: (chunk) => lines.add(chunk) });
+  lines.end();
+}
+
+/** The result of reading a whole file. */
+export interface Scan {
+  /** Milliseconds from the first packet to the end of the last; null without packets. */
+  duration: number | null;
+  /** Packets by stream. */
+  packets: ReadonlyMap<number, number>;
+}
+
+/** Reads the times of all packets of some streams, without decoding. */
+export async function scanPackets(
+  tools: MediaTools,
+  recording: Recording,
+  streams: readonly number[],
+  limits: RunLimits,
+): Promise<Scan> {
+  const timeline = new PacketTimeline(streams);
+  const entries = ['-show_entries', 'packet=stream_index,pts_time,dts_time,duration_time'];
+  const args = [...safeguards(recording), ...entries, '-print_format', 'compact=p=0', '-i', recording.path];
+  const onOutput = (chunk: Buffer) => timeline.lines.add(chunk);
+  await runTool(tools.ffprobe, ['-hide_banner', '-v', 'error', ...args], { ...limits, onOutput });
+  return timeline.end();
+}
+
+interface Extent {
+  packets: number;
+  first: number;
+  last: number;
+  end: number;
+}
+
+/** Sums up ffprobe's lines of the form `stream_index=0|pts_time=1.5|dts_time=1.4|duration_time=0.04`. */
+export class PacketTimeline {
+  readonly lines = new Lines((line) => this.#add(line));
+  readonly #extents: Map<number, Extent>;
+
+  constructor(streams: readonly number[]) {
+    this.#extents = new Map(
+      streams.map((index) => [index, { packets: 0, first: Infinity, last: -Infinity, end: -Infinity }]),
+    );
+  }
+
+  end(): Scan {
+    this.lines.end();
+    const extents = [...this.#extents.values()].filter(({ first }) => first !== Infinity);
+    const first = Math.min(...extents.map((extent) => extent.first));
+    const end = Math.max(...extents.map(endOfStream));
+    return {
+      duration: extents.length > 0 ? Math.max(0, Math.round((end - first) * 1000)) : null,
+      packets: new Map([...this.#extents].map(([index, { packets }]) => [index, packets])),
+    };
+  }
+
+  #add(line: string): void {
+    const values = new Map(line.split('|').map((part) => part.split('=', 2) as [string, string | undefined]));
+    const number = (name: string) => Number.parseFloat(values.get(name) ?? '');
+    const extent = this.#extents.get(number('stream_index'));
+    if (!extent) return;
+    extent.packets += 1;
+    const pts = number('pts_time');
+    const time = Number.isNaN(pts) ? number('dts_time') : pts;
+    if (Number.isNaN(time)) return;
+    extent.first = Math.min(extent.first, time);
+    extent.last = Math.max(extent.last, time);
+    extent.end = Math.max(extent.end, time + (number('duration_time') || 0));
+  }
+}
+
+/** Assumes the average duration for the last packet if packets carry none. */
+function endOfStream({ packets, first, last, end }: Extent): number {
+  return end > last || packets < 2 ? end : last + (last - first) / (packets - 1);
+}
