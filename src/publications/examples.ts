@@ -3,7 +3,6 @@ import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 export const PUBLICATION_ID = '9a6c2f54-1f0a-4c39-b7d5-2e8d4f6a1c03';
 
 const FILES = `${EXAMPLE_URL}/publications/${PUBLICATION_ID}`;
-/** As the reference document shows it. */
 export const CHECKSUM = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 (sha256)';
 
 export const PUBLICATION = {

@@ -11,13 +11,13 @@ import { checkSignature } from './signing/signed-request.ts';
 
 type PublishedFile = NonNullable<Awaited<ReturnType<typeof findPublishedFile>>>;
 
-/** An element's bytes never change, but it may be retracted: copies in caches are good for so many seconds. */
+/** Files never change but may be retracted, so caches keep them for a limited time. */
 const FRESH_SECONDS = 3600;
 
-/** Shown on its own, a file may do nothing but be seen and heard, whatever its bytes are. */
+/** Opened directly, a file may only be displayed and played, whatever it contains. */
 const POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** For all below `/publications`: players on other sites may read the files. */
+/** Lets players on other sites read the files below `/publications`. */
 export function forPlayersElsewhere(): MiddlewareHandler {
   return cors({
     origin: '*',
@@ -35,8 +35,8 @@ interface Services {
 }
 
 /**
- * The files of publications, open to whoever knows their unguessable address. Where Inlet signs, the address must be
- * signed as well: 400 without a signature, 403 for one that is not good, 410 for one that is no longer good.
+ * Serves the files of publications to anyone with their unguessable address. If signing is configured, the address must
+ * be signed: 400 without a signature, 403 for an invalid one, 410 for an expired one.
  */
 export const publishedFile = defineEndpoint({
   method: 'get',
@@ -57,7 +57,7 @@ export const publishedFile = defineEndpoint({
     };
     const file = await findPublishedFile(database, address);
     const served = file && (await serveFile(c, storage, file, headersOf(file, caching)));
-    return served ?? refuse(c, 404, 'There is no such file, or it is no longer published.');
+    return served ?? refuse(c, 404, 'The file does not exist or is no longer published.');
   },
 });
 
@@ -71,7 +71,7 @@ function headersOf(file: PublishedFile, caching: string): Record<string, string>
   };
 }
 
-/** No cache may give out a file longer, or to others, than its address allows. */
+/** Forbids shared caches, and caching beyond the expiry of the address. */
 function privateUntil(end: number): string {
   return `private, max-age=${Math.min(FRESH_SECONDS, Math.floor((end - Date.now()) / 1000))}`;
 }

@@ -4,28 +4,27 @@ import type {
   Publication as PublicationRow,
 } from '#platform/database/schema.ts';
 
-/** Where publications go unless a workflow names another channel; clients look for this name. */
+/** The channel of publications if a workflow names none. Clients look for this name. */
 export const DEFAULT_CHANNEL = 'engage-player';
 
-/** What is prepared and not to be public yet; lists show it only to those who ask for it. */
+/** The channel of publications that are not public yet. Lists show it only on request. */
 export const INTERNAL_CHANNEL = 'internal';
 
 /**
- * The flavor of captions. They are attachments, so that they come and go beside media that stay; lists show them among
- * the media, where clients look for them.
+ * The flavor of captions. They are stored as attachments, because they change while media stay, but lists show them
+ * among the media, where clients look for them.
  */
 export const CAPTIONS = 'captions/delivery';
 
-/** One file of a publication: media, an attachment (an image or captions) or metadata (a catalog). */
+/** A file of a publication: media, an attachment (an image or captions) or metadata (a catalog). */
 export type PublicationElement = Selectable<PublicationElementRow>;
 
-/** What of an event is public on one channel. */
+/** The publication of an event on one channel. */
 export interface Publication extends Selectable<PublicationRow> {
-  /** In the order they are listed, of all kinds. */
+  /** All elements, in the order of lists. */
   elements: PublicationElement[];
 }
 
-/** The elements of one kind, in order. */
 export function elementsOf(
   { elements }: Pick<Publication, 'elements'>,
   kind: 'media' | 'attachment' | 'metadata',
@@ -33,14 +32,13 @@ export function elementsOf(
   return elements.filter((element) => element.kind === kind);
 }
 
-/** The captions, in order. */
 export function captionsOf(publication: Pick<Publication, 'elements'>): PublicationElement[] {
   return elementsOf(publication, 'attachment').filter(({ flavor }) => flavor === CAPTIONS);
 }
 
 /**
- * The media an attachment was made of: waveforms belong to media that are only heard, all else to those that are
- * seen, of the same flavor type. Where there are several, attachments and media stand in the same order.
+ * Finds the media that an attachment was made from: audio for a waveform, video for anything else, of the same flavor
+ * type. With several of them, attachments and media have the same order.
  */
 export function mediaOf(
   attachment: PublicationElement,
@@ -55,18 +53,18 @@ export function mediaOf(
   return media.length === siblings.length ? media[siblings.indexOf(attachment)] : undefined;
 }
 
-/** The two parts of a flavor. */
+/** Splits a flavor. */
 export function flavorOf({ flavor }: Pick<PublicationElement, 'flavor'>): { type: string; subtype: string } {
   const [type = '', subtype = ''] = flavor.split('/');
   return { type, subtype };
 }
 
-/** The page on which a person watches a publication. */
+/** Returns the URL of a watch page. */
 export function watchUrl(publicUrl: string, publicationId: string): string {
   return `${publicUrl}/watch/${publicationId}`;
 }
 
-/** Where an element's bytes are. */
+/** Returns the URL of a file. */
 export function elementUrl(
   publicUrl: string,
   element: Pick<PublicationElement, 'publication_id' | 'id' | 'filename'>,
@@ -74,14 +72,14 @@ export function elementUrl(
   return `${publicUrl}/publications/${element.publication_id}/${element.id}/${element.filename}`;
 }
 
-/** What an address leads to: the page of a publication, or one file of it. */
+/** The target of an address: the watch page of a publication, or one of its files. */
 export interface PublishedAddress {
   publicationId: string;
   elementId?: string;
   filename?: string;
 }
 
-/** Reads a URL that `watchUrl` or `elementUrl` could have made; parameters are of no matter. Undefined for others. */
+/** Parses a URL from `watchUrl` or `elementUrl`, whatever its parameters; undefined for any other URL. */
 export function publishedAddress(publicUrl: string, url: URL): PublishedAddress | undefined {
   const base = new URL(publicUrl);
   if (url.origin !== base.origin || url.username !== '' || url.password !== '') return undefined;

@@ -4,10 +4,10 @@ import { MEDIA_FIELDS } from './versions.ts';
 const element = {
   id: z.string(),
   mediatype: z.string(),
-  url: z.url().describe('Where the file is; signed when that was asked for.'),
-  flavor: z.string().describe('What it shows and how it was made, such as `presenter/delivery`.'),
-  size: z.int().describe('In bytes.'),
-  checksum: z.string().describe('Digest in hexadecimal, a blank, and the algorithm in parentheses.'),
+  url: z.url().describe('URL of the file, signed on request.'),
+  flavor: z.string().describe('What it shows, and how it was made; for example `presenter/delivery`.'),
+  size: z.int().describe('Size in bytes.'),
+  checksum: z.string().describe('Hexadecimal digest, a space, and the algorithm in parentheses.'),
   tags: z.array(z.string()),
 };
 
@@ -16,9 +16,9 @@ const Media = z
     ...element,
     has_audio: z.boolean(),
     has_video: z.boolean(),
-    duration: z.int().nullable().describe('In milliseconds.'),
+    duration: z.int().nullable().describe('Duration in milliseconds.'),
     description: z.string(),
-    bitrate: z.number().nullish().describe('Of what is seen, in bits a second.'),
+    bitrate: z.number().nullish().describe('Bit rate of media with video, in bits per second.'),
     framerate: z.number().nullish(),
     framecount: z.int().nullish(),
     width: z.int().nullish(),
@@ -29,17 +29,16 @@ const Media = z
   .meta({ id: 'PublishedMedia', 'x-introduced': MEDIA_FIELDS });
 export type MediaJson = z.infer<typeof Media>;
 
-/** What of an event is public on one channel. */
 export const Publication = z
   .object({
     id: z.string(),
-    channel: z.string().describe('Where it is published, such as `engage-player`.'),
+    channel: z.string().describe('Channel of the publication, such as `engage-player`.'),
     mediatype: z.string(),
-    url: z.url().describe('The page on which people watch it.'),
-    media: z.array(Media).describe('What is seen and heard, then captions: those have the flavor `captions/delivery`.'),
+    url: z.url().describe('URL of the watch page.'),
+    media: z.array(Media).describe('Audio and video, then captions, which have the flavor `captions/delivery`.'),
     attachments: z.array(
       z
-        .object({ ...element, ref: z.string().describe('The media it was made of.') })
+        .object({ ...element, ref: z.string().describe('The media that it was made from.') })
         .meta({ id: 'PublishedAttachment' }),
     ),
     metadata: z.array(z.object(element).meta({ id: 'PublishedCatalog' })),

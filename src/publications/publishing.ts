@@ -8,10 +8,7 @@ import { INTERNAL_CHANNEL } from './model.ts';
 const PAGE = 'text/html';
 const EPISODE_CATALOG = { kind: 'metadata', flavor: 'dublincore/episode', mediatype: 'text/xml' } as const;
 
-/**
- * Whether publishing on the channel has media to show: newly prepared ones, those that are internal so far, or those it
- * shows already.
- */
+/** Returns true if a publication on the channel has media: newly prepared, internal or already published on it. */
 export async function hasMediaFor(database: Queryable, eventId: string, channel: string): Promise<boolean> {
   const media = await database
     .selectFrom('publication_elements')
@@ -30,7 +27,6 @@ export async function hasMediaFor(database: Queryable, eventId: string, channel:
   return media !== undefined;
 }
 
-/** What is to be public, and where. */
 export interface PublishRequest {
   eventId: string;
   channel: string;
@@ -39,10 +35,10 @@ export interface PublishRequest {
 }
 
 /**
- * Makes the event's prepared elements and its catalog public on the channel. A publication that is there keeps its
- * identifier, so that links to it stay good. Prepared media replace all it had; without any, each element replaces
- * those of its kind and flavor, which leaves the media and brings fresh metadata. The objects of what is replaced are
- * released. What is internal so far goes public like what was prepared, and its publication ends.
+ * Publishes the event's prepared elements and its catalog on the channel. An existing publication keeps its identifier,
+ * so that links stay valid. Prepared media replace all its elements. Without them, each element replaces those of the
+ * same kind and flavor, so that media stay and metadata are updated. Elements of the internal publication are published
+ * like prepared ones, and that publication ends. Objects of replaced elements are released.
  */
 export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
   const { eventId, channel } = request;
@@ -69,18 +65,13 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
   await recordPublished(trx, id, request);
 }
 
-/** The channels that an event is published on. */
+/** Returns the channels on which an event is published. */
 export async function channelsOf(database: Queryable, eventId: string): Promise<string[]> {
-  const publications = await database
-    .selectFrom('publications')
-    .select('channel')
-    .where('event_id', '=', eventId)
-    .orderBy('channel')
-    .execute();
-  return publications.map(({ channel }) => channel);
+  const publications = database.selectFrom('publications').select('channel').where('event_id', '=', eventId);
+  return (await publications.orderBy('channel').execute()).map(({ channel }) => channel);
 }
 
-/** Replaces the catalog of the event's publication on the channel, and nothing else of it. */
+/** Replaces only the catalog of the event's publication on the channel. */
 export async function republishCatalog(trx: Transaction, request: PublishRequest): Promise<void> {
   const { eventId, channel, catalog } = request;
   const publication = await trx
@@ -90,35 +81,23 @@ export async function republishCatalog(trx: Transaction, request: PublishRequest
     .where('channel', '=', channel)
     .returning('id')
     .executeTakeFirst();
-  // It has been retracted meanwhile.
+  // It has just been retracted.
   if (!publication) return releaseObjects(trx, [catalog.objectKey]);
   await removeReplaced(trx, publication.id, [EPISODE_CATALOG]);
   await addCatalog(trx, publication.id, request);
   await recordPublished(trx, publication.id, request, { renewed: true });
 }
 
-async function addCatalog(
-  trx: Transaction,
-  publicationId: string,
-  { eventId, catalog }: PublishRequest,
-): Promise<void> {
+async function addCatalog(trx: Transaction, publicationId: string, request: PublishRequest): Promise<void> {
+  const { objectKey, ...file } = request.catalog;
+  const row = { id: randomUUID(), event_id: request.eventId, publication_id: publicationId, position: 0 };
   await trx
     .insertInto('publication_elements')
-    .values({
-      ...EPISODE_CATALOG,
-      id: randomUUID(),
-      event_id: eventId,
-      publication_id: publicationId,
-      position: 0,
-      filename: catalog.filename,
-      object_key: catalog.objectKey,
-      size: catalog.size,
-      sha256: catalog.sha256,
-    })
+    .values({ ...EPISODE_CATALOG, ...row, ...file, object_key: objectKey })
     .execute();
 }
 
-/** @param more.renewed only its metadata have changed */
+/** @param more.renewed true if only the metadata have changed */
 function recordPublished(
   trx: Transaction,
   publication: string,
@@ -129,7 +108,7 @@ function recordPublished(
   return recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
 }
 
-/** Ends the internal publication. Its elements are prepared ones again, but for those prepared anew since. */
+/** Ends the internal publication. Its elements become prepared ones, except those that have been prepared again. */
 async function endInternal(trx: Transaction, eventId: string): Promise<void> {
   const internal = await trx
     .selectFrom('publications')
@@ -166,18 +145,20 @@ async function removeReplaced(
   if (!successors.some(({ kind }) => kind === 'media')) {
     replaced = replaced.where((eb) => eb.or(successors.map(({ kind, flavor }) => eb.and({ kind, flavor }))));
   }
-  const removed = await replaced.returning('object_key').execute();
-  await releaseObjects(
-    trx,
-    removed.map(({ object_key }) => object_key),
-  );
+  await releaseElements(trx, await replaced.returning('object_key').execute());
+}
+
+/** Releases the objects of removed elements. */
+export function releaseElements(trx: Transaction, removed: readonly { object_key: string }[]): Promise<void> {
+  const keys = removed.map(({ object_key }) => object_key);
+  return releaseObjects(trx, keys);
 }
 
 /**
- * Takes an event's publication off a channel, or all of its publications when none is named. Their objects are
- * released; prepared elements stay.
+ * Removes an event's publication from a channel, or all its publications, and releases their objects. Prepared elements
+ * stay.
  *
- * @returns how many publications were removed
+ * @returns the number of removed publications
  */
 export async function retractPublications(
   trx: Transaction,
@@ -193,18 +174,12 @@ export async function retractPublications(
     .where('publication_id', 'in', ids)
     .returning('object_key')
     .execute();
-  await releaseObjects(
-    trx,
-    removed.map(({ object_key }) => object_key),
-  );
+  await releaseElements(trx, removed);
   await trx.deleteFrom('publications').where('id', 'in', ids).execute();
-  await recordChanges(
-    trx,
-    publications.map(({ id, channel }) => ({
-      kind: 'publication.retracted',
-      eventId,
-      data: { publication: id, channel },
-    })),
-  );
+  const changes = publications.map(({ id, channel }) => ({
+    ...{ kind: 'publication.retracted' as const, eventId },
+    data: { publication: id, channel },
+  }));
+  await recordChanges(trx, changes);
   return ids.length;
 }

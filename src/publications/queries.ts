@@ -6,10 +6,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import { isUuid } from '#platform/database/uuid.ts';
 import type { Publication, PublishedAddress } from './model.ts';
 
-/**
- * The publications of many events in one query: each event's by channel, none for an event that has none or does not
- * exist.
- */
+/** Returns the publications of many events in one query, ordered by channel; none for an event that does not exist. */
 export async function publicationsOfEvents(
   database: Queryable,
   eventIds: readonly string[],
@@ -24,10 +21,10 @@ export async function publicationsOfEvents(
   return found;
 }
 
-/** What a watch page shows: a publication with its event's catalog and the title of its series. */
+/** Returns the content of a watch page: a publication with its event's metadata. */
 export async function findRecording(database: Queryable, publicationId: string) {
   if (!isUuid(publicationId)) return undefined;
-  return await publications(database)
+  return publications(database)
     .innerJoin('events', 'events.id', 'publications.event_id')
     .select([
       'events.title',
@@ -43,7 +40,7 @@ export async function findRecording(database: Queryable, publicationId: string) 
     .executeTakeFirst();
 }
 
-/** An element that is public under this address; undefined for every other address. */
+/** Returns the published file with this address. */
 export async function findPublishedFile(
   database: Queryable,
   address: { publicationId: string; elementId: string; filename: string },
@@ -55,11 +52,11 @@ export async function findPublishedFile(
     .where('id', '=', address.elementId)
     .where('publication_id', '=', address.publicationId)
     .executeTakeFirst();
-  // Not compared by PostgreSQL, which refuses some texts a client may send (one with a NUL character).
+  // Compared here, because PostgreSQL rejects some texts that clients may send (with a NUL character).
   return file?.filename === address.filename ? file : undefined;
 }
 
-/** Whether something is public under an address, and the principal may read the event it is of. */
+/** Returns true if the address is published and the principal may read its event. */
 export async function mayReadPublished(
   database: Queryable,
   principal: Principal,

@@ -5,24 +5,24 @@ import { SENTENCE } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
 
-export const OUTSIDE_FILE = refusal(416, 'The range lies outside the file.');
+export const OUTSIDE_FILE = refusal(416, 'The range is outside the file.');
 export const STORAGE_AWAY = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });
 
-/** A stored file with what its answer says of it. */
+/** A stored file and the facts for its response. */
 export interface FileToServe {
   object_key: string;
   mediatype: string;
   /** Bytes. */
   size: number;
-  /** Null while nobody has read the whole file. */
+  /** Null until the whole file has been read. */
   sha256: string | null;
 }
 
 /**
- * Answers `GET` or `HEAD` with a file as a whole, or with the one range asked for; streams from the object storage.
+ * Answers `GET` or `HEAD` with a file or the requested range of it, streamed from the object storage.
  *
- * @param headers beside those that follow from the file
- * @returns undefined when its object was removed since its row was read
+ * @param headers in addition to those of the file
+ * @returns undefined when the object has been removed since its row was read
  */
 export async function serveFile(
   c: Context,
@@ -54,13 +54,13 @@ export async function serveFile(
   });
 }
 
-/** The object's bytes; undefined when it is gone. */
+/** Opens an object; undefined when it has been removed. */
 async function open(c: Context, storage: ObjectStorage, key: string, range?: ByteRange) {
   try {
     return await storage.get(key, range);
   } catch (error) {
     if (error instanceof ObjectNotFound) return undefined;
-    c.get('log').error({ err: error, key }, 'object storage did not give out a file');
+    c.get('log').error({ err: error, key }, 'a file could not be read from the object storage');
     throw STORAGE_AWAY();
   }
 }

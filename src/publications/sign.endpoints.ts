@@ -15,7 +15,7 @@ import { mayReadPublished } from './queries.ts';
 
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-/** Until when an address may be used: an ISO 8601 date, with or without a time and an offset (UTC without one); undefined for others. */
+/** Parses an ISO 8601 date, with or without a time and an offset (default UTC). */
 export function parseValidUntil(text: string): Date | undefined {
   const [, day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', offset = 'Z'] =
     INSTANT.exec(text.trim()) ?? [];
@@ -27,7 +27,7 @@ export function parseValidUntil(text: string): Date | undefined {
   return new Date(midnight.getTime() + time + Number(fraction.slice(0, 3).padEnd(3, '0')));
 }
 
-/** By how many minutes a clock of the offset (`Z`, `+02`, `-0330`) is ahead of UTC. */
+/** Returns the minutes by which an offset (`Z`, `+02`, `-0330`) is ahead of UTC. */
 function minutesAhead(offset: string): number | undefined {
   if (offset.toUpperCase() === 'Z') return 0;
   const hours = Number(offset.slice(1, 3));
@@ -40,23 +40,21 @@ const NO_URL = refusal(400, "Query parameter 'url' is mandatory");
 const NO_DATE = refusal(400, "Query parameter 'valid-until' is not a valid ISO-8601 date string");
 const NO_ADDRESS = refusal(400, "Query parameter 'valid-source' is not a valid IP address");
 
-/** What to sign, and how. */
 const SignForm = z.object({
-  url: z.string({ error: NO_URL.example }).trim().min(1, { error: NO_URL.example }).describe('The address.'),
-  'valid-until': read(parseValidUntil, NO_DATE.example).describe('Until when it may be used; ISO 8601.'),
-  'valid-source': read(canonicalAddress, NO_ADDRESS.example).describe('The only IP address from which it may be used.'),
+  url: z.string({ error: NO_URL.example }).trim().min(1, { error: NO_URL.example }).describe('The URL to sign.'),
+  'valid-until': optional(parseValidUntil, NO_DATE.example).describe('The end of its validity, in ISO 8601.'),
+  'valid-source': optional(canonicalAddress, NO_ADDRESS.example).describe('The only IP address that may use it.'),
 });
 
-/** A signed address, or why there is none. */
 const SignedUrl = z
   .union([
     z.object({ url: z.url(), 'valid-until': Instant }),
-    z.object({ error: z.string().describe('Why the address was not signed.') }),
+    z.object({ error: z.string().describe('The reason why the URL was not signed.') }),
   ])
   .meta({ id: 'SignedUrl' });
 
-/** A field that may be blank or missing. */
-function read<T>(parse: (text: string) => T | undefined, error: string) {
+/** Parses an optional field; a blank one counts as missing. */
+function optional<T>(parse: (text: string) => T | undefined, error: string) {
   return z
     .string()
     .optional()
@@ -77,19 +75,20 @@ const SIGNED = `${PUBLICATION.url}?policy=eyJTdGF0ZW1lbnQiOnt9fQ&keyId=demoKeyOn
 const END = '2026-10-12T10:15:00Z';
 
 /**
- * Any address but one of a publication (compatibility 5) gets the same answer as one of an event that the principal may
- * not read, so that none tells whether it exists.
+ * An address that is not one of a publication (compatibility 5) gets the same response as one of an event that the
+ * principal may not read, so that the response never reveals whether it exists.
  */
 export const signUrl = defineEndpoint({
   method: 'post',
   path: '/api/security/sign',
   access: apiRole('SECURITY_EDIT'),
-  summary: 'Sign an address',
-  description: 'Of a publication, or of a file of one. What cannot be signed is said with status 200, too.',
+  summary: 'Sign a URL',
+  description:
+    'Signs the URL of a publication or of one of its files. A URL that cannot be signed is answered with status 200, too.',
   form: { schema: SignForm, example: { url: PUBLICATION.url, 'valid-until': END } },
   answers: {
     200: {
-      description: 'The signed address, or why there is none.',
+      description: 'The signed URL, or the reason why there is none.',
       body: SignedUrl,
       example: { url: SIGNED, 'valid-until': END },
     },
@@ -108,7 +107,7 @@ export const signUrl = defineEndpoint({
   },
 });
 
-/** The address as it is to be signed; undefined when it is not. */
+/** Returns the normalized address, or undefined if it must not be signed. */
 async function signable(
   database: Database,
   principal: Principal,

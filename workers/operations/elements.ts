@@ -3,8 +3,8 @@ import type { Insertable } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import type { KeptPart } from '#platform/media/cutting.ts';
-import { releaseObjects } from '#platform/storage/staging-entries.ts';
 import { CAPTIONS, flavorOf } from '#publications/model.ts';
+import { releaseElements } from '#publications/publishing.ts';
 import type { StoredFile } from './operation.ts';
 
 /** A track that a client sent or a program of the site made. */
@@ -84,8 +84,7 @@ export async function replacePrepared(
     .where('flavor', what === 'captions' ? '=' : '<>', CAPTIONS)
     .returning('object_key')
     .execute();
-  const released = earlier.map(({ object_key }) => object_key);
-  await releaseObjects(trx, released);
+  await releaseElements(trx, earlier);
   if (elements.length === 0) return;
   const rows = elements.map(({ stored, ...facts }) => ({
     ...facts,

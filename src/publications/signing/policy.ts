@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** What a signature allows: one address, until when, and perhaps from when and for whom. */
+/** The permission that a signature gives: one address, an end, and optionally a beginning and a client. */
 export interface Policy {
   resource: string;
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, like all times here. */
   validUntil: number;
   validFrom?: number | undefined;
-  /** The only IP address that may ask. */
+  /** The only IP address that may use it. */
   source?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ const Document = z.object({
   }),
 });
 
-/** The text that is signed: byte for byte what other implementations of the format write. */
+/** Returns the text to sign, byte for byte as other implementations of the format write it. */
 export function policyText({ resource, validUntil, validFrom, source }: Policy): string {
   const Condition = {
     ...(validFrom !== undefined && { DateGreaterThan: validFrom }),
@@ -31,7 +31,7 @@ export function policyText({ resource, validUntil, validFrom, source }: Policy):
   return JSON.stringify({ Statement: { Condition, Resource: resource } }).replaceAll('/', '\\/');
 }
 
-/** The policy a text describes; undefined when it describes none. */
+/** Parses a policy; undefined for any other text. */
 export function parsePolicy(text: string): Policy | undefined {
   let json: unknown;
   try {

@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalAddress } from '#platform/text/ip-address.ts';
 import { type Policy, parsePolicy, policyText } from './policy.ts';
 
-/** What a signature adds to an address. */
+/** The parameters that a signature adds to an address. */
 const SIGNATURE_PARAMETERS: readonly string[] = ['policy', 'keyId', 'signature'];
 
-/** An address without the parameters of a signature, otherwise as it was written; what follows a `#` is cut off. */
+/** Removes the parameters of a signature and the fragment. */
 function withoutSignature(url: string): string {
   const [address = '', query] = (url.split('#', 1)[0] ?? '').split(/\?(.*)/s, 2);
   if (query === undefined) return address;
@@ -13,56 +13,56 @@ function withoutSignature(url: string): string {
   return kept.length > 0 ? `${address}?${kept.join('&')}` : address;
 }
 
-/** Whether two addresses mean the same, whatever the order of their parameters. Signatures do not count. */
+/** Returns true if two addresses are the same but for the order of parameters and their signatures. */
 function sameResource(one: string, other: string): boolean {
-  const [a, b] = [meaning(one), meaning(other)];
+  const [a, b] = [canonicalForm(one), canonicalForm(other)];
   return a !== undefined && a === b;
 }
 
-function meaning(text: string): string | undefined {
+function canonicalForm(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { origin, pathname, searchParams } = new URL(text);
   const parameters = [...searchParams].filter(([name]) => !SIGNATURE_PARAMETERS.includes(name));
   return JSON.stringify([origin, pathname, parameters.map((pair) => JSON.stringify(pair)).sort()]);
 }
 
-/** A secret that several servers may share, and the name it goes by in signed addresses. */
+/** A secret that several servers may share, and its name in signed addresses. */
 interface SigningKey {
   keyId: string;
   secret: string;
 }
 
-/** Who may use a signed address, and until when. Times in milliseconds since 1970. */
+/** The client and the period for which a signed address is valid, in milliseconds since 1970. */
 export type SigningTerms = Omit<Policy, 'resource'>;
 
-/** Why a signed address is not good, for the answer to whoever asked. */
+/** The reason why a signed address is refused. */
 export interface Refusal {
   status: 400 | 403 | 410;
   sentence: string;
 }
 
-const NOT_GOOD = 'The signature of this address is not good.';
+const INVALID_SIGNATURE = 'The signature of this URL is invalid.';
 
 /**
- * Signs addresses and tells whether one is signed, in the format of the reference (compatibility 5): the policy as
- * base64url, the identifier of the key, and the HMAC-SHA256 of the policy's text as hexadecimal digits.
+ * Signs and verifies addresses in the format of the reference (compatibility 5): the policy as base64url, the
+ * identifier of the key, and the HMAC-SHA256 of the policy's text in hexadecimal.
  */
 export class UrlSigner {
   readonly #key: SigningKey;
   readonly #ttlMs: number;
 
-  /** @param options.ttlSeconds how long an address is good when nobody says otherwise */
+  /** @param options.ttlSeconds the default validity */
   constructor({ keyId, secret, ttlSeconds }: SigningKey & { ttlSeconds: number }) {
     this.#key = { keyId, secret };
     this.#ttlMs = ttlSeconds * 1000;
   }
 
-  /** When what is signed now ends to be good, in milliseconds since 1970. */
+  /** Returns the default end of validity, in milliseconds since 1970. */
   defaultEnd(now = Date.now()): number {
     return now + this.#ttlMs;
   }
 
-  /** The address with a signature at its end, in place of one it may have had. */
+  /** Signs an address, and replaces a signature that it may have. */
   sign(url: string, terms: SigningTerms): string {
     const resource = withoutSignature(url);
     const text = policyText({ ...terms, resource });
@@ -74,29 +74,29 @@ export class UrlSigner {
   }
 
   /**
-   * What the signature of an address allows now and to this peer, or why it allows nothing.
+   * Verifies the signature of an address, now and for one client.
    *
-   * @param url the whole address as the world knows it
-   * @param remoteAddress the peer's IP address
+   * @param url the whole public address
+   * @param remoteAddress the client's IP address
    */
   verify(url: string, remoteAddress: string, now = Date.now()): Policy | Refusal {
     const { searchParams } = new URL(url);
     const values = SIGNATURE_PARAMETERS.map((name) => searchParams.getAll(name));
     if (values.some((given) => given.length !== 1 || given[0] === '')) {
-      return refusal(400, 'This address must carry the parameters policy, keyId and signature, each once.');
+      return refusal(400, 'A signed URL must have the parameters policy, keyId and signature, each once.');
     }
     const [[encoded = ''] = [], [keyId] = [], [signature = ''] = []] = values;
-    if (keyId !== this.#key.keyId) return refusal(403, 'The key of this address is not known.');
+    if (keyId !== this.#key.keyId) return refusal(403, 'The key of this signed URL is unknown.');
     const text = Buffer.from(encoded, 'base64url').toString();
-    if (Buffer.from(text).toString('base64url') !== encoded) return refusal(403, NOT_GOOD);
-    if (!this.#signed(text, signature)) return refusal(403, NOT_GOOD);
+    if (Buffer.from(text).toString('base64url') !== encoded) return refusal(403, INVALID_SIGNATURE);
+    if (!this.#isSignatureOf(text, signature)) return refusal(403, INVALID_SIGNATURE);
     const policy = parsePolicy(text);
-    if (!policy) return refusal(403, 'The policy of this address cannot be understood.');
-    if (!sameResource(policy.resource, url)) return refusal(403, 'The signature is for another address.');
-    return judge(policy, remoteAddress, now);
+    if (!policy) return refusal(403, 'The policy of this signed URL is invalid.');
+    if (!sameResource(policy.resource, url)) return refusal(403, 'The signature is for another URL.');
+    return checkPolicy(policy, remoteAddress, now);
   }
 
-  #signed(text: string, signature: string): boolean {
+  #isSignatureOf(text: string, signature: string): boolean {
     if (!/^[0-9a-f]{64}$/.test(signature)) return false;
     return timingSafeEqual(Buffer.from(signature, 'hex'), this.#digest(text));
   }
@@ -106,23 +106,19 @@ export class UrlSigner {
   }
 }
 
-/** Whether an address was refused. */
 export function isRefusal(result: Policy | Refusal): result is Refusal {
   return 'status' in result;
 }
 
-function judge(policy: Policy, remoteAddress: string, now: number): Policy | Refusal {
-  if (now >= policy.validUntil) return refusal(410, 'This address was good for a time that is over.');
+function checkPolicy(policy: Policy, remoteAddress: string, now: number): Policy | Refusal {
+  if (now >= policy.validUntil) return refusal(410, 'This signed URL has expired.');
   if (policy.validFrom !== undefined && now <= policy.validFrom) {
-    return refusal(403, 'This address is not good yet.');
+    return refusal(403, 'This signed URL is not valid yet.');
   }
-  if (policy.source !== undefined) {
-    const allowed = canonicalAddress(policy.source);
-    if (!allowed || allowed !== canonicalAddress(remoteAddress)) {
-      return refusal(403, 'This address is good for another computer only.');
-    }
-  }
-  return policy;
+  if (policy.source === undefined) return policy;
+  const allowed = canonicalAddress(policy.source);
+  const matches = allowed && allowed === canonicalAddress(remoteAddress);
+  return matches ? policy : refusal(403, 'This signed URL is bound to another IP address.');
 }
 
 function refusal(status: Refusal['status'], sentence: string): Refusal {
