@@ -37,13 +37,17 @@ test('the pauses grow to a minute, and attempts do not matter', () => {
 });
 
 test.each([
-  ['a full disk', coded('ENOSPC'), /no room/],
-  ['a quota that is used up, somewhere below', new Error('x', { cause: coded('EDQUOT') }), /no room/],
+  ['a full disk', coded('ENOSPC'), /disk of the service is full/],
+  [
+    'a quota that is used up, somewhere below',
+    new Error('x', { cause: coded('EDQUOT') }),
+    /disk of the service is full/,
+  ],
   ['a disk that fails', coded('EIO'), /cannot be read or written/],
   ['a working folder that is closed', coded('EACCES'), /cannot be read or written/],
-  ['too many open files', coded('EMFILE'), /no more files/],
+  ['too many open files', coded('EMFILE'), /open files/],
   ['object storage that cannot be reached', new StorageFault(coded('ECONNREFUSED')), /object storage/],
-  ['object storage without room', new StorageFault(coded('ENOSPC')), /no room/],
+  ['object storage without room', new StorageFault(coded('ENOSPC')), /disk of the service is full/],
   ['a database that cannot be reached', coded('ECONNREFUSED'), /database/],
   ['a database without room', coded('53100'), /database/],
   ['a database whose statements take too long', coded('57014'), /database/],

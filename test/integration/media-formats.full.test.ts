@@ -1,9 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { demuxerFor } from '#platform/media/recording.ts';
 import { probe } from '#platform/media/probe.ts';
-import { recognize } from '#platform/media/recording.ts';
+import { demuxerFor, recognize } from '#platform/media/recording.ts';
 import { detectMediaType } from '#platform/media/signature.ts';
 import { MediaFailure } from '#platform/media/tools/failure.ts';
 import { runTool } from '#platform/media/tools/process.ts';

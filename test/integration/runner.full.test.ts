@@ -88,7 +88,7 @@ describe('S3', () => {
       { store: { storage: bucket, staging: ledger } },
     );
     expect(await run()).toBeUndefined();
-    const reason = 'The object storage does not do its work.';
+    const reason = 'The object storage has failed.';
     expect(await operation()).toMatchObject({ state: 'ready', attempts: 0, deferrals: 1, reason });
     await gone?.();
     when = 'after';

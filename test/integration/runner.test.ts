@@ -296,11 +296,7 @@ test('a result waits for a storage that is away, and what comes next has what wa
 describe('faults of the service itself use up no attempt', () => {
   const limits = { timeLimitMs: 60_000 };
   test.each<[string, Operation['run'], string]>([
-    [
-      'a disk is full',
-      () => writeFile('/dev/full', 'x').then(() => NOTHING),
-      'There is no room left on a disk of the service.',
-    ],
+    ['a disk is full', () => writeFile('/dev/full', 'x').then(() => NOTHING), 'A disk of the service is full.'],
     [
       'the working folder is gone',
       async ({ folder }) => {

@@ -156,10 +156,9 @@ describe('cut', () => {
   });
 
   const LEFT =
-    'Nothing is left when the catalog smil/cutting is followed: its first part begins at 9 s, and the recording ends at 4 s.';
-  const SENSE =
-    'The catalog smil/cutting cannot be followed, because part 1 ends at 1 s, not after its beginning at 2 s.';
-  const UNSEEN = 'The track presenter/source has not been inspected; a workflow has to inspect before it cuts.';
+    'The catalog smil/cutting leaves nothing of the recording: its first part begins at 9 s, but the recording ends at 4 s.';
+  const SENSE = 'The catalog smil/cutting is invalid: part 1 ends at 1 s, not after its beginning at 2 s.';
+  const UNSEEN = 'The track presenter/source has not been inspected. Add "inspect" before "cut" in the workflow.';
   it.each([
     ['nothing is left', par('9s', '10s'), [inspect], LEFT],
     ['it makes no sense', par('2s', '1s'), [inspect], SENSE],
@@ -372,8 +371,8 @@ describe('captions', () => {
     await perform(eventId, captions);
     expect(await prepared(eventId)).toHaveLength(1);
     expect(await warningsOf(eventId)).toEqual([
-      'The captions are left out: the file is neither WebVTT nor SubRip, or holds no caption.',
-      'The captions are left out: the file has more than 16 MiB.',
+      'The captions are left out: the file is not WebVTT or SubRip, or has no captions.',
+      'The captions are left out: the file is larger than 16 MiB.',
     ]);
     await updateTracks(eventId, { size: VTT.length }, 3);
     await perform(eventId, captions);

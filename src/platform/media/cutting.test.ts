@@ -72,17 +72,17 @@ describe('a cutting catalog', () => {
   const tooSoon = (end: string) => `part 2 begins at 2 s, but the one before it ends at ${end}`;
   it.each([
     ['nothing to keep', smil('<par/>'), 'it keeps no part of the recording'],
-    ['another document', '<a/>', 'it is no SMIL document with a body'],
+    ['another document', '<a/>', 'it is not a SMIL document with a body'],
     ['no XML', 'x', 'it does not begin with an element'],
     ['a part that ends early', clip('2s', '1.5s'), 'part 1 ends at 1.5 s, not after its beginning at 2 s'],
     ['an empty part', clip('2s', '2s'), 'part 1 ends at 2 s, not after its beginning at 2 s'],
     ['parts that overlap', OVERLAP, tooSoon('3 s')],
     ['a part after an open one', AFTER_OPEN, tooSoon('the end of the recording')],
-    ['a time below zero', clip('-1s', '2s'), 'a part has the unknown time "-1s"'],
-    ['no number', clip('NaNs', '2s'), 'a part has the unknown time "NaNs"'],
-    ['frames', clip('smpte=00:00:01:02', '2s'), 'a part has the unknown time "smpte=00:00:01:02"'],
+    ['a time below zero', clip('-1s', '2s'), 'a part has the invalid time "-1s"'],
+    ['no number', clip('NaNs', '2s'), 'a part has the invalid time "NaNs"'],
+    ['frames', clip('smpte=00:00:01:02', '2s'), 'a part has the invalid time "smpte=00:00:01:02"'],
     ['a beginning without end', clip('1e308s', '2s'), 'a part begins at "1e308s"'],
-    ['tracks that begin apart', APART, 'it has a "par" in which not everything begins at the same time'],
+    ['tracks that begin apart', APART, 'the media of a "par" do not all begin at the same time'],
     ['too many parts', MANY, 'it has more than 1000 parts'],
   ])('is refused with %s', (_, text, reason) => {
     expect(() => parseCutting(text)).toThrow(new CuttingFault(reason));
