@@ -22,7 +22,7 @@ export interface LeaseOptions {
   database: Database;
   /** For heartbeats. */
   vital: Database;
-  /** How ending the claim waits for the database. */
+  /** Waits for the database when the claim ends. */
   patience: Patience;
   report: (percent: number) => void;
   log: Logger;

@@ -19,7 +19,7 @@ import {
 import type { LaneChoice } from './lanes.ts';
 import { componentOf, type WorkerComponent } from './part.ts';
 
-/** How long a ready operation waits when its notification was missed, or when it is tried again. */
+/** The wait of a ready operation whose notification was missed, or of a retry. */
 const POLL_MS = 1_000;
 /** Batches operations that become ready in quick succession. */
 const REST_MS = 50;

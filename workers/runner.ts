@@ -38,7 +38,7 @@ export interface RunnerOptions {
   log: Logger;
 }
 
-/** How long a job waits for the database before the relay must deliver its operation again. */
+/** The time a job waits for the database before the relay must deliver its operation again. */
 const CLAIM_PATIENCE_MS = 10_000;
 /** Time in which a signal to all processes of a service must have reached this one, too. */
 const SAME_SIGNAL_MS = 1_000;

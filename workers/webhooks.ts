@@ -9,7 +9,7 @@ import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { componentOf, type WorkerComponent } from './part.ts';
 
-/** How long a change or a due message waits when its notification was missed. */
+/** The wait of a change or a due message whose notification was missed. */
 const POLL_MS = 5_000;
 /** Batches changes that come in quick succession. */
 const REST_MS = 200;

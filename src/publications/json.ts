@@ -12,7 +12,7 @@ import {
 import type { MediaJson, PublicationJson } from './publication.schemas.ts';
 import { MEDIA_FIELDS, PUBLICATION_CHANGES } from './versions.ts';
 
-/** How to present publications to a request. */
+/** The presentation of publications that a request asks for. */
 export interface Presentation {
   /** The base of URLs, without a slash at its end. */
   publicUrl: string;

@@ -71,7 +71,7 @@ function declaredBytes(frame: Buffer): number | undefined {
   return fraunhofer && frame.length >= VBRI_PLACE + 14 ? frame.readUInt32BE(VBRI_PLACE + 10) : undefined;
 }
 
-/** How much of the end is searched for frames: usually, and at most. */
+/** Bytes searched for frames at the end of the file: the usual number, and the maximum. */
 const FLAC_TAIL_BYTES = { usual: 65_536, most: 2 ** 20 };
 /** Sound may look like a frame header; among this many candidates, one is a header. */
 const CANDIDATES = 8;
