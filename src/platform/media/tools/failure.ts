@@ -129,7 +129,7 @@ export function notStarted(tool: string, why: Pick<FailureOptions, 'log' | 'caus
   return new MediaFailure(`${tool} could not be started.`, { permanent: false, ours: true, ...why });
 }
 
-/** Returns the meaning of a signal that ended a program; null for an unknown request to stop. */
+/** Returns the meaning of a signal that stopped a program; null for an unknown request to stop. */
 export function meaningOf(signal: NodeJS.Signals | null): FailureOptions {
   if (signal && CRASHES.includes(signal)) return TWICE;
   return { permanent: false, stopped: signal === null || REQUESTS.includes(signal) };
