@@ -150,7 +150,7 @@ describe('an operation', () => {
     const { workflowId } = await startTestWorkflow(db.database, ['unknown']);
     const [row] = await operationsOf(db.database, workflowId);
     await expect(bench.runnerOf([]).run(row?.id ?? 0, () => undefined)).rejects.toThrow(
-      'No operation is called "unknown".',
+      'Unknown operation "unknown".',
     );
   });
 
