@@ -2,120 +2,55 @@ import { type Area, NOTHING } from '#platform/http/app/app.ts';
 import { shareWith } from '#platform/http/app/cross-site.ts';
 import type { Guards } from '#platform/http/app/wing.ts';
 import { definitionsForAgents } from '#processing/definitions.endpoints.ts';
-import { calendar, calendarJson } from './calendar/calendar.endpoints.ts';
-import {
-  readCapabilities,
-  readCapabilitiesXml,
-  readConfigurationOfAgent,
-  readConfigurationXml,
-} from './capture-admin/properties.endpoints.ts';
-import {
-  deleteAgent,
-  listAgentStates,
-  listAgentStatesPlain,
-  listAgentStatesXml,
-  readAgentState,
-  readAgentStateXml,
-} from './capture-admin/read.endpoints.ts';
-import {
-  forgetRecording,
-  listRecordings,
-  listRecordingsJson,
-  readRecording,
-  readRecordingXml,
-  reportRecordingState,
-} from './capture-admin/recordings.endpoints.ts';
-import { configureAgent, reportAgent } from './capture-admin/report.endpoints.ts';
-import { bundleVersion, components, lti, organizations, releaseHealth, whoAmI } from './discovery/info.endpoints.ts';
-import { availableServices, hosts, registeredServices } from './discovery/services.endpoints.ts';
-import {
-  addAttachment,
-  addCatalog,
-  addDublinCore,
-  addTrack as addPackageTrack,
-  addPartialTrack,
-} from './packages/add.endpoints.ts';
-import {
-  createPackage,
-  createPackageWithId,
-  discardPackage,
-  ingestPackage,
-  ingestPackageWith,
-} from './packages/package.endpoints.ts';
-import { schedulePackage, schedulePackageWith } from './packages/schedule.endpoint.ts';
-import { addPackage, addPackageWith } from './packages/single-request.endpoint.ts';
-import { addZippedPackage, addZippedPackageWith } from './packages/zip.endpoint.ts';
+import { CALENDAR_ENDPOINTS } from './calendar/calendar.endpoints.ts';
+import { AGENT_ENDPOINTS } from './capture-admin/agents.endpoints.ts';
+import { RECORDING_ENDPOINTS } from './capture-admin/recordings.endpoints.ts';
+import { REPORT_ENDPOINTS } from './capture-admin/report.endpoints.ts';
+import { INFO_ENDPOINTS } from './discovery/info.endpoints.ts';
+import { SERVICE_ENDPOINTS } from './discovery/services.endpoints.ts';
+import { ELEMENT_ENDPOINTS } from './packages/add.endpoints.ts';
+import { createPackage, createPackageWithId, discardPackage, ingestPackage } from './packages/package.endpoints.ts';
+import { SCHEDULE_ENDPOINTS } from './packages/schedule.endpoint.ts';
+import { SINGLE_REQUEST_ENDPOINTS } from './packages/single-request.endpoint.ts';
+import { ZIP_ENDPOINTS } from './packages/zip.endpoint.ts';
 import { publishedEpisode } from './search/episode.endpoint.ts';
-import { countSeries, seriesForAgents, studioSeries } from './series/agents.endpoints.ts';
+import { SERIES_ENDPOINTS } from './series/agents.endpoints.ts';
 import { postSeries } from './series/dublincore.endpoint.ts';
 
-/** Paths at the root of the server, as agents and recorders know them. */
+/** Paths at the root of the server that agents and recorders use. */
 const AGENTS = [
   ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/lti', '/series'],
   ...['/studio-api', '/admin-ng', '/workflow', '/search'],
 ];
 
-/** The endpoints of machines and recorders, in the order of the reference. */
+/** The endpoints of capture agents and recorders, in the order of the reference. */
 export const RECORDERS = {
   name: 'Capture agents and recorders',
   description:
-    'What machines in lecture halls and recorders in browsers speak: they find services, read a calendar and send media packages.',
+    'The protocol of capture agents and of recorders in browsers: find services, read a calendar, send media packages.',
   endpoints: [
-    availableServices,
-    registeredServices,
-    hosts,
-    whoAmI,
-    releaseHealth,
-    components,
-    bundleVersion,
-    organizations,
-    lti,
-    reportAgent,
-    configureAgent,
-    listAgentStates,
-    listAgentStatesXml,
-    listAgentStatesPlain,
-    readAgentState,
-    readAgentStateXml,
-    readCapabilities,
-    readCapabilitiesXml,
-    readConfigurationOfAgent,
-    readConfigurationXml,
-    deleteAgent,
-    reportRecordingState,
-    listRecordings,
-    listRecordingsJson,
-    readRecording,
-    readRecordingXml,
-    forgetRecording,
-    calendar,
-    calendarJson,
+    ...SERVICE_ENDPOINTS,
+    ...INFO_ENDPOINTS,
+    ...REPORT_ENDPOINTS,
+    ...AGENT_ENDPOINTS,
+    ...RECORDING_ENDPOINTS,
+    ...CALENDAR_ENDPOINTS,
     createPackage,
     createPackageWithId,
-    addPackageTrack,
-    addPartialTrack,
-    addAttachment,
-    addCatalog,
-    addDublinCore,
-    ingestPackage,
-    ingestPackageWith,
-    addPackage,
-    addPackageWith,
-    addZippedPackage,
-    addZippedPackageWith,
-    schedulePackage,
-    schedulePackageWith,
+    ...ELEMENT_ENDPOINTS,
+    ...ingestPackage,
+    ...SINGLE_REQUEST_ENDPOINTS,
+    ...ZIP_ENDPOINTS,
+    ...SCHEDULE_ENDPOINTS,
     discardPackage,
-    studioSeries,
-    countSeries,
-    seriesForAgents,
+    ...SERIES_ENDPOINTS,
     postSeries,
     definitionsForAgents,
     publishedEpisode,
   ],
 };
 
-/** The protocol of capture agents and recorders. It translates, and owns no rule. */
+/** The protocol of capture agents and recorders. It translates requests and owns no business rules. */
 export const wing = {
   endpoints: [],
   areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
@@ -127,7 +62,7 @@ export const wing = {
     },
     ...AGENTS.map((path) => ({
       path,
-      // Some recorders in pages of trusted sites count on the session that a person has here.
+      // Some recorders in pages of trusted sites use the session of the person.
       layers: [shareWith(trusted, [], { credentials: true })],
       guards: [byAnyone, ask, runAs],
       contentPolicy: NOTHING,

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openUrl } from '#opencast/packages/fetch-url/open-url.ts';
+import { openUrl } from '#opencast/packages/fetch-url.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { field, file, type Part } from '../support/form.ts';

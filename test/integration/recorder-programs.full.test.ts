@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
-import { ZipArchive } from '#opencast/packages/zip/zip-archive.ts';
+import { ZipArchive } from '#opencast/packages/zip-archive.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { FolderStorage } from '#platform/storage/folder.ts';
 import { objectKey } from '#platform/storage/keys.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyCommand } from '#cli/inlet/verify.ts';
-import { keepOrphan } from '#maintenance/repair/orphan-retention.ts';
+import { keepOrphan } from '#maintenance/repair/repair.ts';
 import { lockNotes } from '#maintenance/verify/notes.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import { created, post } from '../support/app-uploads.ts';

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { keepObjects } from '#platform/storage/removals.ts';
 import type { Reading } from '../digests.ts';
-import { copyObjects, type LackingObject, removeOthers } from './copy-objects.ts';
-import { dumpDatabase } from './dump.ts';
+import { copyObjects, type LackingObject, removeOthers } from './backup-objects.ts';
+import { dumpDatabase, listedObjects } from './dump.ts';
 import { databaseFolder, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { listedObjects } from './objects-list.ts';
 
 /** What a backup is taken with. Each client is for it alone. */
 export interface BackupParts {

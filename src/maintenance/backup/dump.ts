@@ -1,16 +1,19 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { jsonLine } from '../json-lines.ts';
 import { ownedInTransaction } from '../owned-objects.ts';
+import type { BackedUpObject } from './backup-objects.ts';
+import { readManifest, unreadable } from './manifest.ts';
 
 /** The file of the list of objects, beside those of the tables. */
-export const OBJECTS = 'objects.jsonl.gz';
+const OBJECTS = 'objects.jsonl.gz';
 
 /** The file of a table. */
 export function tableFile(folder: string, table: string): string {
@@ -18,7 +21,7 @@ export function tableFile(folder: string, table: string): string {
 }
 
 /** What a dump holds. */
-export interface Dump {
+interface Dump {
   /** Rows of each table. */
   tables: Record<string, number>;
   migrations: string[];
@@ -116,4 +119,50 @@ export async function tablesLeftOut(client: pg.Client): Promise<string[]> {
 /** The columns for a COPY. */
 export function columnList({ columns }: Table): string {
   return columns.map((column) => `"${column}"`).join(', ');
+}
+
+/** Reads the list of the objects of a dump, one after the other. */
+export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObject> {
+  const path = join(folder, OBJECTS);
+  const file = createReadStream(path);
+  const text = createGunzip();
+  let fault: unknown;
+  // Not every runtime ends the reading of lines with the fault of the stream.
+  file.on('error', (error) => text.destroy(error));
+  text.on('error', (error) => {
+    fault = error;
+  });
+  try {
+    for await (const line of createInterface({ input: file.pipe(text) })) {
+      yield JSON.parse(line) as BackedUpObject;
+    }
+    if (fault) throw fault;
+  } catch (error) {
+    throw unreadable(path, fault ?? error);
+  }
+}
+
+/**
+ * Finds objects in the list of a backup: under the same key, and with the same content under any key.
+ *
+ * @returns the objects that the backup lists, by key and by `contentOf`
+ * @throws when the backup is damaged
+ */
+export async function findInBackup(
+  folder: string,
+  wanted: readonly Pick<BackedUpObject, 'key' | 'size' | 'sha256'>[],
+): Promise<Map<string, BackedUpObject>> {
+  const found = new Map<string, BackedUpObject>();
+  const database = (await readManifest(folder))?.database;
+  if (database === undefined) return found;
+  const names = new Set(wanted.flatMap((object) => [object.key, contentOf(object)]));
+  for await (const object of listedObjects(join(folder, database))) {
+    for (const name of [object.key, contentOf(object)]) if (names.has(name)) found.set(name, object);
+  }
+  return found;
+}
+
+/** The name of a content: two objects of the same name have the same bytes, unless their SHA-256 is unknown. */
+export function contentOf({ size, sha256 }: Pick<BackedUpObject, 'size' | 'sha256'>): string {
+  return `${size} ${sha256}`;
 }

@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import { shardOf } from '#platform/storage/keys.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { forEachOf } from '../concurrency.ts';
 import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
-import { type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
-import { type BatchSize, objectBatches } from './batches.ts';
+import { type KeyRange, type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { examine, isEndangered, orphanedUploads } from './examine.ts';
 import type { Finding } from './finding.ts';
 import type { Notes, Position } from './notes.ts';
@@ -16,7 +16,7 @@ const BATCH: BatchSize = { objects: 50_000, bytes: Number.POSITIVE_INFINITY };
 const READ_BATCH: BatchSize = { objects: 5_000, bytes: 50e9 };
 
 /** What a verification works with. Each client is for it alone. */
-export interface Verified {
+interface Verified {
   /** Reads all rows. */
   rows: pg.Client;
   /** Looks at single ones meanwhile. */
@@ -24,7 +24,7 @@ export interface Verified {
   storage: Reading & Pick<ObjectStorage, 'list' | 'unfinished' | 'size'>;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Whether every object is read, and its SHA-256 compared. */
   digests: boolean;
   notes: Notes;
@@ -135,4 +135,57 @@ function compare(owned: readonly OwnedObject[], objects: ReadonlyMap<string, num
     else suspects.add(owner.key);
   }
   return { sound, suspects };
+}
+
+/** How much is held at once, at least; the last shard may bring more. */
+interface BatchSize {
+  objects: number;
+  /** Together, of all objects. */
+  bytes: number;
+}
+
+/** Objects of the storage, and the part of all keys that they are. */
+interface ObjectBatch {
+  range: KeyRange;
+  /** The last shard of the range. */
+  through: string;
+  /** Sizes in bytes by key. */
+  objects: Map<string, number>;
+}
+
+/**
+ * All that the storage has, cut where a shard ends, so that nothing grows with the number of objects. The last batch goes
+ * on to the end of all keys. A storage that does not keep to the order costs time only: what comes out of its range looks
+ * suspicious and is looked at by itself.
+ *
+ * @param after the shard that an earlier run has got to
+ */
+async function* objectBatches(
+  storage: Pick<ObjectStorage, 'list'>,
+  after: string | undefined,
+  onForeign: (name: string) => void,
+  least: BatchSize,
+): AsyncGenerator<ObjectBatch> {
+  let bytes = 0;
+  let objects = new Map<string, number>();
+  let from = after === undefined ? '' : beyond(after);
+  let shard = after ?? '';
+  for await (const { key, size } of storage.list('', { after, onForeign })) {
+    const next = shardOf(key);
+    if (next > shard && (objects.size >= least.objects || bytes >= least.bytes)) {
+      yield { range: { from, to: beyond(shard) }, through: shard, objects };
+      from = beyond(shard);
+      objects = new Map();
+      bytes = 0;
+    }
+    if (next > shard) shard = next;
+    objects.set(key, size);
+    bytes += size;
+  }
+  yield { range: { from, to: undefined }, through: shard, objects };
+}
+
+/** The first key after a shard: `0` is the next character after `/`. */
+function beyond(shard: string): string {
+  return `${shard}0`;
 }

@@ -13,8 +13,14 @@ import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { agentProperties, propertiesFile } from './agent-properties.ts';
-import { CALENDAR_BEGIN, CALENDAR_END, type CalendarEvent, calendarEvent } from './icalendar.ts';
+import {
+  agentProperties,
+  CALENDAR_BEGIN,
+  CALENDAR_END,
+  type CalendarEvent,
+  calendarEvent,
+  propertiesFile,
+} from './icalendar.ts';
 import { type CalendarWindow, calendarTag, type Planned, plannedRecordings } from './schedule-window.ts';
 
 const PROPERTIES_FILE = 'org.opencastproject.capture.agent.properties';
@@ -91,98 +97,98 @@ const Query = z.object({
     .meta({ description: 'Only what starts before, in milliseconds since 1970.', example: '1790000000000' }),
 });
 
-/** What capture agents are to record, as they ask for it. */
-export const calendar = defineEndpoint({
-  method: 'get',
-  path: '/recordings/calendars',
-  access,
-  summary: 'The calendar of a capture agent',
-  description:
-    'What it is to record, from an hour after its end on no more, in iCalendar: each with its metadata and a properties file. An agent that nobody knows has nothing to record.',
-  query: Query,
-  answers: {
-    200: {
-      description: 'The calendar.',
-      mediaType: 'text/calendar; charset=UTF-8',
-      body: z.string(),
-      example: `${CALENDAR_BEGIN}${CALENDAR_END}`,
-      headers: TAGGED_HEADERS,
+/** The schedules of capture agents. */
+export const CALENDAR_ENDPOINTS = [
+  defineEndpoint({
+    method: 'get',
+    path: '/recordings/calendars',
+    access,
+    summary: 'The calendar of a capture agent',
+    description:
+      'What it is to record, from an hour after its end on no more, in iCalendar: each with its metadata and a properties file. An agent that nobody knows has nothing to record.',
+    query: Query,
+    answers: {
+      200: {
+        description: 'The calendar.',
+        mediaType: 'text/calendar; charset=UTF-8',
+        body: z.string(),
+        example: `${CALENDAR_BEGIN}${CALENDAR_END}`,
+        headers: TAGGED_HEADERS,
+      },
+      304: { description: 'It shows the same as the answer with this `ETag`.' },
     },
-    304: { description: 'It shows the same as the answer with this `ETag`.' },
-  },
-  refusals: [WRONG_CUTOFF],
-  handle: async ({ c, query }, { database, catalogs }: Services) => {
-    const window = windowOf(query());
-    const written = (now: Date) => (planned: Planned[]) =>
-      planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
-    // Of all agents together nobody notes the changes.
-    const tag =
-      window.agentId === undefined
-        ? await digestOf(plannedRecordings(database, window), written(new Date(0)))
-        : await calendarTag(database, window);
-    const etag = strongEtag(tag);
-    const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
-    if (isKnown(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
-    return c.body(await streamed(plannedRecordings(database, window), written(new Date())), 200, {
-      ...headers,
-      'Content-Type': 'text/calendar; charset=UTF-8',
-    });
-  },
-});
-
-/** The same for displays and for cameras that follow the schedule. */
-export const calendarJson = defineEndpoint({
-  method: 'get',
-  path: '/recordings/calendar.json',
-  access,
-  summary: 'The calendar of a capture agent as JSON',
-  description: `What it is to record next, ${MOST_JSON} at most.`,
-  query: Query.extend({
-    timestamp: z.string().optional().describe('`true` for moments in milliseconds since 1970.'),
+    refusals: [WRONG_CUTOFF],
+    handle: async ({ c, query }, { database, catalogs }: Services) => {
+      const window = windowOf(query());
+      const written = (now: Date) => (planned: Planned[]) =>
+        planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
+      // Of all agents together nobody notes the changes.
+      const tag =
+        window.agentId === undefined
+          ? await digestOf(plannedRecordings(database, window), written(new Date(0)))
+          : await calendarTag(database, window);
+      const etag = strongEtag(tag);
+      const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
+      if (isKnown(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
+      return c.body(await streamed(plannedRecordings(database, window), written(new Date())), 200, {
+        ...headers,
+        'Content-Type': 'text/calendar; charset=UTF-8',
+      });
+    },
   }),
-  answers: {
-    200: {
-      description: 'What it is to record, by start.',
-      plain: true,
-      body: z.array(z.object({ data: z.looseObject({}), 'episode-dublincore': z.string() })),
-      example: [
-        {
-          data: {
-            eventId: '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21',
-            agentId: AGENT_ID,
-            startDate: 1_791_792_900_000,
-            endDate: 1_791_798_300_000,
-            agentConfig: { 'event.title': 'Algebra I', 'event.location': AGENT_ID },
+  defineEndpoint({
+    method: 'get',
+    path: '/recordings/calendar.json',
+    access,
+    summary: 'The calendar of a capture agent as JSON',
+    description: `What it is to record next, ${MOST_JSON} at most.`,
+    query: Query.extend({
+      timestamp: z.string().optional().describe('`true` for moments in milliseconds since 1970.'),
+    }),
+    answers: {
+      200: {
+        description: 'What it is to record, by start.',
+        plain: true,
+        body: z.array(z.object({ data: z.looseObject({}), 'episode-dublincore': z.string() })),
+        example: [
+          {
+            data: {
+              eventId: '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21',
+              agentId: AGENT_ID,
+              startDate: 1_791_792_900_000,
+              endDate: 1_791_798_300_000,
+              agentConfig: { 'event.title': 'Algebra I', 'event.location': AGENT_ID },
+            },
+            'episode-dublincore': '<dublincore/>',
           },
-          'episode-dublincore': '<dublincore/>',
-        },
-      ],
+        ],
+      },
     },
-  },
-  refusals: [WRONG_CUTOFF],
-  handle: async ({ c, query }, { database, catalogs }: Services) => {
-    const { timestamp, ...wanted } = query();
-    const moment = timestamp?.toLowerCase() === 'true' ? (date: Date) => date.getTime() : inWords;
-    const planned: Planned[] = [];
-    for await (const some of plannedRecordings(database, windowOf(wanted))) {
-      planned.push(...some);
-      if (planned.length >= MOST_JSON) break;
-    }
-    return c.json(
-      planned.slice(0, MOST_JSON).map((each) => ({
-        data: {
-          eventId: each.event_id,
-          agentId: each.agent,
-          startDate: moment(each.start),
-          endDate: moment(each.end),
-          presenters: each.presenters,
-          agentConfig: agentProperties(each),
-        },
-        'episode-dublincore': episodeXml(each, catalogs.event),
-      })),
-    );
-  },
-});
+    refusals: [WRONG_CUTOFF],
+    handle: async ({ c, query }, { database, catalogs }: Services) => {
+      const { timestamp, ...wanted } = query();
+      const moment = timestamp?.toLowerCase() === 'true' ? (date: Date) => date.getTime() : inWords;
+      const planned: Planned[] = [];
+      for await (const some of plannedRecordings(database, windowOf(wanted))) {
+        planned.push(...some);
+        if (planned.length >= MOST_JSON) break;
+      }
+      return c.json(
+        planned.slice(0, MOST_JSON).map((each) => ({
+          data: {
+            eventId: each.event_id,
+            agentId: each.agent,
+            startDate: moment(each.start),
+            endDate: moment(each.end),
+            presenters: each.presenters,
+            agentConfig: agentProperties(each),
+          },
+          'episode-dublincore': episodeXml(each, catalogs.event),
+        })),
+      );
+    },
+  }),
+];
 
 function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>): CalendarWindow {
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OTHER_AGENT } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import { XML_ANSWER } from '#capture/agents/known-agent.ts';
 import { quoted } from '#capture/agents/names.ts';
 import { findRecording, type ReportedRecording, reportedRecordings } from '#capture/reports/recordings.queries.ts';
 import { RECORDING_MISSING, reportRecording } from '#capture/reports/report-recording.ts';
@@ -9,9 +10,9 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { SENTENCE } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { element, xmlAnswer } from './legacy-xml.ts';
+import { asJsonAndXml, element, elementsOf, xmlAnswer } from './legacy-xml.ts';
 
-/** What an agent can say of a recording. */
+/** The states that an agent can report. */
 const STATES = [
   'unknown',
   'capturing',
@@ -33,7 +34,6 @@ const UNKNOWN_RECORDING_STATE = refusal(
   ['flying'],
 );
 
-/** The form in which an agent reports a recording. */
 const RecordingReport = z.object({
   state: z.enum(STATES, {
     error: ({ input }) =>
@@ -50,7 +50,7 @@ interface Services {
 const ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
 const access = [ROLE_CAPTURE_AGENT];
 const params = { recording_id: pathParameter('Identifier of the scheduled event.', ID) };
-const EXAMPLE = { id: ID, state: 'capturing', 'time-since-last-update': 4711 };
+const EXAMPLE = { 'recording-state-update': { id: ID, state: 'capturing', 'time-since-last-update': 4711 } };
 const Recording = z.object({
   'recording-state-update': z.object({
     id: z.string(),
@@ -58,141 +58,85 @@ const Recording = z.object({
     'time-since-last-update': z.int().describe('In milliseconds.'),
   }),
 });
+const TEXT_ANSWER = { mediaType: SENTENCE, body: z.string() } as const;
 
-/** Where capture agents say how far a recording is. */
-export const reportRecordingState = defineEndpoint({
-  method: 'post',
-  path: '/capture-admin/recordings/{recording_id}',
-  access,
-  summary: 'Report the state of a recording',
-  description:
-    'The `status` of the event follows. What was said before, or cannot follow it, changes nothing and is answered alike.',
-  params,
-  form: { schema: RecordingReport, example: { state: 'capturing' } },
-  answers: {
-    200: {
-      description: 'It has been heard.',
-      mediaType: 'text/plain; charset=utf-8',
-      body: z.string(),
-      example: `${ID} set to capturing`,
+/** The states of scheduled recordings, which capture agents report. */
+export const RECORDING_ENDPOINTS = [
+  defineEndpoint({
+    method: 'post',
+    path: '/capture-admin/recordings/{recording_id}',
+    access,
+    summary: 'Report the state of a recording',
+    description:
+      'Sets the `status` of the event. A state that was reported before, or that cannot follow the present one, changes nothing and gets the same answer.',
+    params,
+    form: { schema: RecordingReport, example: { state: 'capturing' } },
+    answers: { 200: { description: 'The report is accepted.', ...TEXT_ANSWER, example: `${ID} set to capturing` } },
+    refusals: [UNKNOWN_RECORDING_STATE, RECORDING_MISSING, OTHER_AGENT],
+    handle: async ({ c, params, form }, { database }: Services) => {
+      const id = params.recording_id;
+      const { state } = await form();
+      await reportRecording(database, id, state, c.var);
+      return c.body(`${id} set to ${state}`, 200, { 'Content-Type': SENTENCE });
     },
-  },
-  refusals: [UNKNOWN_RECORDING_STATE, RECORDING_MISSING, OTHER_AGENT],
-  handle: async ({ c, params, form }, { database }: Services) => {
-    const id = params.recording_id;
-    const { state } = await form();
-    await reportRecording(database, id, state, c.var);
-    return c.body(`${id} set to ${state}`, 200, { 'Content-Type': SENTENCE });
-  },
-});
-
-export const forgetRecording = defineEndpoint({
-  method: 'delete',
-  path: '/capture-admin/recordings/{recording_id}',
-  access,
-  summary: 'Forget the state of a recording that failed',
-  description: 'It is awaited again. Of one that goes on, or has come, nothing changes.',
-  params,
-  answers: {
-    200: {
-      description: 'It has been heard.',
-      mediaType: 'text/plain; charset=utf-8',
-      body: z.string(),
-      example: `${ID} removed`,
+  }),
+  defineEndpoint({
+    method: 'get',
+    path: '/capture-admin/recordings',
+    access,
+    summary: 'List reported recordings, as XML',
+    description: 'The latest 1000 at most. `/capture-admin/recordings.json` returns them as JSON.',
+    answers: { 200: { description: 'Their states.', ...XML_ANSWER, example: element('recording-state-updates', '') } },
+    handle: async ({ c }, { database }: Services) => {
+      const recordings = await reportedRecordings(database);
+      return xmlAnswer(c, element('recording-state-updates', recordings.map(recordingXml).join('')));
     },
-  },
-  refusals: [RECORDING_MISSING, OTHER_AGENT],
-  handle: async ({ c, params }, { database }: Services) => {
-    await reportRecording(database, params.recording_id, '', c.var);
-    return c.body(`${params.recording_id} removed`, 200, { 'Content-Type': SENTENCE });
-  },
-});
-
-export const readRecording = defineEndpoint({
-  method: 'get',
-  path: '/capture-admin/recordings/{recording_id}.json',
-  access,
-  summary: 'Read the state of a recording',
-  description: 'As its agent reported it last; `unknown` before that.',
-  params,
-  answers: {
-    200: {
-      description: 'Its state, and for how long.',
-      plain: true,
-      body: Recording,
-      example: { 'recording-state-update': EXAMPLE },
-    },
-  },
-  refusals: [RECORDING_MISSING],
-  handle: async ({ c, params }, { database }: Services) =>
-    c.json(recordingJson(await find(database, params.recording_id))),
-});
-
-export const readRecordingXml = defineEndpoint({
-  method: 'get',
-  path: '/capture-admin/recordings/{recording_id}.xml',
-  access,
-  operationId: 'getRecordingStateXml',
-  summary: 'Read the state of a recording, as XML',
-  description: 'As its agent reported it last; `unknown` before that.',
-  params,
-  answers: {
-    200: {
-      description: 'Its state, and for how long.',
-      mediaType: 'text/xml; charset=utf-8',
-      body: z.string(),
+  }),
+  defineEndpoint({
+    method: 'get',
+    path: '/capture-admin/recordings.json',
+    access,
+    operationId: 'getRecordingStates',
+    summary: 'List reported recordings, as JSON',
+    description: 'The latest 1000 at most.',
+    answers: { 200: { description: 'Their states.', plain: true, body: z.array(Recording), example: [EXAMPLE] } },
+    handle: async ({ c }, { database }: Services) => c.json((await reportedRecordings(database)).map(recordingJson)),
+  }),
+  ...asJsonAndXml({
+    access,
+    path: '/capture-admin/recordings/{recording_id}',
+    summary: 'Read the state of a recording',
+    description: 'The state that its agent reported last, or `unknown` before the first report.',
+    params,
+    answer: 'Its state and the time since the report.',
+    json: { of: recordingJson, body: Recording, example: EXAMPLE },
+    xml: {
+      operationId: 'getRecordingStateXml',
+      answer: (c, recording) => xmlAnswer(c, recordingXml(recording)),
       example: element('recording-state-update', ''),
     },
-  },
-  refusals: [RECORDING_MISSING],
-  handle: async ({ c, params }, { database }: Services) =>
-    xmlAnswer(c, recordingXml(await find(database, params.recording_id))),
-});
-
-export const listRecordings = defineEndpoint({
-  method: 'get',
-  path: '/capture-admin/recordings',
-  access,
-  summary: 'List recordings that agents have reported',
-  description: 'As XML; below `/capture-admin/recordings.json` as JSON. At most the latest 1000.',
-  answers: {
-    200: {
-      description: 'Their states.',
-      mediaType: 'text/xml; charset=utf-8',
-      body: z.string(),
-      example: element('recording-state-updates', ''),
+    refusals: [RECORDING_MISSING],
+    load: async (database, id) => {
+      const recording = await findRecording(database, id);
+      if (!recording) throw RECORDING_MISSING(id);
+      return recording;
     },
-  },
-  handle: async ({ c }, { database }: Services) => {
-    const recordings = await reportedRecordings(database);
-    return xmlAnswer(c, element('recording-state-updates', recordings.map(recordingXml).join('')));
-  },
-});
-
-export const listRecordingsJson = defineEndpoint({
-  method: 'get',
-  path: '/capture-admin/recordings.json',
-  access,
-  operationId: 'getRecordingStates',
-  summary: 'List recordings that agents have reported, as JSON',
-  description: 'At most the latest 1000.',
-  answers: {
-    200: {
-      description: 'Their states.',
-      plain: true,
-      body: z.array(Recording),
-      example: [{ 'recording-state-update': EXAMPLE }],
+  }),
+  defineEndpoint({
+    method: 'delete',
+    path: '/capture-admin/recordings/{recording_id}',
+    access,
+    summary: 'Reset the state of a failed recording',
+    description: 'The event awaits its recording again. A recording that is running or has arrived does not change.',
+    params,
+    answers: { 200: { description: 'The reset is accepted.', ...TEXT_ANSWER, example: `${ID} removed` } },
+    refusals: [RECORDING_MISSING, OTHER_AGENT],
+    handle: async ({ c, params }, { database }: Services) => {
+      await reportRecording(database, params.recording_id, '', c.var);
+      return c.body(`${params.recording_id} removed`, 200, { 'Content-Type': SENTENCE });
     },
-  },
-  handle: async ({ c }, { database }: Services) => c.json((await reportedRecordings(database)).map(recordingJson)),
-});
-
-/** @throws {HttpError} 404 */
-async function find(database: Database, id: string): Promise<ReportedRecording> {
-  const recording = await findRecording(database, id);
-  if (!recording) throw RECORDING_MISSING(id);
-  return recording;
-}
+  }),
+];
 
 function shown({ id, state, since }: ReportedRecording) {
   return {
@@ -207,6 +151,5 @@ function recordingJson(recording: ReportedRecording) {
 }
 
 function recordingXml(recording: ReportedRecording): string {
-  const fields = Object.entries(shown(recording)).map(([name, value]) => element(name, String(value), 'text'));
-  return element('recording-state-update', fields.join(''));
+  return element('recording-state-update', elementsOf(shown(recording)));
 }

@@ -54,76 +54,77 @@ interface Services {
 const params = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
 const access = [ROLE_CAPTURE_AGENT];
 
-/** Where capture agents report themselves, as they know it from elsewhere. */
-export const reportAgent = defineEndpoint({
-  method: 'post',
-  path: '/capture-admin/agents/{agent_id}',
-  access,
-  summary: 'Report the state of a capture agent',
-  description:
-    'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). An agent makes itself known by it, and has to repeat it: after two minutes of silence it counts as `offline`.',
-  params,
-  form: { schema: AgentReport, example: { state: 'idle', address: AGENT.url } },
-  answers: {
-    200: {
-      description: 'It is written down.',
-      mediaType: 'text/plain; charset=utf-8',
-      body: z.string(),
-      example: `${AGENT_ID} set to idle`,
-    },
-  },
-  refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME, OTHER_AGENT],
-  handle: async ({ c, params, form }, { database }: Services) => {
-    const name = agentName(c, params.agent_id);
-    const report = await form();
-    await recordReport(database, name, report, remoteAddress(c));
-    return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': SENTENCE });
-  },
-});
-
-export const configureAgent = defineEndpoint({
-  method: 'post',
-  path: '/capture-admin/agents/{agent_id}/configuration',
-  access,
-  summary: 'Replace the configuration of a capture agent',
-  description:
-    'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of whatever type. `capture.device.names` are the inputs of the agent, with commas between them; `capture.device.timezone` is the IANA name of its time zone, which is UTC unless it says one that there is.',
-  params,
-  form: {
-    schema: z.object({ configuration: z.string().describe('A JSON object, or properties XML.') }),
-    example: { configuration: JSON.stringify(CONFIGURATION) },
-    bodies: {
-      'application/json': {
-        schema: TextByName.describe('Numbers and booleans are kept as text.'),
-        example: CONFIGURATION,
+/** Reports of capture agents about themselves. */
+export const REPORT_ENDPOINTS = [
+  defineEndpoint({
+    method: 'post',
+    path: '/capture-admin/agents/{agent_id}',
+    access,
+    summary: 'Report the state of a capture agent',
+    description:
+      'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). An agent makes itself known by it, and has to repeat it: after two minutes of silence it counts as `offline`.',
+    params,
+    form: { schema: AgentReport, example: { state: 'idle', address: AGENT.url } },
+    answers: {
+      200: {
+        description: 'It is written down.',
+        mediaType: 'text/plain; charset=utf-8',
+        body: z.string(),
+        example: `${AGENT_ID} set to idle`,
       },
-      'text/xml': { schema: z.string(), example: CONFIGURATION_XML },
     },
-  },
-  answers: {
-    200: {
-      description: 'The configuration as it is kept.',
-      mediaType: 'text/xml; charset=utf-8',
-      body: z.string(),
-      example: CONFIGURATION_XML,
+    refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME, OTHER_AGENT],
+    handle: async ({ c, params, form }, { database }: Services) => {
+      const name = agentName(c, params.agent_id);
+      const report = await form();
+      await recordReport(database, name, report, remoteAddress(c));
+      return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': SENTENCE });
     },
-  },
-  refusals: [UNREADABLE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
-  handle: async ({ c, params }, { database }: Services) => {
-    const name = agentName(c, params.agent_id);
-    const configuration = parseConfiguration(await readConfiguration(c.req.raw));
-    const { unknownZone, timeZone } = configuration;
-    const isNew = await recordConfiguration(database, name, configuration);
-    if (isNew && unknownZone !== undefined) {
-      c.var.log.warn(
-        { agent: name, unknownZone: unknownZone.slice(0, MAX_NAME), timeZone },
-        'a capture agent names a time zone that there is not; its recurring recordings keep to another one',
-      );
-    }
-    const xml = propertiesXml(configuration.properties, `Configuration of ${name}`);
-    return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
-  },
-});
+  }),
+  defineEndpoint({
+    method: 'post',
+    path: '/capture-admin/agents/{agent_id}/configuration',
+    access,
+    summary: 'Replace the configuration of a capture agent',
+    description:
+      'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of whatever type. `capture.device.names` are the inputs of the agent, with commas between them; `capture.device.timezone` is the IANA name of its time zone, which is UTC unless it says one that there is.',
+    params,
+    form: {
+      schema: z.object({ configuration: z.string().describe('A JSON object, or properties XML.') }),
+      example: { configuration: JSON.stringify(CONFIGURATION) },
+      bodies: {
+        'application/json': {
+          schema: TextByName.describe('Numbers and booleans are kept as text.'),
+          example: CONFIGURATION,
+        },
+        'text/xml': { schema: z.string(), example: CONFIGURATION_XML },
+      },
+    },
+    answers: {
+      200: {
+        description: 'The configuration as it is kept.',
+        mediaType: 'text/xml; charset=utf-8',
+        body: z.string(),
+        example: CONFIGURATION_XML,
+      },
+    },
+    refusals: [UNREADABLE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
+    handle: async ({ c, params }, { database }: Services) => {
+      const name = agentName(c, params.agent_id);
+      const configuration = parseConfiguration(await readConfiguration(c.req.raw));
+      const { unknownZone, timeZone } = configuration;
+      const isNew = await recordConfiguration(database, name, configuration);
+      if (isNew && unknownZone !== undefined) {
+        c.var.log.warn(
+          { agent: name, unknownZone: unknownZone.slice(0, MAX_NAME), timeZone },
+          'a capture agent names a time zone that there is not; its recurring recordings keep to another one',
+        );
+      }
+      const xml = propertiesXml(configuration.properties, `Configuration of ${name}`);
+      return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
+    },
+  }),
+];
 
 /** @throws {HttpError} 400 for a name that no agent can have, 403 for one that the account is not for */
 function agentName(c: Context, name: string): string {

@@ -74,65 +74,65 @@ const answers = {
   },
 } as const;
 
-/** Where agents find what they speak to. */
-export const availableServices = defineEndpoint({
-  method: 'get',
-  path: '/services/available.json',
-  access: EVERY_ACCOUNT,
-  summary: 'Find a service',
-  description:
-    'While recordings cannot be stored, or as many come as may at once, the one that takes them is not available: 503.',
-  query: Query,
-  answers,
-  refusals: [NO_TYPE, NO_SUCH_SERVICE, NOT_NOW],
-  handle: async ({ c, query }, { config, health, gate }: Services) => {
-    const type = query().serviceType?.trim();
-    if (!type) throw NO_TYPE();
-    const path = Object.hasOwn(PATHS, type) ? PATHS[type] : undefined;
-    if (path === undefined) throw NO_SUCH_SERVICE(type.slice(0, 100));
-    if (type === INGEST) {
-      if (gate.full) throw NOT_NOW();
-      await requireStorage(c, health);
-    }
-    return c.json({ services: { service: serviceOf(type, path, config.publicUrl) } });
-  },
-});
-
-export const registeredServices = defineEndpoint({
-  method: 'get',
-  path: '/services/services.json',
-  access: EVERY_ACCOUNT,
-  summary: 'List services',
-  description: 'Of the type that is asked for, or all: those of agents, and those of the API.',
-  query: Query,
-  answers,
-  refusals: [NOT_REGISTERED],
-  handle: ({ c, query }, { config }: Services) => {
-    const type = query().serviceType?.trim();
-    const found = SERVICES.filter(([each]) => !type || each === type).map(([each, path]) =>
-      serviceOf(each, path, config.publicUrl),
-    );
-    if (type && found.length === 0) throw NOT_REGISTERED(type.slice(0, 100));
-    return c.json({ services: { service: found.length === 1 ? found[0] : found } });
-  },
-});
-
-export const hosts = defineEndpoint({
-  method: 'get',
-  path: '/services/hosts.json',
-  access: EVERY_ACCOUNT,
-  summary: 'List hosts',
-  description: 'There is one, whatever it consists of.',
-  answers: {
-    200: {
-      description: 'The host.',
-      plain: true,
-      body: z.object({ hosts: z.object({ host: z.looseObject({ base_url: z.string() }) }) }),
-      example: hostsOf(EXAMPLE_URL),
+/** Service discovery. */
+export const SERVICE_ENDPOINTS = [
+  defineEndpoint({
+    method: 'get',
+    path: '/services/available.json',
+    access: EVERY_ACCOUNT,
+    summary: 'Find a service',
+    description:
+      'While recordings cannot be stored, or as many come as may at once, the one that takes them is not available: 503.',
+    query: Query,
+    answers,
+    refusals: [NO_TYPE, NO_SUCH_SERVICE, NOT_NOW],
+    handle: async ({ c, query }, { config, health, gate }: Services) => {
+      const type = query().serviceType?.trim();
+      if (!type) throw NO_TYPE();
+      const path = Object.hasOwn(PATHS, type) ? PATHS[type] : undefined;
+      if (path === undefined) throw NO_SUCH_SERVICE(type.slice(0, 100));
+      if (type === INGEST) {
+        if (gate.full) throw NOT_NOW();
+        await requireStorage(c, health);
+      }
+      return c.json({ services: { service: serviceOf(type, path, config.publicUrl) } });
     },
-  },
-  handle: ({ c }, { config }: Services) => c.json(hostsOf(config.publicUrl)),
-});
+  }),
+  defineEndpoint({
+    method: 'get',
+    path: '/services/services.json',
+    access: EVERY_ACCOUNT,
+    summary: 'List services',
+    description: 'Of the type that is asked for, or all: those of agents, and those of the API.',
+    query: Query,
+    answers,
+    refusals: [NOT_REGISTERED],
+    handle: ({ c, query }, { config }: Services) => {
+      const type = query().serviceType?.trim();
+      const found = SERVICES.filter(([each]) => !type || each === type).map(([each, path]) =>
+        serviceOf(each, path, config.publicUrl),
+      );
+      if (type && found.length === 0) throw NOT_REGISTERED(type.slice(0, 100));
+      return c.json({ services: { service: found.length === 1 ? found[0] : found } });
+    },
+  }),
+  defineEndpoint({
+    method: 'get',
+    path: '/services/hosts.json',
+    access: EVERY_ACCOUNT,
+    summary: 'List hosts',
+    description: 'There is one, whatever it consists of.',
+    answers: {
+      200: {
+        description: 'The host.',
+        plain: true,
+        body: z.object({ hosts: z.object({ host: z.looseObject({ base_url: z.string() }) }) }),
+        example: hostsOf(EXAMPLE_URL),
+      },
+    },
+    handle: ({ c }, { config }: Services) => c.json(hostsOf(config.publicUrl)),
+  }),
+];
 
 function serviceOf(type: string, path: string, host: string) {
   return {

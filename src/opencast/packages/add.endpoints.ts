@@ -4,7 +4,7 @@ import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
 import { DRAFT_ACCEPTED, DRAFT_GONE } from '#ingest/draft-refusals.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { URL_REFUSED } from './fetch-url/open-url.ts';
+import { URL_REFUSED } from './fetch-url.ts';
 import { EPISODE, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
@@ -71,83 +71,82 @@ const FORM = {
   }),
 };
 
-export const addTrack = defineEndpoint({
-  method: 'post',
-  path: '/ingest/addTrack',
-  operationId: 'addTrackToPackage',
-  access: DELIVERERS,
-  summary: 'Add a track to a media package',
-  description:
-    'It streams into storage as it comes, and may be sent again: of the same flavor and the same bytes there is one. Several may come at once. One without content is left out: what an agent has recorded otherwise is not lost with it.',
-  form: { ...FORM, example: { ...ECHO, flavor: 'presenter/source', tags: '' } },
-  answers: ANSWER,
-  refusals: FILE_REFUSALS,
-  handle: adding('track'),
-});
-
-export const addPartialTrack = defineEndpoint({
-  method: 'post',
-  path: '/ingest/addPartialTrack',
-  access: DELIVERERS,
-  summary: 'Add a part of a track to a media package',
-  description: 'The same as a track; parts of one flavor are tracks of their own.',
-  form: {
-    ...FORM,
-    schema: FORM.schema.extend({
-      startTime: z.string().optional().describe('Where it starts, in milliseconds; not used.'),
-    }),
-    example: { ...ECHO, flavor: 'presenter/source+partial', startTime: '0' },
-  },
-  answers: ANSWER,
-  refusals: FILE_REFUSALS,
-  handle: adding('track'),
-});
-
-export const addAttachment = defineEndpoint({
-  method: 'post',
-  path: '/ingest/addAttachment',
-  access: DELIVERERS,
-  summary: 'Add an attachment to a media package',
-  description:
-    'A picture, for example. Of flavor `security/xacml+episode` it is an access control list (XACML 2.0, or JSON) for an event that is new.',
-  form: { ...FORM, example: { ...ECHO, flavor: 'presenter/player+preview' } },
-  answers: ANSWER,
-  refusals: FILE_REFUSALS,
-  handle: adding('attachment'),
-});
-
-export const addCatalog = defineEndpoint({
-  method: 'post',
-  path: '/ingest/addCatalog',
-  access: DELIVERERS,
-  summary: 'Add a catalog to a media package',
-  description: 'XML of up to 1 MiB. Of flavor `smil/cutting` it says which parts of the recording are kept.',
-  form: { ...FORM, example: { ...ECHO, flavor: 'smil/cutting' } },
-  answers: ANSWER,
-  refusals: FILE_REFUSALS,
-  handle: adding('catalog'),
-});
-
-export const addDublinCore = defineEndpoint({
-  method: 'post',
-  path: '/ingest/addDCCatalog',
-  access: DELIVERERS,
-  summary: 'Add Dublin Core to a media package',
-  description: 'As text, percent-encoded text, or a file.',
-  form: {
-    fieldsAsFiles: true,
-    schema: z.object({
-      mediaPackage: Echo,
-      dublinCore: z.string().describe('The catalog as XML, of up to 1 MiB.'),
-      flavor: z.string().default(EPISODE).describe('Which catalog it is.'),
-    }),
-    example: { ...ECHO, dublinCore: EXAMPLE_DUBLIN_CORE, flavor: EPISODE },
-  },
-  answers: ANSWER,
-  refusals: [...REFUSALS, NO_DUBLIN_CORE, ...UPLOAD_REFUSALS],
-  handle: (request, services: PackageServices) =>
-    addText(request, services).catch((error) => answerFailure(request.c, error)),
-});
+/** Tracks, attachments and catalogs of a media package. */
+export const ELEMENT_ENDPOINTS = [
+  defineEndpoint({
+    method: 'post',
+    path: '/ingest/addTrack',
+    operationId: 'addTrackToPackage',
+    access: DELIVERERS,
+    summary: 'Add a track to a media package',
+    description:
+      'It streams into storage as it comes, and may be sent again: of the same flavor and the same bytes there is one. Several may come at once. One without content is left out: what an agent has recorded otherwise is not lost with it.',
+    form: { ...FORM, example: { ...ECHO, flavor: 'presenter/source', tags: '' } },
+    answers: ANSWER,
+    refusals: FILE_REFUSALS,
+    handle: adding('track'),
+  }),
+  defineEndpoint({
+    method: 'post',
+    path: '/ingest/addPartialTrack',
+    access: DELIVERERS,
+    summary: 'Add a part of a track to a media package',
+    description: 'The same as a track; parts of one flavor are tracks of their own.',
+    form: {
+      ...FORM,
+      schema: FORM.schema.extend({
+        startTime: z.string().optional().describe('Where it starts, in milliseconds; not used.'),
+      }),
+      example: { ...ECHO, flavor: 'presenter/source+partial', startTime: '0' },
+    },
+    answers: ANSWER,
+    refusals: FILE_REFUSALS,
+    handle: adding('track'),
+  }),
+  defineEndpoint({
+    method: 'post',
+    path: '/ingest/addAttachment',
+    access: DELIVERERS,
+    summary: 'Add an attachment to a media package',
+    description:
+      'A picture, for example. Of flavor `security/xacml+episode` it is an access control list (XACML 2.0, or JSON) for an event that is new.',
+    form: { ...FORM, example: { ...ECHO, flavor: 'presenter/player+preview' } },
+    answers: ANSWER,
+    refusals: FILE_REFUSALS,
+    handle: adding('attachment'),
+  }),
+  defineEndpoint({
+    method: 'post',
+    path: '/ingest/addCatalog',
+    access: DELIVERERS,
+    summary: 'Add a catalog to a media package',
+    description: 'XML of up to 1 MiB. Of flavor `smil/cutting` it says which parts of the recording are kept.',
+    form: { ...FORM, example: { ...ECHO, flavor: 'smil/cutting' } },
+    answers: ANSWER,
+    refusals: FILE_REFUSALS,
+    handle: adding('catalog'),
+  }),
+  defineEndpoint({
+    method: 'post',
+    path: '/ingest/addDCCatalog',
+    access: DELIVERERS,
+    summary: 'Add Dublin Core to a media package',
+    description: 'As text, percent-encoded text, or a file.',
+    form: {
+      fieldsAsFiles: true,
+      schema: z.object({
+        mediaPackage: Echo,
+        dublinCore: z.string().describe('The catalog as XML, of up to 1 MiB.'),
+        flavor: z.string().default(EPISODE).describe('Which catalog it is.'),
+      }),
+      example: { ...ECHO, dublinCore: EXAMPLE_DUBLIN_CORE, flavor: EPISODE },
+    },
+    answers: ANSWER,
+    refusals: [...REFUSALS, NO_DUBLIN_CORE, ...UPLOAD_REFUSALS],
+    handle: (request, services: PackageServices) =>
+      addText(request, services).catch((error) => answerFailure(request.c, error)),
+  }),
+];
 
 async function addText(request: EndpointRequest, services: PackageServices): Promise<Response> {
   const { c } = request;

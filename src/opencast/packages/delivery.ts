@@ -1,15 +1,27 @@
-import { isMedia } from '#catalogue/events/tracks.ts';
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { sql } from 'kysely';
+import type { Principal } from '#access/principal.ts';
+import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { isMedia, type NewTrack } from '#catalogue/events/tracks.ts';
 import { accept } from '#ingest/accept.ts';
-import { contentsOf, type DraftContents, dropDraft } from '#ingest/draft-contents.ts';
-import { type AcceptedDraft, lockDraft } from '#ingest/drafts.ts';
+import { addToDraft, contentsOf, type DraftContents, dropDraft } from '#ingest/draft-contents.ts';
+import { type AcceptedDraft, lockDraft, openDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
-import type { Transaction } from '#platform/database/kysely.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { type Deliverer, type Delivery, processingFor } from './delivery-processing.ts';
-import { documentsOf, editsOf, furtherEventOf, newEventOf } from './event-of-package.ts';
-import { nextPart, recordedAs, writePart } from './further-recordings.ts';
-import { type PackageServices, packageOf } from './packages.ts';
-import { BEING_PROCESSED, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
+import {
+  type Deliverer,
+  type Delivery,
+  documentsOf,
+  editsOf,
+  furtherEventOf,
+  newEventOf,
+  processingFor,
+} from './event-of-package.ts';
+import { type ShownWorkflow, workflowXml } from './package-xml.ts';
+import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { BEING_PROCESSED, broughtBy, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
 
 export const NO_MEDIA = refusal(
   400,
@@ -101,4 +113,131 @@ async function intakeOf(
       ? await furtherEventOf(trx, own, part, delivery.packageId, processing)
       : await newEventOf(trx, delivery, contents, processing, { by, catalogs });
   return { ...shared, target: { kind: 'new', events, gapMs: 0 } };
+}
+
+/**
+ * The event that has these very recordings already: the one they are for, or one beside it; where that is not for the
+ * account to deliver to, one that it has brought itself. Agents that have lost our answer, or power, send what they have
+ * once more. What a workflow has made of them since is none of them.
+ */
+async function recordedAs(
+  trx: Transaction,
+  { id, kind }: Recipient,
+  tracks: readonly NewTrack[],
+  principal: Principal,
+): Promise<AcceptedDraft | undefined> {
+  const ofAccount = kind === 'recorded' ? sql`true` : broughtBy(sql.ref('tracks.event_id'), principal);
+  const sent = tracks.filter(isMedia).map(({ sha256 }) => sha256);
+  const { rows } = await sql<{ eventId: string; held: (string | null)[]; workflowId: number | null }>`
+    SELECT event_id AS "eventId", array_agg(sha256) AS held,
+      (SELECT max(workflows.id) FROM workflows WHERE workflows.event_id = tracks.event_id) AS "workflowId"
+    FROM tracks
+    WHERE is_media AND made_by IS NULL AND event_id IN (SELECT ${id} UNION ALL SELECT event_id FROM further_recordings WHERE of_event = ${id})
+      AND ${ofAccount}
+    GROUP BY event_id ORDER BY event_id = ${id} DESC, event_id`.execute(trx);
+  const same = rows.find(({ held }) => sameItems(held, sent));
+  return same && { eventId: same.eventId, workflowId: same.workflowId ?? undefined };
+}
+
+/** Which part of the recording of an event another one is. The delivery to the event is locked. */
+async function nextPart(trx: Transaction, { id }: Recipient): Promise<number> {
+  const { part } = await trx
+    .selectFrom('further_recordings')
+    .select(sql<number>`coalesce(max(part), 1) + 1`.as('part'))
+    .where('of_event', '=', id)
+    .executeTakeFirstOrThrow();
+  return part;
+}
+
+/** Writes down that an event stands beside the one that its recording was for. */
+async function writePart(
+  trx: Transaction,
+  { id }: Recipient,
+  further: { eventId: string; part: number },
+): Promise<void> {
+  await trx
+    .insertInto('further_recordings')
+    .values({ event_id: further.eventId, of_event: id, part: further.part })
+    .execute();
+}
+
+function sameItems(a: readonly (string | null)[], b: readonly (string | null)[]): boolean {
+  if (a.includes(null) || a.length !== b.length) return false;
+  const [left, right] = [[...a].sort(), [...b].sort()];
+  return left.every((item, i) => item === right[i]);
+}
+
+/**
+ * Ingests a media package that came as a whole, in one transaction; what its objects have no place for is removed.
+ *
+ * @param contents whose catalogs can be read; an access control list has to be where a new event gets it
+ * @throws {HttpError} as `deliver`
+ */
+export async function ingestWhole(
+  c: Context,
+  contents: DraftContents,
+  delivery: Omit<Delivery, 'draftId'>,
+  services: PackageServices,
+): Promise<Response> {
+  const { principal, requestId, log } = c.var;
+  const { config, database, staging } = services;
+  const draftId = randomUUID();
+  const outcome = await explainingConflicts(database, principal, async (trx) => {
+    await openDraft(trx, { id: draftId, door: DOOR, principal, lifetimeMs: config.draftExpiryMs });
+    const unneeded = await addToDraft(trx, packageOf(draftId, principal), contents, staging);
+    const by = { principal, requestId, log };
+    const delivered = await deliver(trx, { ...delivery, draftId }, by, services);
+    // Nothing may fail after the commit: who is told that it has failed believes that.
+    return { unneeded, answer: await answerDelivered(c, trx, delivered, config.publicUrl) };
+  });
+  await staging.discard(outcome.unneeded);
+  return outcome.answer;
+}
+
+const NOT_STARTED: ShownWorkflow = { id: 0, state: 'INSTANTIATED', definition: '', title: '' };
+
+/** Answers what has become of a media package: the workflow, and the package as the event has it. */
+export async function answerDelivered(
+  c: Context,
+  db: Queryable,
+  { eventId, workflowId }: AcceptedDraft,
+  publicUrl: string,
+): Promise<Response> {
+  const xml = workflowXml(await workflowOf(db, workflowId), await packageOfEvent(db, eventId, publicUrl));
+  return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
+}
+
+async function workflowOf(db: Queryable, workflowId: number | undefined): Promise<ShownWorkflow> {
+  const workflow = await db
+    .selectFrom('workflows')
+    .select(['id', 'state', 'definition', 'title'])
+    .where('id', '=', workflowId ?? 0)
+    .executeTakeFirst();
+  return workflow ?? NOT_STARTED;
+}
+
+/** An event may have been deleted since; then its package is empty. */
+async function packageOfEvent(db: Queryable, eventId: string, publicUrl: string) {
+  const event = await db.selectFrom('events').select('start_date').where('id', '=', eventId).executeTakeFirst();
+  const base = `${publicUrl}/api/events/${encodeURIComponent(eventId)}`;
+  const tracks = await db
+    .selectFrom('tracks')
+    .select(['id', 'flavor', 'mediatype', 'tags', 'size'])
+    .where('event_id', '=', eventId)
+    .orderBy('position')
+    .execute();
+  const attachments = await db
+    .selectFrom('attachments')
+    .select(['id', 'flavor', 'mediatype', 'tags', 'size'])
+    .where('event_id', '=', eventId)
+    .orderBy('flavor')
+    .execute();
+  const at = <Part extends { id: string }>(part: Part) => ({ ...part, url: `${base}/media/${part.id}` });
+  return {
+    id: eventId,
+    start: event?.start_date ?? new Date(),
+    tracks: tracks.map(at),
+    attachments: attachments.map(at),
+    catalogs: [],
+  };
 }

@@ -3,6 +3,7 @@ import type { AclEntry } from '#access/acl/acl.ts';
 import { parseForeignAcl } from '#access/acl/foreign-acl.ts';
 import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
+import { processingOf } from '#capture/schedules/schedules.queries.ts';
 import { chosenIdentifier, episodeValues, newEventColumns } from '#catalogue/events/columns.ts';
 import type { NewEvents } from '#catalogue/events/create-events.ts';
 import type { NewDocument } from '#catalogue/events/documents.ts';
@@ -14,10 +15,67 @@ import type { CatalogSet } from '#metadata/catalogs.ts';
 import { textIn } from '#metadata/columns.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
+import type { Logger } from '#platform/telemetry/log.ts';
+import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import type { Processing } from '#processing/processing.ts';
-import type { Deliverer, Delivery } from './delivery-processing.ts';
 import { EPISODE_POLICY, isPolicy, valuesIn } from './package-catalogs.ts';
 import type { Recipient } from './recipient.ts';
+
+/** A media package that is to be ingested. */
+export interface Delivery {
+  draftId: string;
+  /** What the event is called, or is to be called if it is new; that of the package unless it is chosen. */
+  packageId: string;
+  /** What the calendar called the event; empty when it is not said. */
+  instanceId?: string | undefined;
+  /** Empty: what the event's schedule says, or the usual one; which also stands for one that nobody knows. */
+  workflow?: string | undefined;
+  /** Values of the workflow's configuration. */
+  properties: Readonly<Record<string, string>>;
+  /** Whether a new event without a title is refused. */
+  needsTitle?: boolean;
+}
+
+/** Who delivers, with which request. */
+export interface Deliverer {
+  principal: Principal;
+  requestId: string;
+  log: Logger;
+}
+
+const PREFIX = 'org.opencastproject.workflow.config.';
+/** Fields of a form that are no values of the workflow's configuration. */
+export const NO_PROPERTIES: ReadonlySet<string> = new Set([
+  'mediaPackage',
+  'workflowDefinitionId',
+  'workflowInstanceId',
+]);
+
+/** What is to be done with a recording: as its event's schedule says, and what the client says over it. */
+export async function processingFor(
+  trx: Transaction,
+  { workflow = '', properties }: Pick<Delivery, 'workflow' | 'properties'>,
+  recipient: Recipient | undefined,
+  { definitions, log }: { definitions: WorkflowDefinitions; log: Logger },
+): Promise<Processing> {
+  const scheduled = recipient && (await processingOf(trx, recipient.id));
+  const wanted = workflow.trim() || (scheduled?.workflow ?? '');
+  if (wanted !== '' && !definitions.knows(wanted)) {
+    log.warn({ workflow: wanted }, 'no workflow has this name; the usual one runs');
+  }
+  return { workflow: wanted, configuration: { ...scheduled?.configuration, ...properties } };
+}
+
+/** The values of the workflow's configuration in a form, with or without their prefix. */
+export function propertiesIn(
+  fields: ReadonlyMap<string, string>,
+  others: ReadonlySet<string> = NO_PROPERTIES,
+): Record<string, string> {
+  const values = [...fields]
+    .filter(([name]) => !others.has(name))
+    .map(([name, value]) => [name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, value]);
+  return Object.fromEntries(values);
+}
 
 /** The catalogs of a media package that the event keeps as they are. */
 export function documentsOf({ catalogs }: DraftContents, known: CatalogSet): NewDocument[] {
@@ -25,7 +83,7 @@ export function documentsOf({ catalogs }: DraftContents, known: CatalogSet): New
 }
 
 /** The metadata of a media package beside the default catalog, by flavor. */
-export function extendedValues({ catalogs }: DraftContents, known: CatalogSet): Map<string, CatalogValues> {
+function extendedValues({ catalogs }: DraftContents, known: CatalogSet): Map<string, CatalogValues> {
   const extended = catalogs.flatMap(({ flavor, content }) => {
     const catalog = known.find(flavor);
     return catalog && catalog !== known.common ? [[catalog.flavor, valuesIn(flavor, content, known)] as const] : [];

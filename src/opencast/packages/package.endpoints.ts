@@ -6,8 +6,8 @@ import { type Draft, discardDraft, discardOthers, findDraft, forgetAccepted, ope
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { deliver } from './delivery.ts';
-import { propertiesIn } from './delivery-processing.ts';
+import { answerDelivered, deliver } from './delivery.ts';
+import { propertiesIn } from './event-of-package.ts';
 import {
   identifierIn,
   NO_PACKAGE,
@@ -27,7 +27,6 @@ import {
   shownPackage,
 } from './packages.ts';
 import { NOT_YOURS, requireRecipient } from './recipient.ts';
-import { answerDelivered } from './whole-package.ts';
 import { DELIVERY_REFUSALS, WORKFLOW, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const PACKAGE = {
@@ -83,7 +82,7 @@ export const createPackageWithId = defineEndpoint({
   },
 });
 
-export const [ingestPackage, ingestPackageWith] = withWorkflow({
+export const ingestPackage = withWorkflow({
   path: '/ingest/ingest',
   summary: 'Ingest a media package',
   description:

@@ -10,7 +10,7 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
-import { readFetched, storeFetched } from './fetched-file.ts';
+import { readFetched, storeFetched } from './fetch-url.ts';
 import { checkCatalog, isPolicy } from './package-catalogs.ts';
 import { flavorIn, readPackageReference, tagsIn, withoutEmptyFiles } from './package-form.ts';
 import { answerPackage, type PackageServices, type packageOf, shownPackage, TURN } from './packages.ts';

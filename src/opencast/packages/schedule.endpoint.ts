@@ -17,8 +17,14 @@ import { parseDateTime } from '#metadata/time.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { type Deliverer, NO_PROPERTIES, processingFor, propertiesIn } from './delivery-processing.ts';
-import { documentsOf, newEventOf } from './event-of-package.ts';
+import {
+  type Deliverer,
+  documentsOf,
+  NO_PROPERTIES,
+  newEventOf,
+  processingFor,
+  propertiesIn,
+} from './event-of-package.ts';
 import { EPISODE, rootOf } from './package-catalogs.ts';
 import { NO_PACKAGE, readPackageReference, textFields, UNREADABLE_PACKAGE } from './package-form.ts';
 import { ECHO } from './package-xml.ts';
@@ -48,7 +54,7 @@ export const RECORDS_OTHERWISE = refusal(
   [1],
 );
 
-export const [schedulePackage, schedulePackageWith] = withWorkflow({
+export const SCHEDULE_ENDPOINTS = withWorkflow({
   path: '/ingest/schedule',
   summary: 'Schedule a media package',
   access: [ROLE_CAPTURE_AGENT, ...apiRole('EVENTS_CREATE')],

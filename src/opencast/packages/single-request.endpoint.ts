@@ -11,10 +11,9 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
-import { NO_PROPERTIES, propertiesIn } from './delivery-processing.ts';
-import { NO_TITLE } from './event-of-package.ts';
-import { URL_REFUSED } from './fetch-url/open-url.ts';
-import { storeFetched } from './fetched-file.ts';
+import { ingestWhole } from './delivery.ts';
+import { NO_PROPERTIES, NO_TITLE, propertiesIn } from './event-of-package.ts';
+import { storeFetched, URL_REFUSED } from './fetch-url.ts';
 import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
@@ -29,7 +28,6 @@ import {
   withoutEmptyFiles,
 } from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
-import { ingestWhole } from './whole-package.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const MOST = { fields: 1000, files: 50 };
@@ -60,7 +58,7 @@ export const NO_CATALOG_URLS = refusal(
 
 export const TOO_MANY_TRACKS = refusal(400, `A recording may have ${MOST.files} tracks in one request, not more.`);
 
-export const [addPackage, addPackageWith] = withWorkflow({
+export const SINGLE_REQUEST_ENDPOINTS = withWorkflow({
   path: '/ingest/addMediaPackage',
   summary: 'Ingest a recording in one request',
   description:

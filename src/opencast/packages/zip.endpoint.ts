@@ -8,20 +8,20 @@ import { StagedFiles } from '#ingest/staged-files.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { BodyReader } from '#platform/http/form/body.ts';
 import { FILES_TOO_LARGE, type FormLimits, isMultipart } from '#platform/http/form/multipart.ts';
-import { propertiesIn } from './delivery-processing.ts';
+import { ingestWhole } from './delivery.ts';
+import { propertiesIn } from './event-of-package.ts';
 import { identifierIn } from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
 import { NO_FILE } from './receive-element.ts';
-import { ingestWhole } from './whole-package.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
-import { ZIP_REFUSED, ZipArchive } from './zip/zip-archive.ts';
+import { ZIP_REFUSED, ZipArchive } from './zip-archive.ts';
 import { FILE_MISSING, NO_MANIFEST, readZippedPackage, TRACK_WITHOUT_FLAVOR } from './zipped-package.ts';
 
 const OPTIONS = { most: { fields: 1000, files: 1 }, whenFull: TURN };
 
 const Archive = z.string().optional().meta({ contentMediaType: 'application/zip' });
 
-export const [addZippedPackage, addZippedPackageWith] = withWorkflow({
+export const ZIP_ENDPOINTS = withWorkflow({
   path: '/ingest/addZippedMediaPackage',
   summary: 'Ingest a recording as a zip archive',
   description:

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { IncomingFile } from '#ingest/staged-files.ts';
 import { type ZipPart, zipOf } from '#test/support/zip.ts';
-import { ZipArchive } from './zip/zip-archive.ts';
+import { ZipArchive } from './zip-archive.ts';
 import { readZippedPackage } from './zipped-package.ts';
 
 const MANIFEST =

@@ -11,7 +11,7 @@ import { detectTrackType } from '#platform/media/signature.ts';
 import { childOf, type XmlElement } from '#platform/text/xml.ts';
 import { isPolicy, isReadable, parseOrRefuse } from './package-catalogs.ts';
 import { tagsIn } from './package-form.ts';
-import type { ZipArchive, ZippedFile } from './zip/zip-archive.ts';
+import type { ZipArchive, ZippedFile } from './zip-archive.ts';
 
 const MOST_ELEMENTS = 500;
 

@@ -30,102 +30,101 @@ const number = (name: string) =>
     .regex(/^\d{0,9}$/, { error: WRONG_NUMBER.sentence(name) })
     .optional();
 
-/** The series that somebody may record for. */
-export const studioSeries = defineEndpoint({
-  method: 'get',
-  path: '/studio-api/series.json',
-  access,
-  summary: 'List series to record for',
-  description: `Those that the account may write, by title; at most ${MOST}.`,
-  answers: {
-    200: {
-      description: 'The series.',
-      plain: true,
-      body: z.array(z.object({ id: z.string(), title: z.string() })),
-      example: [{ id: SERIES_ID, title: 'Algebra I' }],
-    },
-  },
-  handle: async ({ c }, { database }: Services) => {
-    const series = await database
-      .selectFrom('series')
-      .select(['id', 'title'])
-      .where(mayAccess('series', c.var.principal, 'write'))
-      .orderBy(sql`title COLLATE "und-x-icu"`)
-      .orderBy('id')
-      .limit(MOST)
-      .execute();
-    return c.json(series);
-  },
-});
-
-export const countSeries = defineEndpoint({
-  method: 'get',
-  path: '/series/count',
-  access,
-  summary: 'Count series',
-  description: 'Those that the account may read; a capture agent counts all.',
-  answers: {
-    200: {
-      description: 'How many there are.',
-      mediaType: 'text/plain; charset=utf-8',
-      body: z.string(),
-      example: '42',
-    },
-  },
-  handle: async ({ c }, { database }: Services) =>
-    c.body(String(await visibleCount(database, c.var.principal)), 200, {
-      'Content-Type': 'text/plain; charset=utf-8',
-    }),
-});
-
-/** As agents list series for whoever records without a schedule. */
-export const seriesForAgents = defineEndpoint({
-  method: 'get',
-  path: '/admin-ng/series/series.json',
-  access,
-  summary: 'List series, as agents ask',
-  description: 'By title.',
-  query: z.object({
-    offset: number('offset').describe('How many to pass over.'),
-    limit: number('limit').describe(`How many to show; ${USUAL_PAGE} unless given, ${MOST_PAGE} at most.`),
-  }),
-  answers: {
-    200: {
-      description: 'A page of series.',
-      plain: true,
-      body: z.object({
-        total: z.int(),
-        offset: z.int(),
-        limit: z.int(),
-        count: z.int(),
-        results: z.array(z.looseObject({ id: z.string(), title: z.string(), creation_date: z.string() })),
-      }),
-      example: {
-        ...{ total: 1, offset: 0, limit: 100, count: 1 },
-        results: [{ id: SERIES_ID, title: 'Algebra I', creation_date: '2026-10-01T08:00:00Z', organizers: [] }],
+/** Series for recorders to choose from. */
+export const SERIES_ENDPOINTS = [
+  defineEndpoint({
+    method: 'get',
+    path: '/studio-api/series.json',
+    access,
+    summary: 'List series to record for',
+    description: `Those that the account may write, by title; at most ${MOST}.`,
+    answers: {
+      200: {
+        description: 'The series.',
+        plain: true,
+        body: z.array(z.object({ id: z.string(), title: z.string() })),
+        example: [{ id: SERIES_ID, title: 'Algebra I' }],
       },
     },
-  },
-  refusals: [WRONG_NUMBER],
-  handle: async ({ c, query }, { database }: Services) => {
-    const given = query();
-    const offset = Number(given.offset || 0);
-    const limit = Math.min(Number(given.limit || USUAL_PAGE) || USUAL_PAGE, MOST_PAGE);
-    const rows = await visible(database, c.var.principal)
-      .select(['id', 'title', 'created', 'organizers', 'contributors'])
-      .orderBy(sql`title COLLATE "und-x-icu"`)
-      .orderBy('id')
-      .offset(offset)
-      .limit(limit)
-      .execute();
-    const results = rows.map(({ created, ...series }) => ({
-      ...series,
-      creation_date: formatInstant(created),
-    }));
-    const total = await visibleCount(database, c.var.principal);
-    return c.json({ total, offset, limit, count: results.length, results });
-  },
-});
+    handle: async ({ c }, { database }: Services) => {
+      const series = await database
+        .selectFrom('series')
+        .select(['id', 'title'])
+        .where(mayAccess('series', c.var.principal, 'write'))
+        .orderBy(sql`title COLLATE "und-x-icu"`)
+        .orderBy('id')
+        .limit(MOST)
+        .execute();
+      return c.json(series);
+    },
+  }),
+  defineEndpoint({
+    method: 'get',
+    path: '/series/count',
+    access,
+    summary: 'Count series',
+    description: 'Those that the account may read; a capture agent counts all.',
+    answers: {
+      200: {
+        description: 'How many there are.',
+        mediaType: 'text/plain; charset=utf-8',
+        body: z.string(),
+        example: '42',
+      },
+    },
+    handle: async ({ c }, { database }: Services) =>
+      c.body(String(await visibleCount(database, c.var.principal)), 200, {
+        'Content-Type': 'text/plain; charset=utf-8',
+      }),
+  }),
+  defineEndpoint({
+    method: 'get',
+    path: '/admin-ng/series/series.json',
+    access,
+    summary: 'List series, as agents ask',
+    description: 'By title.',
+    query: z.object({
+      offset: number('offset').describe('How many to pass over.'),
+      limit: number('limit').describe(`How many to show; ${USUAL_PAGE} unless given, ${MOST_PAGE} at most.`),
+    }),
+    answers: {
+      200: {
+        description: 'A page of series.',
+        plain: true,
+        body: z.object({
+          total: z.int(),
+          offset: z.int(),
+          limit: z.int(),
+          count: z.int(),
+          results: z.array(z.looseObject({ id: z.string(), title: z.string(), creation_date: z.string() })),
+        }),
+        example: {
+          ...{ total: 1, offset: 0, limit: 100, count: 1 },
+          results: [{ id: SERIES_ID, title: 'Algebra I', creation_date: '2026-10-01T08:00:00Z', organizers: [] }],
+        },
+      },
+    },
+    refusals: [WRONG_NUMBER],
+    handle: async ({ c, query }, { database }: Services) => {
+      const given = query();
+      const offset = Number(given.offset || 0);
+      const limit = Math.min(Number(given.limit || USUAL_PAGE) || USUAL_PAGE, MOST_PAGE);
+      const rows = await visible(database, c.var.principal)
+        .select(['id', 'title', 'created', 'organizers', 'contributors'])
+        .orderBy(sql`title COLLATE "und-x-icu"`)
+        .orderBy('id')
+        .offset(offset)
+        .limit(limit)
+        .execute();
+      const results = rows.map(({ created, ...series }) => ({
+        ...series,
+        creation_date: formatInstant(created),
+      }));
+      const total = await visibleCount(database, c.var.principal);
+      return c.json({ total, offset, limit, count: results.length, results });
+    },
+  }),
+];
 
 /** An agent records for whom it is asked to, and is in no access control list. */
 function visible(db: Queryable, principal: Principal) {

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '#platform/config/config.ts';
 import { listen as listenOn } from '#test/support/listen.ts';
-import { type FetchOptions, openUrl, targetOf } from './open-url.ts';
+import { type FetchOptions, openUrl, targetOf } from '../fetch-url.ts';
 
 const CONTENT = Buffer.alloc(300_000, 'media');
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { type ByteRange, StorageRefused } from '#platform/storage/port.ts';
 import { type ZipPart, zipOf } from '#test/support/zip.ts';
-import { MAX_ENTRIES, ZipArchive } from './zip-archive.ts';
+import { MAX_ENTRIES, ZipArchive } from '../zip-archive.ts';
 
 const MANIFEST = { name: 'manifest.xml', content: '<mediapackage/>' };
 const SOME = Buffer.from(createHash('sha512').update('some').digest('hex').repeat(20));

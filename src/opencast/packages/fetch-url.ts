@@ -1,13 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
+import { detectTrackType } from '#platform/media/signature.ts';
 import { isNamed } from '#platform/outbound/addresses.ts';
 import { ask } from '#platform/outbound/ask.ts';
 import { type ConnectOptions, connect } from '#platform/outbound/connect.ts';
 import { OutboundFault, parseTarget, type Target } from '#platform/outbound/target.ts';
 import { patientTimer } from '#platform/process/timeout.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
+import type { PackageServices } from './packages.ts';
 
 /** A file that a client names by its address, and that is not fetched from there or does not come. */
 export const URL_REFUSED = refusal(400, (reason: string) => `The URL cannot be fetched: ${reason}.`, [
@@ -15,14 +19,14 @@ export const URL_REFUSED = refusal(400, (reason: string) => `The URL cannot be f
 ]);
 
 /** A file that is larger than those of a request may be. */
-export const URL_TOO_LARGE = refusal(
+const URL_TOO_LARGE = refusal(
   413,
   (bytes: number) => `The file at the URL is larger than ${bytes} bytes, which is what may still come.`,
   [100 * 2 ** 30],
 );
 
 /** Does something, and refuses the URL where another host is to blame. @throws {HttpError} 400 */
-export function refusing<T>(work: () => T): T {
+function refusing<T>(work: () => T): T {
   try {
     const done = work();
     return (done instanceof Promise ? done.catch(refuse) : done) as T;
@@ -52,7 +56,7 @@ export function targetOf(text: string, hosts: readonly NamedHost[], base?: URL):
 }
 
 /** What a fetched file may have and take. Sizes in bytes, times in milliseconds. */
-export interface ContentLimits {
+interface ContentLimits {
   maxBytes: number;
   idleMs: number;
   signal?: AbortSignal | undefined;
@@ -66,7 +70,7 @@ const TOTAL_MS = 24 * 3_600_000;
  *
  * @throws {HttpError} 400 for one whose end nobody could tell from a cut, 413
  */
-export function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number): number | undefined {
+function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number): number | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity') throw URL_REFUSED('its host packs the file on the way');
   const length = headers['content-length'];
@@ -80,7 +84,7 @@ export function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number):
 }
 
 /** The body of an answer, read at the pace of who reads it. It fails with an `HttpError` when it is not whole. */
-export function contentOf(
+function contentOf(
   answer: IncomingMessage,
   expected: number | undefined,
   { maxBytes, idleMs, signal }: ContentLimits,
@@ -153,7 +157,7 @@ export interface FetchOptions extends ContentLimits, Pick<ConnectOptions, 'looku
 }
 
 /** A file that comes from an address. */
-export interface FetchedFile {
+interface FetchedFile {
   /** For people: the last part of the path that the client gave, made safe to show. */
   filename: string;
   /** Must be read or destroyed. Fails with an `HttpError` when the file does not come as a whole. */
@@ -216,5 +220,44 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+const TEXT_BYTES = 2 ** 20;
+
+/**
+ * Stores a file that a client names by its address instead of sending it.
+ *
+ * @param bytes that the request has brought besides
+ * @throws {HttpError} as `openUrl`
+ */
+export async function storeFetched(
+  url: string,
+  staged: StagedFiles,
+  { config }: Pick<PackageServices, 'config'>,
+  bytes = 0,
+): Promise<ReceivedFile> {
+  const { maxUploadBytes, uploadIdleMs: idleMs, ingestUrlHosts: hosts } = config;
+  const maxBytes = maxUploadBytes - bytes;
+  const { filename, stream, expectedBytes } = await openUrl(url, { hosts, maxBytes, idleMs });
+  try {
+    const file = { field: 'url', filename, expectedBytes: expectedBytes ?? maxBytes };
+    return await staged.store({ ...file, stream, detect: detectTrackType });
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** The text of a catalog that a client names by its address. @throws {HttpError} as `openUrl` */
+export async function readFetched(
+  url: string,
+  { config }: Pick<PackageServices, 'config'>,
+): Promise<{ filename: string; content: string }> {
+  const { uploadIdleMs: idleMs, ingestUrlHosts: hosts } = config;
+  const { filename, stream } = await openUrl(url, { hosts, maxBytes: TEXT_BYTES, idleMs });
+  try {
+    return { filename, content: await text(stream) };
+  } finally {
+    stream.destroy();
   }
 }
