@@ -1,13 +1,11 @@
 /**
- * Works on several items concurrently. After the first fault it waits for the work under way, then throws.
- *
- * @param atOnce the number of items that are worked on at one time
- * @throws the first fault, or the signal's reason
+ * Works on several items concurrently. After the first fault it waits for the work in progress, then throws.
+ * | @throws the first fault, or the signal's reason
  */
-export async function forEachOf<T>(
+export async function forEachConcurrent<T>(
   items: AsyncIterable<T> | Iterable<T>,
   work: (item: T) => Promise<unknown>,
-  { atOnce, signal }: { atOnce: number; signal?: AbortSignal | undefined },
+  { concurrency, signal }: { concurrency: number; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const iterator = (async function* () {
     yield* items;
@@ -25,13 +23,15 @@ export async function forEachOf<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, runner));
+  await Promise.all(Array.from({ length: concurrency }, runner));
   await iterator.return();
   if (fault) throw fault.error;
 }
 
-/** Serializes the work on items with the same key: rows of two tables may name one object. */
-export function oneByKey<T extends { key: string }>(work: (item: T) => Promise<unknown>): (item: T) => Promise<void> {
+/** Serializes the work on items with the same key, because rows of two tables may name one object. */
+export function serializeByKey<T extends { key: string }>(
+  work: (item: T) => Promise<unknown>,
+): (item: T) => Promise<void> {
   const underWay = new Map<string, Promise<unknown>>();
   return async (item) => {
     for (let other = underWay.get(item.key); other; other = underWay.get(item.key)) {

@@ -3,22 +3,22 @@ import { isObjectKey } from '#platform/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
 import { beginSha256 } from '#platform/storage/thread/sha256.ts';
 
-/** In place of what was to be read of an object that is there and that the storage does not give anybody. */
+/** The result for an object that exists but that the storage cannot read. */
 export const UNREADABLE = 'unreadable';
 const FAULTS: readonly unknown[] = ['EIO', 'EACCES', 'EPERM'];
-/** Before each further try to read an object. */
+/** Pauses before each retry. */
 const PAUSES_MS = [1_000, 4_000];
 
-/** What reads objects. */
-export type Reading = Pick<ObjectStorage, 'get' | 'check'>;
+/** The part of a storage that reads objects. */
+export type ObjectReader = Pick<ObjectStorage, 'get' | 'check'>;
 
-/** Whether a fault is one file's, and says nothing of the others. */
+/** Returns true for a fault of one file, as opposed to the whole storage. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && FAULTS.includes(error.code);
 }
 
-/** The SHA-256 of a stream, in hexadecimal. @param onBytes is told how many more have been read */
-export async function sumOf(
+/** Returns the SHA-256 of a stream in hexadecimal. @param onBytes called with the size of each chunk */
+export async function digestOfStream(
   stream: AsyncIterable<Uint8Array>,
   onBytes: (bytes: number) => void = () => undefined,
 ): Promise<string> {
@@ -35,26 +35,25 @@ export async function sumOf(
   return sum.digest();
 }
 
-/** @returns the SHA-256 of an object in hexadecimal, or `UNREADABLE`; undefined when it is not there */
+/** Returns the SHA-256 of an object in hexadecimal, `UNREADABLE`, or undefined when the object is missing. */
 export async function digestOf(
-  storage: Reading,
+  storage: ObjectReader,
   key: string,
   signal?: AbortSignal,
   onBytes?: (bytes: number) => void,
 ): Promise<string | undefined> {
-  return readObject(storage, key, (bytes) => sumOf(bytes, onBytes), signal);
+  return readObject(storage, key, (bytes) => digestOfStream(bytes, onBytes), signal);
 }
 
 /**
- * Reads an object from its beginning to its end, and once more where the storage breaks off: a line that is reset in hours
- * of reading is no damage, and an object that a storage which works does not give ends nothing else.
- *
- * @param read does so, each time anew
- * @returns what that does; undefined when the object is not there
- * @throws what `read` failed with by itself, and the storage's fault while it does not work
+ * Reads a whole object, and again if the storage breaks off: a reset connection is no damage, and an object that a
+ * working storage cannot read must not end the run.
+ * | @param read reads the bytes; called again for each retry
+ * @returns the result of `read`; undefined when the object is missing
+ * @throws the faults of `read` itself, and the storage's fault while the storage does not work
  */
 export async function readObject<T>(
-  storage: Reading,
+  storage: ObjectReader,
   key: string,
   read: (bytes: AsyncIterable<Uint8Array>) => Promise<T>,
   signal?: AbortSignal,
@@ -84,4 +83,13 @@ export async function readObject<T>(
     throw faults.at(-1);
   });
   return UNREADABLE;
+}
+
+/** Returns the size of an object in bytes; undefined when it is missing or its key is invalid. */
+export async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promise<number | undefined> {
+  if (!isObjectKey(key)) return undefined;
+  return storage.size(key).catch((error) => {
+    if (error instanceof ObjectNotFound) return undefined;
+    throw error;
+  });
 }

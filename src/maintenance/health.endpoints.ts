@@ -2,12 +2,10 @@ import { z } from 'zod';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 
-/** The process answers. */
 const Liveness = z.object({ status: z.literal('live') }).meta({ id: 'Liveness' });
 
 const part = z.enum(['ok', 'unavailable']);
 
-/** States of the parts that the service depends on. */
 const Readiness = z
   .object({
     status: z.enum(['ready', 'unavailable']),
@@ -20,37 +18,36 @@ const Readiness = z
 
 const CHECK_MS = 2_000;
 
-/** The parts the service depends on, by name; each rejects when the part does not answer. */
+/** Checks of the parts that the service depends on. Each rejects when the part does not answer. */
 export type HealthChecks = Readonly<Record<'database' | 'queue' | 'storage' | 'worker', () => Promise<void>>>;
 
-/** The process answers. */
 export const liveness = defineEndpoint({
   method: 'get',
   path: '/health/live',
   access: 'public',
-  summary: 'Whether the process answers',
-  description: 'Says nothing of the parts that it depends on.',
-  answers: { 200: { description: 'It does.', plain: true, body: Liveness, example: { status: 'live' } } },
+  summary: 'Check that the process answers',
+  description: 'Does not check the parts that it depends on.',
+  answers: { 200: { description: 'The process answers.', plain: true, body: Liveness, example: { status: 'live' } } },
   handle: ({ c }) => c.json({ status: 'live' }),
 });
 
-/** Every part does too; why one does not is in the log, not in the answer, since that is open to everybody. */
+/** Checks every part. The response is public, so reasons are in the log only. */
 export const readiness = defineEndpoint({
   method: 'get',
   path: '/health/ready',
   access: 'public',
-  summary: 'Whether every part answers',
+  summary: 'Check that every part answers',
   description:
-    'Database, queue and object storage, and whether the workers in the same process get on with their work. Why a part does not answer is in the log.',
+    'Checks the database, the queue, the object storage and the workers of the same process. The log says why a part does not answer.',
   answers: {
     200: {
-      description: 'All do.',
+      description: 'Every part answers.',
       plain: true,
       body: Readiness,
       example: { status: 'ready', database: 'ok', queue: 'ok', storage: 'ok', worker: 'ok' },
     },
     503: {
-      description: 'At least one does not.',
+      description: 'At least one part does not answer.',
       plain: true,
       body: Readiness,
       example: { status: 'unavailable', database: 'ok', queue: 'unavailable', storage: 'ok', worker: 'ok' },

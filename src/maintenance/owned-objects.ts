@@ -1,6 +1,5 @@
 import type pg from 'pg';
 
-/** Where the row that owns an object stands. */
 export type OwnerTable =
   | 'tracks'
   | 'attachments'
@@ -9,33 +8,33 @@ export type OwnerTable =
   | 'draft_attachments'
   | 'uploads';
 
-/** An object that a committed row names, and what the row says of it. */
+/** An object that a committed row names, as the row describes it. */
 export interface OwnedObject {
   key: string;
   /** Bytes. */
   size: number;
-  /** In hexadecimal; null while nobody has read what came in several requests. */
+  /** In hexadecimal; null while an upload in several requests has not been read. */
   sha256: string | null;
   mediatype: string;
   table: OwnerTable;
-  /** The row: its identifier as text. */
+  /** The identifier of the row. */
   id: string;
-  /** Null for what no event has yet. */
+  /** Null for drafts and uploads. */
   eventId: string | null;
-  /** What it is, for people. */
+  /** Description for people. */
   label: string;
-  /** Whether a workflow made it, and another run of it makes it again. */
+  /** True if a workflow made it and can make it again. */
   derived: boolean;
-  /** Whether an inspection has found its SHA-256, and the row does not have it any more. */
+  /** True if an inspection found its SHA-256 and the row has lost it. */
   lostSum: boolean;
-  /** Whether it is on the staging ledger as well, as that of a draft or an upload is until an event has it. */
+  /** True if it is also on the staging ledger, as objects of drafts and uploads are. */
   staged: boolean;
 }
 
-/** Rows read from a cursor at once. */
+/** Rows per read from a cursor. */
 const BATCH = 5_000;
 
-/** One row for each object that is somebody's: what is on the staging ledger only is nobody's yet. */
+/** One row for each owned object. An object that is only on the staging ledger has no owner yet. */
 export const OWNED = `
   SELECT object_key AS key, size, sha256, mediatype, 'tracks' AS "table", id::text AS id, event_id AS "eventId",
     flavor || ' ' || filename AS label, made_by IS NOT NULL AS derived,
@@ -55,14 +54,17 @@ export const OWNED = `
 
 const SELECTED = `SELECT *, EXISTS (SELECT FROM staging WHERE object_key = key) AS staged FROM (${OWNED}) AS owned`;
 
-/** A part of all keys, in the order of their bytes: `from` is in it, `to` is not. */
+/** A range of keys in byte order. `from` is included, `to` is not. */
 export interface KeyRange {
   from: string;
-  /** Undefined for the end of all. */
+  /** Undefined for no end. */
   to: string | undefined;
 }
 
-/** The objects of a range, a batch at a time, as they are at one moment. The client does nothing else meanwhile. */
+/**
+ * Reads the objects of a range from one snapshot, in batches. The client must not be used for anything else until the
+ * end.
+ */
 export async function* ownedObjects(client: pg.Client, range?: KeyRange): AsyncGenerator<OwnedObject[]> {
   await client.query('BEGIN READ ONLY');
   try {
@@ -72,12 +74,12 @@ export async function* ownedObjects(client: pg.Client, range?: KeyRange): AsyncG
   }
 }
 
-/** The same within a transaction that is open. */
+/** Does the same within an open transaction. */
 export async function* ownedInTransaction(
   client: pg.Client,
   { from, to }: KeyRange = { from: '', to: undefined },
 ): AsyncGenerator<OwnedObject[]> {
-  // Keys are compared by their bytes, as storages list them, whatever the database's collation is.
+  // Storages list keys in byte order, whatever the collation of the database is.
   await client.query(
     `DECLARE owned NO SCROLL CURSOR FOR ${SELECTED}
      WHERE key COLLATE "C" >= $1 AND ($2::text IS NULL OR key COLLATE "C" < $2)`,
@@ -90,13 +92,12 @@ export async function* ownedInTransaction(
   }
 }
 
-/** Who owns the objects of these keys. */
+/** Returns the owners of these objects. */
 export async function ownersOf(client: pg.Client, keys: readonly string[]): Promise<OwnedObject[]> {
   const { rows } = await client.query<OwnedObject>(`${SELECTED} WHERE key = ANY ($1)`, [keys]);
   return rows.map(withNumbers);
 }
 
-/** Which of the keys the staging ledger has: their objects are being stored, or wait to be removed. */
 async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ object_key: string }>(
     'SELECT object_key FROM staging WHERE object_key = ANY ($1)',
@@ -106,10 +107,10 @@ async function onLedger(client: pg.Client, keys: readonly string[]): Promise<Set
 }
 
 /**
- * Who owns the objects of these keys, and which of them the staging ledger has, both at one moment. Rows of several tables
- * may name one key when somebody has changed them by hand.
+ * Returns the owners of these objects, and the keys that the staging ledger has (stored now, or waiting for removal),
+ * from one snapshot. Rows changed by hand may name one key several times.
  */
-export async function namedAndStaged(
+export async function ownersAndStaged(
   client: pg.Client,
   keys: readonly string[],
 ): Promise<{ owners: Map<string, OwnedObject[]>; staged: Set<string> }> {
@@ -122,12 +123,12 @@ export async function namedAndStaged(
   }
 }
 
-/** `pg` gives what may have 64 bits as text. */
+/** Converts what `pg` returns as text, because it may have 64 bits. */
 function withNumbers(row: OwnedObject): OwnedObject {
   return { ...row, size: Number(row.size) };
 }
 
-/** How many objects rows name, and how many bytes these have. */
+/** Returns the number of owned objects and their total size in bytes. */
 export async function ownedTotals(client: pg.Client): Promise<{ objects: number; bytes: number }> {
   const { rows } = await client.query<{ objects: string; bytes: string }>(
     `SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM (${OWNED}) AS owned`,

@@ -5,11 +5,9 @@ import type { ObjectStorage } from '#platform/storage/port.ts';
 const BATCH = 500;
 
 /**
- * Removes what the storage has of uploads besides objects that rows name, and leaves these alone. It may have begun one twice
- * when an answer was lost, and begin the second one when the object has long been there. What belongs to no row is on the
- * staging ledger, or a verification tells of it.
- *
- * @returns how many objects had something left
+ * Removes what an earlier try to store an object has left in the storage. Such a try remains when its answer was lost.
+ * Leftovers without a row are on the staging ledger, or a verification reports them.
+ * | @returns the number of objects with leftovers
  */
 export async function sweepUnfinished(
   database: Database,
@@ -32,7 +30,7 @@ export async function sweepUnfinished(
   return swept;
 }
 
-/** Those that are stored as a whole: nobody stores anything under their keys any more. */
+/** Returns the keys of complete objects, which nobody writes any more. */
 async function stored(database: Database, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<{ key: string }>`

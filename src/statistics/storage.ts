@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 
-/** The lock of the process that measures. */
+/** The name of the lock, so that one process measures. */
 const TURN = 'inlet storage sizes';
 
 /**
@@ -15,7 +15,7 @@ export async function measureStorage(database: Database): Promise<boolean> {
       SELECT pg_try_advisory_xact_lock(hashtextextended(${TURN}, 0)) AS due
       WHERE NOT EXISTS (SELECT FROM storage_sizes WHERE hour = date_trunc('hour', now(), 'UTC'))`.execute(trx);
     if (!rows[0]?.due) return false;
-    // A statement of its own: PostgreSQL runs no statement that writes in parallel.
+    // Not part of the INSERT, because PostgreSQL runs no statement that writes in parallel.
     const sizes = await sql<{ received: number; processed: number; unfinished: number }>`
       SELECT (SELECT coalesce(sum(size), 0) FROM tracks)::bigint + (SELECT coalesce(sum(size), 0) FROM attachments)::bigint
           AS received,

@@ -4,8 +4,9 @@ import { INTERNAL_CHANNEL } from '#publications/model.ts';
 import { bucketOf } from './histogram.ts';
 
 /**
- * The measures: recordings received, with their bytes; the time that operations waited for a worker and that recordings took
- * from the start of the workflow to their publication, in milliseconds; finished workflows by state; and reasons of failures.
+ * The measures: received recordings and their bytes; the time that operations waited for a worker, and that recordings
+ * took from the start of the workflow to publication, in milliseconds; finished workflows by state; reasons of
+ * failures.
  */
 export type Measure = 'upload' | 'waiting' | 'publishing' | 'workflow' | 'failure';
 

@@ -1,21 +1,14 @@
 import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { quantile } from './histogram.ts';
-import { type Measure, PERIOD_MS, startOf } from './tally.ts';
+import { type Measure, PERIOD_MS, startOf, type Tally } from './tally.ts';
 
-/** The time spans of the trends: a day by its hours, or a month by its days. */
+/** The time spans: a day by its hours, or a month by its days. */
 export const SPANS = { day: { period: 'hour', slots: 24 }, month: { period: 'day', slots: 30 } } as const;
 export type Span = keyof typeof SPANS;
 
 /** A count of an hour or a day. */
-export interface CountRow {
-  start: Date;
-  measure: Measure;
-  label: string;
-  bucket: number;
-  count: number;
-  sum: number;
-}
+export type CountRow = Omit<Tally, 'period'>;
 
 /** Bytes stored at the end of an hour. */
 export interface StorageSize {
@@ -28,7 +21,7 @@ export interface StorageSize {
   unfinished: number;
 }
 
-/** Returns the beginnings of the hours or days of a span; the last one is not over. */
+/** Returns the starts of the hours or days of a span. The last one is the current one. */
 export function slotsOf(span: Span, now: Date): Date[] {
   const { period, slots } = SPANS[span];
   const last = startOf(period, now).getTime();

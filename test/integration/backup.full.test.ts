@@ -188,7 +188,7 @@ describe('a backup that is taken again', () => {
       const { code, lines } = await up.run(backupCommand, folder);
       expect(code).toBe(1);
       expect(lines.slice(0, 2).sort()).toEqual(
-        [`${lost}: it is not in the storage`, `${damaged}: its SHA-256 is another one`].sort(),
+        [`${lost}: it is not in the storage`, `${damaged}: its SHA-256 differs from that of the row`].sort(),
       );
     }
     await stat(join(folder, 'objects', `${damaged}.damaged`));
@@ -228,17 +228,17 @@ describe('a backup that is taken again', () => {
     const { up } = await backedUp();
     const foreign = await temporaryFolder();
     await writeFile(join(foreign, 'thesis.pdf'), 'years of work');
-    await expect(up.run(backupCommand, foreign)).rejects.toThrow('"thesis.pdf", which is of no backup');
+    await expect(up.run(backupCommand, foreign)).rejects.toThrow('"thesis.pdf", which is not part of a backup');
     expect(await readdir(foreign)).toEqual(['thesis.pdf']);
     const other = await temporaryFolder();
     await writeFile(join(other, 'manifest.json'), '{"name":"web app"}');
-    await expect(up.run(backupCommand, other)).rejects.toThrow('is not of a backup');
-    await expect(up.run(backupCommand, join(foreign, 'thesis.pdf'))).rejects.toThrow('cannot be');
+    await expect(up.run(backupCommand, other)).rejects.toThrow('has a format that this version cannot read');
+    await expect(up.run(backupCommand, join(foreign, 'thesis.pdf'))).rejects.toThrow('cannot be used');
     // The storage itself, by whatever name.
     const link = join(await temporaryFolder(), 'link');
     await symlink(up.system.dataDir, link);
     for (const folder of [up.system.dataDir, link])
-      await expect(up.run(backupCommand, folder)).rejects.toThrow('where Inlet has its objects');
+      await expect(up.run(backupCommand, folder)).rejects.toThrow('holds the objects of Inlet');
     const disk = await temporaryFolder();
     await mkdir(join(disk, 'lost+found'));
     for (let i = 0; i < 2; i += 1) expect(await up.run(backupCommand, disk)).toEqual(DONE);
@@ -257,7 +257,7 @@ describe('a restoration', () => {
 
   test('does not replace a database unasked that holds data, or is in use', async () => {
     const { up, folder } = await backedUp();
-    await expect(up.run(restoreCommand, folder)).rejects.toThrow('stop all of Inlet first');
+    await expect(up.run(restoreCommand, folder)).rejects.toThrow('Stop all Inlet processes first');
     const elsewhere = await restored(folder);
     await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('--replace');
     expect(await say(restoreCommand, elsewhere, [folder, '--replace'])).toEqual(DONE);

@@ -49,7 +49,7 @@ describe('an orphan', () => {
     expect([code, lines.sort()]).toEqual([
       1,
       [
-        expect.stringMatching(`^missing .* event ${event} .*\\n {2}left: only a backup has it`),
+        expect.stringMatching(`^missing .* event ${event} .*\\n {2}left: restore it from a backup`),
         expect.stringMatching(`^orphaned ${key} .*\\n {2}repaired: kept until `),
       ],
     ]);
@@ -119,7 +119,7 @@ describe('a backup', () => {
     await rm(up.pathOf(media));
     expect(await up.verify('--repair')).toEqual({
       code: 1,
-      lines: [expect.stringMatching(`^missing ${media} event ${event} .*\\n {2}left: a workflow made it: run `)],
+      lines: [expect.stringMatching(`^missing ${media} event ${event} .*\\n {2}left: run its workflow again`)],
     });
     expect(await up.app.database.selectFrom('workflows').select('id').execute()).toHaveLength(1);
     expect(await codeOf('--repair', '--from', folder)).toBe(0);
@@ -152,7 +152,7 @@ describe('a backup', () => {
     if (isDamaged) await up.flip(track);
     const lost = `^digest ${track} event ${event} .*the row has lost its SHA-256`;
     expect(await up.verify('--digests')).toEqual({ code: 1, lines: [expect.stringMatching(lost)] });
-    const left = expect.stringMatching(`${lost}.*\\n {2}left: only a backup knows its SHA-256`);
+    const left = expect.stringMatching(`${lost}.*\\n {2}left: a backup has its SHA-256`);
     expect(await up.verify('--digests', '--repair')).toEqual({ code: 1, lines: [left] });
     expect(await codeOf('--digests', '--repair', '--from', folder)).toBe(0);
     expect(await recorded(event)).toEqual(clip);

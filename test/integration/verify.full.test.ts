@@ -146,7 +146,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     // A verification that listed it before its row was committed, and noted it.
     await noted({ kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' });
     expect((await up.verify('--repair', '--resume')).lines).toEqual([
-      expect.stringMatching(/repaired: it is in order by now$/),
+      expect.stringMatching(/repaired: it is correct now$/),
     ]);
     expect(await up.ledger()).toEqual([]);
   });
@@ -167,7 +167,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
       const begin = new CreateMultipartUploadCommand({ Bucket: s3.env.S3_BUCKET, Key: name });
       await new S3Client({ forcePathStyle: true }).send(begin);
     } else await writeFile(join(up.system.dataDir, 'objects', name), '');
-    const line = `orphaned ${name} (Inlet gives no such names)`;
+    const line = `orphaned ${name} (not a name that Inlet uses)`;
     expect(await up.verify()).toEqual({ code: 1, lines: [line] });
     expect((await up.verify('--repair')).lines).toEqual([expect.stringContaining('\n  left: Inlet')]);
     expect(await up.ledger()).toEqual([]);
@@ -252,7 +252,7 @@ describe('with objects in a folder', () => {
   test('what has been put in order since it was found is left alone', async () => {
     const key = await up.trackOf(await up.upload());
     await noted({ kind: 'orphaned', key, owner: null, size: 1 });
-    const repaired = expect.stringMatching(/repaired: it is in order by now$/);
+    const repaired = expect.stringMatching(/repaired: it is correct now$/);
     expect(await up.verify('--repair', '--resume')).toEqual({ code: 0, lines: [repaired] });
     expect(await up.ledger()).toEqual([]);
   });

@@ -3,19 +3,18 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { readManifest } from './manifest.ts';
 
-/** What a folder of backups has, complete or not, and what a file system puts into its own. */
+/** Names in a backup folder, complete or not, and the folder that file systems create. */
 const OURS = /^(objects|manifest\.json(\.new)?|database-[0-9TZ]+|lost\+found)$/;
 
-/** A folder cannot be that of a backup. */
+/** The folder cannot hold the backup. */
 export class BackupFolderInUse extends Error {
   override name = 'BackupFolderInUse';
 }
 
 /**
- * Refuses a folder in which a backup would replace or remove what is not its own.
- *
- * @param dataDir where a folder storage has its objects
- * @param system whose backup it is to be (`systemOf`)
+ * Rejects a folder in which a backup would replace or remove other files.
+ * | @param dataDir folder of the installation's objects
+ * @param system identifier of the installation (`systemOf`)
  * @throws {BackupFolderInUse}
  */
 export async function requireBackupFolder(
@@ -24,22 +23,22 @@ export async function requireBackupFolder(
 ): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new BackupFolderInUse(`${folder} cannot be the folder of a backup: ${error.message}`);
+    throw new BackupFolderInUse(`${folder} cannot be used as backup folder: ${error.message}`);
   });
   const [storage, objects] = await Promise.all([dataDir, folder].map(objectsOf));
   if (storage !== undefined && storage === objects)
-    throw new BackupFolderInUse(`${folder} is where Inlet has its objects; give another folder.`);
+    throw new BackupFolderInUse(`${folder} holds the objects of Inlet. Use another folder.`);
   const foreign = names.find((name) => !OURS.test(name));
   if (foreign !== undefined)
     throw new BackupFolderInUse(
-      `${folder} has "${foreign}", which is of no backup; give an empty folder, or that of an earlier backup.`,
+      `${folder} contains "${foreign}", which is not part of a backup. Use an empty folder or the folder of an earlier backup.`,
     );
   const manifest = await readManifest(folder).catch((error) => {
     throw new BackupFolderInUse(error.message);
   });
   if (manifest?.system !== undefined && manifest.system !== system)
     throw new BackupFolderInUse(
-      `${folder} has the backup of another database, which this one would replace; give another folder, or see whether DATABASE_URL is right.`,
+      `${folder} holds the backup of another database, which would be replaced. Use another folder, or check DATABASE_URL.`,
     );
 }
 
@@ -48,13 +47,14 @@ async function objectsOf(folder: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the identifier of an installation, in hexadecimal: random, made with its database and restored with its data.
+ * Returns the identifier of an installation, in hexadecimal. It is created with the database and restored with the
+ * data.
  */
 export async function systemOf(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ system: string }>(
     "SELECT encode(sha256('system'::bytea || key), 'hex') AS system FROM nonce_key",
   );
   const [row] = rows;
-  if (!row) throw new Error('The database has no key of its own; migrations have not been applied.');
+  if (!row) throw new Error('The database has no installation key. Apply the migrations first.');
   return row.system;
 }

@@ -2,48 +2,47 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { keepObjects } from '#platform/storage/removals.ts';
-import type { Reading } from '../digests.ts';
-import { copyObjects, type LackingObject, removeOthers } from './backup-objects.ts';
+import type { ObjectReader } from '../digests.ts';
+import { copyObjects, type MissingObject, removeOthers } from './backup-objects.ts';
 import { dumpDatabase, listedObjects } from './dump.ts';
 import { databaseFolder, type Manifest, readManifest, writeManifest } from './manifest.ts';
 
-/** What a backup is taken with. Each client is for it alone. */
+/** The parts of a backup. Each client is used for nothing else. */
 export interface BackupParts {
   /** Reads the database. */
   client: pg.Client;
-  /** Keeps objects from being removed meanwhile. */
+  /** Holds the lock that prevents removals of objects. */
   keeper: pg.Client;
-  storage: Reading;
+  storage: ObjectReader;
   /** Inlet's version. */
   version: string;
-  /** Whose data it is (`systemOf`). */
+  /** Identifier of the installation (`systemOf`). */
   system: string;
-  /** Whether what an earlier backup has is read as well. */
+  /** Reads the objects of an earlier backup too. */
   digests: boolean;
   signal: AbortSignal;
-  /** @param bytes of objects that are in the backup. @param all that there will be */
+  /** @param bytes size of the objects in the backup so far. @param all size of all objects */
   onProgress(bytes: number, all: number): void;
 }
 
-/** Another backup is being taken. */
+/** Another backup is in progress. */
 export class BackupUnderWay extends Error {
   override name = 'BackupUnderWay';
 }
 
 /**
- * Takes a backup while the system runs: the tables as they are at one moment, then the objects that they name, which are
- * not removed before the end, and be their events deleted. A folder that holds an earlier backup gets what is new; that
- * one counts until this one is complete.
- *
- * @returns what the backup holds, and which objects it lacks
+ * Takes a backup while the system runs: a snapshot of the tables, then the objects that they name, which are not
+ * removed before the end even if their events are deleted. A folder with an earlier backup gets the new objects only;
+ * that backup stays valid until this one is complete.
+ * | @returns the manifest, and the objects that the backup lacks
  * @throws {BackupUnderWay}
  */
 export async function takeBackup(
   folder: string,
   { client, keeper, storage, version, system, digests, signal, onProgress }: BackupParts,
-): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: LackingObject[] }> {
+): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: MissingObject[] }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (!(await keepObjects(keeper))) throw new BackupUnderWay('Another backup is being taken.');
+  if (!(await keepObjects(keeper))) throw new BackupUnderWay('Another backup is in progress. Wait for it to finish.');
   await removeDatabases(folder, (await readManifest(folder))?.database);
   const taken = new Date();
   const name = databaseFolder(taken);
@@ -62,7 +61,7 @@ export async function takeBackup(
     digests,
     onBytes,
   });
-  // The lock belongs to the connection: had that broken, objects may have been removed.
+  // The lock ends with the connection. If the connection is lost, objects may have been removed.
   await keeper.query('SELECT 1');
   const manifest = { taken: taken.toISOString(), version, system, database: name, ...dump };
   await writeManifest(folder, manifest);
@@ -71,9 +70,9 @@ export async function takeBackup(
   return { manifest, lacking };
 }
 
-/** Removes the tables of other backups, complete or not: those of one that has no room would use up more each night. */
-async function removeDatabases(folder: string, but: string | undefined): Promise<void> {
+/** Removes the tables of other backups, complete or not. Failed backups would use more space each night. */
+async function removeDatabases(folder: string, except: string | undefined): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (name.startsWith('database-') && name !== but) await rm(join(folder, name), { recursive: true });
+    if (name.startsWith('database-') && name !== except) await rm(join(folder, name), { recursive: true });
   }
 }

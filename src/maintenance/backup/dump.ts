@@ -12,15 +12,14 @@ import { ownedInTransaction } from '../owned-objects.ts';
 import type { BackedUpObject } from './backup-objects.ts';
 import { readManifest, unreadable } from './manifest.ts';
 
-/** The file of the list of objects, beside those of the tables. */
 const OBJECTS = 'objects.jsonl.gz';
 
-/** The file of a table. */
+/** Returns the path of the rows of a table. */
 export function tableFile(folder: string, table: string): string {
   return join(folder, `${table}.copy.gz`);
 }
 
-/** What a dump holds. */
+/** The contents of a dump. */
 interface Dump {
   /** Rows of each table. */
   tables: Record<string, number>;
@@ -30,10 +29,9 @@ interface Dump {
 }
 
 /**
- * Writes all tables, and the list of the objects that they name, as they are at one moment.
- *
- * @param client is of no use any more when this fails
- * @param folder is made; files are for its owner alone
+ * Writes all tables and the list of the objects that they name, from one snapshot.
+ * | @param client cannot be used again after a failure
+ * @param folder is created; its files are readable by their owner only
  */
 export async function dumpDatabase(client: pg.Client, folder: string, signal: AbortSignal): Promise<Dump> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -52,7 +50,7 @@ export async function dumpDatabase(client: pg.Client, folder: string, signal: Ab
     await client.query('ROLLBACK');
     return { tables, migrations: rows.map(({ name }) => name), ...count };
   } catch (error) {
-    // A COPY that nobody reads to its end keeps everything behind it waiting.
+    // A COPY that is not read to its end blocks the connection.
     await client.end().catch(() => undefined);
     throw error;
   }
@@ -70,19 +68,18 @@ function fileAt(path: string) {
   return createWriteStream(path, { mode: 0o600, flush: true });
 }
 
-/** What is no part of the data: who is at work now, and browsers that are signed in. */
+/** Tables that a dump leaves out and that are empty after a restore: running workers and browser sessions. */
 const LEFT_OUT = ['worker_processes', 'sessions'];
-/** Known by other means. */
+/** Listed in the manifest instead. */
 const MIGRATIONS = 'schema_migrations';
 
-/** A table and what a copy of it has. */
+/** A table with its columns, without generated ones. */
 export interface Table {
   name: string;
-  /** Without those that the database computes. */
   columns: string[];
 }
 
-/** Inlet's tables in an order in which they can be filled: those that others refer to come first. */
+/** Returns Inlet's tables in an order in which they can be filled: referenced tables first. */
 export async function tablesInOrder(client: pg.Client): Promise<Table[]> {
   const { rows: tables } = await client.query<Table & { refers_to: string[] }>(
     `SELECT c.relname AS name,
@@ -98,7 +95,7 @@ export async function tablesInOrder(client: pg.Client): Promise<Table[]> {
   const left = new Map(tables.map((table) => [table.name, table]));
   while (left.size > 0) {
     const next = [...left.values()].filter(({ refers_to }) => !refers_to.some((name) => left.has(name)));
-    if (next.length === 0) throw new Error(`These tables refer to each other: ${[...left.keys()].join(', ')}.`);
+    if (next.length === 0) throw new Error(`Tables refer to each other: ${[...left.keys()].join(', ')}.`);
     for (const { name, columns } of next) {
       ordered.push({ name, columns });
       left.delete(name);
@@ -107,7 +104,7 @@ export async function tablesInOrder(client: pg.Client): Promise<Table[]> {
   return ordered;
 }
 
-/** Tables that a copy leaves out, and that are empty after it. */
+/** Returns the existing tables that a dump leaves out. */
 export async function tablesLeftOut(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL',
@@ -116,18 +113,18 @@ export async function tablesLeftOut(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The columns for a COPY. */
+/** Returns the column list for a COPY. */
 export function columnList({ columns }: Table): string {
   return columns.map((column) => `"${column}"`).join(', ');
 }
 
-/** Reads the list of the objects of a dump, one after the other. */
+/** Reads the list of objects of a dump. */
 export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObject> {
   const path = join(folder, OBJECTS);
   const file = createReadStream(path);
   const text = createGunzip();
   let fault: unknown;
-  // Not every runtime ends the reading of lines with the fault of the stream.
+  // Not every runtime passes faults of the stream on to the reader of lines.
   file.on('error', (error) => text.destroy(error));
   text.on('error', (error) => {
     fault = error;
@@ -143,10 +140,9 @@ export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObj
 }
 
 /**
- * Finds objects in the list of a backup: under the same key, and with the same content under any key.
- *
- * @returns the objects that the backup lists, by key and by `contentOf`
- * @throws when the backup is damaged
+ * Finds objects in the list of a backup, by the same key or the same content.
+ * | @returns the listed objects, by key and by `contentOf`
+ * @throws {BackupDamaged}
  */
 export async function findInBackup(
   folder: string,
@@ -162,7 +158,10 @@ export async function findInBackup(
   return found;
 }
 
-/** The name of a content: two objects of the same name have the same bytes, unless their SHA-256 is unknown. */
+/**
+ * Returns a name for the content of an object. Objects with equal names have equal bytes, unless their SHA-256 is
+ * unknown.
+ */
 export function contentOf({ size, sha256 }: Pick<BackedUpObject, 'size' | 'sha256'>): string {
   return `${size} ${sha256}`;
 }

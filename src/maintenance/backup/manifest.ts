@@ -7,32 +7,32 @@ const FORMAT = 1;
 
 const Schema = z.object({
   format: z.literal(FORMAT),
-  /** When the database was as the backup has it. */
+  /** Time of the snapshot. */
   taken: z.iso.datetime(),
   /** Inlet's version. */
   version: z.string(),
-  /** Whose it is (`systemOf`); backups can be restored that do not say it. */
+  /** Identifier of the installation (`systemOf`). Older backups have none and can be restored. */
   system: z.string().optional(),
-  /** Names of the files of `sql/` that made the tables. */
+  /** Names of the applied migrations. */
   migrations: z.array(z.string()),
   /** The folder of the tables. */
   database: z.string().regex(/^database-[0-9TZ]+$/),
   /** Rows of each table. */
   tables: z.record(z.string(), z.number()),
   objects: z.number(),
-  /** Of all objects. */
+  /** Size of all objects. */
   bytes: z.number(),
 });
 
-/** What a backup holds. It is written last: a folder without one holds no complete backup. */
+/** The contents of a backup. Written last, so a folder without a manifest holds no complete backup. */
 export type Manifest = z.infer<typeof Schema>;
 
-/** The folder of tables of a backup that is taken now. */
+/** Returns the name of the folder for the tables of a new backup. */
 export function databaseFolder(taken: Date): string {
   return `database-${taken.toISOString().replaceAll(/[^0-9TZ]/g, '')}`;
 }
 
-/** @returns undefined for a folder that holds no complete backup. @throws when it is of another format */
+/** Reads the manifest of a backup. @returns undefined if the folder holds no complete backup */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -40,7 +40,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   });
   if (text === undefined) return undefined;
   const parsed = Schema.safeParse(jsonOf(text));
-  if (!parsed.success) throw new Error(`${join(folder, NAME)} is not of a backup that this version knows.`);
+  if (!parsed.success) throw new Error(`${join(folder, NAME)} has a format that this version cannot read.`);
   return parsed.data;
 }
 
@@ -52,7 +52,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Makes the backup count, in place of the one before. */
+/** Writes the manifest atomically, which completes the backup. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
   const path = join(folder, NAME);
   const file = await open(`${path}.new`, 'w', 0o600);
@@ -65,12 +65,12 @@ export async function writeManifest(folder: string, manifest: Omit<Manifest, 'fo
   await rename(`${path}.new`, path);
 }
 
-/** A backup cannot be read as it was written. */
+/** The backup is damaged. */
 export class BackupDamaged extends Error {
   override name = 'BackupDamaged';
 }
 
-/** What to throw when a file of a backup could not be read, or has been written over. */
+/** Returns the error to throw for a file of a backup that cannot be read or was overwritten. */
 export function unreadable(path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isOfFile = code === 'ENOENT' || code === 'EIO' || code.startsWith('Z_') || error instanceof SyntaxError;

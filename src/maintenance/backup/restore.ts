@@ -4,107 +4,90 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { isObjectKey } from '#platform/storage/keys.ts';
-import { ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
-import { forEachOf, oneByKey } from '../concurrency.ts';
-import { digestOf, type Reading } from '../digests.ts';
-import { type BackedUpObject, type LackingObject, storeAsItIs, storeFromBackup } from './backup-objects.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { forEachConcurrent, serializeByKey } from '../concurrency.ts';
+import { digestOf, type ObjectReader, sizeOf } from '../digests.ts';
+import { type BackedUpObject, type MissingObject, storeAsItIs, storeFromBackup } from './backup-objects.ts';
 import { columnList, listedObjects, type Table, tableFile, tablesInOrder, tablesLeftOut } from './dump.ts';
 import { BackupDamaged, type Manifest, unreadable } from './manifest.ts';
 
-const AT_ONCE = 4;
-const LACKING = 'the backup does not have it as it should be';
-const BROUGHT = `${LACKING}; what it has was brought back, and verify reports it`;
+const CONCURRENCY = 4;
+const LACKING = 'the backup does not have it as its row describes it';
+const RESTORED_AS_IS = `${LACKING}; the available content was restored, and verify reports it`;
 
-/** What a backup is restored with. */
+/** The parts of a restore. */
 interface RestoreParts {
-  /** Writes the database, whose tables are those of the backup's migrations. */
+  /** Writes the database, which has the backup's migrations. */
   client: pg.Client;
-  storage: Reading & Pick<ObjectStorage, 'put' | 'size' | 'removeUnfinished'>;
-  /** Whether what the database holds may be lost. */
+  storage: ObjectReader & Pick<ObjectStorage, 'put' | 'size' | 'removeUnfinished'>;
+  /** Allows the restore to replace existing data. */
   replace: boolean;
   signal: AbortSignal;
-  /** @param bytes of objects that are in the storage again */
+  /** @param bytes size of the objects restored so far */
   onProgress(bytes: number): void;
 }
 
 /**
- * Brings objects and tables of a backup back, the objects first: whatever ends it, repeating it goes on.
- *
- * @returns the objects that the backup lacks, or does not have as the database tells of them
+ * Restores objects and tables, the objects first. An interrupted restore can be repeated.
+ * | @returns the objects that the backup lacks or has in another form than their rows say
  * @throws {NotToBeReplaced}
  */
 export async function restoreBackup(
   folder: string,
   manifest: Manifest,
   { client, storage, replace, signal, onProgress }: RestoreParts,
-): Promise<LackingObject[]> {
+): Promise<MissingObject[]> {
   const database = join(folder, manifest.database);
-  const lacking: LackingObject[] = [];
+  const lacking: MissingObject[] = [];
   let bytes = 0;
   const bring = async (object: BackedUpObject) => {
     const { key } = object;
-    const under = () => cleared(storage, key);
+    // Nothing of a restore that was killed may be left under the key.
+    const to = { storage, key: () => storage.removeUnfinished(key).then(() => key) };
     const found = await sizeOf(storage, key);
-    const stored =
-      (await isSound(object, found, storage, signal)) || (await storeFromBackup(folder, object, storage, under));
-    if (!stored) {
-      const isBrought = found === undefined && (await storeAsItIs(folder, object, storage, under));
-      lacking.push({ key, reason: isBrought ? BROUGHT : LACKING });
+    const isStored = (await isSound(object, found, storage, signal)) || (await storeFromBackup(folder, object, to));
+    if (!isStored) {
+      const isRestored = found === undefined && (await storeAsItIs(folder, object, to));
+      lacking.push({ key, reason: isRestored ? RESTORED_AS_IS : LACKING });
     }
     bytes += object.size;
     onProgress(bytes);
   };
-  await forEachOf(listedObjects(database), oneByKey(bring), { atOnce: AT_ONCE, signal });
-  // Since the objects were begun with somebody may have started Inlet, and be it for a moment.
+  await forEachConcurrent(listedObjects(database), serializeByKey(bring), { concurrency: CONCURRENCY, signal });
+  // Inlet may have been started while the objects were restored.
   const mayReplace = () => requireUnused(client, replace);
   await loadDatabase(client, database, { rows: manifest.tables, mayReplace, signal });
   return lacking;
 }
 
-async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promise<number | undefined> {
-  if (!isObjectKey(key)) return undefined;
-  return storage.size(key).catch((error) => {
-    if (error instanceof ObjectNotFound) return undefined;
-    throw error;
-  });
-}
-
-/** Whether the storage has it, as an interrupted run left it: what is damaged is stored again. */
+/** Returns true if an interrupted restore has stored the object correctly. */
 async function isSound(
   { key, size, sha256 }: BackedUpObject,
   found: number | undefined,
-  storage: Reading,
+  storage: ObjectReader,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (found !== size) return false;
   return sha256 === null || (await digestOf(storage, key, signal)) === sha256;
 }
 
-/** @returns the key, when nothing is left under it of a restoration that was killed */
-async function cleared(storage: Pick<ObjectStorage, 'removeUnfinished'>, key: string): Promise<string> {
-  await storage.removeUnfinished(key);
-  return key;
-}
-
-/** A restoration would lose something, or somebody is at work. The message says what to do. */
+/** The database is in use or holds data. The message says what to do. */
 export class NotToBeReplaced extends Error {
-  override name = 'NotToBeReplaced';
+  override name = 'DatabaseInUse';
 }
 
 /**
- * @param replace whether what the database holds may be lost
+ * @param replace allows the restore to replace existing data
  * @throws {NotToBeReplaced}
  */
 export async function requireUnused(client: pg.Client, replace: boolean): Promise<void> {
   const [user] = await otherUsers(client);
   if (user !== undefined)
-    throw new NotToBeReplaced(`Something works with the database ("${user}"); stop all of Inlet first.`);
+    throw new NotToBeReplaced(`The database is in use by "${user}". Stop all Inlet processes first.`);
   if (!replace && (await holdsData(client)))
-    throw new NotToBeReplaced('The database holds data, which would be lost; --replace says that it may be.');
+    throw new NotToBeReplaced('The database holds data, which would be lost. Use --replace to overwrite it.');
 }
 
-/** What others than the restorer have open on the database, by their names. */
 async function otherUsers(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT DISTINCT application_name AS name FROM pg_stat_activity
@@ -113,7 +96,6 @@ async function otherUsers(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Whether the database holds anything that would be lost. */
 async function holdsData(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ tables: boolean }>("SELECT to_regclass('events') IS NOT NULL AS tables");
   if (!rows[0]?.tables) return false;
@@ -123,12 +105,10 @@ async function holdsData(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Fills empty tables with those of a dump, all of them or none. Triggers rest meanwhile: what they would derive is in the
- * dump.
- *
- * @param options.rows how many each table has to have then
- * @param options.mayReplace is asked when nobody else can use the tables any more; throws when their rows have to stay
- * @throws when a table has others
+ * Fills the tables from a dump, all or none. Triggers are disabled, because the dump includes derived columns.
+ * | @param options.rows the expected number of rows of each table
+ * @param options.mayReplace called when the tables are locked; throws if their rows must stay
+ * @throws {BackupDamaged}
  */
 async function loadDatabase(
   client: pg.Client,
@@ -149,7 +129,7 @@ async function loadDatabase(
     await client.query(`TRUNCATE ${all}`);
     for (const name of names) await client.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
     for (const table of tables) await loadTable(client, table, folder, rows[table.name], signal);
-    // Tables cannot be altered while a check of them is put off to the end.
+    // PostgreSQL does not alter tables with pending deferred constraints.
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
     for (const name of names) await client.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
     for (const table of tables) await continueNumbers(client, table.name);
@@ -180,7 +160,7 @@ async function loadTable(
   }
 }
 
-/** Rows to come get numbers that none of these has. */
+/** Sets sequences past the restored rows. */
 async function continueNumbers(client: pg.Client, table: string): Promise<void> {
   const { rows } = await client.query<{ column: string; sequence: string }>(
     `SELECT a.attname AS column, pg_get_serial_sequence(quote_ident($1), a.attname) AS sequence FROM pg_attribute a
@@ -193,7 +173,7 @@ async function continueNumbers(client: pg.Client, table: string): Promise<void> 
   }
 }
 
-/** The pieces of an upload under way are no objects yet, and what is being stored belongs to processes that are gone. */
+/** Removes unfinished uploads, whose pieces are not backed up, and ledger entries of processes that no longer run. */
 async function dropUnrestorable(client: pg.Client): Promise<void> {
   await client.query('DELETE FROM uploads WHERE completed_at IS NULL');
   await client.query(

@@ -1,25 +1,25 @@
-/** What came of looking at a part: `warn` is for what works and could be better. */
+/** The result of a check. `warn` means that the part works but could be better. */
 export interface Diagnosis {
   state: 'ok' | 'warn' | 'fail';
-  /** What was found, in a sentence without its full stop. */
+  /** The finding, without a full stop. */
   found: string;
-  /** What to do about it, where there is something to be done. */
+  /** The recommended action, if any. */
   todo?: string;
 }
 
-/** A part that is looked at. */
+/** A check of a part. */
 export interface Check {
   name: string;
-  /** A rejection means that the part does not work. @param signal ends it when it takes too long */
+  /** A rejection means that the part does not work. @param signal aborts a check that takes too long */
   run(signal: AbortSignal): Promise<Diagnosis | Diagnosis[]>;
-  /** What to do when it rejects. */
+  /** The recommended action when `run` rejects. */
   todo: string;
 }
 
-/** No part may keep the others waiting. */
+/** Limit for each check. */
 const LIMIT_MS = 60_000;
 
-/** Looks at each part, one after the other, whatever is wrong with those before. */
+/** Runs the checks one after another, whatever they find. */
 export async function* examineParts(
   checks: readonly Check[],
   limitMs = LIMIT_MS,
@@ -27,7 +27,7 @@ export async function* examineParts(
   for (const { name, run, todo } of checks) {
     const limit = AbortSignal.timeout(limitMs);
     const late = new Promise<never>((_, reject) => {
-      limit.addEventListener('abort', () => reject(new Error(`It takes longer than ${limitMs / 1000} s.`)), {
+      limit.addEventListener('abort', () => reject(new Error(`The check takes longer than ${limitMs / 1000} s.`)), {
         once: true,
       });
     });
@@ -40,7 +40,7 @@ export async function* examineParts(
   }
 }
 
-/** The first line of a message. Node wraps one error for each address that it tried. */
+/** Returns the first line of a message. Node wraps the errors of all tried addresses in one. */
 function sentence(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const text = first instanceof Error ? first.message || first.name : String(first);

@@ -2,15 +2,15 @@ import type pg from 'pg';
 import { pendingMigrations } from '#platform/database/migrate.ts';
 import type { Check, Diagnosis } from './check.ts';
 
-/** The eldest that Inlet is tested on. */
+/** The oldest version that Inlet is tested on. */
 const OLDEST = 150_000;
 const EXTENSIONS = ['btree_gist', 'pg_trgm'];
-/** Leases and signed addresses are judged by clocks of several machines. */
+/** Leases and signed URLs compare the clocks of several machines. */
 const CLOCK_MS = 2_000;
-/** What waits longer than so has nobody to do it. */
+/** Operations that wait longer need more workers. */
 const WAITING_SECONDS = 300;
 
-/** Database, extensions, migrations, clock, and whether the work is being done. */
+/** Checks the database, its extensions, migrations, clock and free space, and the workers. */
 export function databaseChecks(connect: () => Promise<{ url: string; client: pg.Client }>): Check[] {
   const with_ = (look: (client: pg.Client, url: string) => Promise<Diagnosis | Diagnosis[]>) => async () => {
     const { client, url } = await connect();
@@ -19,12 +19,12 @@ export function databaseChecks(connect: () => Promise<{ url: string; client: pg.
   return [
     {
       name: 'database',
-      todo: 'DATABASE_URL says where it is; see whether PostgreSQL runs there and lets this machine in.',
+      todo: 'Check DATABASE_URL, and that PostgreSQL runs there and accepts connections from this machine.',
       run: with_(server),
     },
     {
       name: 'extensions',
-      todo: 'On Debian they are in the package postgresql.',
+      todo: 'Install the package postgresql (Debian).',
       run: with_(extensions),
     },
     {
@@ -32,18 +32,18 @@ export function databaseChecks(connect: () => Promise<{ url: string; client: pg.
       todo: 'Run npm run migrate.',
       run: with_(async (_, url) => {
         const pending = await pendingMigrations(url);
-        if (pending.length === 0) return { state: 'ok', found: 'all are applied' };
+        if (pending.length === 0) return { state: 'ok', found: 'all applied' };
         return { state: 'fail', found: `${pending.join(', ')} not applied`, todo: 'Run npm run migrate.' };
       }),
     },
     {
       name: 'writing',
-      todo: 'See whether the disk of the database server is full, and whether the account of DATABASE_URL may write its tables.',
+      todo: 'Check that the disk of the database server is not full and that the account of DATABASE_URL can write its tables.',
       run: with_(writing),
     },
     {
       name: 'clock',
-      todo: 'See the database.',
+      todo: 'Fix the database first.',
       run: with_(clock),
     },
     {
@@ -61,9 +61,10 @@ async function server(client: pg.Client): Promise<Diagnosis> {
          AS left`,
   );
   const { version = '', number = 0, left = 0 } = rows[0] ?? {};
-  const found = `PostgreSQL ${version}, ${left} more connections are possible`;
-  if (number < OLDEST) return { state: 'fail', found, todo: 'Inlet is tested on PostgreSQL 15 and later.' };
-  if (left < 30) return { state: 'warn', found, todo: 'Each process takes up to 30; raise max_connections.' };
+  const found = `PostgreSQL ${version}, ${left} connections free`;
+  if (number < OLDEST) return { state: 'fail', found, todo: 'Upgrade to PostgreSQL 15 or later.' };
+  if (left < 30)
+    return { state: 'warn', found, todo: 'Each process uses up to 30 connections. Increase max_connections.' };
   return { state: 'ok', found };
 }
 
@@ -74,19 +75,19 @@ async function extensions(client: pg.Client): Promise<Diagnosis> {
   );
   const absent = EXTENSIONS.filter((name) => !rows.some((row) => row.name === name));
   if (absent.length > 0) {
-    const todo = 'Install them on the database server; on Debian they are in the package postgresql.';
-    return { state: 'fail', found: `${absent.join(' and ')} cannot be had`, todo };
+    const todo = 'Install them on the database server (Debian: package postgresql).';
+    return { state: 'fail', found: `${absent.join(' and ')} not available`, todo };
   }
   const idle = rows.filter(({ installed }) => installed === null).map(({ name }) => name);
   if (idle.length === 0) return { state: 'ok', found: EXTENSIONS.join(', ') };
-  return { state: 'fail', found: `${idle.join(' and ')} not in use`, todo: 'npm run migrate creates them.' };
+  return { state: 'fail', found: `${idle.join(' and ')} not installed`, todo: 'Run npm run migrate.' };
 }
 
 async function writing(client: pg.Client): Promise<Diagnosis> {
   const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
   if (rows[0]?.standby) {
-    const todo = 'DATABASE_URL has to name the primary server.';
-    return { state: 'fail', found: 'it is a standby, which takes no writes', todo };
+    const todo = 'Set DATABASE_URL to the primary server.';
+    return { state: 'fail', found: 'the server is a read-only standby', todo };
   }
   await client.query('BEGIN');
   try {
@@ -94,7 +95,7 @@ async function writing(client: pg.Client): Promise<Diagnosis> {
   } finally {
     await client.query('ROLLBACK');
   }
-  return { state: 'ok', found: 'rows are taken' };
+  return { state: 'ok', found: 'the database accepts writes' };
 }
 
 async function clock(client: pg.Client): Promise<Diagnosis> {
@@ -102,9 +103,9 @@ async function clock(client: pg.Client): Promise<Diagnosis> {
   const { rows } = await client.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   const here = (asked + Date.now()) / 2;
   const apart = Math.round(Math.abs((rows[0]?.now.getTime() ?? 0) - here));
-  const found = `${apart} ms apart from the database's`;
+  const found = `${apart} ms from the clock of the database`;
   if (apart <= CLOCK_MS) return { state: 'ok', found };
-  return { state: 'fail', found, todo: 'Have both machines set their clocks by NTP.' };
+  return { state: 'fail', found, todo: 'Synchronize the clocks of both machines (NTP).' };
 }
 
 async function workers(client: pg.Client): Promise<Diagnosis> {
@@ -114,10 +115,10 @@ async function workers(client: pg.Client): Promise<Diagnosis> {
          WHERE state = 'ready' AND not_before <= now()) AS waiting`,
   );
   const { alive = 0, waiting = null } = rows[0] ?? {};
-  const waits = waiting === null ? 'nothing waits' : `the longest waits for ${waiting} s`;
-  const found = `${alive} at work, ${waits}`;
-  if (alive === 0 && waiting !== null) return { state: 'fail', found, todo: 'Start one: npm run worker.' };
-  if (alive === 0) return { state: 'warn', found, todo: 'Recordings are processed once one runs: npm run worker.' };
-  if ((waiting ?? 0) > WAITING_SECONDS) return { state: 'warn', found, todo: 'More workers would help.' };
+  const waits = waiting === null ? 'nothing waits' : `the oldest operation has waited ${waiting} s`;
+  const found = `${alive} running, ${waits}`;
+  if (alive === 0 && waiting !== null) return { state: 'fail', found, todo: 'Start a worker: npm run worker.' };
+  if (alive === 0) return { state: 'warn', found, todo: 'Start a worker to process recordings: npm run worker.' };
+  if ((waiting ?? 0) > WAITING_SECONDS) return { state: 'warn', found, todo: 'Start more workers.' };
   return { state: 'ok', found };
 }

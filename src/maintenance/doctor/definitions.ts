@@ -2,11 +2,11 @@ import { loadCatalogs } from '#metadata/catalogs.ts';
 import { loadDefinitions } from '#processing/definitions.ts';
 import type { Check } from './check.ts';
 
-/** Whether the files of the site can be used: nothing starts with one that cannot. */
+/** Checks the workflow definitions and metadata catalogs of the site. Inlet does not start with an invalid one. */
 export function definitionsCheck(workflowsDir: string | undefined, metadataDir: string | undefined): Check {
   return {
     name: 'definitions',
-    todo: 'WORKFLOWS_DIR and METADATA_DIR say where the files of the site are; mend that one.',
+    todo: 'Correct the file below WORKFLOWS_DIR or METADATA_DIR.',
     run: async () => {
       const workflows = (await loadDefinitions(workflowsDir)).all().length;
       const { event, series } = await loadCatalogs(metadataDir);

@@ -56,7 +56,7 @@ describe('folders', () => {
     await chmod(path, 0o500);
     expect((await examined(dataDir)).at(-1)).toMatchObject({
       state: 'fail',
-      found: `${path} may not be read and written`,
+      found: `${path} is not readable and writable`,
       todo: expect.stringContaining('chown'),
     });
     await chmod(path, 0o700);

@@ -9,18 +9,18 @@ import type { StoragePlace } from '#platform/storage/backend.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import type { Check, Diagnosis } from './check.ts';
 
-/** A recording of four hours, with what is made of it. */
+/** The space for a recording of four hours and its processing. */
 const ROOM_BYTES = 20e9;
 const LEAST_BYTES = 1e9;
 const EXPIRY_DAYS = 14;
 const DAY_MS = 86_400_000;
 const ALL = constants.R_OK | constants.W_OK | constants.X_OK;
 
-/** Whether the folders are there, may be written, are nobody else's, and have room. */
+/** Checks that the folders exist, are writable, are not writable by all users, and have space. */
 export function foldersCheck(dataDir: string, temporaryFolder: string, storage: Pick<StoragePlace, 'folders'>): Check {
   return {
     name: 'folders',
-    todo: `DATA_DIR and TMPDIR say where they are; both have to belong to the account that Inlet runs as.`,
+    todo: 'Check DATA_DIR and TMPDIR. Both must belong to the account that runs Inlet.',
     run: async () => {
       const diagnoses: Diagnosis[] = [];
       for (const [name, path] of [
@@ -33,22 +33,22 @@ export function foldersCheck(dataDir: string, temporaryFolder: string, storage: 
         const free = bavail * bsize;
         const found = `${name} ${path}, ${formatBytes(free)} free`;
         const others = name === 'DATA_DIR' && ((await stat(path)).mode & 0o002) !== 0;
-        if (free < LEAST_BYTES) diagnoses.push({ state: 'fail', found, todo: 'Make room there.' });
+        if (free < LEAST_BYTES) diagnoses.push({ state: 'fail', found, todo: 'Free disk space.' });
         else if (others)
           diagnoses.push({
             state: 'fail',
-            found: `${found}, everybody may write there`,
+            found: `${found}, writable by all users`,
             todo: `chmod o-w ${path}`,
           });
         else if (free < ROOM_BYTES) {
-          const todo = 'A long recording with what is made of it needs about 20 GB while it is processed.';
+          const todo = 'Processing a long recording needs about 20 GB.';
           diagnoses.push({ state: 'warn', found, todo });
         } else diagnoses.push({ state: 'ok', found });
       }
       for await (const path of usedFolders(dataDir, storage)) {
         if (await isUsable(path)) continue;
-        const todo = `Give it to the account that Inlet runs as: chown -R ACCOUNT ${dataDir}`;
-        diagnoses.push({ state: 'fail', found: `${path} may not be read and written`, todo });
+        const todo = `Make the account that runs Inlet the owner: chown -R ACCOUNT ${dataDir}`;
+        diagnoses.push({ state: 'fail', found: `${path} is not readable and writable`, todo });
         break;
       }
       return diagnoses;
@@ -56,7 +56,7 @@ export function foldersCheck(dataDir: string, temporaryFolder: string, storage: 
   };
 }
 
-/** The folders that processes write into, as far as they are there. */
+/** Lists the folders that processes write to. */
 async function* usedFolders(dataDir: string, storage: Pick<StoragePlace, 'folders'>): AsyncGenerator<string> {
   yield join(dataDir, 'work');
   if (storage.folders) yield* storage.folders();
@@ -69,28 +69,28 @@ async function isUsable(path: string): Promise<boolean> {
   );
 }
 
-/** Whether clients reach the server by an encrypted connection that they can trust. */
+/** Checks that clients reach the server over a trusted TLS connection. */
 export function tlsCheck(publicUrl: string, isLocal: boolean): Check {
   const { protocol, hostname, port } = new URL(publicUrl);
   return {
     name: 'tls',
-    todo: `PUBLIC_URL is ${publicUrl}; see whether the proxy there runs, and whether its certificate is for that name.`,
+    todo: `Check that the proxy at ${publicUrl} (PUBLIC_URL) runs and that its certificate is valid for that name.`,
     run: async (signal): Promise<Diagnosis> => {
       if (protocol === 'http:') {
-        if (isLocal) return { state: 'ok', found: 'only this machine can ask, nothing is encrypted' };
-        const todo = 'Put a proxy with TLS in front and set PUBLIC_URL to its https address.';
-        return { state: 'warn', found: `PUBLIC_URL is ${publicUrl}: passwords are sent in the clear`, todo };
+        if (isLocal) return { state: 'ok', found: 'reachable from this machine only, without TLS' };
+        const todo = 'Run Inlet behind a proxy with TLS and set PUBLIC_URL to its https URL.';
+        return { state: 'warn', found: `PUBLIC_URL is ${publicUrl}: passwords are sent unencrypted`, todo };
       }
       const expires = await certificateEnd(hostname, Number(port || 443), signal);
       const days = Math.floor((expires.getTime() - Date.now()) / DAY_MS);
-      const found = `the certificate of ${hostname} is good for ${days} days`;
-      if (days < EXPIRY_DAYS) return { state: 'warn', found, todo: 'Have it renewed.' };
+      const found = `the certificate of ${hostname} is valid for ${days} days`;
+      if (days < EXPIRY_DAYS) return { state: 'warn', found, todo: 'Renew the certificate.' };
       return { state: 'ok', found };
     },
   };
 }
 
-/** @throws when nobody answers, or the certificate is not to be trusted */
+/** @throws if there is no answer or the certificate is not trusted */
 function certificateEnd(host: string, port: number, signal: AbortSignal): Promise<Date> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, servername: host }, () => {
@@ -98,20 +98,19 @@ function certificateEnd(host: string, port: number, signal: AbortSignal): Promis
       socket.end();
     });
     socket.once('error', reject);
-    signal.addEventListener('abort', () => socket.destroy(new Error('It does not answer.')), { once: true });
+    signal.addEventListener('abort', () => socket.destroy(new Error('The server does not answer.')), { once: true });
   });
 }
 
 const run = promisify(execFile);
-/** What the built-in operations encode with. */
+/** The encoders of the built-in operations. */
 const ENCODERS = ['libx264', 'aac', 'mjpeg'];
 const LIMIT_MS = 20_000;
 
 /**
- * Whether ffmpeg is there, can do what is needed, and is not too old to be given files of strangers.
- *
- * @param isLocal whether only this machine can ask
- * @param allowed whether the one from npm may be used all the same
+ * Checks that ffmpeg is installed, has the needed encoders, and is new enough for untrusted files.
+ * | @param isLocal true if Inlet is reachable from this machine only
+ * @param allowed true if the ffmpeg from npm is allowed anyway
  */
 export function toolsCheck(
   locate: () => Promise<MediaTools>,
@@ -128,16 +127,17 @@ export function toolsCheck(
         run(tools.ffmpeg, ['-hide_banner', '-encoders'], options),
         run(tools.ffprobe, ['-hide_banner', '-version'], options),
       ]);
-      const found = /^ffmpeg version (\S+)/.exec(version)?.[1] ?? 'of an unknown version';
+      const found = /^ffmpeg version (\S+)/.exec(version)?.[1] ?? 'unknown version';
       const lacking = ENCODERS.filter((name) => !new RegExp(`^ \\S+ ${name} `, 'm').test(encoders));
       if (lacking.length > 0) {
-        const todo = 'Install a complete ffmpeg; that of Debian is one.';
+        const todo = 'Install a complete ffmpeg (Debian: apt install ffmpeg).';
         return { state: 'fail', found: `${found} cannot encode ${lacking.join(', ')}`, todo };
       }
-      // No worker starts where it throws.
+      // Workers do not start if this throws.
       if (requireSafeTools(tools, isLocal, allowed)) {
-        const todo = 'It is of 2018 and for a first try: apt install ffmpeg before strangers send files.';
-        return { state: 'warn', found: `${found}, which came from npm`, todo };
+        const todo =
+          'This version is from 2018, for trials only. Install a current one before you accept untrusted files: apt install ffmpeg.';
+        return { state: 'warn', found: `${found}, installed by npm`, todo };
       }
       return { state: 'ok', found: `${found} (${tools.ffmpeg})` };
     },

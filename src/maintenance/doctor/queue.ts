@@ -3,27 +3,27 @@ import type pg from 'pg';
 import type { Check, Diagnosis } from './check.ts';
 
 const PATIENCE_MS = 5_000;
-/** Among the keys of the queues, for the account may have no others. */
+/** Has the prefix of the queues' keys, because the account may be restricted to it. */
 const PROBE = 'inlet:doctor';
 const PROBE_SECONDS = 10;
 
-/** Whether jobs can be kept, and are not dropped. */
+/** Checks that the queue can store jobs and does not drop them. */
 export function queueCheck(redisUrl: string | undefined, connect: () => Promise<{ client: pg.Client }>): Check {
   if (redisUrl === undefined) {
     return {
       name: 'queue',
-      todo: 'See the database.',
+      todo: 'Fix the database first.',
       run: async () => {
         const { client } = await connect();
         const { rows } = await client.query("SELECT FROM pg_namespace WHERE nspname = 'bullmq'");
-        if (rows.length === 0) return { state: 'fail', found: 'it has no tables', todo: 'Run npm run migrate.' };
-        return { state: 'ok', found: 'in the database; with REDIS_URL it would do more a second' };
+        if (rows.length === 0) return { state: 'fail', found: 'the queue has no tables', todo: 'Run npm run migrate.' };
+        return { state: 'ok', found: 'in the database; Redis (REDIS_URL) has a higher throughput' };
       },
     };
   }
   return {
     name: 'queue',
-    todo: 'REDIS_URL says where it is; see whether Redis runs there, takes the password and can write.',
+    todo: 'Check REDIS_URL, and that Redis runs there, accepts the password and can write.',
     run: () => redis(redisUrl),
   };
 }
@@ -40,11 +40,11 @@ async function redis(url: string): Promise<Diagnosis[]> {
     reason = error;
   });
   try {
-    // What it rejects with itself says only that the connection has gone.
+    // The rejection itself only says that the connection is closed.
     await connection.connect().catch((error) => {
       throw reason ?? error;
     });
-    // One whose disk is full, or that follows another, answers all that only reads.
+    // A server with a full disk and a replica both accept reads.
     await connection.set(PROBE, '1', 'EX', PROBE_SECONDS);
     const server = facts(await connection.info('server'));
     const memory = facts(await connection.info('memory'));
@@ -53,12 +53,12 @@ async function redis(url: string): Promise<Diagnosis[]> {
     const diagnoses: Diagnosis[] = [];
     const policy = memory.get('maxmemory_policy');
     if (policy !== 'noeviction') {
-      const todo = 'Set maxmemory-policy noeviction: else jobs are dropped when memory is short.';
+      const todo = 'Set maxmemory-policy noeviction. Otherwise Redis drops jobs when memory runs out.';
       diagnoses.push({ state: 'fail', found: `${found}, maxmemory-policy is ${policy}`, todo });
     }
     if (persistence.get('aof_enabled') !== '1') {
-      const todo = 'Set appendonly yes: else each start of Redis makes work be handed out anew.';
-      diagnoses.push({ state: 'warn', found: `${found}, nothing is appended to a file`, todo });
+      const todo = 'Set appendonly yes. Otherwise each restart of Redis makes Inlet queue all work again.';
+      diagnoses.push({ state: 'warn', found: `${found}, append-only file is off`, todo });
     }
     return diagnoses.length > 0 ? diagnoses : [{ state: 'ok', found: `${found}, ${policy}, append-only file` }];
   } finally {
@@ -66,7 +66,7 @@ async function redis(url: string): Promise<Diagnosis[]> {
   }
 }
 
-/** `INFO` as names and values. */
+/** Parses the answer of `INFO`. */
 function facts(info: string): Map<string, string> {
   return new Map(
     info.split('\r\n').flatMap((line) => {

@@ -10,20 +10,17 @@ import { digestOf } from '../digests.ts';
 import { ownedTotals } from '../owned-objects.ts';
 import type { Check } from './check.ts';
 
-/** Two parts of a multipart upload and something over. */
+/** Two full parts of a multipart upload and a rest. */
 const BYTES = 11 * 2 ** 20;
-/** What it is called in its key. */
-const PROBE = 'probe';
-/** Whom the ledger names as the owner of the object, and until when: no doctor lives for so long. */
+/** Retention of the probe on the ledger, longer than any run of the doctor. */
 const OWNER = 'doctor';
 const EXPIRY_MINUTES = 10;
-/** A database that does not answer may hold the storage's examination up for so long. */
+/** Limit for the database, which must not block the check of the storage. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Whether the storage takes an object in several parts, gives back the same, and lets go of it. On the staging ledger it
- * is no orphan, and the sweep removes it after a doctor that was killed or failed; without a database the storage is
- * looked at all the same.
+ * Checks that the storage stores an object in several parts, returns the same bytes and removes it. The probe is on the
+ * staging ledger, so the sweep removes it if the doctor is killed. Works without a database too.
  */
 export function storageCheck(
   place: Pick<StoragePlace, 'name' | 'settings' | 'open' | 'vacancy'>,
@@ -32,17 +29,17 @@ export function storageCheck(
 ): Check {
   const onLedger = async (statement: string, ...values: unknown[]): Promise<void> => {
     const said = connect().then(({ client }) => client.query(statement, values));
-    // The checks of the database tell of it.
+    // The checks of the database report this.
     await withTimeout(said, patienceMs, 'The database does not answer.').catch(() => undefined);
   };
   return {
     name: 'storage',
-    todo: `It is configured by ${place.settings}; see whether it may be read, written and listed.`,
+    todo: `Check ${place.settings}, and that the storage can be read, written and listed.`,
     run: async (signal) => {
       await requireObjects(place, connect);
       const storage = await place.open();
       await storage.check(signal);
-      const key = objectKey(PROBE);
+      const key = objectKey('probe');
       await onLedger(
         `INSERT INTO staging (object_key, owner, expires_at) VALUES ($1, $2, now() + make_interval(mins => $3))`,
         key,
@@ -57,16 +54,15 @@ export function storageCheck(
       }
       const ms = Math.round(performance.now() - begun);
       await onLedger('DELETE FROM staging WHERE object_key = $1', key);
-      const found = `the ${place.name} took, gave back and removed 11 MiB in parts, in ${ms} ms`;
+      const found = `the ${place.name} stored, returned and removed 11 MiB in parts, in ${ms} ms`;
       return { state: 'ok', found };
     },
   };
 }
 
 /**
- * Refuses to create a place, or to take an empty one for it, while the disk with its objects is not mounted.
- *
- * @throws when it has no objects, although the database lists some
+ * Rejects an empty storage while the disk with its objects is not mounted.
+ * | @throws if the storage is empty although the database lists objects
  */
 async function requireObjects(
   place: Pick<StoragePlace, 'vacancy'>,
@@ -79,7 +75,7 @@ async function requireObjects(
     () => undefined,
   );
   if (named && named.objects > 0)
-    throw new Error(`${vacancy}, but the database lists ${named.objects} objects in it: mount the disk that has them`);
+    throw new Error(`${vacancy}, but the database lists ${named.objects} objects in it: mount their disk`);
 }
 
 async function storeInParts(storage: ObjectStorage, key: string, signal: AbortSignal): Promise<void> {
@@ -92,11 +88,11 @@ async function storeInParts(storage: ObjectStorage, key: string, signal: AbortSi
     signal,
     onPiece: async ({ receipt }) => void receipts.push(receipt),
     onRest: async (left) => {
-      // Its memory is used again.
+      // The storage reuses its memory.
       rest = Uint8Array.from(left);
     },
   });
   await storage.complete({ key, handle }, receipts, rest);
   if ((await digestOf(storage, key, signal)) !== (await sha256Of(bytes)))
-    throw new Error('The storage gave back other bytes than it was given');
+    throw new Error('The storage returned other bytes than were stored');
 }

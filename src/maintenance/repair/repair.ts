@@ -10,26 +10,25 @@ import { OWNED, type OwnedObject, ownersOf } from '../owned-objects.ts';
 import { examine, isEndangered, isLasting } from '../verify/examine.ts';
 import { type Finding, subjectOf } from '../verify/finding.ts';
 
-/** Findings that are looked up in a backup with one reading of its list. */
+/** Findings per pass through the list of a backup. */
 const BATCH = 10_000;
 
-const FOREIGN = 'Inlet did not name it and leaves it alone; remove it yourself';
-const IN_ORDER = 'it is in order by now';
-const NOT_IN_BACKUP = 'the backup does not have the object that the row describes, or the storage refuses it';
-const NO_BACKUP = 'only a backup has it (--from DIR)';
-const UNKNOWN_SUM =
-  'only a backup knows its SHA-256 (--from DIR); a workflow with inspect takes that of the present bytes';
-const DERIVED = 'a workflow made it: run that again, or take it from a backup (--from DIR)';
+const FOREIGN = 'not a file of Inlet; remove it yourself';
+const IN_ORDER = 'it is correct now';
+const NOT_IN_BACKUP = 'the backup does not have the object as the row describes it, or the storage rejects it';
+const NO_BACKUP = 'restore it from a backup (--from DIR)';
+const UNKNOWN_SUM = 'a backup has its SHA-256 (--from DIR); a workflow with inspect records that of the present bytes';
+const DERIVED = 'run its workflow again, or restore it from a backup (--from DIR)';
 
 /** The result for one finding. */
 interface RepairResult {
   finding: Finding;
   state: 'repaired' | 'left';
-  /** For people: what was done, or what they can do. */
+  /** The repair, or the next step, for people. */
   note: string;
 }
 
-/** What a repair works with. */
+/** The parts of a repair. */
 interface RepairParts {
   database: Database;
   /** Reads single rows. */
@@ -40,9 +39,9 @@ interface RepairParts {
 }
 
 /**
- * Repairs what a verification has found, by three rules: an object that nobody owns is kept seven days, then removed; an
- * object that is missing or damaged is taken from a backup; everything else is reported. No row changes in any other way, and
- * what the staging ledger would remove although a row names it is taken off the ledger.
+ * Repairs the findings of a verification by three rules: an object without an owner is kept seven days, then removed; a
+ * missing or damaged object is taken from a backup; everything else is reported. Rows do not change otherwise. Owned
+ * objects are taken off the staging ledger.
  */
 export async function* repair(findings: AsyncIterable<Finding>, parts: RepairParts): AsyncGenerator<RepairResult> {
   let batch: Finding[] = [];
@@ -73,7 +72,7 @@ async function keep({ key, what }: Finding, { database }: RepairParts): Promise<
   return until ? `kept until ${until.toISOString()}, then removed` : IN_ORDER;
 }
 
-/** @returns what was done; undefined when that did not repair it */
+/** @returns the repair that was done, if any */
 async function repairObject(
   finding: Finding,
   owner: OwnedObject,
@@ -87,7 +86,7 @@ async function repairObject(
   return 'stored again from the backup';
 }
 
-/** Looks again: a verification that continued after a pause may have found it days ago. */
+/** Checks a finding again: a resumed verification may have found it days ago. */
 async function isStillTrue(
   { kind, key }: Finding,
   owner: OwnedObject,
@@ -102,7 +101,7 @@ async function isStillTrue(
   return found.some((now) => now.kind === kind && subjectOf(now) === subject);
 }
 
-/** Keeps the sweep from removing the object of a row. */
+/** Prevents the sweep from removing an owned object. */
 async function takeOffLedger(database: Database, { table, key }: OwnedObject): Promise<void> {
   await database
     .deleteFrom('staging')
@@ -111,7 +110,6 @@ async function takeOffLedger(database: Database, { table, key }: OwnedObject): P
     .execute();
 }
 
-/** The next step for people where nothing could be repaired. */
 function adviceFor({ kind, what, owner, sha256 }: Finding, backup: BackupSource | undefined): string {
   if (what === 'foreign') return FOREIGN;
   if (kind === 'digest' && owner?.lostSum && sha256 !== UNREADABLE) return UNKNOWN_SUM;
@@ -122,15 +120,14 @@ function adviceFor({ kind, what, owner, sha256 }: Finding, backup: BackupSource 
 /** A backup to take objects from. */
 interface BackupSource {
   folder: string;
-  /** The objects that it lists, by key and by content (`findInBackup`). */
+  /** The listed objects, by key and by content (`findInBackup`). */
   listed: ReadonlyMap<string, BackedUpObject>;
 }
 
 /**
- * Stores the object of a row again from a backup, under a new key that the row names from then on. Damaged bytes stay under
- * the former key until the sweep removes them.
- *
- * @returns false when the backup does not have what the row describes, or the storage refuses it
+ * Stores the object of a row from a backup, under a new key. Damaged bytes stay under the old key until the sweep
+ * removes them.
+ * | @returns false if the backup does not have the object as the row describes it, or the storage rejects it
  */
 async function replaceFromBackup(
   { folder, listed }: BackupSource,
@@ -140,9 +137,9 @@ async function replaceFromBackup(
 ): Promise<boolean> {
   const former = listed.get(owner.key);
   const sha256 = owner.sha256 ?? (former?.size === owner.size ? former.sha256 : null);
-  // The object can be read, and nothing says that the bytes of the backup are better.
+  // Nothing says that the bytes of the backup are better than the readable ones.
   if (finding.kind === 'digest' && finding.sha256 !== UNREADABLE && sha256 === null) return false;
-  // The row may have had another key when the backup was taken.
+  // The key may have changed since the backup.
   const alike = owner.sha256 === null ? undefined : listed.get(contentOf(owner));
   for (const source of [former, alike]) {
     if (!source || !isObjectKey(source.key)) continue;
@@ -152,8 +149,8 @@ async function replaceFromBackup(
       await keepOrphan(database, key);
       return key;
     };
-    const isStored = await storeFromBackup(folder, expected, storage, onLedger).catch((error) => {
-      // The other findings can be repaired all the same.
+    const isStored = await storeFromBackup(folder, expected, { storage, key: onLedger }).catch((error) => {
+      // Other findings can still be repaired.
       if (error instanceof StorageRefused) return false;
       throw error;
     });
@@ -162,7 +159,7 @@ async function replaceFromBackup(
   return false;
 }
 
-/** Has a row name another object. @returns false when the row has been deleted or names another one already */
+/** Changes the key in a row. @returns false if the row was deleted or has another key by now */
 async function nameObject(
   database: Database,
   owner: OwnedObject,
@@ -178,26 +175,23 @@ async function nameObject(
     if (numUpdatedRows === 0n) return false;
     await trx.deleteFrom('staging').where('object_key', '=', key).execute();
     if (isLasting(owner)) await trx.deleteFrom('staging').where('object_key', '=', owner.key).execute();
-    // Drafts and uploads keep their entry of the ledger.
+    // Objects of drafts and uploads stay on the ledger.
     else await trx.updateTable('staging').set({ object_key: key }).where('object_key', '=', owner.key).execute();
     if (isFormerStored) await keepOrphan(trx, owner.key);
     return true;
   });
 }
 
-/** Days that an object without an owner is kept before the sweep of the staging ledger removes it. */
+/** Days before the sweep of the staging ledger removes an orphan. */
 const RETENTION_DAYS = 7;
-/** The owner of these entries of the ledger. */
 const OWNER = 'repair';
 
 /**
- * Puts an object that has no owner on the staging ledger, whose sweep removes it after seven days. Objects that a row names
- * or that are on the ledger already stay as they are.
- *
- * @returns when it will be removed; undefined when it has an owner or is on the ledger
+ * Puts an object on the staging ledger if it has no owner and no entry. The sweep removes it after seven days.
+ * | @returns the time of removal; undefined if it has an owner or an entry
  */
 export async function keepOrphan(db: Queryable, key: string): Promise<Date | undefined> {
-  // A draft or an upload that an event has taken still names the object that the event has now.
+  // Drafts and uploads that an event has accepted still name its objects.
   const { rows } = await sql<{ expires_at: Date }>`
     INSERT INTO staging (object_key, owner, expires_at)
     SELECT ${key}, ${OWNER}, now() + make_interval(days => ${sql.lit(RETENTION_DAYS)})

@@ -1,53 +1,52 @@
 import type pg from 'pg';
-import { isObjectKey } from '#platform/storage/keys.ts';
-import { ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
-import { forEachOf } from '../concurrency.ts';
-import { namedAndStaged, type OwnedObject, ownersOf } from '../owned-objects.ts';
+import type { ObjectStorage } from '#platform/storage/port.ts';
+import { forEachConcurrent } from '../concurrency.ts';
+import { sizeOf } from '../digests.ts';
+import { type OwnedObject, ownersAndStaged, ownersOf } from '../owned-objects.ts';
 import type { Finding } from './finding.ts';
 
-const BATCH = 500;
-const AT_ONCE = 8;
-/** Whose rows keep objects for good; those of drafts and uploads are on the ledger as long as they stand. */
-const LASTING: readonly string[] = ['tracks', 'attachments', 'publication_elements'];
-
-/** What an examination works with. */
-export interface Examined {
+interface Parts<Method extends keyof ObjectStorage> {
   client: pg.Client;
-  storage: Pick<ObjectStorage, 'size'>;
+  storage: Pick<ObjectStorage, Method>;
 }
 
-/** Whether a row keeps its object for good, and the ledger has nothing to do with it. */
+const BATCH = 500;
+const CONCURRENCY = 8;
+/** Tables whose objects are permanent. Objects of drafts and uploads are on the ledger as long as their rows exist. */
+const LASTING: readonly string[] = ['tracks', 'attachments', 'publication_elements'];
+
+/** Returns true if the row keeps its object permanently, without an entry on the ledger. */
 export function isLasting({ table }: Pick<OwnedObject, 'table'>): boolean {
   return LASTING.includes(table);
 }
 
-/** Whether the sweep of the staging ledger would remove what a row needs. */
+/** Returns true if the sweep of the staging ledger would remove an object that its row needs. */
 export function isEndangered(owner: OwnedObject): boolean {
   return owner.staged && isLasting(owner);
 }
 
 /**
- * Looks at objects one by one: what looked wrong while files came and went may have been nothing. The rows are read before
- * the storage is asked, for an object is there before its row and goes after it.
+ * Examines objects one by one, because objects that are added or removed during a verification look wrong at first.
+ * Rows are read before the storage, because an object exists before its row and longer than it.
  */
-export async function* examine({ client, storage }: Examined, keys: Iterable<string>): AsyncGenerator<Finding> {
+export async function* examine({ client, storage }: Parts<'size'>, keys: Iterable<string>): AsyncGenerator<Finding> {
   const left = [...keys];
   while (left.length > 0) {
     const batch = left.splice(0, BATCH);
-    const { owners, staged } = await namedAndStaged(client, batch);
+    const { owners, staged } = await ownersAndStaged(client, batch);
     const findings: Finding[] = [];
     const look = async (key: string) => {
       const named = owners.get(key) ?? [];
       if (named.length === 0 && staged.has(key)) return;
-      const size = await sizeOf(storage, key);
+      const size = (await sizeOf(storage, key)) ?? null;
       for (const owner of named.length > 0 ? named : [null]) {
         const finding = judge(key, owner, size);
         if (finding) findings.push(finding);
       }
     };
-    await forEachOf(batch, look, { atOnce: AT_ONCE });
+    await forEachConcurrent(batch, look, { concurrency: CONCURRENCY });
     const missing = findings.filter(({ kind }) => kind === 'missing').map(({ key }) => key);
-    // A row may have been deleted, and its object removed, since it was read.
+    // The row and the object may have been deleted since the row was read.
     const wanted = new Set((await ownersOf(client, missing)).map(({ key }) => key));
     yield* findings.filter(({ kind, key }) => kind !== 'missing' || wanted.has(key));
   }
@@ -60,23 +59,8 @@ function judge(key: string, owner: OwnedObject | null, size: number | null): Fin
   return isEndangered(owner) ? { kind: 'staged', key, owner, size } : undefined;
 }
 
-/** Bytes; null for an object that is not there, as under what is no key. */
-async function sizeOf(storage: Pick<ObjectStorage, 'size'>, key: string): Promise<number | null> {
-  if (!isObjectKey(key)) return null;
-  return storage.size(key).catch((error) => {
-    if (error instanceof ObjectNotFound) return null;
-    throw error;
-  });
-}
-
-/** What an examination of uploads works with. */
-export interface ExaminedUploads {
-  client: pg.Client;
-  storage: Pick<ObjectStorage, 'unfinished'>;
-}
-
-/** What the storage has of uploads that never ended and that no process or client goes on with. */
-export async function* orphanedUploads({ client, storage }: ExaminedUploads): AsyncGenerator<Finding> {
+/** Finds unfinished uploads in the storage that no process or client continues. */
+export async function* orphanedUploads({ client, storage }: Parts<'unfinished'>): AsyncGenerator<Finding> {
   let batch = new Set<string>();
   const foreign = new Set<string>();
   for await (const key of storage.unfinished('', (name) => foreign.add(name))) {
@@ -89,19 +73,18 @@ export async function* orphanedUploads({ client, storage }: ExaminedUploads): As
   for (const key of foreign) yield { kind: 'orphaned', key, owner: null, size: null, what: 'foreign' };
 }
 
-async function* orphanedOf(parts: ExaminedUploads, keys: ReadonlySet<string>): AsyncGenerator<Finding> {
+async function* orphanedOf(parts: Parts<'unfinished'>, keys: ReadonlySet<string>): AsyncGenerator<Finding> {
   for (const key of await orphanedAmong(parts, [...keys])) {
     yield { kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' };
   }
 }
 
 /**
- * Which of the keys have only what is left of an upload. What is on the ledger has an owner, or will be removed; what a row
- * names is an object, whatever else an earlier try to store it has left; and an upload that has come to an end since it
- * was listed is none any more.
+ * Returns the keys that have nothing but an unfinished upload. Keys on the ledger have an owner or will be removed,
+ * keys of rows are objects, and an upload may have finished since it was listed.
  */
-async function orphanedAmong({ client, storage }: ExaminedUploads, keys: readonly string[]): Promise<string[]> {
-  const { owners, staged } = await namedAndStaged(client, keys);
+async function orphanedAmong({ client, storage }: Parts<'unfinished'>, keys: readonly string[]): Promise<string[]> {
+  const { owners, staged } = await ownersAndStaged(client, keys);
   const orphaned: string[] = [];
   for (const key of keys.filter((each) => !owners.has(each) && !staged.has(each))) {
     for await (const left of storage.unfinished(key)) {

@@ -2,38 +2,38 @@ import { UNREADABLE } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
 
 /**
- * What is wrong with an object: `missing`, a row names it and the storage has none; `orphaned`, the storage has it and
- * nobody names it; `size` and `digest`, its bytes are not those that the row tells of; `staged`, it is a row's and on
- * the staging ledger as well, whose sweep would remove it.
+ * The kinds of findings: `missing`, the storage has no object for a row; `orphaned`, the storage has an object without
+ * a row; `size` and `digest`, the bytes do not match the row; `staged`, the staging ledger would have the object of a
+ * row removed.
  */
 export type FindingKind = 'missing' | 'orphaned' | 'size' | 'digest' | 'staged';
 
-/** Something that is wrong with an object, or with what is known of it. */
+/** A mismatch between the database and the storage. */
 export interface Finding {
   kind: FindingKind;
   key: string;
-  /** Null for what nobody owns. */
+  /** Null for orphans. */
   owner: OwnedObject | null;
-  /** In bytes; null where the storage has no such object. */
+  /** In bytes; null if the storage has no such object. */
   size: number | null;
-  /** In hexadecimal, or `UNREADABLE`, where somebody has tried to read the object. */
+  /** In hexadecimal, or `UNREADABLE`; absent if the object was not read. */
   sha256?: string;
-  /** Of what nobody owns: an object, what is left of an upload that never ended, or a file that Inlet did not name. */
+  /** The kind of an orphan: an object, an unfinished upload, or a file that is not Inlet's. */
   what?: 'object' | 'unfinished' | 'foreign';
 }
 
-/** What a finding is about: a row, else an object. */
+/** Returns the subject of a finding: a row, else an object. */
 export function subjectOf({ key, owner }: Pick<Finding, 'key' | 'owner'>): string {
   return owner ? `${owner.table} ${owner.id}` : key;
 }
 
 const ORPHANS = {
-  object: 'nobody owns it',
-  unfinished: 'left of an upload that nobody goes on with',
-  foreign: 'Inlet gives no such names',
+  object: 'no owner',
+  unfinished: 'left over from an unfinished upload',
+  foreign: 'not a name that Inlet uses',
 };
 
-/** A finding in one line: kind and key, the event where there is one, and in brackets what it is about. */
+/** Formats a finding as one line: kind, key, event and, in brackets, details. */
 export function inWords({ kind, key, owner, size, sha256, what = 'object' }: Finding): string {
   const of = owner?.eventId ? ` event ${owner.eventId}` : '';
   const label = owner ? `${owner.label}: ` : '';
@@ -42,7 +42,7 @@ export function inWords({ kind, key, owner, size, sha256, what = 'object' }: Fin
   function detail(): string {
     switch (kind) {
       case 'missing':
-        return `${owner?.size} bytes are not there`;
+        return `${owner?.size} bytes are missing`;
       case 'orphaned':
         return size === null ? ORPHANS[what] : `${size} bytes, ${ORPHANS[what]}`;
       case 'size':
@@ -50,7 +50,7 @@ export function inWords({ kind, key, owner, size, sha256, what = 'object' }: Fin
       case 'digest':
         if (sha256 === UNREADABLE) return 'it cannot be read';
         return owner?.lostSum
-          ? `the row has lost its SHA-256; what is there has ${sha256}`
+          ? `the row has lost its SHA-256; the stored bytes have ${sha256}`
           : `SHA-256 is ${sha256} instead of ${owner?.sha256}`;
       case 'staged':
         return 'the staging ledger would have it removed';

@@ -4,10 +4,10 @@ import type pg from 'pg';
 import { jsonLine } from '../json-lines.ts';
 import type { Finding } from './finding.ts';
 
-/** The name of the lock on the notes: only one verification at a time writes them. */
+/** The name of the lock, so that only one verification writes the notes. */
 const LOCK = 'inlet notes of a verification';
 
-/** Locks the notes for as long as the connection lives. @returns false when another verification has them */
+/** Locks the notes until the connection closes. @returns false if another verification holds the lock */
 export async function lockNotes(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked',
@@ -16,16 +16,16 @@ export async function lockNotes(client: pg.Client): Promise<boolean> {
   return rows[0]?.locked ?? false;
 }
 
-/** How far a verification is. */
+/** The progress of a verification. */
 export interface Position {
-  /** The last shard that is done. */
+  /** The last finished shard. */
   through: string;
   objects: number;
-  /** Read for their digests. */
+  /** Bytes read for digests. */
   bytes: number;
 }
 
-/** What a verification looks at; one that looks at something else does not go on with it. */
+/** The options of a verification. A run with other options cannot be resumed. */
 export interface Scope {
   digests: boolean;
 }
@@ -33,8 +33,8 @@ export interface Scope {
 type Line = { finding: Finding } | { position: Position } | { scope: Scope };
 
 /**
- * What a verification has found and how far it is, in a file: one that is interrupted can go on, and a million findings
- * need no memory.
+ * A file with the findings and the progress of a verification. An interrupted run can be resumed, and a million
+ * findings need no memory.
  */
 export class Notes {
   readonly #path: string;
@@ -43,17 +43,13 @@ export class Notes {
     this.#path = path;
   }
 
-  /** Begins anew. */
+  /** Starts a new run. */
   async begin(scope: Scope): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true });
     await writeFile(this.#path, jsonLine({ scope } satisfies Line), { mode: 0o600 });
   }
 
-  /**
-   * Goes on with an interrupted run, as of the last position that it noted.
-   *
-   * @returns undefined when there is none
-   */
+  /** Resumes an interrupted run at its last position. @returns undefined if no run can be resumed */
   async resume(scope: Scope): Promise<Position | undefined> {
     let found: Position | undefined;
     let read = 0;
@@ -69,12 +65,11 @@ export class Notes {
     return found;
   }
 
-  /** Notes what has been found. */
   async add(findings: readonly Finding[]): Promise<void> {
     if (findings.length > 0) await this.#append(findings.map((finding) => ({ finding })));
   }
 
-  /** Notes that all findings up to there have been added. */
+  /** Records that all findings up to a position have been added. */
   async reach(position: Position): Promise<void> {
     await this.#append([{ position }]);
   }
@@ -83,7 +78,7 @@ export class Notes {
     for await (const { line } of this.#lines()) if (line && 'finding' in line) yield line.finding;
   }
 
-  /** Nothing is to be gone on with. */
+  /** Removes the file, so that nothing can be resumed. */
   async end(): Promise<void> {
     await rm(this.#path, { force: true });
   }
@@ -108,7 +103,7 @@ async function openUnlessMissing(path: string): Promise<FileHandle | undefined> 
   });
 }
 
-/** @returns undefined for a line that was cut off when its process was killed */
+/** @returns undefined for a line that was cut off by a kill */
 function parse(text: string): Line | undefined {
   try {
     return JSON.parse(text) as Line;

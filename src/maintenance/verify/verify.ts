@@ -1,49 +1,45 @@
 import type pg from 'pg';
 import { shardOf } from '#platform/storage/keys.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
-import { forEachOf } from '../concurrency.ts';
-import { digestOf, type Reading, UNREADABLE } from '../digests.ts';
+import { forEachConcurrent } from '../concurrency.ts';
+import { digestOf, type ObjectReader, UNREADABLE } from '../digests.ts';
 import { type KeyRange, type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { examine, isEndangered, orphanedUploads } from './examine.ts';
 import type { Finding } from './finding.ts';
 import type { Notes, Position } from './notes.ts';
 
-const READ_AT_ONCE = 4;
-const TOLD_AT_ONCE = 1_000;
-/** After so much is noted how far a verification is. */
+const READ_CONCURRENCY = 4;
+const REPORT_BATCH = 1_000;
+/** Progress is recorded after this many objects. */
 const BATCH: BatchSize = { objects: 50_000, bytes: Number.POSITIVE_INFINITY };
-/** To read so much takes minutes. */
+/** Reading this many bytes takes minutes. */
 const READ_BATCH: BatchSize = { objects: 5_000, bytes: 50e9 };
 
-/** What a verification works with. Each client is for it alone. */
+/** The parts of a verification. Each client is used for nothing else. */
 interface Verified {
-  /** Reads all rows. */
+  /** Reads all rows from a cursor. */
   rows: pg.Client;
-  /** Looks at single ones meanwhile. */
+  /** Reads single rows while the cursor is open. */
   look: pg.Client;
-  storage: Reading & Pick<ObjectStorage, 'list' | 'unfinished' | 'size'>;
+  storage: ObjectReader & Pick<ObjectStorage, 'list' | 'unfinished' | 'size'>;
 }
 
 interface VerifyOptions {
-  /** Whether every object is read, and its SHA-256 compared. */
+  /** Reads every object and compares its SHA-256. */
   digests: boolean;
   notes: Notes;
-  /** Where an earlier run has got to. */
+  /** The position of an interrupted run. */
   from: Position | undefined;
-  /** Ends it between two parts, or in an object. */
   signal?: AbortSignal;
   onFinding(finding: Finding): void;
-  /** Is told how many objects have been compared, and how many bytes read. */
   onProgress(position: Position): void;
-  /** How much is compared at once, at least. */
+  /** The minimum size of a batch. */
   batch?: BatchSize;
 }
 
 /**
- * Compares the database with the storage, while both are in use: what comes and goes meanwhile is in order. Memory does
- * not grow with the number of objects.
- *
- * @returns how many objects rows name, and how many bytes were read for their digests
+ * Compares the database with the storage while both are in use. Memory does not grow with the number of objects.
+ * | @returns the number of owned objects, and the bytes read for digests
  */
 export async function verify({ rows, look, storage }: Verified, options: VerifyOptions): Promise<Position> {
   const { notes, signal, onFinding, onProgress } = options;
@@ -55,17 +51,17 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     for (const finding of findings) onFinding(finding);
     await notes.add(findings);
   };
-  // All rows of a key are told of at once, and come from the cursor one by one.
+  // One examination reports all rows of a key, but the cursor returns them one by one.
   const shared = new Set<string>();
   const suspected = async (keys: Iterable<string>): Promise<string[]> => {
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const fresh = [...keys].filter((key) => !shared.has(key));
     for await (const finding of examine({ client: look, storage }, fresh)) {
-      if (told.has(finding.key)) shared.add(finding.key);
-      told.add(finding.key);
+      if (reported.has(finding.key)) shared.add(finding.key);
+      reported.add(finding.key);
       await report([finding]);
     }
-    return fresh.filter((key) => !told.has(key));
+    return fresh.filter((key) => !reported.has(key));
   };
   const onBytes = (bytes: number) => {
     at.bytes += bytes;
@@ -73,7 +69,8 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
   };
   const read = async (owner: OwnedObject) => {
     const sha256 = await digestOf(storage, owner.key, signal, onBytes);
-    // One that has gone meanwhile is another matter, and what nobody has summed has only to be readable.
+    // An object that was removed since is not a digest finding. Without a SHA-256 in the row, the object only has to be
+    // readable.
     const isOther = owner.sha256 === null ? sha256 === UNREADABLE : sha256 !== owner.sha256;
     if (sha256 !== undefined && (isOther || owner.lostSum))
       await report([{ kind: 'digest', key: owner.key, owner, size: owner.size, sha256 }]);
@@ -96,18 +93,18 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
       at.objects += owned.length;
       onProgress(at);
     }
-    // Of rows that name one object, one at least is wrong.
+    // At most one of several rows for one object is right.
     if (!options.digests) readable.push(...compare(await ownersOf(look, [...doubled]), batch.objects).sound);
     else readable.push(...(await ownersOf(look, cleared)));
-    // Not before: no database waits for hours with an open transaction.
-    await forEachOf(readable, read, { atOnce: READ_AT_ONCE, signal });
+    // After the cursor, so that no transaction stays open for hours.
+    await forEachConcurrent(readable, read, { concurrency: READ_CONCURRENCY, signal });
     for (const key of named) batch.objects.delete(key);
     await suspected(batch.objects.keys());
-    // Those that come after the range will be told of again by a run that goes on from here.
+    // Foreign files after the range are kept for the next batch, because a resumed run reports them again.
     const { to } = batch.range;
-    const told = foreign.filter(({ key }) => to === undefined || key < to);
+    const reported = foreign.filter(({ key }) => to === undefined || key < to);
     foreign = foreign.filter(({ key }) => to !== undefined && key >= to);
-    while (told.length > 0) await report(await unnamed(look, told.splice(0, TOLD_AT_ONCE)));
+    while (reported.length > 0) await report(await unnamed(look, reported.splice(0, REPORT_BATCH)));
     at.through = batch.through;
     await notes.reach(at);
   }
@@ -115,7 +112,7 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
   return at;
 }
 
-/** What is no object in the place of one is told of as that being missing. */
+/** Drops foreign files under keys of rows, which are reported as missing objects. */
 async function unnamed(look: pg.Client, foreign: readonly Finding[]): Promise<Finding[]> {
   if (foreign.length === 0) return [];
   const owners = await ownersOf(
@@ -126,7 +123,7 @@ async function unnamed(look: pg.Client, foreign: readonly Finding[]): Promise<Fi
   return foreign.filter(({ key }) => !named.has(key));
 }
 
-/** Which rows name objects that look as they should, and the keys of the others. */
+/** Returns the rows whose objects look correct, and the keys of all other rows. */
 function compare(owned: readonly OwnedObject[], objects: ReadonlyMap<string, number>) {
   const sound: OwnedObject[] = [];
   const suspects = new Set<string>();
@@ -137,14 +134,14 @@ function compare(owned: readonly OwnedObject[], objects: ReadonlyMap<string, num
   return { sound, suspects };
 }
 
-/** How much is held at once, at least; the last shard may bring more. */
+/** The minimum size of a batch. The last shard may add more. */
 interface BatchSize {
   objects: number;
-  /** Together, of all objects. */
+  /** Total size. */
   bytes: number;
 }
 
-/** Objects of the storage, and the part of all keys that they are. */
+/** Objects of the storage, and their range of keys. */
 interface ObjectBatch {
   range: KeyRange;
   /** The last shard of the range. */
@@ -154,11 +151,9 @@ interface ObjectBatch {
 }
 
 /**
- * All that the storage has, cut where a shard ends, so that nothing grows with the number of objects. The last batch goes
- * on to the end of all keys. A storage that does not keep to the order costs time only: what comes out of its range looks
- * suspicious and is looked at by itself.
- *
- * @param after the shard that an earlier run has got to
+ * Lists the storage in batches that end with a shard. The last batch has no upper limit. A storage that lists keys out
+ * of order costs time only: such keys are examined one by one.
+ * | @param after the last finished shard of an interrupted run
  */
 async function* objectBatches(
   storage: Pick<ObjectStorage, 'list'>,
@@ -185,7 +180,7 @@ async function* objectBatches(
   yield { range: { from, to: undefined }, through: shard, objects };
 }
 
-/** The first key after a shard: `0` is the next character after `/`. */
+/** Returns the first key after a shard. `0` is the character after `/`. */
 function beyond(shard: string): string {
   return `${shard}0`;
 }

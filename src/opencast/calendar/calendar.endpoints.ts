@@ -129,7 +129,7 @@ export const CALENDAR_ENDPOINTS = [
           : await calendarTag(database, window);
       const etag = strongEtag(tag);
       const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
-      if (isKnown(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
+      if (matchesEtag(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
       return c.body(await streamed(plannedRecordings(database, window), written(new Date())), 200, {
         ...headers,
         'Content-Type': 'text/calendar; charset=UTF-8',
@@ -167,7 +167,7 @@ export const CALENDAR_ENDPOINTS = [
     refusals: [WRONG_CUTOFF],
     handle: async ({ c, query }, { database, catalogs }: Services) => {
       const { timestamp, ...wanted } = query();
-      const moment = timestamp?.toLowerCase() === 'true' ? (date: Date) => date.getTime() : inWords;
+      const moment = timestamp?.toLowerCase() === 'true' ? (date: Date) => date.getTime() : formatMoment;
       const planned: Planned[] = [];
       for await (const some of plannedRecordings(database, windowOf(wanted))) {
         planned.push(...some);
@@ -206,12 +206,12 @@ async function digestOf(batches: AsyncGenerator<Planned[]>, text: (planned: Plan
 }
 
 /** Agents send the tag back as they got it, without the quotes, or whatever they had before the first one. */
-function isKnown(header: string | undefined, etag: string): boolean {
+function matchesEtag(header: string | undefined, etag: string): boolean {
   return header !== undefined && (header.trim() === etag.slice(1, -1) || matchesNone(header, etag));
 }
 
 /** As clients read it that know the names of months: in figures, some would take the day for the month. */
-function inWords(date: Date): string {
+function formatMoment(date: Date): string {
   return `${DAY.format(date).replaceAll(/\s/g, ' ')} UTC`;
 }
 

@@ -19,7 +19,7 @@ import {
   WRONG_TAGS,
 } from './package-form.ts';
 import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './package-xml.ts';
-import { DELIVERERS, type PackageServices } from './packages.ts';
+import { SUBMITTERS, type PackageServices } from './packages.ts';
 import {
   addParts,
   type ElementKind,
@@ -77,7 +77,7 @@ export const ELEMENT_ENDPOINTS = [
     method: 'post',
     path: '/ingest/addTrack',
     operationId: 'addTrackToPackage',
-    access: DELIVERERS,
+    access: SUBMITTERS,
     summary: 'Add a track to a media package',
     description:
       'It streams into storage as it comes, and may be sent again: of the same flavor and the same bytes there is one. Several may come at once. One without content is left out: what an agent has recorded otherwise is not lost with it.',
@@ -89,7 +89,7 @@ export const ELEMENT_ENDPOINTS = [
   defineEndpoint({
     method: 'post',
     path: '/ingest/addPartialTrack',
-    access: DELIVERERS,
+    access: SUBMITTERS,
     summary: 'Add a part of a track to a media package',
     description: 'The same as a track; parts of one flavor are tracks of their own.',
     form: {
@@ -106,7 +106,7 @@ export const ELEMENT_ENDPOINTS = [
   defineEndpoint({
     method: 'post',
     path: '/ingest/addAttachment',
-    access: DELIVERERS,
+    access: SUBMITTERS,
     summary: 'Add an attachment to a media package',
     description:
       'A picture, for example. Of flavor `security/xacml+episode` it is an access control list (XACML 2.0, or JSON) for an event that is new.',
@@ -118,7 +118,7 @@ export const ELEMENT_ENDPOINTS = [
   defineEndpoint({
     method: 'post',
     path: '/ingest/addCatalog',
-    access: DELIVERERS,
+    access: SUBMITTERS,
     summary: 'Add a catalog to a media package',
     description: 'XML of up to 1 MiB. Of flavor `smil/cutting` it says which parts of the recording are kept.',
     form: { ...FORM, example: { ...ECHO, flavor: 'smil/cutting' } },
@@ -129,7 +129,7 @@ export const ELEMENT_ENDPOINTS = [
   defineEndpoint({
     method: 'post',
     path: '/ingest/addDCCatalog',
-    access: DELIVERERS,
+    access: SUBMITTERS,
     summary: 'Add Dublin Core to a media package',
     description: 'As text, percent-encoded text, or a file.',
     form: {

@@ -11,7 +11,7 @@ import type { Intake } from '#ingest/intake.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import {
-  type Deliverer,
+  type Submitter,
   type Delivery,
   documentsOf,
   editsOf,
@@ -21,7 +21,7 @@ import {
 } from './event-of-package.ts';
 import { type ShownWorkflow, workflowXml } from './package-xml.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { BEING_PROCESSED, broughtBy, NOT_YOURS, type Recipient, recipientOf } from './recipient.ts';
+import { EVENT_BEING_PROCESSED, broughtBy, DELIVERY_FORBIDDEN, type Recipient, recipientOf } from './recipient.ts';
 
 export const NO_MEDIA = refusal(
   400,
@@ -40,7 +40,7 @@ type Services = Pick<PackageServices, 'catalogs' | 'definitions' | 'staging'>;
 export async function deliver(
   trx: Transaction,
   delivery: Delivery,
-  by: Deliverer,
+  by: Submitter,
   services: Services,
 ): Promise<AcceptedDraft> {
   const { principal, log } = by;
@@ -51,19 +51,19 @@ export async function deliver(
   if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
   const recipient = await recipientOf(trx, delivery, principal);
   const known =
-    recipient && recipient.kind !== 'awaiting' && (await recordedAs(trx, recipient, contents.tracks, principal));
+    recipient && recipient.kind !== 'awaiting' && (await findSameRecording(trx, recipient, contents.tracks, principal));
   if (known) {
     await dropDraft(trx, draft, known);
     log.info({ eventId: known.eventId, package: draft.id }, 'the same recording has come once more');
     return known;
   }
-  if (recipient?.kind === 'closed') throw NOT_YOURS(recipient.id);
-  if (recipient?.busy) throw BEING_PROCESSED(recipient.id);
-  const part = recipient && recipient.kind !== 'awaiting' ? await nextPart(trx, recipient) : undefined;
+  if (recipient?.kind === 'closed') throw DELIVERY_FORBIDDEN(recipient.id);
+  if (recipient?.busy) throw EVENT_BEING_PROCESSED(recipient.id);
+  const part = recipient && recipient.kind !== 'awaiting' ? await nextPartNumber(trx, recipient) : undefined;
   const intake = await intakeOf(trx, { delivery, contents, recipient, part }, by, services);
   const { ids, workflowId } = await accept(trx, intake, services);
   const eventId = ids[0] ?? delivery.packageId;
-  if (recipient && part !== undefined) await writePart(trx, recipient, { eventId, part });
+  if (recipient && part !== undefined) await insertFurtherRecording(trx, recipient, { eventId, part });
   if (recipient?.kind === 'foreign') {
     log.warn(
       { eventId, named: recipient.id },
@@ -87,7 +87,7 @@ async function intakeOf(
     recipient: Recipient | undefined;
     part: number | undefined;
   },
-  by: Deliverer,
+  by: Submitter,
   services: Services,
 ): Promise<Intake> {
   const { principal, requestId, log } = by;
@@ -120,7 +120,7 @@ async function intakeOf(
  * account to deliver to, one that it has brought itself. Agents that have lost our answer, or power, send what they have
  * once more. What a workflow has made of them since is none of them.
  */
-async function recordedAs(
+async function findSameRecording(
   trx: Transaction,
   { id, kind }: Recipient,
   tracks: readonly NewTrack[],
@@ -140,7 +140,7 @@ async function recordedAs(
 }
 
 /** Which part of the recording of an event another one is. The delivery to the event is locked. */
-async function nextPart(trx: Transaction, { id }: Recipient): Promise<number> {
+async function nextPartNumber(trx: Transaction, { id }: Recipient): Promise<number> {
   const { part } = await trx
     .selectFrom('further_recordings')
     .select(sql<number>`coalesce(max(part), 1) + 1`.as('part'))
@@ -150,7 +150,7 @@ async function nextPart(trx: Transaction, { id }: Recipient): Promise<number> {
 }
 
 /** Writes down that an event stands beside the one that its recording was for. */
-async function writePart(
+async function insertFurtherRecording(
   trx: Transaction,
   { id }: Recipient,
   further: { eventId: string; part: number },

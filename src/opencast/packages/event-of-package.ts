@@ -37,7 +37,7 @@ export interface Delivery {
 }
 
 /** Who delivers, with which request. */
-export interface Deliverer {
+export interface Submitter {
   principal: Principal;
   requestId: string;
   log: Logger;
@@ -119,7 +119,7 @@ export async function newEventOf(
   delivery: Delivery,
   contents: DraftContents,
   processing: Processing,
-  { by, catalogs }: { by: Deliverer; catalogs: CatalogSet },
+  { by, catalogs }: { by: Submitter; catalogs: CatalogSet },
 ): Promise<NewEvents> {
   const episode = contents.catalogs.find(({ flavor }) => flavor === catalogs.common.flavor);
   const values = episode ? valuesIn(episode.flavor, episode.content, catalogs) : new Map();
@@ -129,13 +129,13 @@ export async function newEventOf(
   }
   // What is not said is when it was recorded; that is when it was written.
   if (textIn(values, 'startDate') === '') values.set('startDate', textIn(values, 'created'));
-  await leaveUnknownSeries(trx, values, by);
+  await clearUnknownSeries(trx, values, by);
   const policy = contents.catalogs.find(({ flavor }) => flavor === EPISODE_POLICY);
   return {
     id: await freeIdentifier(trx, delivery.packageId),
     columns: newEventColumns(values, new Date()),
     catalogs: extendedValues(contents, catalogs),
-    acl: policy ? parseForeignAcl(policy.content) : usualAcl(values, by.principal),
+    acl: policy ? parseForeignAcl(policy.content) : defaultAcl(values, by.principal),
     processing,
     recordings: undefined,
   };
@@ -176,10 +176,10 @@ async function freeIdentifier(trx: Transaction, packageId: string): Promise<stri
 }
 
 /** A recording is not lost because of a series that is gone, or that is not for its account to see. */
-async function leaveUnknownSeries(
+async function clearUnknownSeries(
   trx: Transaction,
   values: CatalogValues,
-  { principal, log }: Deliverer,
+  { principal, log }: Submitter,
 ): Promise<void> {
   const seriesId = textIn(values, 'isPartOf');
   if (seriesId === '') return;
@@ -192,7 +192,7 @@ async function leaveUnknownSeries(
 }
 
 /** Who may do what where the package does not say it: as the series says, else the account alone. */
-function usualAcl(values: CatalogValues, { username }: Principal): AclEntry[] | null {
+function defaultAcl(values: CatalogValues, { username }: Principal): AclEntry[] | null {
   if (textIn(values, 'isPartOf') !== '') return null;
   const role = userRole(username);
   return ['read', 'write'].map((action) => ({ allow: true, action, role }));

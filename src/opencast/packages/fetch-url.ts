@@ -26,7 +26,7 @@ const URL_TOO_LARGE = refusal(
 );
 
 /** Does something, and refuses the URL where another host is to blame. @throws {HttpError} 400 */
-function refusing<T>(work: () => T): T {
+function refuseOutboundFaults<T>(work: () => T): T {
   try {
     const done = work();
     return (done instanceof Promise ? done.catch(refuse) : done) as T;
@@ -46,7 +46,7 @@ function refuse(error: unknown): never {
  * @throws {HttpError} 400 unless its host is named
  */
 export function targetOf(text: string, hosts: readonly NamedHost[], base?: URL): Target {
-  const target = refusing(() => parseTarget(text, base));
+  const target = refuseOutboundFaults(() => parseTarget(text, base));
   if (!isNamed(hosts, target)) {
     throw URL_REFUSED(
       `${base ? 'it redirects to a host' : 'its host and port are'} not among those of INGEST_URL_HOSTS`,
@@ -197,7 +197,7 @@ async function follow(
   let target = first;
   for (let redirects = 0; ; redirects++) {
     const asked = target;
-    const answer = await refusing(async () =>
+    const answer = await refuseOutboundFaults(async () =>
       ask(asked, await connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' }), options),
     );
     // Whoever drops the answer hears of nothing more.

@@ -71,7 +71,7 @@ export async function textFields(request: EndpointRequest, parts: FormParts): Pr
  * @param counts whether a file of this form field may be passed over; all others are handed on as they are
  * @param onEmpty told of each file that is
  */
-export function withoutEmptyFiles(
+export function skipEmptyFiles(
   request: EndpointRequest,
   counts: (field: string) => boolean,
   onEmpty: (part: FilePart) => void,

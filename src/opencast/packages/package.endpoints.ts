@@ -19,14 +19,14 @@ import {
 import { ECHO, EXAMPLE_ID, EXAMPLE_PACKAGE } from './package-xml.ts';
 import {
   answerPackage,
-  DELIVERERS,
+  SUBMITTERS,
   DOOR,
   PACKAGE_MEDIA_TYPE,
   type PackageServices,
   packageOf,
   shownPackage,
 } from './packages.ts';
-import { NOT_YOURS, requireRecipient } from './recipient.ts';
+import { DELIVERY_FORBIDDEN, requireRecipient } from './recipient.ts';
 import { DELIVERY_REFUSALS, WORKFLOW, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const PACKAGE = {
@@ -39,7 +39,7 @@ const PACKAGE = {
 export const createPackage = defineEndpoint({
   method: 'get',
   path: '/ingest/createMediaPackage',
-  access: DELIVERERS,
+  access: SUBMITTERS,
   writes: true,
   summary: 'Begin a media package',
   description:
@@ -56,13 +56,13 @@ export const createPackage = defineEndpoint({
 export const createPackageWithId = defineEndpoint({
   method: 'put',
   path: '/ingest/createMediaPackageWithID/{package_id}',
-  access: DELIVERERS,
+  access: SUBMITTERS,
   summary: 'Begin a media package of a chosen identifier',
   description:
     'If there is an event of this identifier, the package becomes its recording; else the event that it becomes has it. Of a package that the account has begun before, its parts are answered; one that it has ingested is begun anew, as for a second recording of an event.',
   params: { package_id: pathParameter('What it is to be called.', EXAMPLE_ID) },
   answers: { 200: PACKAGE },
-  refusals: [WRONG_IDENTIFIER, NOT_YOURS, DRAFT_TAKEN],
+  refusals: [WRONG_IDENTIFIER, DELIVERY_FORBIDDEN, DRAFT_TAKEN],
   handle: async ({ c, params }, { config, database }: PackageServices) => {
     const { draftExpiryMs: lifetimeMs, publicUrl } = config;
     const { principal } = c.var;
@@ -132,7 +132,7 @@ async function ingest(
 export const discardPackage = defineEndpoint({
   method: 'post',
   path: '/ingest/discardMediaPackage',
-  access: DELIVERERS,
+  access: SUBMITTERS,
   summary: 'Give a media package up',
   description: 'Its files are removed at once. One that has been ingested stays an event.',
   form: {

@@ -23,7 +23,7 @@ export const DOOR = PACKAGE_DOOR;
 export const PACKAGE_MEDIA_TYPE = 'text/xml; charset=utf-8';
 
 /** Who may bring media packages. */
-export const DELIVERERS = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', 'ROLE_API_EVENTS_CREATE'];
+export const SUBMITTERS = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', 'ROLE_API_EVENTS_CREATE'];
 
 /** An agent whose upload is refused does not try again: it waits for its turn, as long as that can be. */
 export const TURN: WhenFull = { waitMs: 10 * 60_000 };

@@ -12,7 +12,7 @@ import { isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
 import { readFetched, storeFetched } from './fetch-url.ts';
 import { checkCatalog, isPolicy } from './package-catalogs.ts';
-import { flavorIn, readPackageReference, tagsIn, withoutEmptyFiles } from './package-form.ts';
+import { flavorIn, readPackageReference, tagsIn, skipEmptyFiles } from './package-form.ts';
 import { answerPackage, type PackageServices, type packageOf, shownPackage, TURN } from './packages.ts';
 
 /** More no recording has; the answer holds all of them. */
@@ -78,7 +78,7 @@ export async function receiveElement(
   const onField = (name: string, value: string) => void fields.set(name, value);
   const isTrackFile = (field: string) => kind === 'track' && !TEXTS.has(field);
   const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN } as const;
-  const filled = withoutEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename));
+  const filled = skipEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename));
   await using form = await receiveForm(filled, options, services);
   const { fields: all, files, texts: sent, enter } = form;
   if (empty.length > 0) {

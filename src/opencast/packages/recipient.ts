@@ -8,13 +8,13 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { isActive } from '#processing/states.ts';
 import { EXAMPLE_ID } from './package-xml.ts';
 
-export const NOT_YOURS = refusal(
+export const DELIVERY_FORBIDDEN = refusal(
   403,
   (id: string) =>
     `The event '${id}' is not yours to deliver a recording to: it needs the right to write, or to be scheduled for this capture agent.`,
   [EXAMPLE_ID],
 );
-export const BEING_PROCESSED = refusal(
+export const EVENT_BEING_PROCESSED = refusal(
   409,
   (id: string) => `The event '${id}' is being processed; try again when that has ended.`,
   [EXAMPLE_ID],
@@ -50,7 +50,7 @@ export async function recipientOf(
   const { id } = (await nameOf(trx, packageId, instanceId)) ?? {};
   if (id === undefined) return undefined;
   if (id !== packageId) await lockDelivery(trx, id);
-  const event = await standingOf(trx, id, principal);
+  const event = await accessTo(trx, id, principal);
   // Deleted meanwhile.
   if (!event) return undefined;
   if (event.standing !== 'deliverer') return { id, kind: event.standing, busy: false };
@@ -68,20 +68,20 @@ export type Precedence = 'over none' | 'over accepted ones' | 'over all';
  * @throws {HttpError} 403
  */
 export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<Precedence> {
-  const event = await standingOf(db, id, principal);
+  const event = await accessTo(db, id, principal);
   if (!event) return 'over none';
   const { agent_id, standing, brought } = event;
   if (standing === 'closed') {
     // Whoever has lost our answer is told it again.
     if (brought) return 'over none';
-    throw NOT_YOURS(id);
+    throw DELIVERY_FORBIDDEN(id);
   }
   const isItsAgent = agent_id !== '' && boundAgent(principal) === agent_id;
   return isItsAgent ? 'over all' : 'over accepted ones';
 }
 
 /** What an account is to an event. */
-async function standingOf(db: Queryable, id: string, principal: Principal) {
+async function accessTo(db: Queryable, id: string, principal: Principal) {
   const event = await db
     .selectFrom('events')
     .select(['agent_id', 'recording_state', 'processing_state'])

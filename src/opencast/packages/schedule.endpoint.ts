@@ -18,7 +18,7 @@ import type { Transaction } from '#platform/database/kysely.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import {
-  type Deliverer,
+  type Submitter,
   documentsOf,
   NO_PROPERTIES,
   newEventOf,
@@ -47,7 +47,7 @@ export const NOT_SCHEDULABLE = refusal(
   ['it has no such catalog'],
 );
 
-export const RECORDS_OTHERWISE = refusal(
+export const AGENT_IS_BOOKED = refusal(
   409,
   (conflicts: number) =>
     `The capture agent is to record something else then: the recording overlaps ${conflicts} that are scheduled already.`,
@@ -73,7 +73,7 @@ export const SCHEDULE_ENDPOINTS = withWorkflow({
     example: ECHO,
   },
   answers: { 201: { description: 'It is scheduled.' } },
-  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, RECORDS_OTHERWISE],
+  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, AGENT_IS_BOOKED],
   handle: schedule,
 });
 
@@ -104,7 +104,7 @@ async function schedule(
     await explainingConflicts(services.database, principal, (trx) => plan(trx, wanted, by, services));
     return c.body(null, 201);
   } catch (error) {
-    if (error instanceof ScheduleConflict) throw RECORDS_OTHERWISE(error.conflicts.length);
+    if (error instanceof ScheduleConflict) throw AGENT_IS_BOOKED(error.conflicts.length);
     return answerFailure(c, error);
   }
 }
@@ -112,7 +112,7 @@ async function schedule(
 async function plan(
   trx: Transaction,
   { id, inputs, ...wanted }: Wanted,
-  by: Deliverer,
+  by: Submitter,
   services: PackageServices,
 ): Promise<void> {
   const { principal, requestId, log } = by;

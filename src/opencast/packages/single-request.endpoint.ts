@@ -25,7 +25,7 @@ import {
   WRONG_FLAVOR,
   WRONG_IDENTIFIER,
   WRONG_TAGS,
-  withoutEmptyFiles,
+  skipEmptyFiles,
 } from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
@@ -165,7 +165,7 @@ async function receive(
   };
   if (isMultipart(request.c.req.header('Content-Type') ?? '')) {
     const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
-    const tracksOnly = withoutEmptyFiles(request, (field) => !TEXTS.has(field), onEmpty);
+    const tracksOnly = skipEmptyFiles(request, (field) => !TEXTS.has(field), onEmpty);
     await using form = await receiveForm(tracksOnly, options, services);
     const answer = await accept(form, form.enter);
     form.keep();

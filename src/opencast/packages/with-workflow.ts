@@ -8,8 +8,8 @@ import {
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { NO_MEDIA } from './delivery.ts';
 import { EXAMPLE_WORKFLOW } from './package-xml.ts';
-import { DELIVERERS, type PackageServices } from './packages.ts';
-import { BEING_PROCESSED, NOT_YOURS } from './recipient.ts';
+import { SUBMITTERS, type PackageServices } from './packages.ts';
+import { EVENT_BEING_PROCESSED, DELIVERY_FORBIDDEN } from './recipient.ts';
 
 export const WORKFLOW = 'schedule-and-upload';
 
@@ -19,7 +19,7 @@ export const WORKFLOW_ANSWER = {
   body: z.string(),
   example: EXAMPLE_WORKFLOW,
 } as const;
-export const DELIVERY_REFUSALS = [NO_MEDIA, NOT_YOURS, BEING_PROCESSED];
+export const DELIVERY_REFUSALS = [NO_MEDIA, DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED];
 
 /** An endpoint that may be told the workflow in its path. */
 type Declaration = Omit<Description, 'method' | 'access' | 'params'> & {
@@ -31,7 +31,7 @@ type Declaration = Omit<Description, 'method' | 'access' | 'params'> & {
 
 /** A form that clients post, and the same with the workflow at the end of the path. */
 export function withWorkflow({
-  access = DELIVERERS,
+  access = SUBMITTERS,
   path,
   summary,
   handle,

@@ -85,7 +85,7 @@ async function receive(
   if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
   if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
   const delivery = {
-    packageId: chosenOrNew(zipped.id),
+    packageId: identifierOrRandom(zipped.id),
     instanceId: form.fields.get('workflowInstanceId')?.trim(),
     workflow: workflow ?? form.fields.get('workflowDefinitionId'),
     properties: propertiesIn(form.fields),
@@ -94,7 +94,7 @@ async function receive(
 }
 
 /** Agents call their packages what they like. */
-function chosenOrNew(id: string): string {
+function identifierOrRandom(id: string): string {
   try {
     return identifierIn(id);
   } catch {

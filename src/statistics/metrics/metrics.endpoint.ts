@@ -7,7 +7,7 @@ interface Services {
   serviceMetrics: ServiceMetrics;
 }
 
-/** Everything that is measured, of this process and of the whole service, as Prometheus reads it. */
+/** Returns the metrics of this process and of the whole service in Prometheus' text format. */
 export async function metricsText(serviceMetrics: ServiceMetrics): Promise<Response> {
   const text = `${await metrics.metrics()}\n${await serviceMetrics.text()}`;
   return new Response(text, {
@@ -15,7 +15,7 @@ export async function metricsText(serviceMetrics: ServiceMetrics): Promise<Respo
   });
 }
 
-/** For Prometheus; on METRICS_PORT it needs no account. */
+/** Serves Prometheus. METRICS_PORT serves the same without an account. */
 export const readMetrics = defineEndpoint({
   method: 'get',
   path: '/metrics',
