@@ -6,8 +6,7 @@ import { CALENDAR_ENDPOINTS } from './calendar/calendar.endpoints.ts';
 import { AGENT_ENDPOINTS } from './capture-admin/agents.endpoints.ts';
 import { RECORDING_ENDPOINTS } from './capture-admin/recordings.endpoints.ts';
 import { REPORT_ENDPOINTS } from './capture-admin/report.endpoints.ts';
-import { INFO_ENDPOINTS } from './discovery/info.endpoints.ts';
-import { SERVICE_ENDPOINTS } from './discovery/services.endpoints.ts';
+import { DISCOVERY_ENDPOINTS } from './discovery/discovery.endpoints.ts';
 import { ELEMENT_ENDPOINTS } from './packages/add.endpoints.ts';
 import { createPackage, createPackageWithId, discardPackage, ingestPackage } from './packages/package.endpoints.ts';
 import { SCHEDULE_ENDPOINTS } from './packages/schedule.endpoint.ts';
@@ -29,8 +28,7 @@ export const RECORDERS = {
   description:
     'The protocol of capture agents and of recorders in browsers: find services, read a calendar, send media packages.',
   endpoints: [
-    ...SERVICE_ENDPOINTS,
-    ...INFO_ENDPOINTS,
+    ...DISCOVERY_ENDPOINTS,
     ...REPORT_ENDPOINTS,
     ...AGENT_ENDPOINTS,
     ...RECORDING_ENDPOINTS,

@@ -25,7 +25,6 @@ import { type CalendarWindow, calendarTag, type Planned, plannedRecordings } fro
 
 const PROPERTIES_FILE = 'org.opencastproject.capture.agent.properties';
 
-/** A recording as the calendar of its agent shows it. */
 function calendarEventOf(planned: Planned, catalogs: CatalogSet): CalendarEvent {
   const xml = (filename: string, content: string) => ({ filename, type: 'application/xml', content });
   return {
@@ -49,7 +48,7 @@ function calendarEventOf(planned: Planned, catalogs: CatalogSet): CalendarEvent 
   };
 }
 
-/** Its metadata, with the time at which it is to be recorded. */
+/** Returns the episode catalog with the scheduled time. */
 function episodeXml(planned: Planned, { common }: CatalogSet): string {
   const values = episodeValues(planned);
   values.set('startDate', planned.start.toISOString());
@@ -71,9 +70,9 @@ interface Services {
   catalogs: Pick<Catalogs, 'event'>;
 }
 
-/** What a moment in milliseconds may be: as far as dates reach in the database. */
+/** The latest date of the database. */
 const LATEST_MS = Date.UTC(9999, 11, 31);
-/** More no display shows. */
+/** Upper limit for displays. */
 const MOST_JSON = 1000;
 const access = [ROLE_CAPTURE_AGENT];
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
@@ -94,7 +93,10 @@ const Query = z.object({
     .regex(/^\d{0,15}$/, { error: ({ input }) => WRONG_CUTOFF.sentence(input) })
     .refine((text) => Number(text) <= LATEST_MS, { error: ({ input }) => WRONG_CUTOFF.sentence(input) })
     .optional()
-    .meta({ description: 'Only what starts before, in milliseconds since 1970.', example: '1790000000000' }),
+    .meta({
+      description: 'Only recordings that start before this time, in milliseconds since 1970.',
+      example: '1790000000000',
+    }),
 });
 
 /** The schedules of capture agents. */
@@ -103,9 +105,9 @@ export const CALENDAR_ENDPOINTS = [
     method: 'get',
     path: '/recordings/calendars',
     access,
-    summary: 'The calendar of a capture agent',
+    summary: 'Get the calendar of a capture agent',
     description:
-      'What it is to record, from an hour after its end on no more, in iCalendar: each with its metadata and a properties file. An agent that nobody knows has nothing to record.',
+      'Scheduled recordings in iCalendar, each with its metadata and a properties file, until one hour after their end. The calendar of an unknown agent is empty.',
     query: Query,
     answers: {
       200: {
@@ -115,14 +117,14 @@ export const CALENDAR_ENDPOINTS = [
         example: `${CALENDAR_BEGIN}${CALENDAR_END}`,
         headers: TAGGED_HEADERS,
       },
-      304: { description: 'It shows the same as the answer with this `ETag`.' },
+      304: { description: 'The calendar has not changed since the answer with this `ETag`.' },
     },
     refusals: [WRONG_CUTOFF],
     handle: async ({ c, query }, { database, catalogs }: Services) => {
       const window = windowOf(query());
       const written = (now: Date) => (planned: Planned[]) =>
         planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
-      // Of all agents together nobody notes the changes.
+      // Changes are recorded per agent only.
       const tag =
         window.agentId === undefined
           ? await digestOf(plannedRecordings(database, window), written(new Date(0)))
@@ -140,14 +142,14 @@ export const CALENDAR_ENDPOINTS = [
     method: 'get',
     path: '/recordings/calendar.json',
     access,
-    summary: 'The calendar of a capture agent as JSON',
-    description: `What it is to record next, ${MOST_JSON} at most.`,
+    summary: 'Get the calendar of a capture agent as JSON',
+    description: `The next ${MOST_JSON} scheduled recordings at most.`,
     query: Query.extend({
-      timestamp: z.string().optional().describe('`true` for moments in milliseconds since 1970.'),
+      timestamp: z.string().optional().describe('`true` for times in milliseconds since 1970.'),
     }),
     answers: {
       200: {
-        description: 'What it is to record, by start.',
+        description: 'Scheduled recordings, by start.',
         plain: true,
         body: z.array(z.object({ data: z.looseObject({}), 'episode-dublincore': z.string() })),
         example: [
@@ -198,24 +200,27 @@ function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>): Calenda
   };
 }
 
-/** Of all that is shown, without keeping it. */
+/** Returns a digest of the whole calendar without keeping it in memory. */
 async function digestOf(batches: AsyncGenerator<Planned[]>, text: (planned: Planned[]) => string): Promise<string> {
   const hash = createHash('sha256');
   for await (const planned of batches) hash.update(text(planned));
   return hash.digest('base64url').slice(0, 27);
 }
 
-/** Agents send the tag back as they got it, without the quotes, or whatever they had before the first one. */
+/** Compares the tag that a client sends. Some agents drop the quotes, or the part before the first one. */
 function matchesEtag(header: string | undefined, etag: string): boolean {
   return header !== undefined && (header.trim() === etag.slice(1, -1) || matchesNone(header, etag));
 }
 
-/** As clients read it that know the names of months: in figures, some would take the day for the month. */
+/** Formats a time for clients that read English month names. They could confuse days and months in figures. */
 function formatMoment(date: Date): string {
   return `${DAY.format(date).replaceAll(/\s/g, ' ')} UTC`;
 }
 
-/** Asks for the first of it at once: what the database refuses is to be an answer, and not one that breaks off. */
+/**
+ * Streams a calendar. Reads the first batch before the response begins, so that faults of the database get an error
+ * response.
+ */
 async function streamed(
   batches: AsyncGenerator<Planned[]>,
   text: (planned: Planned[]) => string,

@@ -5,7 +5,6 @@ import type { Planned } from './schedule-window.ts';
 const LINE_BYTES = 75;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', ';': '\\;', ',': '\\,', '\n': '\\n' };
 
-/** A recording in a calendar. */
 export interface CalendarEvent {
   uid: string;
   start: Date;
@@ -28,10 +27,9 @@ export const CALENDAR_BEGIN = lines([
 export const CALENDAR_END = lines(['END:VCALENDAR']);
 
 /**
- * A recording in iCalendar, for the parsers of agents, which know less than the standard: lines end in CRLF, times are in
- * UTC, and no value of a parameter is quoted. Of our own, because libraries quote such values as they like.
- *
- * @param now when it is written
+ * Formats a recording as iCalendar for the simple parsers of agents: CRLF line ends, times in UTC, no quoted
+ * parameters. Written by hand because libraries quote parameters.
+ * | @param now time of writing
  */
 export function calendarEvent(event: CalendarEvent, now: Date): string {
   return lines([
@@ -68,7 +66,7 @@ function lines(content: readonly string[]): string {
   return content.map((line) => `${folded(line)}\r\n`).join('');
 }
 
-/** Lines of at most 75 bytes, never broken within a character. */
+/** Folds a line after 75 bytes, never within a character. */
 function folded(line: string): string {
   if (Buffer.byteLength(line) <= LINE_BYTES) return line;
   const parts: string[] = [];
@@ -77,7 +75,7 @@ function folded(line: string): string {
     const size = Buffer.byteLength(character);
     if (bytes + size > LINE_BYTES) {
       parts.push(part);
-      // The blank that marks the next line as belonging to this one counts as well.
+      // Continuation lines begin with a blank, which counts.
       [part, bytes] = ['', 1];
     }
     part += character;
@@ -88,12 +86,12 @@ function folded(line: string): string {
 
 const WORKFLOW = 'org.opencastproject.workflow.definition';
 const WORKFLOW_VALUE = 'org.opencastproject.workflow.config.';
-/** What an agent records that nobody has chosen inputs for. */
+/** The value for an agent that chooses its inputs. */
 const ALL_INPUTS = 'default';
-/** Java's own files may break lines by them, and agents know no escapes. */
+/** Java's properties files may break lines here, and agents know no escapes. */
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/g;
 
-/** What an agent is told about a recording beside its metadata, by names that agents know. */
+/** Returns the properties of a recording, by the names that agents know. */
 export function agentProperties({
   title,
   series_id,
@@ -107,7 +105,7 @@ export function agentProperties({
     ...(series_id !== null && { 'event.series': series_id }),
     'event.location': agent,
     [INPUTS]: inputs.join(',') || ALL_INPUTS,
-    // Some agents would ingest with an empty one.
+    // Some agents would ingest with an empty workflow.
     [WORKFLOW]: workflow || USUAL,
     ...Object.fromEntries(
       Object.entries(properties as Record<string, string>).map(([name, value]) => [WORKFLOW_VALUE + name, value]),
@@ -116,8 +114,8 @@ export function agentProperties({
 }
 
 /**
- * The same as a properties file: a line for each, without anything that could be taken for another line. Some agents drop
- * the first two lines, which are comments where Java has written them.
+ * Formats properties as a file, one line each. Begins with two comment lines, because some agents drop the first two
+ * lines.
  */
 export function propertiesFile(properties: Readonly<Record<string, string>>): string {
   const line = (text: string) => text.replace(LINE_BREAKS, ' ');

@@ -3,27 +3,27 @@ import { type RawBuilder, sql } from 'kysely';
 import { LONGEST_MS } from '#capture/schedules/scheduling.schemas.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 
-/** How long after its end an agent is still told of a recording, which it may be making late. */
+/** Time after its end that a recording stays in the calendar, because agents may start late. */
 const STAYS = '1 hour';
-/** Counts what has changed about how calendars are written: with another one, all of them are other ones. */
+/** Version of the format of calendars. A new version changes all tags. */
 const FORM = 2;
 const BATCH = 500;
 
-/** Which part of an agent's schedule is asked for. */
+/** The requested part of a schedule. */
 export interface CalendarWindow {
-  /** All agents unless given. */
+  /** All agents if undefined. */
   agentId: string | undefined;
   seriesId: string | undefined;
-  /** Only what starts before; all unless given. */
+  /** Only recordings that start before; all if undefined. */
   cutoff: Date | undefined;
 }
 
-/** A recording that an agent is to make, with what is known of its event. */
+/** A scheduled recording with its event. */
 export type Planned = Awaited<ReturnType<typeof batch>>[number];
 
 /**
- * A text that is another one as soon as the calendar shows something else, found by one small query: changes are noted for
- * each agent, and what slides into the window or out of it changes the last one before either of its ends.
+ * Returns a text that changes with the calendar, from one small query: changes are recorded per agent, and recordings
+ * that enter or leave the window change the last one before its limits.
  */
 export async function calendarTag(
   db: Queryable,
@@ -40,7 +40,7 @@ export async function calendarTag(
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27);
 }
 
-/** What is to be recorded in the window, by start, a few at a time. */
+/** Reads the recordings of the window by start, in batches. */
 export async function* plannedRecordings(db: Queryable, window: CalendarWindow): AsyncGenerator<Planned[]> {
   for (let last: Planned | undefined; ; ) {
     const rows: Planned[] = await batch(db, window, last);
@@ -70,7 +70,7 @@ function batch(
       'schedules.changed_at',
     ])
     .where('schedules.end_date', '>', sql<Date>`${stays()}`)
-    // The same for the index: nothing is longer, and the past of an agent is long.
+    // For the index: no recording is longer, and the past of an agent is long.
     .where('schedules.start_date', '>', sql<Date>`${stays()} - make_interval(secs => ${LONGEST_MS / 1000})`);
   if (agentId !== undefined) planned = planned.where('schedules.agent_id', '=', agentId);
   if (seriesId !== undefined) planned = planned.where('events.series_id', '=', seriesId);

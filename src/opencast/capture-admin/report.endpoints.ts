@@ -18,18 +18,17 @@ import { isMultipart } from '#platform/http/form/multipart.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 
 /**
- * The configuration that a request brings: its whole body, whatever type it claims to have (curl calls everything a
- * form), or the form field `configuration`.
- *
- * @throws {HttpError} 400 for a request without one, 408 when the client sends no more, 413 for a very long one
- * @throws {ClientGone} when the connection breaks
+ * Reads the configuration from a request: the whole body, whatever its type (curl labels everything a form), or the
+ * form field `configuration`.
+ * | @throws {HttpError} 400 without a configuration, 408 when the client stops sending, 413 if it is too long
+ * @throws {ClientGone}
  */
 async function readConfiguration(request: Request): Promise<string> {
   const body = await readBody(request);
   const type = request.headers.get('Content-Type') ?? '';
   if (!isMultipart(type)) {
     const text = textOf(body);
-    // No field of a form begins like this unless it is encoded.
+    // Form fields are encoded and cannot begin like this.
     if (/^\s*[{<]/.test(text)) return text;
     if (text !== '' && !isUrlencoded(type)) throw UNREADABLE();
   }
@@ -38,7 +37,7 @@ async function readConfiguration(request: Request): Promise<string> {
   return configuration;
 }
 
-/** The text of a body, without a byte order mark. */
+/** Decodes a body without its byte order mark. */
 function textOf(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -62,12 +61,12 @@ export const REPORT_ENDPOINTS = [
     access,
     summary: 'Report the state of a capture agent',
     description:
-      'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). An agent makes itself known by it, and has to repeat it: after two minutes of silence it counts as `offline`.',
+      'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). Adds the agent. It must repeat the report: after two minutes without one it is `offline`.',
     params,
     form: { schema: AgentReport, example: { state: 'idle', address: AGENT.url } },
     answers: {
       200: {
-        description: 'It is written down.',
+        description: 'The report is saved.',
         mediaType: 'text/plain; charset=utf-8',
         body: z.string(),
         example: `${AGENT_ID} set to idle`,
@@ -87,14 +86,14 @@ export const REPORT_ENDPOINTS = [
     access,
     summary: 'Replace the configuration of a capture agent',
     description:
-      'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of whatever type. `capture.device.names` are the inputs of the agent, with commas between them; `capture.device.timezone` is the IANA name of its time zone, which is UTC unless it says one that there is.',
+      'For administrators and capture agents (`ROLE_CAPTURE_AGENT`). A JSON object or properties XML, as a form field or as the whole body of any type. `capture.device.names` lists the inputs of the agent, separated by commas. `capture.device.timezone` is the IANA name of its time zone; an unknown one counts as UTC.',
     params,
     form: {
       schema: z.object({ configuration: z.string().describe('A JSON object, or properties XML.') }),
       example: { configuration: JSON.stringify(CONFIGURATION) },
       bodies: {
         'application/json': {
-          schema: TextByName.describe('Numbers and booleans are kept as text.'),
+          schema: TextByName.describe('Numbers and booleans are stored as text.'),
           example: CONFIGURATION,
         },
         'text/xml': { schema: z.string(), example: CONFIGURATION_XML },
@@ -102,7 +101,7 @@ export const REPORT_ENDPOINTS = [
     },
     answers: {
       200: {
-        description: 'The configuration as it is kept.',
+        description: 'The stored configuration.',
         mediaType: 'text/xml; charset=utf-8',
         body: z.string(),
         example: CONFIGURATION_XML,
@@ -117,7 +116,7 @@ export const REPORT_ENDPOINTS = [
       if (isNew && unknownZone !== undefined) {
         c.var.log.warn(
           { agent: name, unknownZone: unknownZone.slice(0, MAX_NAME), timeZone },
-          'a capture agent names a time zone that there is not; its recurring recordings keep to another one',
+          'a capture agent reports an unknown time zone; its recurring recordings use another one',
         );
       }
       const xml = propertiesXml(configuration.properties, `Configuration of ${name}`);
@@ -126,9 +125,11 @@ export const REPORT_ENDPOINTS = [
   }),
 ];
 
-/** @throws {HttpError} 400 for a name that no agent can have, 403 for one that the account is not for */
+/**
+ * Returns a valid name of an agent. @throws {HttpError} 400 if it is invalid, 403 if the account is for another agent
+ */
 function agentName(c: Context, name: string): string {
-  // What cannot be decoded would be taken as it stands.
+  // The router keeps paths that it cannot decode.
   if (!isDecodable(c.req.url)) {
     throw badRequest('The name of the capture agent is not percent-encoded UTF-8.');
   }

@@ -19,7 +19,7 @@ import {
   WRONG_TAGS,
 } from './package-form.ts';
 import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './package-xml.ts';
-import { SUBMITTERS, type PackageServices } from './packages.ts';
+import { type PackageServices, SUBMITTERS } from './packages.ts';
 import {
   addParts,
   type ElementKind,
@@ -29,14 +29,14 @@ import {
   TOO_MUCH_TEXT,
 } from './receive-element.ts';
 
-const Echo = z.string().meta({ description: 'The media package as the last request answered it.' });
+const Echo = z.string().meta({ description: 'The media package from the last answer.' });
 const File = z.string().optional().meta({
-  description: 'The file: a part with a file name, of whatever name.',
+  description: 'The file: any part with a file name.',
   contentMediaType: 'application/octet-stream',
 });
 const ANSWER = {
   200: {
-    description: 'The media package with it.',
+    description: 'The media package with the new element.',
     mediaType: 'text/xml; charset=utf-8',
     body: z.string(),
     example: EXAMPLE_PACKAGE,
@@ -64,10 +64,7 @@ const FORM = {
     mediaPackage: Echo,
     ...ElementFields,
     BODY: File,
-    url: z
-      .string()
-      .optional()
-      .describe('Where it is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.'),
+    url: z.string().optional().describe('URL to fetch the file from, at a host in `INGEST_URL_HOSTS`.'),
   }),
 };
 
@@ -80,7 +77,7 @@ export const ELEMENT_ENDPOINTS = [
     access: SUBMITTERS,
     summary: 'Add a track to a media package',
     description:
-      'It streams into storage as it comes, and may be sent again: of the same flavor and the same bytes there is one. Several may come at once. One without content is left out: what an agent has recorded otherwise is not lost with it.',
+      'The file is streamed to the storage. Tracks can be sent concurrently, and repeated: the same bytes with the same flavor are stored once. An empty track is left out, so that other tracks of the recording are not lost.',
     form: { ...FORM, example: { ...ECHO, flavor: 'presenter/source', tags: '' } },
     answers: ANSWER,
     refusals: FILE_REFUSALS,
@@ -91,11 +88,11 @@ export const ELEMENT_ENDPOINTS = [
     path: '/ingest/addPartialTrack',
     access: SUBMITTERS,
     summary: 'Add a part of a track to a media package',
-    description: 'The same as a track; parts of one flavor are tracks of their own.',
+    description: 'Works like a track. Parts with the same flavor are separate tracks.',
     form: {
       ...FORM,
       schema: FORM.schema.extend({
-        startTime: z.string().optional().describe('Where it starts, in milliseconds; not used.'),
+        startTime: z.string().optional().describe('Start in milliseconds; ignored.'),
       }),
       example: { ...ECHO, flavor: 'presenter/source+partial', startTime: '0' },
     },
@@ -109,7 +106,7 @@ export const ELEMENT_ENDPOINTS = [
     access: SUBMITTERS,
     summary: 'Add an attachment to a media package',
     description:
-      'A picture, for example. Of flavor `security/xacml+episode` it is an access control list (XACML 2.0, or JSON) for an event that is new.',
+      'For example an image. The flavor `security/xacml+episode` is an access control list (XACML 2.0 or JSON) for a new event.',
     form: { ...FORM, example: { ...ECHO, flavor: 'presenter/player+preview' } },
     answers: ANSWER,
     refusals: FILE_REFUSALS,
@@ -120,7 +117,7 @@ export const ELEMENT_ENDPOINTS = [
     path: '/ingest/addCatalog',
     access: SUBMITTERS,
     summary: 'Add a catalog to a media package',
-    description: 'XML of up to 1 MiB. Of flavor `smil/cutting` it says which parts of the recording are kept.',
+    description: 'XML of up to 1 MiB. The flavor `smil/cutting` lists the parts of the recording to keep.',
     form: { ...FORM, example: { ...ECHO, flavor: 'smil/cutting' } },
     answers: ANSWER,
     refusals: FILE_REFUSALS,
@@ -131,13 +128,13 @@ export const ELEMENT_ENDPOINTS = [
     path: '/ingest/addDCCatalog',
     access: SUBMITTERS,
     summary: 'Add Dublin Core to a media package',
-    description: 'As text, percent-encoded text, or a file.',
+    description: 'As text, percent-encoded text or a file.',
     form: {
       fieldsAsFiles: true,
       schema: z.object({
         mediaPackage: Echo,
         dublinCore: z.string().describe('The catalog as XML, of up to 1 MiB.'),
-        flavor: z.string().default(EPISODE).describe('Which catalog it is.'),
+        flavor: z.string().default(EPISODE).describe('Flavor of the catalog.'),
       }),
       example: { ...ECHO, dublinCore: EXAMPLE_DUBLIN_CORE, flavor: EPISODE },
     },

@@ -11,31 +11,27 @@ import type { Intake } from '#ingest/intake.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import {
-  type Submitter,
   type Delivery,
   documentsOf,
   editsOf,
   furtherEventOf,
   newEventOf,
   processingFor,
+  type Submitter,
 } from './event-of-package.ts';
 import { type ShownWorkflow, workflowXml } from './package-xml.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
-import { EVENT_BEING_PROCESSED, broughtBy, DELIVERY_FORBIDDEN, type Recipient, recipientOf } from './recipient.ts';
+import { broughtBy, DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED, type Recipient, recipientOf } from './recipient.ts';
 
-export const NO_MEDIA = refusal(
-  400,
-  'The media package holds no track that is to be seen or heard; nothing has been ingested.',
-);
+export const NO_MEDIA = refusal(400, 'The media package has no audio or video track. Nothing was ingested.');
 
 type Services = Pick<PackageServices, 'catalogs' | 'definitions' | 'staging'>;
 
 /**
- * Makes an event of a media package, or the recording of one: in one transaction, together with the start of its
- * processing. An event that has its recording already gets another event beside it, unless the same files have come once
- * more. Whoever asks again is told what became of it.
- *
- * @throws {HttpError} 400 for a package without media, 403 for an event that is not the caller's to deliver to, 404, 409
+ * Ingests a media package as a new event or as the recording of an existing one, and starts its processing, in one
+ * transaction. If the event has a recording, the package becomes another event, unless it has the same files. A
+ * repeated request gets the same answer.
+ * | @throws {HttpError} 400 for a package without media, 403 for an event that is not the caller's, 404, 409
  */
 export async function deliver(
   trx: Transaction,
@@ -54,7 +50,7 @@ export async function deliver(
     recipient && recipient.kind !== 'awaiting' && (await findSameRecording(trx, recipient, contents.tracks, principal));
   if (known) {
     await dropDraft(trx, draft, known);
-    log.info({ eventId: known.eventId, package: draft.id }, 'the same recording has come once more');
+    log.info({ eventId: known.eventId, package: draft.id }, 'the same recording was delivered again');
     return known;
   }
   if (recipient?.kind === 'closed') throw DELIVERY_FORBIDDEN(recipient.id);
@@ -67,10 +63,10 @@ export async function deliver(
   if (recipient?.kind === 'foreign') {
     log.warn(
       { eventId, named: recipient.id },
-      'a recording came under the name of an event that this capture agent may not change; it is an event of its own now',
+      'a recording names an event that its capture agent may not change; it is stored as a separate event',
     );
   }
-  log.info({ eventId, package: draft.id, workflowId, part }, 'a media package has been ingested');
+  log.info({ eventId, package: draft.id, workflowId, part }, 'media package ingested');
   return { eventId, workflowId };
 }
 
@@ -116,9 +112,9 @@ async function intakeOf(
 }
 
 /**
- * The event that has these very recordings already: the one they are for, or one beside it; where that is not for the
- * account to deliver to, one that it has brought itself. Agents that have lost our answer, or power, send what they have
- * once more. What a workflow has made of them since is none of them.
+ * Finds the event that already has these recordings: the recipient, or an event beside it; if the account may not
+ * deliver to the recipient, one that it has delivered. Agents that lost the answer or power send recordings again.
+ * Tracks made by workflows do not count.
  */
 async function findSameRecording(
   trx: Transaction,
@@ -139,7 +135,7 @@ async function findSameRecording(
   return same && { eventId: same.eventId, workflowId: same.workflowId ?? undefined };
 }
 
-/** Which part of the recording of an event another one is. The delivery to the event is locked. */
+/** Returns the number of the next part of a recording. The caller holds the lock on deliveries to the event. */
 async function nextPartNumber(trx: Transaction, { id }: Recipient): Promise<number> {
   const { part } = await trx
     .selectFrom('further_recordings')
@@ -149,7 +145,7 @@ async function nextPartNumber(trx: Transaction, { id }: Recipient): Promise<numb
   return part;
 }
 
-/** Writes down that an event stands beside the one that its recording was for. */
+/** Records that an event is a further part of a recording. */
 async function insertFurtherRecording(
   trx: Transaction,
   { id }: Recipient,
@@ -168,9 +164,8 @@ function sameItems(a: readonly (string | null)[], b: readonly (string | null)[])
 }
 
 /**
- * Ingests a media package that came as a whole, in one transaction; what its objects have no place for is removed.
- *
- * @param contents whose catalogs can be read; an access control list has to be where a new event gets it
+ * Ingests a complete media package in one transaction, and removes objects that it does not need.
+ * | @param contents with readable catalogs; a new event needs a readable access control list
  * @throws {HttpError} as `deliver`
  */
 export async function ingestWhole(
@@ -187,7 +182,7 @@ export async function ingestWhole(
     const unneeded = await addToDraft(trx, packageOf(draftId, principal), contents, staging);
     const by = { principal, requestId, log };
     const delivered = await deliver(trx, { ...delivery, draftId }, by, services);
-    // Nothing may fail after the commit: who is told that it has failed believes that.
+    // Nothing may fail after the commit, because clients trust the answer.
     return { unneeded, answer: await answerDelivered(c, trx, delivered, config.publicUrl) };
   });
   await staging.discard(outcome.unneeded);
@@ -196,7 +191,7 @@ export async function ingestWhole(
 
 const NOT_STARTED: ShownWorkflow = { id: 0, state: 'INSTANTIATED', definition: '', title: '' };
 
-/** Answers what has become of a media package: the workflow, and the package as the event has it. */
+/** Returns the workflow and the event of a media package. */
 export async function answerDelivered(
   c: Context,
   db: Queryable,
@@ -216,7 +211,7 @@ async function workflowOf(db: Queryable, workflowId: number | undefined): Promis
   return workflow ?? NOT_STARTED;
 }
 
-/** An event may have been deleted since; then its package is empty. */
+/** The event may have been deleted since; then the package is empty. */
 async function packageOfEvent(db: Queryable, eventId: string, publicUrl: string) {
   const event = await db.selectFrom('events').select('start_date').where('id', '=', eventId).executeTakeFirst();
   const base = `${publicUrl}/api/events/${encodeURIComponent(eventId)}`;

@@ -21,22 +21,22 @@ import type { Processing } from '#processing/processing.ts';
 import { EPISODE_POLICY, isPolicy, valuesIn } from './package-catalogs.ts';
 import type { Recipient } from './recipient.ts';
 
-/** A media package that is to be ingested. */
+/** A media package to ingest. */
 export interface Delivery {
   draftId: string;
-  /** What the event is called, or is to be called if it is new; that of the package unless it is chosen. */
+  /** Identifier for the event, which may exist. */
   packageId: string;
-  /** What the calendar called the event; empty when it is not said. */
+  /** Identifier of the event in the calendar, if any. */
   instanceId?: string | undefined;
-  /** Empty: what the event's schedule says, or the usual one; which also stands for one that nobody knows. */
+  /** Empty for the workflow of the schedule, or the default one, which also replaces unknown ones. */
   workflow?: string | undefined;
-  /** Values of the workflow's configuration. */
+  /** Configuration of the workflow. */
   properties: Readonly<Record<string, string>>;
-  /** Whether a new event without a title is refused. */
+  /** Rejects a new event without a title. */
   needsTitle?: boolean;
 }
 
-/** Who delivers, with which request. */
+/** The account that delivers a media package, and its request. */
 export interface Submitter {
   principal: Principal;
   requestId: string;
@@ -44,14 +44,14 @@ export interface Submitter {
 }
 
 const PREFIX = 'org.opencastproject.workflow.config.';
-/** Fields of a form that are no values of the workflow's configuration. */
+/** Form fields that are not part of the workflow's configuration. */
 export const NO_PROPERTIES: ReadonlySet<string> = new Set([
   'mediaPackage',
   'workflowDefinitionId',
   'workflowInstanceId',
 ]);
 
-/** What is to be done with a recording: as its event's schedule says, and what the client says over it. */
+/** Returns the processing of a recording: that of its schedule, overridden by that of the client. */
 export async function processingFor(
   trx: Transaction,
   { workflow = '', properties }: Pick<Delivery, 'workflow' | 'properties'>,
@@ -61,12 +61,12 @@ export async function processingFor(
   const scheduled = recipient && (await processingOf(trx, recipient.id));
   const wanted = workflow.trim() || (scheduled?.workflow ?? '');
   if (wanted !== '' && !definitions.knows(wanted)) {
-    log.warn({ workflow: wanted }, 'no workflow has this name; the usual one runs');
+    log.warn({ workflow: wanted }, 'unknown workflow; the default one runs');
   }
   return { workflow: wanted, configuration: { ...scheduled?.configuration, ...properties } };
 }
 
-/** The values of the workflow's configuration in a form, with or without their prefix. */
+/** Returns the workflow's configuration from a form, whose fields may have a prefix. */
 export function propertiesIn(
   fields: ReadonlyMap<string, string>,
   others: ReadonlySet<string> = NO_PROPERTIES,
@@ -77,12 +77,12 @@ export function propertiesIn(
   return Object.fromEntries(values);
 }
 
-/** The catalogs of a media package that the event keeps as they are. */
+/** Returns the catalogs that the event stores unchanged. */
 export function documentsOf({ catalogs }: DraftContents, known: CatalogSet): NewDocument[] {
   return catalogs.filter(({ flavor }) => !isPolicy(flavor) && !known.find(flavor));
 }
 
-/** The metadata of a media package beside the default catalog, by flavor. */
+/** Returns the metadata of the extended catalogs, by flavor. */
 function extendedValues({ catalogs }: DraftContents, known: CatalogSet): Map<string, CatalogValues> {
   const extended = catalogs.flatMap(({ flavor, content }) => {
     const catalog = known.find(flavor);
@@ -92,8 +92,8 @@ function extendedValues({ catalogs }: DraftContents, known: CatalogSet): Map<str
 }
 
 /**
- * What a recording changes of the event it is for: it brings catalogs that the event does not have. Everything else that
- * an agent sends was read from the calendar, and may be older than what people have changed since.
+ * Returns the edits of a recording to its event: only catalogs that the event lacks. All other metadata was read from
+ * the calendar, and people may have changed it since.
  */
 export async function editsOf(
   trx: Transaction,
@@ -110,10 +110,10 @@ export async function editsOf(
 
 export const NO_TITLE = refusal(
   400,
-  "The event has no title: the form parameter 'title' or a catalog dublincore/episode with one is needed.",
+  "The event has no title. Send the form parameter 'title' or a dublincore/episode catalog with a title.",
 );
 
-/** What a media package says of the event that it becomes. */
+/** Returns the new event of a media package. */
 export async function newEventOf(
   trx: Transaction,
   delivery: Delivery,
@@ -127,7 +127,7 @@ export async function newEventOf(
     if (delivery.needsTitle) throw NO_TITLE();
     values.set('title', `Recording of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`);
   }
-  // What is not said is when it was recorded; that is when it was written.
+  // The default start is the time of creation.
   if (textIn(values, 'startDate') === '') values.set('startDate', textIn(values, 'created'));
   await clearUnknownSeries(trx, values, by);
   const policy = contents.catalogs.find(({ flavor }) => flavor === EPISODE_POLICY);
@@ -141,7 +141,7 @@ export async function newEventOf(
   };
 }
 
-/** Another part of the recording of an event: all that is known of the event holds for it, but for its title. */
+/** Returns a new event for another part of a recording. It has all metadata of the first event but its title. */
 export async function furtherEventOf(
   trx: Transaction,
   { id }: Recipient,
@@ -164,7 +164,7 @@ export async function furtherEventOf(
   };
 }
 
-/** The identifier of the package, unless an event has it or could not have it. */
+/** Returns the identifier of the package unless it is taken or invalid for an event. */
 async function freeIdentifier(trx: Transaction, packageId: string): Promise<string | undefined> {
   const taken = await trx.selectFrom('events').select('id').where('id', '=', packageId).executeTakeFirst();
   if (taken) return undefined;
@@ -175,7 +175,7 @@ async function freeIdentifier(trx: Transaction, packageId: string): Promise<stri
   }
 }
 
-/** A recording is not lost because of a series that is gone, or that is not for its account to see. */
+/** Removes a series that does not exist or that the account may not see, so that the recording is not lost. */
 async function clearUnknownSeries(
   trx: Transaction,
   values: CatalogValues,
@@ -187,11 +187,11 @@ async function clearUnknownSeries(
   const series = trx.selectFrom('series').select('id').where('id', '=', seriesId);
   const known = await (agent ? series : series.where(mayAccess('series', principal, 'read'))).executeTakeFirst();
   if (known) return;
-  log.warn({ seriesId }, 'a recording came for a series that its account does not see; it belongs to none now');
+  log.warn({ seriesId }, 'a recording names a series that its account cannot see; it is stored without a series');
   values.set('isPartOf', '');
 }
 
-/** Who may do what where the package does not say it: as the series says, else the account alone. */
+/** Returns the default access control list: that of the series, else read and write for the account. */
 function defaultAcl(values: CatalogValues, { username }: Principal): AclEntry[] | null {
   if (textIn(values, 'isPartOf') !== '') return null;
   const role = userRole(username);

@@ -13,19 +13,17 @@ import { patientTimer } from '#platform/process/timeout.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import type { PackageServices } from './packages.ts';
 
-/** A file that a client names by its address, and that is not fetched from there or does not come. */
 export const URL_REFUSED = refusal(400, (reason: string) => `The URL cannot be fetched: ${reason}.`, [
-  'its host is not one that INGEST_URL_HOSTS names',
+  'its host is not in INGEST_URL_HOSTS',
 ]);
 
-/** A file that is larger than those of a request may be. */
 const URL_TOO_LARGE = refusal(
   413,
-  (bytes: number) => `The file at the URL is larger than ${bytes} bytes, which is what may still come.`,
+  (bytes: number) => `The file at the URL is larger than the ${bytes} bytes that are left for this request.`,
   [100 * 2 ** 30],
 );
 
-/** Does something, and refuses the URL where another host is to blame. @throws {HttpError} 400 */
+/** Runs `work` and turns faults of other hosts into an error response. @throws {HttpError} 400 */
 function refuseOutboundFaults<T>(work: () => T): T {
   try {
     const done = work();
@@ -40,57 +38,53 @@ function refuse(error: unknown): never {
 }
 
 /**
- * What an address leads to.
- *
- * @param base what a redirect led away from
- * @throws {HttpError} 400 unless its host is named
+ * Parses a URL.
+ * | @param base the URL that redirected to it
+ * @throws {HttpError} 400 unless its host is in INGEST_URL_HOSTS
  */
 export function targetOf(text: string, hosts: readonly NamedHost[], base?: URL): Target {
   const target = refuseOutboundFaults(() => parseTarget(text, base));
   if (!isNamed(hosts, target)) {
-    throw URL_REFUSED(
-      `${base ? 'it redirects to a host' : 'its host and port are'} not among those of INGEST_URL_HOSTS`,
-    );
+    throw URL_REFUSED(`${base ? 'it redirects to a host that is' : 'its host and port are'} not in INGEST_URL_HOSTS`);
   }
   return target;
 }
 
-/** What a fetched file may have and take. Sizes in bytes, times in milliseconds. */
+/** Limits for a fetched file. Sizes are in bytes, times in milliseconds. */
 interface ContentLimits {
   maxBytes: number;
   idleMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** However large a file is. */
+/** Limit for a file of any size. */
 const TOTAL_MS = 24 * 3_600_000;
 
 /**
- * How long the body of an answer says it is, undefined where it comes in chunks.
- *
- * @throws {HttpError} 400 for one whose end nobody could tell from a cut, 413
+ * Returns the length of a response, or undefined for a chunked one.
+ * | @throws {HttpError} 400 if the end of the body cannot be told from an interruption, 413
  */
 function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number): number | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
-  if (encoding !== 'identity') throw URL_REFUSED('its host packs the file on the way');
+  if (encoding !== 'identity') throw URL_REFUSED('its host compresses the file in transit');
   const length = headers['content-length'];
   if (length === undefined || headers['transfer-encoding'] !== undefined) {
     if (/(^|,)\s*chunked\s*$/i.test(headers['transfer-encoding'] ?? '')) return undefined;
-    throw URL_REFUSED('its host says neither how long the file is nor where it ends');
+    throw URL_REFUSED('its host sends neither a length nor chunks');
   }
-  if (!/^\d{1,15}$/.test(length)) throw URL_REFUSED('its host gave no answer that can be read');
+  if (!/^\d{1,15}$/.test(length)) throw URL_REFUSED('its host sent an invalid length');
   if (Number(length) > maxBytes) throw URL_TOO_LARGE(maxBytes);
   return Number(length);
 }
 
-/** The body of an answer, read at the pace of who reads it. It fails with an `HttpError` when it is not whole. */
+/** Returns the body of a response as a stream with backpressure. It fails with an `HttpError` when it is incomplete. */
 function contentOf(
   answer: IncomingMessage,
   expected: number | undefined,
   { maxBytes, idleMs, signal }: ContentLimits,
 ): Readable {
   let received = 0;
-  /** Stops the clock that runs while the host is waited for. */
+  /** Stops the timer that runs while the host is sending. */
   let stopIdle: (() => void) | undefined;
   const awaitMore = () => {
     stopIdle?.();
@@ -99,7 +93,7 @@ function contentOf(
     );
   };
   const stream = new Readable({
-    // Each chunk by itself: to join them would copy them.
+    // Joining chunks would copy them.
     objectMode: true,
     highWaterMark: 4,
     read() {
@@ -115,17 +109,17 @@ function contentOf(
       done(error);
     },
   });
-  // Who is to read it looks for a place to store it first; what fails meanwhile, the first read tells.
+  // The reader first allocates space. An earlier fault is reported by the first read.
   stream.on('error', () => undefined);
   const onAbort = () => stream.destroy(signal?.reason);
-  const total = setTimeout(() => stream.destroy(URL_REFUSED('it takes more than a day')), TOTAL_MS);
+  const total = setTimeout(() => stream.destroy(URL_REFUSED('the download takes more than a day')), TOTAL_MS);
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();
   answer.on('data', (chunk: Buffer) => {
     received += chunk.length;
     if (received > maxBytes) return stream.destroy(URL_TOO_LARGE(maxBytes));
     if (stream.push(chunk)) return awaitMore();
-    // The time in which the reader is slow is not the host's.
+    // Time that the reader takes does not count.
     stopIdle?.();
     stopIdle = undefined;
     answer.pause();
@@ -144,43 +138,40 @@ function contentOf(
   return stream;
 }
 
-const cut = () => URL_REFUSED('its host ended the connection before the file was whole');
+const cut = () => URL_REFUSED('its host closed the connection before the file was complete');
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 const MAX_URL_LENGTH = 4096;
 
-/** How a file is fetched from an address. */
 export interface FetchOptions extends ContentLimits, Pick<ConnectOptions, 'lookup'> {
-  /** Hosts that may be asked, as INGEST_URL_HOSTS names them; none when undefined. */
+  /** The hosts of INGEST_URL_HOSTS. */
   hosts: readonly NamedHost[] | undefined;
 }
 
-/** A file that comes from an address. */
 interface FetchedFile {
-  /** For people: the last part of the path that the client gave, made safe to show. */
+  /** The last part of the path, made safe for display. */
   filename: string;
-  /** Must be read or destroyed. Fails with an `HttpError` when the file does not come as a whole. */
+  /** Must be read or destroyed. Fails with an `HttpError` when the file is incomplete. */
   stream: Readable;
-  /** As the host says. */
+  /** As the host declares. */
   expectedBytes: number | undefined;
 }
 
 /**
- * Begins to fetch a file from an address that a client gave. Only named hosts are asked, at each step of a redirect, and
- * at public addresses unless these are named themselves.
- *
- * @throws {HttpError} 400 what may not or cannot be fetched, 413 too large
+ * Starts to fetch a file from a URL. Every redirect must lead to a host of INGEST_URL_HOSTS, and to a public address
+ * unless the list names the address.
+ * | @throws {HttpError} 400 if it is not allowed or fails, 413 if it is too large
  * @throws the reason of the signal
  */
 export async function openUrl(text: string, options: FetchOptions): Promise<FetchedFile> {
   const { hosts } = options;
-  if (!hosts) throw URL_REFUSED('INGEST_URL_HOSTS is not set, so files come in requests only');
+  if (!hosts) throw URL_REFUSED('INGEST_URL_HOSTS is not set, so files must be sent in the request');
   if (text.length > MAX_URL_LENGTH) throw URL_REFUSED(`it is longer than ${MAX_URL_LENGTH} characters`);
   const first = targetOf(text, hosts);
   const answer = await follow(first, { ...options, hosts });
   try {
-    if (answer.statusCode !== 200) throw URL_REFUSED(`its host answers with the status ${answer.statusCode}`);
+    if (answer.statusCode !== 200) throw URL_REFUSED(`its host answered with status ${answer.statusCode}`);
     const expectedBytes = expectedBytesOf(answer, options.maxBytes);
     const stream = contentOf(answer, expectedBytes, options);
     return { filename: filenameOf(first.url), stream, expectedBytes };
@@ -200,7 +191,7 @@ async function follow(
     const answer = await refuseOutboundFaults(async () =>
       ask(asked, await connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' }), options),
     );
-    // Whoever drops the answer hears of nothing more.
+    // A response that was dropped may still fail.
     answer.on('error', () => undefined);
     const { location } = answer.headers;
     if (!REDIRECTS.includes(answer.statusCode ?? 0) || location === undefined) return answer;
@@ -226,9 +217,8 @@ function decoded(text: string): string {
 const TEXT_BYTES = 2 ** 20;
 
 /**
- * Stores a file that a client names by its address instead of sending it.
- *
- * @param bytes that the request has brought besides
+ * Stores the file at a URL.
+ * | @param bytes size of the files that the request has sent
  * @throws {HttpError} as `openUrl`
  */
 export async function storeFetched(
@@ -248,7 +238,7 @@ export async function storeFetched(
   }
 }
 
-/** The text of a catalog that a client names by its address. @throws {HttpError} as `openUrl` */
+/** Reads the catalog at a URL. @throws {HttpError} as `openUrl` */
 export async function readFetched(
   url: string,
   { config }: Pick<PackageServices, 'config'>,

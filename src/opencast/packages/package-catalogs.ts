@@ -9,31 +9,31 @@ import { CUTTING, CuttingFault, parseCutting } from '#platform/media/cutting.ts'
 import { parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
 
 export const EPISODE = 'dublincore/episode';
-/** Who may see and change the event, as recorders send it. */
+/** The access control list of an event. */
 export const EPISODE_POLICY = 'security/xacml+episode';
 const POLICY = /^security\/xacml(\+|$)/;
 const NUL = '\0';
 
 export const UNREADABLE_CATALOG = refusal(
   400,
-  (flavor: string, reason: string) => `The catalog of flavor ${quoted(flavor)} cannot be read: ${reason}.`,
+  (flavor: string, reason: string) => `The catalog with flavor ${quoted(flavor)} is invalid: ${reason}.`,
   [EPISODE, 'it is not well-formed XML'],
 );
 
-/** Whether a part of this flavor is text that says who may do what, however it is sent. */
+/** Returns true for the flavor of an access control list, which is text however it is sent. */
 export function isPolicy(flavor: string): boolean {
   return POLICY.test(flavor);
 }
 
-/** Refuses a catalog that could not be used later. @throws {HttpError} 400 */
+/** Rejects a catalog that could not be used later. @throws {HttpError} 400 */
 export function checkCatalog(flavor: string, content: string, catalogs: CatalogSet): void {
-  if (content.includes(NUL)) throw UNREADABLE_CATALOG(flavor, 'it holds a NUL character');
+  if (content.includes(NUL)) throw UNREADABLE_CATALOG(flavor, 'it contains a NUL character');
   if (isPolicy(flavor)) parseForeignAcl(content);
   else if (flavor === CUTTING) checkCutting(content);
   else if (catalogs.find(flavor)) valuesIn(flavor, content, catalogs);
 }
 
-/** Whether a catalog can be used later. */
+/** Returns true if a catalog can be used later. */
 export function isReadable(flavor: string, content: string, catalogs: CatalogSet): boolean {
   try {
     checkCatalog(flavor, content, catalogs);
@@ -52,23 +52,23 @@ function checkCutting(content: string): void {
   }
 }
 
-/** The metadata in a catalog that this installation knows. @throws {HttpError} 400 */
+/** Returns the known metadata of a catalog. @throws {HttpError} 400 */
 export function valuesIn(flavor: string, content: string, catalogs: CatalogSet): CatalogValues {
   const catalog = catalogs.find(flavor) ?? catalogs.common;
   const root = rootOf(flavor, content);
   const values = readDublinCore(root, catalog, (reason) => UNREADABLE_CATALOG(flavor, reason));
   if (root.name !== 'dublincore' && values.size === 0) {
-    throw UNREADABLE_CATALOG(flavor, `it is a <${root.name}> without a term of Dublin Core`);
+    throw UNREADABLE_CATALOG(flavor, `<${root.name}> contains no Dublin Core term`);
   }
   return values;
 }
 
-/** The root of a catalog. @throws {HttpError} 400 */
+/** Parses a catalog. @throws {HttpError} 400 */
 export function rootOf(flavor: string, content: string): XmlElement {
   return parseOrRefuse(content, (reason) => UNREADABLE_CATALOG(flavor, reason));
 }
 
-/** Parses XML that a client sent. @throws {HttpError} what `refuse` makes of the reason */
+/** Parses XML that a client sent. @throws the error that `refuse` returns */
 export function parseOrRefuse(text: string, refuse: (reason: string) => HttpError): XmlElement {
   try {
     return parseXml(text);

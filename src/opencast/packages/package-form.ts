@@ -13,24 +13,24 @@ import { packageOf, TURN } from './packages.ts';
 const MOST_TAGS = 1000;
 const TAG = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-export const NO_FLAVOR = refusal(400, "Missing form parameter 'flavor'; it must stand before the file it is about.");
+export const NO_FLAVOR = refusal(400, "Missing form parameter 'flavor'; it must precede its file.");
 export const WRONG_FLAVOR = refusal(
   400,
   (flavor: string) =>
-    `The form parameter 'flavor' is ${quoted(flavor)}; allowed are a type and a subtype of 1 to 128 characters without blanks, and one slash between them.`,
+    `The form parameter 'flavor' is ${quoted(flavor)}; allowed are a type and a subtype of 1 to 128 characters without blanks, separated by a slash.`,
   ['presenter'],
 );
 export const WRONG_TAGS = refusal(
   400,
   (tags: string) =>
-    `The form parameter 'tags' is ${quoted(tags)}; allowed are up to ${MOST_TAGS} tags of up to 255 visible characters, with commas between them.`,
+    `The form parameter 'tags' is ${quoted(tags)}; allowed are up to ${MOST_TAGS} tags of up to 255 visible characters, separated by commas.`,
   ['\u0007'],
 );
 
-/** The form fields of a part of a media package, as the reference document has them. */
+/** The form fields that describe an element of a media package. */
 export const ElementFields = {
-  flavor: z.string().meta({ description: 'What it shows. Before the file it is about.', example: 'presenter/source' }),
-  tags: z.string().optional().describe('With commas between them; may be empty.'),
+  flavor: z.string().meta({ description: 'Kind of the element. Must precede its file.', example: 'presenter/source' }),
+  tags: z.string().optional().describe('Separated by commas; may be empty.'),
 };
 
 /** @throws {HttpError} 400 */
@@ -51,10 +51,9 @@ export function tagsIn(text = ''): string[] {
 const MOST = { fields: 1000, files: 20 };
 
 /**
- * The fields of a form without recordings, urlencoded or multipart. Some clients send a field as a file, whatever it is
- * called: such a file of up to 1 MiB is the field.
- *
- * @throws {HttpError} 400 for a form that cannot be read, 413 for a field that is too long
+ * Returns the fields of a form without recordings, urlencoded or multipart. Some clients send fields as files: a file
+ * of up to 1 MiB is read as the field.
+ * | @throws {HttpError} 400 for an invalid form, 413 for a field that is too long
  * @throws {ClientGone}
  */
 export async function textFields(request: EndpointRequest, parts: FormParts): Promise<ReadonlyMap<string, string>> {
@@ -65,11 +64,9 @@ export async function textFields(request: EndpointRequest, parts: FormParts): Pr
 }
 
 /**
- * A request of whose files those without content are passed over: an agent that is refused for an input that has recorded
- * nothing gives up the others with it.
- *
- * @param counts whether a file of this form field may be passed over; all others are handed on as they are
- * @param onEmpty told of each file that is
+ * Returns a request that skips empty files. An agent that gets an error for an input without a recording gives up all
+ * other inputs too.
+ * | @param counts true for form fields whose empty files are skipped
  */
 export function skipEmptyFiles(
   request: EndpointRequest,
@@ -91,28 +88,27 @@ export const NO_PACKAGE = refusal(400, "Missing form parameter 'mediaPackage'");
 export const UNREADABLE_PACKAGE = refusal(
   400,
   (reason: string) =>
-    `The form parameter 'mediaPackage' is no media package: ${reason}. Send what the last request answered.`,
+    `The form parameter 'mediaPackage' is not a media package: ${reason}. Send the media package from the last answer.`,
   ['it is not well-formed XML'],
 );
 
 /**
- * The identifier of the media package that a client sends back. It is all that is trusted of it: what the package holds
- * is known here. Any prefix of names will do.
- *
- * @throws {HttpError} 400
+ * Returns the identifier of the media package that a client sends back. Nothing else in it is trusted. Any namespace
+ * prefix is accepted.
+ * | @throws {HttpError} 400
  */
 export function packageIdIn(text: string | undefined): string {
   if (!text?.trim()) throw NO_PACKAGE();
   const root = parseOrRefuse(text, UNREADABLE_PACKAGE);
   const id = root.name === 'mediapackage' ? root.attributes.get('id')?.trim() : undefined;
   if (id) return id;
-  throw UNREADABLE_PACKAGE('it is no <mediapackage> with an id');
+  throw UNREADABLE_PACKAGE('it is not a <mediapackage> with an id');
 }
 
-/** The first character of XML, after blanks and a byte order mark, encoded or not. */
+/** The start of percent-encoded XML. */
 const ENCODED = /^(?:\s|%(?:09|0A|0D|20|EF%BB%BF))*%3C/i;
 
-/** XML that a client has percent-encoded, though it stands in a form that needs no such thing. */
+/** Decodes XML that a client has percent-encoded without need. */
 export function percentDecoded(text: string): string {
   if (!ENCODED.test(text)) return text;
   try {
@@ -129,18 +125,18 @@ export const WRONG_IDENTIFIER = refusal(
   ['a/b'],
 );
 
-/** @throws {HttpError} 400 for an identifier that no event can have */
+/** Returns a valid identifier for an event. @throws {HttpError} 400 */
 export function identifierIn(text: string): string {
   try {
     const id = chosenIdentifier(new Map([['identifier', text]]));
     if (id !== undefined) return id;
   } catch {
-    // Said in other words below.
+    // Reported below.
   }
   throw WRONG_IDENTIFIER(text);
 }
 
-/** The package that a form is about. @throws {HttpError} 400 */
+/** Returns the draft of the media package that a form names. @throws {HttpError} 400 */
 export function readPackageReference(c: Context, fields: ReadonlyMap<string, string>) {
   return packageOf(packageIdIn(fields.get('mediaPackage')), c.var.principal);
 }

@@ -3,7 +3,6 @@ import { xmlText } from '#metadata/xml.ts';
 const NAMESPACE = 'http://mediapackage.opencastproject.org';
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** A media package as clients see it. */
 export interface ShownPackage {
   id: string;
   start: Date;
@@ -12,7 +11,7 @@ export interface ShownPackage {
   catalogs: readonly ShownElement[];
 }
 
-/** A part of a media package. */
+/** An element of a media package. */
 export interface ShownElement {
   id: string;
   flavor: string;
@@ -24,23 +23,22 @@ export interface ShownElement {
 }
 
 /**
- * A media package as XML. Clients take it apart with `awk`: it stands on one line, without prefixes, and identifiers are
+ * Formats a media package as XML. Clients parse it with `awk`: it is one line, without prefixes, and identifiers are
  * first attributes.
  */
 export function packageXml(shown: ShownPackage): string {
   return `${DECLARATION}<mediapackage id="${xmlText(shown.id)}" start="${shown.start.toISOString()}" xmlns="${NAMESPACE}">${parts(shown, '')}</mediapackage>`;
 }
 
-/** A workflow that a media package went into. */
 export interface ShownWorkflow {
-  /** Number of the workflow; 0 for one that has not been started. */
+  /** 0 for a workflow that has not started. */
   id: number;
   state: string;
   definition: string;
   title: string;
 }
 
-/** The answer to what has been ingested; its prefixes are literally those that clients look for. */
+/** Formats the answer to an ingest. Clients search for its prefixes literally. */
 export function workflowXml({ id, state, definition, title }: ShownWorkflow, shown: ShownPackage): string {
   return `${DECLARATION}<wf:workflow id="${id}" state="${xmlText(state)}" xmlns:wf="http://workflow.opencastproject.org" xmlns:mp="${NAMESPACE}"><wf:template>${xmlText(definition)}</wf:template><wf:title>${xmlText(title)}</wf:title><mp:mediapackage id="${xmlText(shown.id)}" start="${shown.start.toISOString()}">${parts(shown, 'mp:')}</mp:mediapackage></wf:workflow>`;
 }
@@ -73,7 +71,7 @@ function element(
   return `<${prefix}${kind} id="${xmlText(id)}" type="${xmlText(flavor)}">${inner.join('')}</${prefix}${kind}>`;
 }
 
-/** As the reference document shows them. */
+/** Examples for the reference. */
 export const EXAMPLE_ID = '4c9f3f8e-2d6b-4a57-9b1e-7f0c5a3d2e61';
 
 const SHOWN = {
@@ -104,7 +102,6 @@ export const EXAMPLE_WORKFLOW = workflowXml(
   SHOWN,
 );
 
-/** A request sends back what the last one answered. */
 export const ECHO = { mediaPackage: packageXml({ ...SHOWN, tracks: [] }) };
 
 export const EXAMPLE_DUBLIN_CORE = `<dublincore xmlns="http://www.opencastproject.org/xsd/1.0/dublincore/" xmlns:dcterms="http://purl.org/dc/terms/"><dcterms:title>Algebra I</dcterms:title></dublincore>`;

@@ -19,18 +19,18 @@ import {
 import { ECHO, EXAMPLE_ID, EXAMPLE_PACKAGE } from './package-xml.ts';
 import {
   answerPackage,
-  SUBMITTERS,
   DOOR,
   PACKAGE_MEDIA_TYPE,
   type PackageServices,
   packageOf,
+  SUBMITTERS,
   shownPackage,
 } from './packages.ts';
 import { DELIVERY_FORBIDDEN, requireRecipient } from './recipient.ts';
 import { DELIVERY_REFUSALS, WORKFLOW, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const PACKAGE = {
-  description: 'The media package; it is to be sent back with each of the following requests.',
+  description: 'The media package. Send it back with each following request.',
   mediaType: PACKAGE_MEDIA_TYPE,
   body: z.string(),
   example: EXAMPLE_PACKAGE,
@@ -41,9 +41,9 @@ export const createPackage = defineEndpoint({
   path: '/ingest/createMediaPackage',
   access: SUBMITTERS,
   writes: true,
-  summary: 'Begin a media package',
+  summary: 'Create a media package',
   description:
-    'It belongs to the account and lives for `DRAFT_EXPIRY_DAYS`; there is no event before it is ingested. `HEAD` begins none.',
+    'The package belongs to the account and expires after `DRAFT_EXPIRY_DAYS`. The event is created when the package is ingested. `HEAD` creates no package.',
   answers: { 200: PACKAGE },
   handle: async ({ c }, { config, database }: PackageServices) => {
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': PACKAGE_MEDIA_TYPE });
@@ -57,10 +57,10 @@ export const createPackageWithId = defineEndpoint({
   method: 'put',
   path: '/ingest/createMediaPackageWithID/{package_id}',
   access: SUBMITTERS,
-  summary: 'Begin a media package of a chosen identifier',
+  summary: 'Create a media package with a given identifier',
   description:
-    'If there is an event of this identifier, the package becomes its recording; else the event that it becomes has it. Of a package that the account has begun before, its parts are answered; one that it has ingested is begun anew, as for a second recording of an event.',
-  params: { package_id: pathParameter('What it is to be called.', EXAMPLE_ID) },
+    'The package becomes the recording of the event with this identifier, or a new event with it. A package that the account created before is returned with its elements. If it was ingested already, a new one is created, for a second recording of the event.',
+  params: { package_id: pathParameter('Identifier of the media package.', EXAMPLE_ID) },
   answers: { 200: PACKAGE },
   refusals: [WRONG_IDENTIFIER, DELIVERY_FORBIDDEN, DRAFT_TAKEN],
   handle: async ({ c, params }, { config, database }: PackageServices) => {
@@ -69,7 +69,7 @@ export const createPackageWithId = defineEndpoint({
     const id = identifierIn(params.package_id);
     const draft = await inTransaction(database, async (trx): Promise<Draft> => {
       const precedence = await requireRecipient(trx, id, principal);
-      // Agents name a package after its event. The same files are known again by the event that has them.
+      // Agents name a package after its event. The event recognizes files that were delivered before.
       await forgetAccepted(trx, packageOf(id, principal), { ofOthers: precedence !== 'over none' });
       if (precedence === 'over all') await discardOthers(trx, packageOf(id, principal));
       return openDraft(trx, { id, door: DOOR, principal, lifetimeMs });
@@ -86,13 +86,13 @@ export const ingestPackage = withWorkflow({
   path: '/ingest/ingest',
   summary: 'Ingest a media package',
   description:
-    'It is the recording of the event that has the identifier of the package or is scheduled as `workflowInstanceId`; else it becomes an event. All other fields are values of the configuration of the workflow. A workflow that nobody knows stands for the usual one. Who asks again gets the same answer.',
+    'The package becomes the recording of the event that has its identifier or is scheduled as `workflowInstanceId`, else a new event. All other fields configure the workflow. An unknown workflow is replaced by the default one. A repeated request gets the same answer.',
   form: {
     fieldsAsFiles: true,
     schema: z.looseObject({
       mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
       workflowDefinitionId: z.string().optional().meta({ example: WORKFLOW }),
-      workflowInstanceId: z.string().optional().describe('What the calendar calls the event.'),
+      workflowInstanceId: z.string().optional().describe('Identifier of the event in the calendar.'),
     }),
     example: { ...ECHO, workflowDefinitionId: WORKFLOW, straightToPublishing: 'true' },
   },
@@ -119,7 +119,7 @@ async function ingest(
       workflow: workflow ?? fields.get('workflowDefinitionId'),
       properties: propertiesIn(fields),
     };
-    // Nothing may fail after the commit: who is told that it has failed believes that.
+    // Nothing may fail after the commit, because clients trust the answer.
     return await explainingConflicts(services.database, principal, async (trx) => {
       const delivered = await deliver(trx, delivery, { principal, requestId, log }, services);
       return answerDelivered(c, trx, delivered, config.publicUrl);
@@ -133,8 +133,8 @@ export const discardPackage = defineEndpoint({
   method: 'post',
   path: '/ingest/discardMediaPackage',
   access: SUBMITTERS,
-  summary: 'Give a media package up',
-  description: 'Its files are removed at once. One that has been ingested stays an event.',
+  summary: 'Discard a media package',
+  description: 'Its files are removed immediately. The event of an ingested package is kept.',
   form: {
     fieldsAsFiles: true,
     schema: z.object({
@@ -142,13 +142,13 @@ export const discardPackage = defineEndpoint({
     }),
     example: ECHO,
   },
-  answers: { 200: { description: 'It is gone.' } },
+  answers: { 200: { description: 'The media package was discarded.' } },
   refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE],
   handle: async (request, services: PackageServices) => {
     const { c } = request;
     const draft = readPackageReference(c, await textFields(request, services));
     await inTransaction(services.database, (trx) => discardDraft(trx, draft));
-    c.var.log.info({ package: draft.id }, 'a media package has been discarded');
+    c.var.log.info({ package: draft.id }, 'media package discarded');
     return c.body(null, 200);
   },
 });

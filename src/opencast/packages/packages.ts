@@ -15,20 +15,19 @@ import { isPolicy } from './package-catalogs.ts';
 import { packageXml, type ShownElement } from './package-xml.ts';
 
 /**
- * The door of capture agents and recorders: they put a media package together over several requests, and then have it
- * ingested. A package is a draft until then; what a client sends back of it is trusted for its identifier alone.
+ * The kind of drafts that hold media packages. Agents and recorders build a package over several requests and then
+ * ingest it. Of the package that a client sends back, only the identifier is trusted.
  */
 export const DOOR = PACKAGE_DOOR;
 
 export const PACKAGE_MEDIA_TYPE = 'text/xml; charset=utf-8';
 
-/** Who may bring media packages. */
+/** Roles that may deliver media packages. */
 export const SUBMITTERS = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', 'ROLE_API_EVENTS_CREATE'];
 
-/** An agent whose upload is refused does not try again: it waits for its turn, as long as that can be. */
+/** The wait for a free upload slot. It is as long as possible, because agents do not repeat rejected uploads. */
 export const TURN: WhenFull = { waitMs: 10 * 60_000 };
 
-/** What the door works with. */
 export interface PackageServices {
   config: Pick<
     Config,
@@ -42,12 +41,12 @@ export interface PackageServices {
   definitions: WorkflowDefinitions;
 }
 
-/** The draft of a media package, for whoever asks. */
+/** Returns the reference to a draft, for an account. */
 export function packageOf(id: string, principal: Principal): AskedDraft {
   return { id, door: DOOR, principal };
 }
 
-/** A media package as the client is told of it. */
+/** Returns a media package as XML for clients. */
 export async function shownPackage(
   db: Queryable,
   { id, createdAt }: Pick<Draft, 'id' | 'createdAt'>,
@@ -57,15 +56,15 @@ export async function shownPackage(
   return packageXml({ id, start: createdAt, ...shownContents(id, contents, publicUrl) });
 }
 
-/** What a media package holds, as the client is told of it. */
+/** Returns the contents of a media package for clients. */
 export function shownContents(packageId: string, { tracks, attachments, catalogs }: DraftContents, publicUrl: string) {
-  // Clients want each part to have an address, and none of them asks for what is there.
+  // Clients expect a URL for each element but never request it.
   const base = `${publicUrl}/files/mediapackage/${encodeURIComponent(packageId)}`;
   const shown = <Part extends { id: string; filename: string } & Omit<ShownElement, 'url'>>(part: Part) => ({
     ...part,
     url: `${base}/${part.id}/${encodeURIComponent(part.filename)}`,
   });
-  // Recorders send policies as attachments, and look for them there.
+  // Recorders send access control lists as attachments and expect them there.
   const policies = catalogs.filter(({ flavor }) => isPolicy(flavor));
   return {
     tracks: tracks.map(shown),
@@ -74,7 +73,7 @@ export function shownContents(packageId: string, { tracks, attachments, catalogs
   };
 }
 
-/** Clients read it as bytes, and expect this type. */
+/** Returns a response with the media type that clients expect. */
 export function answerPackage(c: Context, xml: string): Response {
   return c.body(xml, 200, { 'Content-Type': PACKAGE_MEDIA_TYPE });
 }

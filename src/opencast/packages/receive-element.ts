@@ -12,40 +12,40 @@ import { isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
 import { readFetched, storeFetched } from './fetch-url.ts';
 import { checkCatalog, isPolicy } from './package-catalogs.ts';
-import { flavorIn, readPackageReference, tagsIn, skipEmptyFiles } from './package-form.ts';
+import { flavorIn, readPackageReference, skipEmptyFiles, tagsIn } from './package-form.ts';
 import { answerPackage, type PackageServices, type packageOf, shownPackage, TURN } from './packages.ts';
 
-/** More no recording has; the answer holds all of them. */
+/** Upper limit, because answers list all elements. */
 const MOST_ELEMENTS = 500;
-/** Of one request; clients send any field they like beside those that are read. */
+/** Limits for one request. Clients send additional fields. */
 const MOST = { fields: 100, files: 10 };
 /** Fields that some clients send as files. */
 const TEXTS = new Set(['mediaPackage', 'flavor', 'tags', 'dublinCore']);
 
-export const TOO_MANY_ELEMENTS = refusal(400, `A media package may hold ${MOST_ELEMENTS} parts, not more.`);
-/** Characters of all catalogs together: each request reads them. */
+export const TOO_MANY_ELEMENTS = refusal(400, `A media package must not have more than ${MOST_ELEMENTS} elements.`);
+/** Characters of all catalogs together, because each request reads them. */
 const MOST_TEXT = 8 * 2 ** 20;
-export const TOO_MUCH_TEXT = refusal(413, `The catalogs of a media package may have ${MOST_TEXT} characters together.`);
-export const NO_FILE = refusal(400, 'The form has no part with a file.');
+export const TOO_MUCH_TEXT = refusal(
+  413,
+  `The catalogs of a media package must not have more than ${MOST_TEXT} characters in total.`,
+);
+export const NO_FILE = refusal(400, 'The form contains no file.');
 
-/** What a request adds to a media package. */
 export type ElementKind = 'track' | 'attachment' | 'catalog';
 
-/** A file of the form, with what the fields before it say. */
+/** A file of the form, with its description from the fields before it. */
 interface Described {
   flavor: string;
   tags: string[];
   filename: string;
-  /** The form field it is in. */
   field: string;
 }
 
 /**
- * Receives a form that adds to a media package: its flavor stands before the file, which streams into storage as it comes.
- * Everything else about a file is free: the name of its form field, its own name, its type. A track without content is none.
- *
- * @returns the package as it is then
- * @throws {HttpError} when there is no such package: before the file is read where the form has named it by then
+ * Receives a form that adds to a media package. The flavor precedes the file, which is streamed to the storage. The
+ * name of the form field, the file name and the type are free. An empty track is ignored.
+ * | @returns the package with the new element
+ * @throws {HttpError} if the package does not exist: before the file is read, if the form has named the package by then
  */
 export async function receiveElement(
   request: EndpointRequest,
@@ -82,7 +82,7 @@ export async function receiveElement(
   await using form = await receiveForm(filled, options, services);
   const { fields: all, files, texts: sent, enter } = form;
   if (empty.length > 0) {
-    c.var.log.warn({ package: readPackageReference(c, all).id, empty }, 'an input of a recording has recorded nothing');
+    c.var.log.warn({ package: readPackageReference(c, all).id, empty }, 'an input of the recording is empty');
   }
   if (stored.length + read.length === 0) {
     const isNothing = empty.length > 0 && !all.get('url')?.trim();
@@ -90,7 +90,7 @@ export async function receiveElement(
     return await addFetched(c, kind, { fields: all, enter }, services);
   }
   const [only] = stored;
-  // Whatever stands behind it cannot be about another one.
+  // Tags after the only file belong to it.
   if (only && stored.length + read.length === 1) only.tags = tagsIn(all.get('tags'));
   const contents = sent.filter(({ field }) => !TEXTS.has(field));
   const texts = read.map(({ flavor, filename }, i) => {
@@ -103,9 +103,8 @@ export async function receiveElement(
 }
 
 /**
- * Adds what the form names by its address, in the field `url`.
- *
- * @param asked.enter passes the gate before anything is fetched
+ * Adds the file at the URL in the field `url`.
+ * | @param enter waits for an upload slot before anything is fetched
  */
 async function addFetched(
   c: Context,
@@ -132,9 +131,8 @@ async function addFetched(
 }
 
 /**
- * Adds to a media package what has been received, and answers with the package. What it holds already is not added again.
- *
- * @throws {HttpError} 400 for a catalog that cannot be read, or too many parts; 404, 409
+ * Adds received elements to a media package, except those that it has already, and returns the package.
+ * | @throws {HttpError} 400 for an invalid catalog or too many elements; 404, 409
  */
 export async function addParts(
   c: Context,
@@ -158,7 +156,7 @@ export async function addParts(
   if (flavors.length > 0) {
     const bytes = [...tracks, ...attachments].reduce((sum, { size }) => sum + size, 0);
     const repeated = unneeded.length;
-    c.var.log.info({ package: draft.id, flavors, bytes, repeated }, 'a media package has grown');
+    c.var.log.info({ package: draft.id, flavors, bytes, repeated }, 'media package extended');
   }
   return answerPackage(c, xml);
 }
@@ -181,7 +179,7 @@ function contentsOfForm(
   };
 }
 
-/** Whether it is kept as text that something is to be read of. */
+/** Returns true for elements that are parsed as text. */
 function isText(kind: ElementKind, flavor: string): boolean {
   return isPolicy(flavor) || (kind === 'catalog' && !isCaptions(flavor));
 }

@@ -11,68 +11,65 @@ import { EXAMPLE_ID } from './package-xml.ts';
 export const DELIVERY_FORBIDDEN = refusal(
   403,
   (id: string) =>
-    `The event '${id}' is not yours to deliver a recording to: it needs the right to write, or to be scheduled for this capture agent.`,
+    `You cannot deliver a recording to the event '${id}'. It must be scheduled for this capture agent, or you need write access.`,
   [EXAMPLE_ID],
 );
 export const EVENT_BEING_PROCESSED = refusal(
   409,
-  (id: string) => `The event '${id}' is being processed; try again when that has ended.`,
+  (id: string) => `The event '${id}' is being processed. Try again when processing has finished.`,
   [EXAMPLE_ID],
 );
 
-/** The event that a recording is for. */
+/** The event for which a recording is delivered. */
 export interface Recipient {
   id: string;
   /**
-   * Whether it awaits its recording, or has one already. Of one that is not for this account to deliver to: whether what
-   * comes is an event of its own, or refused.
+   * `awaiting` or `recorded` for an event that the account may deliver to; else `foreign`, if the recording becomes a
+   * separate event, or `closed`, if it is rejected.
    */
   kind: 'awaiting' | 'recorded' | 'foreign' | 'closed';
-  /** Whether it was never scheduled and is being processed: what comes then is taken for a mistake. */
+  /** True for an unscheduled event that is being processed. Deliveries to it are rejected. */
   busy: boolean;
 }
 
 /**
- * Finds the event that a media package is for: the one of the package's identifier, or else the scheduled one that the
- * calendar called so. Until the transaction ends nothing else is delivered to it.
- *
- * @returns undefined when the package is to be an event of its own. What a capture agent brings of an event that was
- *   moved to another one, or that it has made and may not write, is such a one, too, whatever it is called: it would be
- *   refused again and again
+ * Finds the event for a media package: the event with the identifier of the package, else the scheduled event with the
+ * identifier from the calendar. Locks deliveries to the event until the transaction ends.
+ * | @returns undefined if the package becomes a new event. An agent's package for an event that was moved to another
+ * agent, or that the agent created and may not write, becomes a separate event too, because the agent would send it
+ * again and again
  */
 export async function recipientOf(
   trx: Transaction,
   { packageId, instanceId = '' }: { packageId: string; instanceId?: string | undefined },
   principal: Principal,
 ): Promise<Recipient | undefined> {
-  // Of two that would make the same event, the second finds what the first has made.
+  // Of two concurrent deliveries the second one finds the event of the first.
   await lockDelivery(trx, packageId);
   const { id } = (await nameOf(trx, packageId, instanceId)) ?? {};
   if (id === undefined) return undefined;
   if (id !== packageId) await lockDelivery(trx, id);
   const event = await accessTo(trx, id, principal);
-  // Deleted meanwhile.
   if (!event) return undefined;
   if (event.standing !== 'deliverer') return { id, kind: event.standing, busy: false };
   if (awaitsDelivery(event, Boolean(event.recorded))) return { id, kind: 'awaiting', busy: false };
   return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
 }
 
-/** Which packages of other accounts give way when an account begins one of the same name. */
+/** The packages of other accounts that a new package with the same identifier replaces. */
 export type Precedence = 'over none' | 'over accepted ones' | 'over all';
 
 /**
- * Keeps the name of an event from those who could not deliver under it: its agent could not begin its package meanwhile.
- * The one that the event is scheduled for comes first.
- *
- * @throws {HttpError} 403
+ * Requires that the account may deliver to an event, so that nobody can block the identifier. The agent of the
+ * scheduled event has precedence.
+ * | @throws {HttpError} 403
  */
 export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<Precedence> {
   const event = await accessTo(db, id, principal);
   if (!event) return 'over none';
   const { agent_id, standing, brought } = event;
   if (standing === 'closed') {
-    // Whoever has lost our answer is told it again.
+    // A client that has lost the answer gets it again.
     if (brought) return 'over none';
     throw DELIVERY_FORBIDDEN(id);
   }
@@ -80,7 +77,7 @@ export async function requireRecipient(db: Queryable, id: string, principal: Pri
   return isItsAgent ? 'over all' : 'over accepted ones';
 }
 
-/** What an account is to an event. */
+/** Returns the access of an account to an event. */
 async function accessTo(db: Queryable, id: string, principal: Principal) {
   const event = await db
     .selectFrom('events')
@@ -117,7 +114,7 @@ function isFor(principal: Principal, agentId: string): boolean {
   return own === undefined || own === agentId;
 }
 
-/** A condition: the account has brought the first recording of the event with this identifier, whoever may change it now. */
+/** Returns an SQL condition: the account delivered the first recording of the event, whatever its access is now. */
 export function broughtBy(eventId: Expression<string>, { username }: Principal): RawBuilder<SqlBool> {
   return sql<SqlBool>`coalesce((SELECT creator FROM workflows AS first WHERE first.event_id = ${eventId} ORDER BY first.id LIMIT 1) = ${username}, false)`;
 }

@@ -18,12 +18,12 @@ import type { Transaction } from '#platform/database/kysely.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import {
-  type Submitter,
   documentsOf,
   NO_PROPERTIES,
   newEventOf,
   processingFor,
   propertiesIn,
+  type Submitter,
 } from './event-of-package.ts';
 import { EPISODE, rootOf } from './package-catalogs.ts';
 import { NO_PACKAGE, readPackageReference, textFields, UNREADABLE_PACKAGE } from './package-form.ts';
@@ -31,26 +31,26 @@ import { ECHO } from './package-xml.ts';
 import { type PackageServices, packageOf } from './packages.ts';
 import { withWorkflow } from './with-workflow.ts';
 
-/** What the form says beside the values of the workflow's configuration. */
+/** Form fields that are not part of the workflow's configuration. */
 const OTHERS = new Set([...NO_PROPERTIES, INPUTS]);
 
 export const WRONG_INPUTS = refusal(
   400,
   (inputs: string) =>
-    `The form parameter '${INPUTS}' is ${quoted(inputs)}; allowed are up to ${MOST_INPUTS} names of 1 to ${MAX_NAME} characters, none of them a control character, with commas between them.`,
+    `The form parameter '${INPUTS}' is ${quoted(inputs)}; allowed are up to ${MOST_INPUTS} names of 1 to ${MAX_NAME} characters, without control characters, separated by commas.`,
   ['\u0007'],
 );
 export const NOT_SCHEDULABLE = refusal(
   400,
   (reason: string) =>
-    `The media package cannot be scheduled: ${reason}. It needs a catalog ${EPISODE} with one <temporal> that has a start and an end, and one <spatial> that names the capture agent.`,
+    `The media package cannot be scheduled: ${reason}. It must have a ${EPISODE} catalog with one <temporal> (start and end) and one <spatial> (the capture agent).`,
   ['it has no such catalog'],
 );
 
 export const AGENT_IS_BOOKED = refusal(
   409,
   (conflicts: number) =>
-    `The capture agent is to record something else then: the recording overlaps ${conflicts} that are scheduled already.`,
+    `The capture agent is not available: the recording overlaps ${conflicts} scheduled recordings.`,
   [1],
 );
 
@@ -59,20 +59,17 @@ export const SCHEDULE_ENDPOINTS = withWorkflow({
   summary: 'Schedule a media package',
   access: [ROLE_CAPTURE_AGENT, ...apiRole('EVENTS_CREATE')],
   description:
-    'It becomes a scheduled event with the identifier of the package, which its agent then finds in its calendar. All other fields are values of the configuration of the workflow.',
+    'The package becomes a scheduled event with its identifier, in the calendar of its agent. All other fields configure the workflow.',
   form: {
     fieldsAsFiles: true,
     schema: z.looseObject({
-      mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
+      mediaPackage: z.string().meta({ description: 'The media package from the last answer.' }),
       workflowDefinitionId: z.string().optional(),
-      [INPUTS]: z
-        .string()
-        .optional()
-        .describe('Inputs that the agent is to record, with commas between them; else it decides.'),
+      [INPUTS]: z.string().optional().describe('Inputs to record, separated by commas. By default the agent chooses.'),
     }),
     example: ECHO,
   },
-  answers: { 201: { description: 'It is scheduled.' } },
+  answers: { 201: { description: 'The recording is scheduled.' } },
   refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, AGENT_IS_BOOKED],
   handle: schedule,
 });
@@ -139,7 +136,7 @@ async function plan(
     },
   };
   const { ids } = await accept(trx, intake, services);
-  log.info({ eventId: ids[0], agent: recordings.agentId }, 'an agent has scheduled a recording');
+  log.info({ eventId: ids[0], agent: recordings.agentId }, 'recording scheduled by an agent');
 }
 
 /** @throws {HttpError} 400 */
@@ -149,25 +146,25 @@ function chosenInputs(text = ''): string[] {
   return inputs;
 }
 
-/** Who is to record when, by the one catalog of the episode. @throws {HttpError} 400 */
+/** Returns the agent and the time from the episode catalog. @throws {HttpError} 400 */
 function recordingIn({ catalogs, tracks }: DraftContents): Omit<RecordingPlan, 'inputs'> {
-  if (tracks.length > 0) throw NOT_SCHEDULABLE('it holds tracks already');
+  if (tracks.length > 0) throw NOT_SCHEDULABLE('it has tracks already');
   const episode = catalogs.find(({ flavor }) => flavor === EPISODE);
   if (!episode) throw NOT_SCHEDULABLE('it has no such catalog');
   const root = rootOf(EPISODE, episode.content);
   const agents = termTexts(root, 'spatial');
   const [agentId = ''] = agents;
-  if (agents.length !== 1 || !isName(agentId)) throw NOT_SCHEDULABLE('it does not name one capture agent');
+  if (agents.length !== 1 || !isName(agentId)) throw NOT_SCHEDULABLE('it must name exactly one capture agent');
   const { start, end } = periodIn(root);
   if (termTexts(root, 'temporal').length !== 1 || !start || !end || end <= start) {
-    throw NOT_SCHEDULABLE('it does not say when the recording starts and ends');
+    throw NOT_SCHEDULABLE('it must have exactly one period with a start and an end');
   }
-  if (end.getTime() - start.getTime() > LONGEST_MS) throw NOT_SCHEDULABLE('the recording would be too long');
-  // Nobody could record it any more, so it comes from a clock that is wrong.
+  if (end.getTime() - start.getTime() > LONGEST_MS) throw NOT_SCHEDULABLE('the recording is too long');
+  // A recording in the past means that the client's clock is wrong.
   const now = new Date();
   if (end <= now) {
     throw NOT_SCHEDULABLE(
-      `it ends at ${end.toISOString()}, and it is ${now.toISOString()} here, so the agent's clock may be wrong`,
+      `it ends at ${end.toISOString()}, but the time is ${now.toISOString()}; check the agent's clock`,
     );
   }
   const created = parseDateTime(termTexts(root, 'created')[0] ?? '');

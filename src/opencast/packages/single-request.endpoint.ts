@@ -21,64 +21,61 @@ import {
   identifierIn,
   NO_FLAVOR,
   percentDecoded,
+  skipEmptyFiles,
   tagsIn,
   WRONG_FLAVOR,
   WRONG_IDENTIFIER,
   WRONG_TAGS,
-  skipEmptyFiles,
 } from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const MOST = { fields: 1000, files: 50 };
-/** The terms of Dublin Core that may stand as fields of the form. */
+/** Dublin Core terms that the form accepts as fields. */
 const TERMS =
   'abstract accessRights available contributor coverage created creator date description extent format identifier isPartOf isReferencedBy isReplacedBy language license publisher relation replaces rights rightsHolder source spatial subject temporal title type'.split(
     ' ',
   );
-/** Where catalogs are, which is not asked for. */
+/** Fields with URLs of catalogs, which are not supported. */
 const CATALOG_ADDRESSES = ['episodeDCCatalogUri', 'seriesDCCatalogUri'];
-/** What the form says beside the values of the workflow's configuration. */
+/** Form fields that are not part of the workflow's configuration. */
 const OTHERS = new Set([
   ...[...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES],
   ...['flavor', 'tags', 'tag', 'mediaUri', 'acl', 'episodeDCCatalog', 'seriesDCCatalog'],
 ]);
-/** Fields that are no recording, also where clients send them as bytes. */
+/** Fields that are text even if clients send them as bytes. */
 const Texts = Object.fromEntries(
   [...TERMS, ...CATALOG_ADDRESSES, ...NO_PROPERTIES, 'seriesDCCatalog'].map((name) => [name, z.string().optional()]),
 );
-/** Fields that may come as files. */
+/** Fields that clients may send as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
 
 export const NO_CATALOG_URLS = refusal(
   400,
-  (field: string) => `The form parameter '${field}' is not taken here; send the catalog itself as 'episodeDCCatalog'.`,
+  (field: string) => `The form parameter '${field}' is not supported. Send the catalog itself as 'episodeDCCatalog'.`,
   ['episodeDCCatalogUri'],
 );
 
-export const TOO_MANY_TRACKS = refusal(400, `A recording may have ${MOST.files} tracks in one request, not more.`);
+export const TOO_MANY_TRACKS = refusal(400, `A request must not have more than ${MOST.files} tracks.`);
 
 export const SINGLE_REQUEST_ENDPOINTS = withWorkflow({
   path: '/ingest/addMediaPackage',
   summary: 'Ingest a recording in one request',
   description:
-    'Tracks with their flavors before them, and metadata as Dublin Core terms, in whatever order; terms may be repeated. All other fields are values of the configuration of the workflow. The form is urlencoded where it names all tracks by `mediaUri`. `identifier`, or else that of the catalog, is what the event is called: the same files sent again under it are answered as the first time.',
+    'Send each flavor before its track, and metadata as Dublin Core terms, in any order; terms can be repeated. All other fields configure the workflow. The form can be urlencoded if all tracks are given by `mediaUri`. The event gets the `identifier` of the form or of the catalog; the same files sent again with it get the same answer.',
   form: {
     streams: 'any',
     schema: z.looseObject({
       ...ElementFields,
       ...Texts,
       BODY: z.string().optional().meta({
-        description: 'A track: a part with a file name, of whatever name.',
+        description: 'A track: any part with a file name.',
         contentMediaType: 'application/octet-stream',
       }),
-      tag: z.string().optional().describe('As `tags`; may be repeated.'),
-      mediaUri: z
-        .string()
-        .optional()
-        .describe('Where a track is to be fetched from in place of a file, of the hosts in `INGEST_URL_HOSTS`.'),
-      acl: z.string().optional().describe('Who may do what: XACML, or JSON such as `{"acl":{"ace":[]}}`.'),
-      episodeDCCatalog: z.string().optional().describe('Dublin Core in place of the terms.'),
+      tag: z.string().optional().describe('One tag; can be repeated.'),
+      mediaUri: z.string().optional().describe('URL to fetch a track from, at a host in `INGEST_URL_HOSTS`.'),
+      acl: z.string().optional().describe('The access control list as XACML, or as JSON such as `{"acl":{"ace":[]}}`.'),
+      episodeDCCatalog: z.string().optional().describe('Dublin Core as XML, instead of the terms.'),
     }),
     example: { flavor: 'presenter/source', title: 'Algebra I', creator: 'Ada Lovelace' },
   },
@@ -112,7 +109,7 @@ async function receive(
   let flavor: string | undefined;
   let tags: string | undefined;
   let single: string[] = [];
-  /** The next track has tags of its own. */
+  /** Returns the tags of the current track and clears them for the next one. */
   const takeTags = () => {
     const all = [tags, ...single].join(',');
     [tags, single] = [undefined, []];
@@ -138,7 +135,7 @@ async function receive(
     empty.push(filename);
   };
   const accept = async ({ fields, files }: Pick<ReceivedForm, 'fields' | 'files'>, enter: () => Promise<void>) => {
-    if (empty.length > 0) request.c.var.log.warn({ empty }, 'an input of a recording has recorded nothing');
+    if (empty.length > 0) request.c.var.log.warn({ empty }, 'an input of the recording is empty');
     const sent = files.map((file, i) => trackOf(file, described[i] ?? { flavor: '', tags: [] }));
     await using staged = new StagedFiles(services, request.c.var.principal.username);
     const fetched: NewTrack[] = [];
@@ -194,7 +191,7 @@ function catalogsOf(fields: ReadonlyMap<string, string>, said: readonly (readonl
   ];
 }
 
-/** The identifier in the catalog, which may be one that no event can have, such as a DOI. */
+/** Returns the identifier in the catalog, unless it is invalid for an event, such as a DOI. */
 function identifierOf([episode]: readonly DraftCatalog[]): string | undefined {
   const [identifier] = episode ? termTexts(rootOf(EPISODE, episode.content), 'identifier') : [];
   try {

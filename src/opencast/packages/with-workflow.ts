@@ -8,28 +8,28 @@ import {
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { NO_MEDIA } from './delivery.ts';
 import { EXAMPLE_WORKFLOW } from './package-xml.ts';
-import { SUBMITTERS, type PackageServices } from './packages.ts';
-import { EVENT_BEING_PROCESSED, DELIVERY_FORBIDDEN } from './recipient.ts';
+import { type PackageServices, SUBMITTERS } from './packages.ts';
+import { DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED } from './recipient.ts';
 
 export const WORKFLOW = 'schedule-and-upload';
 
 export const WORKFLOW_ANSWER = {
-  description: 'The workflow that has been started, with the media package as the event has it.',
+  description: 'The started workflow, with the media package of the event.',
   mediaType: 'text/xml; charset=utf-8',
   body: z.string(),
   example: EXAMPLE_WORKFLOW,
 } as const;
 export const DELIVERY_REFUSALS = [NO_MEDIA, DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED];
 
-/** An endpoint that may be told the workflow in its path. */
+/** An endpoint whose path may end with the workflow. */
 type Declaration = Omit<Description, 'method' | 'access' | 'params'> & {
   access?: readonly string[];
   form: Description['form'] & { schema: z.ZodObject };
-  /** @param workflow of the path; undefined when it is not said there */
+  /** @param workflow from the path, if any */
   handle(request: EndpointRequest, workflow: string | undefined, services: PackageServices): Promise<Response>;
 };
 
-/** A form that clients post, and the same with the workflow at the end of the path. */
+/** Declares a form endpoint twice: without and with the workflow at the end of the path. */
 export function withWorkflow({
   access = SUBMITTERS,
   path,

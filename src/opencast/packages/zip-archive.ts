@@ -18,7 +18,10 @@ const MAX_NAME_BYTES = 1024;
 /** Characters of a name in an error message. */
 const SHOWN = 100;
 
-/** Media hardly shrink, text to a tenth; a bomb is zeros, which shrink to a thousandth. Silence at the beginning is none. */
+/**
+ * Limits for compression bombs. Media hardly shrink and text shrinks to a tenth, but zeros to a thousandth. Small files
+ * are exempt because of silence.
+ */
 const BOMB_RATIO = 200;
 const BOMB_BYTES = 4 * 2 ** 20;
 
@@ -29,29 +32,28 @@ const SIZES_FOLLOW = 1 << 3;
 const PATCH = 1 << 5;
 const UTF8 = 1 << 11;
 const SYMBOLIC_LINK = 0xa000;
-/** In place of a size that stands, in 64 bits, in an extra field. */
+/** The value of a size that is in the 64-bit extra field. */
 const IN_64_BITS = 0xffffffff;
-/** Bytes of the record behind content whose sizes are not before it: with a signature or without, in 32 or 64 bits. */
+/** Sizes of the data descriptor: with or without a signature, in 32 or 64 bits. */
 const DESCRIPTOR_BYTES = [12, 16, 20, 24];
 
-/** An archive that is damaged, or holds what no media package does. */
-export const ZIP_REFUSED = refusal(400, (reason: string) => `The zip archive cannot be taken: ${reason}.`, [
+export const ZIP_REFUSED = refusal(400, (reason: string) => `The zip archive is invalid: ${reason}.`, [
   'it cannot be read, or was cut short',
 ]);
 const DISAGREES = () => ZIP_REFUSED('its directory does not agree with its content');
 
 /** A file in an archive. */
 export interface ZippedFile {
-  /** A relative path with `/` between its folders, safe to show, and the only one of its name. */
+  /** Unique relative path with `/` as separator, safe for display. */
   name: string;
-  /** In bytes, unpacked. Content of another size is refused. */
+  /** Unpacked size in bytes. Content of another size is rejected. */
   size: number;
   entry: Entry;
   /** Offset of its content in the archive. */
   contentStart: number;
 }
 
-/** A zip archive in the storage. Its files are read in any order, each as a stream. */
+/** A zip archive in the storage. Its files are read in any order, as streams. */
 export class ZipArchive {
   readonly #zip: ZipFile;
   readonly #reader: StoredObjectReader;
@@ -129,7 +131,7 @@ async function readDirectory(zip: ZipFile, maxBytes: number): Promise<Map<string
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
     const name = nameOf(entry);
-    const fault = names.has(name) ? 'is there twice' : faultOf(entry, name);
+    const fault = names.has(name) ? 'exists twice' : faultOf(entry, name);
     if (fault) throw entryRefused(name, fault);
     names.add(name);
     bytes += entry.uncompressedSize;
@@ -142,7 +144,7 @@ async function readDirectory(zip: ZipFile, maxBytes: number): Promise<Map<string
   return new Map(entries.filter(({ name }) => !name.endsWith('/')).map((file) => [file.name, file]));
 }
 
-/** Finds the content of all files. The archive holds nothing else: entries neither overlap nor leave gaps. */
+/** Finds the content of all files. Entries must neither overlap nor leave gaps. */
 async function locateContents(zip: ZipFile, files: ZippedFile[], directoryStart: number): Promise<void> {
   let end = 0;
   let gaps = [0];
@@ -164,7 +166,7 @@ async function locateContents(zip: ZipFile, files: ZippedFile[], directoryStart:
 
 function nameOf({ fileNameRaw, extraFields, generalPurposeBitFlag }: Entry): string {
   if (fileNameRaw.length === 0) throw ZIP_REFUSED('an entry has no name');
-  // Many programs write UTF-8 and do not say so; a text of another code page is hardly ever UTF-8.
+  // Many programs write UTF-8 without the flag, and text in other encodings is hardly ever valid UTF-8.
   const flags = isUtf8(fileNameRaw) ? generalPurposeBitFlag | UTF8 : generalPurposeBitFlag;
   const name = getFileNameLowLevel(flags, fileNameRaw, extraFields, true);
   if (Math.max(fileNameRaw.length, name.length) > MAX_NAME_BYTES) {
@@ -190,18 +192,18 @@ function faultOf(entry: Entry, name: string): string | undefined {
   if (((entry.externalFileAttributes >>> 16) & 0xf000) === SYMBOLIC_LINK) return 'is a symbolic link';
   if (name.endsWith('/') && uncompressedSize > 0) return 'is a folder with content';
   if (uncompressedSize > BOMB_BYTES && uncompressedSize > BOMB_RATIO * compressedSize) {
-    return `becomes more than ${BOMB_RATIO} times as large as it is packed`;
+    return `unpacks to more than ${BOMB_RATIO} times its packed size`;
   }
   return undefined;
 }
 
-/** An error about one entry. Its name is shown without control characters, and not as a page of text. */
+/** Returns an error about one entry, with its name shortened and without control characters. */
 function entryRefused(name: string, reason: string): HttpError {
   const plain = name.replace(/\p{C}/gu, '\u{fffd}');
   return ZIP_REFUSED(`the entry '${plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain}' ${reason}`);
 }
 
-/** One request to an object storage brings the directory of a usual archive, or many small files of it. */
+/** Size of a request to the storage: the directory of a usual archive, or many small files. */
 const BLOCK_BYTES = 64 * 1024;
 
 /** An object of the storage. */
@@ -217,7 +219,7 @@ class StoredObjectReader extends RandomAccessReader {
   readonly #object: StoredObject;
   #block: Buffer = Buffer.alloc(0);
   #blockStart = 0;
-  /** The first failure of the storage, which is no fault of the archive. */
+  /** The first fault of the storage, which is not a fault of the archive. */
   failure: StorageRefused | undefined;
 
   constructor(storage: Pick<ObjectStorage, 'get'>, object: StoredObject) {

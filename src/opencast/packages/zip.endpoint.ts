@@ -25,18 +25,18 @@ export const ZIP_ENDPOINTS = withWorkflow({
   path: '/ingest/addZippedMediaPackage',
   summary: 'Ingest a recording as a zip archive',
   description:
-    'Its `manifest.xml` is a media package whose parts name files of the archive. All fields but `workflowDefinitionId` and `workflowInstanceId` are values of the configuration of the workflow. The archive may as well be the whole body.',
+    'The elements of its `manifest.xml`, a media package, name files of the archive. All fields but `workflowDefinitionId` and `workflowInstanceId` configure the workflow. The archive can also be the whole body.',
   form: {
     streams: 'any',
     schema: z
       .object({
         workflowDefinitionId: z.string().optional(),
-        workflowInstanceId: z.string().optional().describe('What the calendar calls the event.'),
+        workflowInstanceId: z.string().optional().describe('Identifier of the event in the calendar.'),
         track: Archive.meta({
           ...Archive.meta(),
-          description: 'The archive: a part with a file name, of whatever name.',
+          description: 'The archive: any part with a file name.',
         }),
-        BODY: Archive.meta({ ...Archive.meta(), description: 'The same.' }),
+        BODY: Archive.meta({ ...Archive.meta(), description: 'Same as `track`.' }),
       })
       .catchall(z.string()),
     example: { workflowDefinitionId: 'schedule-and-upload', straightToPublishing: 'true' },
@@ -68,7 +68,7 @@ async function receive(
 ): Promise<Response> {
   const { c } = request;
   const { config, storage, catalogs } = services;
-  // Its files are stored beside it.
+  // The archive and its files are both stored.
   await requireRoom(request, services, 2);
   const isForm = isMultipart(c.req.header('Content-Type') ?? '');
   await using form = await receiveForm(isForm ? request : bodyAsFile(request), OPTIONS, services);
@@ -76,14 +76,14 @@ async function receive(
   if (!object) throw NO_FILE();
   const archive = await ZipArchive.open(storage, object, config.maxUploadBytes);
   await storage.requireRoom([...archive.files.values()].reduce((sum, { size }) => sum + size, 0));
-  // What rows have taken stays.
+  // Files that no row has taken are removed.
   await using staged = new StagedFiles(services, c.var.principal.username);
   const zipped = await readZippedPackage(archive, staged, catalogs.event);
   const { leftOut, emptyTracks, uncut } = zipped;
   const { log } = c.var;
-  if (leftOut.length > 0) log.info({ leftOut }, 'parts of a media package are left out');
-  if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of a recording have recorded nothing');
-  if (uncut.length > 0) log.warn({ uncut }, 'what is to be cut off cannot be read, and is kept');
+  if (leftOut.length > 0) log.info({ leftOut }, 'elements of the media package left out');
+  if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of the recording are empty');
+  if (uncut.length > 0) log.warn({ uncut }, 'the cutting list is unreadable, so nothing is cut');
   const delivery = {
     packageId: identifierOrRandom(zipped.id),
     instanceId: form.fields.get('workflowInstanceId')?.trim(),
@@ -93,7 +93,7 @@ async function receive(
   return await ingestWhole(c, zipped.contents, delivery, services);
 }
 
-/** Agents call their packages what they like. */
+/** Returns a valid identifier. Agents may use any text. */
 function identifierOrRandom(id: string): string {
   try {
     return identifierIn(id);
@@ -102,7 +102,7 @@ function identifierOrRandom(id: string): string {
   }
 }
 
-/** A request whose body is an archive, as a form with one file. */
+/** Presents a body that is an archive as a form with one file. */
 function bodyAsFile(request: EndpointRequest): EndpointRequest {
   const files: EndpointRequest['files'] = async (limits, onFile) => {
     const stream = Readable.from(bodyOf(request.c.req.raw, limits));

@@ -17,44 +17,43 @@ const MOST_ELEMENTS = 500;
 
 export const NO_MANIFEST = refusal(
   400,
-  (reason: string) => `The archive holds no media package: ${reason}. It needs a manifest.xml.`,
+  (reason: string) => `The archive contains no valid media package: ${reason}. It must contain a manifest.xml.`,
   ['there is no manifest.xml'],
 );
 export const FILE_MISSING = refusal(
   400,
-  (file: string) => `The manifest names the file ${quoted(file)}, which the archive does not hold.`,
+  (file: string) => `The manifest names the file ${quoted(file)}, which is not in the archive.`,
   ['camera.mp4'],
 );
 
 export const TRACK_WITHOUT_FLAVOR = refusal(
   400,
   (file: string) =>
-    `The manifest says of the track ${quoted(file)} no flavor that there can be, as its type; allowed is one such as presenter/source.`,
+    `The track ${quoted(file)} in the manifest has no valid 'type'; allowed is a flavor such as presenter/source.`,
   ['camera.mp4'],
 );
 
-/** A part of a media package in an archive. */
+/** An element of the manifest. */
 export interface ManifestElement {
   kind: 'track' | 'catalog' | 'attachment';
   flavor: string;
   tags: string[];
-  /** As the manifest names it. */
   file: string;
 }
 
-/** What the manifest of an archive says. */
+/** The parsed manifest of an archive. */
 export interface Manifest {
-  /** The identifier of the media package; empty when it has none. */
+  /** The identifier of the media package; may be empty. */
   id: string;
   elements: ManifestElement[];
-  /** Files of parts that have no flavor, as agents send along what they were told of the schedule. */
+  /** Files without a flavor, such as copies of the schedule from agents. */
   nameless: string[];
 }
 
-/** Reads the manifest of an archive. @throws {HttpError} 400 */
+/** Parses the manifest of an archive. @throws {HttpError} 400 */
 export function readManifest(text: string): Manifest {
   const root = parseOrRefuse(text, NO_MANIFEST);
-  if (root.name !== 'mediapackage') throw NO_MANIFEST('its manifest is no <mediapackage>');
+  if (root.name !== 'mediapackage') throw NO_MANIFEST('its manifest is not a <mediapackage>');
   const named = ['media', 'metadata', 'attachments']
     .map((name) => childOf(root, name))
     .flatMap((group) => group?.children ?? [])
@@ -84,35 +83,34 @@ function elementOf(element: XmlElement): ManifestElement | undefined {
 }
 
 const MANIFEST = 'manifest.xml';
-/** Up to here a file is read as the manifest or a catalog. */
+/** Maximum size of the manifest and of a catalog. */
 const TEXT_BYTES = 2 ** 20;
 const ALL_TEXT_BYTES = 16 * TEXT_BYTES;
-/** The content of an access control list that is too long: it cannot be read, and is not left out. */
+/** Stands for an access control list that is too long. It fails to parse, so it is not ignored. */
 const UNREAD = '';
 
-/** What an archive holds, as a media package. */
+/** The media package in an archive. */
 export interface ZippedPackage {
-  /** As the manifest says; empty when it does not. */
+  /** From the manifest; may be empty. */
   id: string;
   contents: DraftContents;
   /**
-   * Files that the manifest names and that are not part of the package: empty ones and, beside the tracks, what is not there,
-   * cannot be read, or is no part of one.
+   * Files of the manifest that are not part of the package: empty files, and missing or invalid files other than
+   * tracks.
    */
   leftOut: string[];
-  /** Those of them that were to be tracks. */
+  /** The tracks among them. */
   emptyTracks: string[];
-  /** Those of them that were to say what is cut off: all of it is kept. */
+  /** The cutting lists among them. Nothing is cut then. */
   uncut: string[];
 }
 
 /**
- * Makes a media package of an archive by its manifest. Files that it does not name are left out. A file beside the tracks
- * that it names costs no recording, if it is missing, as some agents name what they have not packed, or cannot be read; nor
- * does an input that has recorded nothing. Only an access control list has to be readable where a new event gets it: without
- * it, more people might see the event than are meant to; one that is too long cannot be read.
- *
- * @throws {HttpError} 400 for a manifest that is missing, cannot be read, or names a track that is not there
+ * Reads the media package in an archive. Files that the manifest does not name are ignored. Missing or invalid files
+ * other than tracks are left out, because some agents list files that they have not packed; so are empty tracks. An
+ * access control list must be readable if the event is new, because without it more people might see the event; one
+ * that is too long is unreadable.
+ * | @throws {HttpError} 400 if the manifest is missing or invalid, or names a missing track
  */
 export async function readZippedPackage(
   archive: ZipArchive,
@@ -150,7 +148,7 @@ export async function readZippedPackage(
     else if (flavor === CUTTING && !fits) leftOut.push(element);
     else addFile(contents, element, await store(archive, file, staged));
   }
-  // An archive that is damaged anywhere is refused.
+  // Reads the remaining files, because a damaged archive is rejected.
   for (const file of left.values()) for await (const _ of archive.open(file));
   const filesOf = (list: readonly ManifestElement[]) => list.map(({ file }) => file);
   return {
@@ -190,7 +188,7 @@ function addFile(
   list.push({ ...file, id: randomUUID(), flavor, tags });
 }
 
-/** Manifests name files as they were called where the archive was made: by a path, an address, or a bare name. */
+/** Finds a file of the manifest, which names it by a path, a URL or a bare name. */
 function pathOf(file: string, paths: readonly string[]): string | undefined {
   const wanted = baseName(decoded(file));
   return (

@@ -11,19 +11,19 @@ const Found = z.object({
   'search-results': z.looseObject({ total: z.int().describe('`0` or `1`.') }),
 });
 
-/** Whether an event has been published, for agents that send again what has not arrived. */
+/** Tells agents that an event is published. They send unpublished recordings again. */
 export const publishedEpisode = defineEndpoint({
   method: 'get',
   path: '/search/episode.json',
   access: [ROLE_CAPTURE_AGENT, ...apiRole('EVENTS_VIEW')],
-  summary: 'Whether an event has been published',
-  description: 'Of events that the account may read; a capture agent may ask for any.',
+  summary: 'Check that an event is published',
+  description: 'Finds events that the account may read; a capture agent finds every event.',
   query: z.object({
     id: z.string().optional().meta({ description: 'Identifier of the event.', example: EVENT_ID }),
   }),
   answers: {
     200: {
-      description: 'How many there are.',
+      description: 'The number of published events with this identifier.',
       plain: true,
       body: Found,
       example: { 'search-results': { total: 1, limit: 1, offset: 0, result: { id: EVENT_ID } } },

@@ -14,13 +14,13 @@ interface Services {
   database: Database;
 }
 
-/** More than anybody chooses from. */
+/** Upper limit for a list to choose from. */
 const MOST = 5000;
 const MOST_PAGE = 1000;
 const USUAL_PAGE = 100;
 const access = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', ...apiRole('SERIES_VIEW')];
 
-const WRONG_NUMBER = refusal(400, (name: string) => `The query parameter '${name}' is no whole number from 0 on.`, [
+const WRONG_NUMBER = refusal(400, (name: string) => `The query parameter '${name}' must be a whole number from 0.`, [
   'limit',
 ]);
 const number = (name: string) =>
@@ -37,7 +37,7 @@ export const SERIES_ENDPOINTS = [
     path: '/studio-api/series.json',
     access,
     summary: 'List series to record for',
-    description: `Those that the account may write, by title; at most ${MOST}.`,
+    description: `Series that the account may write, by title, ${MOST} at most.`,
     answers: {
       200: {
         description: 'The series.',
@@ -63,10 +63,10 @@ export const SERIES_ENDPOINTS = [
     path: '/series/count',
     access,
     summary: 'Count series',
-    description: 'Those that the account may read; a capture agent counts all.',
+    description: 'Counts series that the account may read; a capture agent counts all.',
     answers: {
       200: {
-        description: 'How many there are.',
+        description: 'The number of series.',
         mediaType: 'text/plain; charset=utf-8',
         body: z.string(),
         example: '42',
@@ -81,11 +81,13 @@ export const SERIES_ENDPOINTS = [
     method: 'get',
     path: '/admin-ng/series/series.json',
     access,
-    summary: 'List series, as agents ask',
+    summary: 'List series, for agents',
     description: 'By title.',
     query: z.object({
-      offset: number('offset').describe('How many to pass over.'),
-      limit: number('limit').describe(`How many to show; ${USUAL_PAGE} unless given, ${MOST_PAGE} at most.`),
+      offset: number('offset').describe('Number of series to skip.'),
+      limit: number('limit').describe(
+        `Number of series to return. The default is ${USUAL_PAGE}, the maximum ${MOST_PAGE}.`,
+      ),
     }),
     answers: {
       200: {
@@ -126,7 +128,7 @@ export const SERIES_ENDPOINTS = [
   }),
 ];
 
-/** An agent records for whom it is asked to, and is in no access control list. */
+/** Selects the series that an account sees. Agents see all of them, because no access control list names them. */
 function visible(db: Queryable, principal: Principal) {
   const series = db.selectFrom('series');
   return principal.hasRole(ROLE_CAPTURE_AGENT) ? series : series.where(mayAccess('series', principal, 'read'));

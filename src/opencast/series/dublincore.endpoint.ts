@@ -24,25 +24,24 @@ interface Services {
   catalogs: Pick<Catalogs, 'series'>;
 }
 
-const UNREADABLE_SERIES = refusal(400, (reason: string) => `The series cannot be read: ${reason}.`, [
-  "it has no 'title'",
-]);
+const UNREADABLE_SERIES = refusal(400, (reason: string) => `The series is invalid: ${reason}.`, ["it has no 'title'"]);
 
-/** Series as scripts create them: by Dublin Core terms, each a field of the form, or by a catalog of them. */
+/** Creates a series from Dublin Core terms in form fields, or from a catalog. */
 export const postSeries = defineEndpoint({
   method: 'post',
   path: '/series',
   operationId: 'postDublinCoreSeries',
   access: apiRole('SERIES_CREATE'),
   summary: 'Create or change a series by Dublin Core',
-  description: 'A series of the same `identifier` is changed, by whoever may write it and has the roles for that.',
+  description:
+    'Changes the series with the same `identifier` if the account may write it and has the roles to change series.',
   form: {
     schema: z.object({
       title: z.string().optional(),
       identifier: z.string().optional().meta({ example: SERIES_ID }),
       publisher: z.string().optional(),
-      series: z.string().optional().describe('Dublin Core as XML, in place of the terms.'),
-      acl: z.string().optional().describe('Who may do what: JSON, XML or XACML.'),
+      series: z.string().optional().describe('Dublin Core as XML, instead of the terms.'),
+      acl: z.string().optional().describe('The access control list as JSON, XML or XACML.'),
     }),
     example: {
       title: 'Algebra I',
@@ -52,12 +51,12 @@ export const postSeries = defineEndpoint({
   },
   answers: {
     201: {
-      description: 'It has been created.',
+      description: 'The series was created.',
       mediaType: 'text/xml; charset=utf-8',
       body: z.string(),
       example: '<dublincore/>',
     },
-    204: { description: 'It has been changed.' },
+    204: { description: 'The series was changed.' },
   },
   refusals: [UNREADABLE_SERIES, UNREADABLE_POLICY],
   handle: async ({ c, fields }, { database, catalogs }: Services) => {
@@ -85,14 +84,14 @@ export const postSeries = defineEndpoint({
   },
 });
 
-/** Creating needs one right, and changing what is there others. @throws {HttpError} 403 */
+/** Requires the roles to change a series, which differ from those to create one. @throws {HttpError} 403 */
 function requireRights(account: Principal, withAcl: boolean): void {
   const needed = [...apiRole('SERIES_EDIT'), ...(withAcl ? apiRole('SERIES_ACL_EDIT') : [])];
   const missing = needed.filter((role) => !account.isAdmin() && !account.hasRole(role));
   if (missing.length > 0) throw NEEDS_ROLE(missing);
 }
 
-/** Of one that may not be written it is only said that its identifier is taken, when the series is created. */
+/** Returns true if the account may write the series. If not, creating it fails because the identifier exists. */
 async function isWritable(trx: Transaction, id: string, principal: Principal): Promise<boolean> {
   const series = await trx
     .selectFrom('series')

@@ -76,10 +76,10 @@ test('a file in chunks has no size before, and an empty file is one', async () =
 test('nothing is fetched unless hosts are named', async () => {
   expect(loadConfig({}).ingestUrlHosts).toBeUndefined();
   const fetching = openUrl('http://media.example.org/', { ...LIMITS, hosts: undefined });
-  await expectRefusal(fetching, 'INGEST_URL_HOSTS is not set, so files come in requests only');
+  await expectRefusal(fetching, 'INGEST_URL_HOSTS is not set, so files must be sent in the request');
 });
 
-const REDIRECTED = 'it redirects to a host not among those of INGEST_URL_HOSTS';
+const REDIRECTED = 'it redirects to a host that is not in INGEST_URL_HOSTS';
 
 test.each([
   ['http://media.example.org/', REDIRECTED],
@@ -176,7 +176,7 @@ test('a host that does not exist, or does not listen, cannot be reached', async 
 
 test.each([204, 206, 304, 404])('the status %i is refused without the body', async (status) => {
   const port = await serve((_, response) => void response.writeHead(status).end('secret'));
-  await expectRefusal(open(port), `its host answers with the status ${status}`);
+  await expectRefusal(open(port), `its host answered with status ${status}`);
 });
 
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -185,15 +185,15 @@ const PACKED = `${OK}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc`;
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
 test.each<[what: string, answer: string, reason: string]>([
-  ['packed', PACKED, 'its host packs the file on the way'],
-  ['without an end', `${OK}\r\nabc`, 'its host says neither how long the file is nor where it ends'],
-  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host gave no answer that can be read'],
-  ['nothing', '', 'its host gave no answer that can be read'],
+  ['packed', PACKED, 'its host compresses the file in transit'],
+  ['without an end', `${OK}\r\nabc`, 'its host sends neither a length nor chunks'],
+  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host sent an invalid length'],
+  ['nothing', '', 'its host sent an invalid length'],
 ])('an answer is refused that is %s', async (_, answer, reason) => {
   await expectRefusal(open(await serveRaw(answer)), reason);
 });
 
-const CUT = 'its host ended the connection before the file was whole';
+const CUT = 'its host closed the connection before the file was complete';
 
 test.each([
   ['a length', SHORT],
@@ -214,7 +214,7 @@ test('what comes after the length is no part of the file', async () => {
 });
 
 test('a file is refused that is larger than it may be, known before or not', async () => {
-  const message = 'The file at the URL is larger than 299999 bytes, which is what may still come.';
+  const message = 'The file at the URL is larger than the 299999 bytes that are left for this request.';
   const tooLarge = { status: 413, message };
   const port = await serve((request, response) => {
     if (request.url === '/chunks') response.write(CONTENT.subarray(1));
@@ -307,7 +307,7 @@ test.each([
   expect(targetOf(url, NAMED)).toMatchObject({ host, port });
 });
 
-const ELSEWHERE = 'its host and port are not among those of INGEST_URL_HOSTS';
+const ELSEWHERE = 'its host and port are not in INGEST_URL_HOSTS';
 
 test.each([
   ...[

@@ -47,7 +47,7 @@ const refusalOf = (archive: Buffer, options?: Parameters<typeof open>[1]) =>
     (error) => `${error.status} ${error.message}`,
   );
 
-const refused = (reason: string) => `400 The zip archive cannot be taken: ${reason}.`;
+const refused = (reason: string) => `400 The zip archive is invalid: ${reason}.`;
 
 const DISAGREES = 'its directory does not agree with its content';
 const SIGNED = { signed: true, wide: false };
@@ -137,7 +137,7 @@ test.each<[reason: string, part: ZipPart]>([
 });
 
 test.each<[what: string, archive: Buffer, refusal: string]>([
-  ['two entries of one name', zipOf([MANIFEST, MANIFEST]), "the entry 'manifest.xml' is there twice"],
+  ['two entries of one name', zipOf([MANIFEST, MANIFEST]), "the entry 'manifest.xml' exists twice"],
   ['another name in the directory', zipOf([{ ...MANIFEST, directory: { name: 'manifest.xmi' } }]), DISAGREES],
   ['another checksum in the directory', zipOf([{ ...MANIFEST, directory: { crc32: 1 } }]), DISAGREES],
   [
@@ -156,7 +156,7 @@ test.each<[what: string, archive: Buffer, refusal: string]>([
   ['a wrong place of an entry', zipOf([{ ...MANIFEST, descriptor: SIGNED, directory: { offset: 1 } }]), DISAGREES],
 ])('an archive with %s is refused', async (_, archive, reason) => {
   const refusal = await refusalOf(archive);
-  expect(refusal).toMatch(/^400 The zip archive cannot be taken: /);
+  expect(refusal).toMatch(/^400 The zip archive is invalid: /);
   expect(refusal).toContain(reason);
 });
 
@@ -208,7 +208,7 @@ test('limits: the number of entries', async () => {
 
 test('a bomb is refused before any of it is unpacked', async () => {
   const content = Buffer.alloc(2 ** 26);
-  const refusal = refused("the entry 'zeros' becomes more than 200 times as large as it is packed");
+  const refusal = refused("the entry 'zeros' unpacks to more than 200 times its packed size");
   expect(await refusalOf(zipOf([{ name: 'zeros', content, deflated: true }]))).toBe(refusal);
   // One that says that it is none is not unpacked any further than it says.
   const lie = { size: 1000 };
