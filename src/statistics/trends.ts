@@ -49,61 +49,22 @@ export function storageOf(db: Queryable, now: Date): Promise<StorageSize[]> {
     .execute();
 }
 
-/** Median and 95th percentile of durations, in milliseconds. */
-export interface Lengths {
-  count: number;
-  median: number;
-  p95: number;
-}
-
-/** The figures of a period. */
-export interface Figures {
-  uploads: number;
-  bytes: number;
-  /** Time that operations waited for a worker; undefined when none was taken. */
-  waiting: Lengths | undefined;
-  /** Time from the start of a workflow to the publication. */
-  publishing: Lengths | undefined;
-  /** Finished workflows. */
-  succeeded: number;
-  failed: number;
-  stopped: number;
-}
-
-/** The figures of an hour or a day. */
-export interface Slot extends Figures {
-  start: Date;
-  /** The last size measured in it. */
-  storage: StorageSize | undefined;
-}
-
-/** Growth of the storage over a number of days, in bytes; undefined when it is unknown. */
-export interface Growth {
-  days: number;
-  bytes: number | undefined;
-}
-
-/** The trends of the last day or month. */
-export interface Trends {
-  span: Span;
-  slots: Slot[];
-  total: Figures;
-  /** The most frequent first; the empty one stands for all others. */
-  reasons: { reason: string; count: number }[];
-  /** The last measured size, if any. */
-  stored: StorageSize | undefined;
-  growth: Growth[];
-}
-
 const GROWTH_DAYS = [1, 7, 30];
 /** The most by which the earlier measurement may be too old, as a factor. */
 const LATE = 1.25;
+
+/** The trends of the last day or month. */
+export type Trends = ReturnType<typeof trendsOf>;
+/** The figures of an hour or a day, with its last storage size. */
+export type Slot = Trends['slots'][number];
+/** Median and 95th percentile of durations. */
+export type Lengths = NonNullable<Slot['waiting']>;
 
 /** Sums counts and sizes into trends. @param sizes of the last month, in order of time */
 export function trendsOf(
   span: Span,
   { counts, sizes, now }: { counts: readonly CountRow[]; sizes: readonly StorageSize[]; now: Date },
-): Trends {
+) {
   const byStart = Map.groupBy(counts, ({ start }) => start.getTime());
   const length = PERIOD_MS[SPANS[span].period];
   const slots = slotsOf(span, now).map((start) => {
@@ -127,7 +88,7 @@ export function bytesOf({ received, processed, unfinished }: StorageSize): numbe
   return received + processed + unfinished;
 }
 
-function figuresOf(rows: readonly CountRow[]): Figures {
+function figuresOf(rows: readonly CountRow[]) {
   const of = (measure: Measure, label = '') => rows.filter((row) => row.measure === measure && row.label === label);
   const count = (some: readonly CountRow[]) => some.reduce((sum, row) => sum + row.count, 0);
   const uploads = of('upload');
@@ -142,7 +103,8 @@ function figuresOf(rows: readonly CountRow[]): Figures {
   };
 }
 
-function lengthsOf(rows: readonly CountRow[]): Lengths | undefined {
+/** Returns the median and the 95th percentile in milliseconds; undefined without durations. */
+function lengthsOf(rows: readonly CountRow[]) {
   const histogram = new Map<number, number>();
   let all = 0;
   for (const { bucket, count } of rows) {
@@ -153,7 +115,8 @@ function lengthsOf(rows: readonly CountRow[]): Lengths | undefined {
   return median === undefined || p95 === undefined ? undefined : { count: all, median, p95 };
 }
 
-function reasonsOf(rows: readonly CountRow[]): { reason: string; count: number }[] {
+/** Returns the reasons of failures, the most frequent first. The empty one stands for all other reasons. */
+function reasonsOf(rows: readonly CountRow[]) {
   const failures = Map.groupBy(
     rows.filter(({ measure }) => measure === 'failure'),
     ({ label }) => label,
@@ -163,7 +126,8 @@ function reasonsOf(rows: readonly CountRow[]): { reason: string; count: number }
     .sort((a, b) => b.count - a.count);
 }
 
-function growthOver(days: number, stored: StorageSize, sizes: readonly StorageSize[]): Growth {
+/** Returns the growth over some days in bytes; undefined if it is unknown. */
+function growthOver(days: number, stored: StorageSize, sizes: readonly StorageSize[]) {
   const then = stored.hour.getTime() - days * PERIOD_MS.day;
   const before = sizes.findLast(({ hour }) => hour.getTime() <= then);
   if (!before) return { days, bytes: undefined };

@@ -25,7 +25,7 @@ describe('a backup', () => {
     for (const id of [event, other]) expect(await restored.read(id)).toEqual(await up.read(id));
     expect(await restored.keys()).toEqual(await up.keys());
     expect(await restored.verify('--digests')).toEqual(SOUND);
-    await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('stop all of Inlet first');
+    await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow('Stop all Inlet processes first');
   });
 
   test('reports what it lacks', async () => {

@@ -169,7 +169,7 @@ describe.each(['folder', 'S3'])('with objects in a %s', (kind) => {
     } else await writeFile(join(up.system.dataDir, 'objects', name), '');
     const line = `orphaned ${name} (not a name that Inlet uses)`;
     expect(await up.verify()).toEqual({ code: 1, lines: [line] });
-    expect((await up.verify('--repair')).lines).toEqual([expect.stringContaining('\n  left: Inlet')]);
+    expect((await up.verify('--repair')).lines).toEqual([expect.stringContaining('\n  left: not a file of Inlet')]);
     expect(await up.ledger()).toEqual([]);
   });
 

@@ -56,7 +56,7 @@ export async function deliver(
   if (recipient?.kind === 'closed') throw DELIVERY_FORBIDDEN(recipient.id);
   if (recipient?.busy) throw EVENT_BEING_PROCESSED(recipient.id);
   const part = recipient && recipient.kind !== 'awaiting' ? await nextPartNumber(trx, recipient) : undefined;
-  const intake = await intakeOf(trx, { delivery, contents, recipient, part }, by, services);
+  const intake = await intakeOf(trx, delivery, contents, { recipient, part }, by, services);
   const { ids, workflowId } = await accept(trx, intake, services);
   const eventId = ids[0] ?? delivery.packageId;
   if (recipient && part !== undefined) await insertFurtherRecording(trx, recipient, { eventId, part });
@@ -72,17 +72,9 @@ export async function deliver(
 
 async function intakeOf(
   trx: Transaction,
-  {
-    delivery,
-    contents,
-    recipient,
-    part,
-  }: {
-    delivery: Delivery;
-    contents: DraftContents;
-    recipient: Recipient | undefined;
-    part: number | undefined;
-  },
+  delivery: Delivery,
+  contents: DraftContents,
+  { recipient, part }: { recipient: Recipient | undefined; part: number | undefined },
   by: Submitter,
   services: Services,
 ): Promise<Intake> {

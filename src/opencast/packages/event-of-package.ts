@@ -66,15 +66,24 @@ export async function processingFor(
   return { workflow: wanted, configuration: { ...scheduled?.configuration, ...properties } };
 }
 
-/** Returns the workflow's configuration from a form, whose fields may have a prefix. */
-export function propertiesIn(
+/**
+ * Returns the delivery options of a form. All fields but `others` configure the workflow, with or without a prefix.
+ *
+ * @param workflow from the path; it has precedence over the form
+ */
+export function deliveryIn(
   fields: ReadonlyMap<string, string>,
+  workflow: string | undefined,
   others: ReadonlySet<string> = NO_PROPERTIES,
-): Record<string, string> {
-  const values = [...fields]
+): Pick<Delivery, 'instanceId' | 'workflow' | 'properties'> {
+  const properties = [...fields]
     .filter(([name]) => !others.has(name))
     .map(([name, value]) => [name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, value]);
-  return Object.fromEntries(values);
+  return {
+    instanceId: fields.get('workflowInstanceId')?.trim(),
+    workflow: workflow ?? fields.get('workflowDefinitionId'),
+    properties: Object.fromEntries(properties),
+  };
 }
 
 /** Returns the catalogs that the event stores unchanged. */

@@ -62,7 +62,7 @@ const TOTAL_MS = 24 * 3_600_000;
 
 /**
  * Returns the length of a response, or undefined for a chunked one.
- * | @throws {HttpError} 400 if the end of the body cannot be told from an interruption, 413
+ * | @throws {HttpError} 400 if the end of the body looks like an interruption, 413
  */
 function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number): number | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { explainingConflicts } from '#capture/schedules/conflicts.ts';
-import { answerFailure } from '#ingest/answer-failure.ts';
 import { DRAFT_GONE, DRAFT_TAKEN } from '#ingest/draft-refusals.ts';
 import { type Draft, discardDraft, discardOthers, findDraft, forgetAccepted, openDraft } from '#ingest/drafts.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { answerDelivered, deliver } from './delivery.ts';
-import { propertiesIn } from './event-of-package.ts';
+import { deliveryIn } from './event-of-package.ts';
 import {
   identifierIn,
   NO_PACKAGE,
@@ -108,25 +107,14 @@ async function ingest(
 ): Promise<Response> {
   const { c } = request;
   const { principal, requestId, log } = c.var;
-  const { config } = services;
-  try {
-    const fields = await textFields(request, services);
-    const { id } = readPackageReference(c, fields);
-    const delivery = {
-      draftId: id,
-      packageId: id,
-      instanceId: fields.get('workflowInstanceId')?.trim(),
-      workflow: workflow ?? fields.get('workflowDefinitionId'),
-      properties: propertiesIn(fields),
-    };
-    // Nothing may fail after the commit, because clients trust the answer.
-    return await explainingConflicts(services.database, principal, async (trx) => {
-      const delivered = await deliver(trx, delivery, { principal, requestId, log }, services);
-      return answerDelivered(c, trx, delivered, config.publicUrl);
-    });
-  } catch (error) {
-    return answerFailure(c, error);
-  }
+  const fields = await textFields(request, services);
+  const { id } = readPackageReference(c, fields);
+  const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow) };
+  // Nothing may fail after the commit, because clients trust the answer.
+  return explainingConflicts(services.database, principal, async (trx) => {
+    const delivered = await deliver(trx, delivery, { principal, requestId, log }, services);
+    return answerDelivered(c, trx, delivered, services.config.publicUrl);
+  });
 }
 
 export const discardPackage = defineEndpoint({

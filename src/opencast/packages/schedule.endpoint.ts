@@ -7,7 +7,6 @@ import { explainingConflicts, ScheduleConflict } from '#capture/schedules/confli
 import type { RecordingPlan } from '#capture/schedules/plan.ts';
 import { LONGEST_MS, MOST_INPUTS } from '#capture/schedules/scheduling.schemas.ts';
 import { accept } from '#ingest/accept.ts';
-import { answerFailure } from '#ingest/answer-failure.ts';
 import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
 import { DRAFT_GONE } from '#ingest/draft-refusals.ts';
 import { lockDraft } from '#ingest/drafts.ts';
@@ -18,11 +17,12 @@ import type { Transaction } from '#platform/database/kysely.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import {
+  type Delivery,
+  deliveryIn,
   documentsOf,
   NO_PROPERTIES,
   newEventOf,
   processingFor,
-  propertiesIn,
   type Submitter,
 } from './event-of-package.ts';
 import { EPISODE, rootOf } from './package-catalogs.ts';
@@ -74,13 +74,6 @@ export const SCHEDULE_ENDPOINTS = withWorkflow({
   handle: schedule,
 });
 
-interface Wanted {
-  id: string;
-  workflow: string | undefined;
-  properties: Record<string, string>;
-  inputs: string[];
-}
-
 async function schedule(
   request: EndpointRequest,
   workflow: string | undefined,
@@ -88,58 +81,50 @@ async function schedule(
 ): Promise<Response> {
   const { c } = request;
   const { principal, requestId, log } = c.var;
+  const fields = await textFields(request, services);
+  const { id } = readPackageReference(c, fields);
+  const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow, OTHERS) };
+  const inputs = chosenInputs(fields.get(INPUTS));
+  const by = { principal, requestId, log };
   try {
-    const fields = await textFields(request, services);
-    const { id } = readPackageReference(c, fields);
-    const wanted = {
-      id,
-      workflow: workflow ?? fields.get('workflowDefinitionId'),
-      properties: propertiesIn(fields, OTHERS),
-      inputs: chosenInputs(fields.get(INPUTS)),
-    };
-    const by = { principal, requestId, log };
-    await explainingConflicts(services.database, principal, (trx) => plan(trx, wanted, by, services));
-    return c.body(null, 201);
+    await explainingConflicts(services.database, principal, (trx) => plan(trx, delivery, inputs, by, services));
   } catch (error) {
-    if (error instanceof ScheduleConflict) throw AGENT_IS_BOOKED(error.conflicts.length);
-    return answerFailure(c, error);
+    throw error instanceof ScheduleConflict ? AGENT_IS_BOOKED(error.conflicts.length) : error;
   }
+  return c.body(null, 201);
 }
 
 async function plan(
   trx: Transaction,
-  { id, inputs, ...wanted }: Wanted,
+  delivery: Delivery,
+  inputs: string[],
   by: Submitter,
   services: PackageServices,
 ): Promise<void> {
   const { principal, requestId, log } = by;
-  const { accepted } = await lockDraft(trx, packageOf(id, principal));
+  const draft = packageOf(delivery.draftId, principal);
+  const { accepted } = await lockDraft(trx, draft);
   if (accepted) return;
-  const contents = await contentsOf(trx, id);
+  const contents = await contentsOf(trx, draft.id);
   const recordings = { ...recordingIn(contents), inputs };
   requireOwnAgent(principal, recordings.agentId);
   const catalogs = services.catalogs.event;
-  const processing = await processingFor(trx, wanted, undefined, { ...services, log });
-  const delivery = { draftId: id, packageId: id, properties: wanted.properties };
+  const processing = await processingFor(trx, delivery, undefined, { ...services, log });
   const event = await newEventOf(trx, delivery, contents, processing, { by, catalogs });
+  const events = { ...event, id: event.id ?? draft.id, recordings };
   const intake: Intake = {
     principal,
     rights: 'delivery',
     requestId,
-    draft: packageOf(id, principal),
+    draft,
     tracks: [],
     documents: documentsOf(contents, catalogs),
-    target: {
-      kind: 'new',
-      events: { ...event, id: event.id ?? id, recordings },
-      gapMs: services.config.scheduling.minGapMs,
-    },
+    target: { kind: 'new', events, gapMs: services.config.scheduling.minGapMs },
   };
   const { ids } = await accept(trx, intake, services);
   log.info({ eventId: ids[0], agent: recordings.agentId }, 'recording scheduled by an agent');
 }
 
-/** @throws {HttpError} 400 */
 function chosenInputs(text = ''): string[] {
   const inputs = inputsIn(text);
   if (inputs.length > MOST_INPUTS || !inputs.every(isName)) throw WRONG_INPUTS(text);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
-import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
+import { UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
 import type { DraftCatalog } from '#ingest/draft-contents.ts';
 import { type ReceivedForm, receiveForm } from '#ingest/receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
@@ -12,7 +12,7 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
 import { ingestWhole } from './delivery.ts';
-import { NO_PROPERTIES, NO_TITLE, propertiesIn } from './event-of-package.ts';
+import { deliveryIn, NO_PROPERTIES, NO_TITLE } from './event-of-package.ts';
 import { storeFetched, URL_REFUSED } from './fetch-url.ts';
 import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
@@ -93,8 +93,7 @@ export const SINGLE_REQUEST_ENDPOINTS = withWorkflow({
     ...DELIVERY_REFUSALS,
     ...UPLOAD_REFUSALS,
   ],
-  handle: (request, workflow, services) =>
-    receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
+  handle: receive,
 });
 
 async function receive(
@@ -151,9 +150,7 @@ async function receive(
     const identifier = fields.get('identifier')?.trim();
     const delivery = {
       packageId: identifier ? identifierIn(identifier) : (identifierOf(catalogs) ?? randomUUID()),
-      instanceId: fields.get('workflowInstanceId')?.trim(),
-      workflow: workflow ?? fields.get('workflowDefinitionId'),
-      properties: propertiesIn(fields, OTHERS),
+      ...deliveryIn(fields, workflow, OTHERS),
       needsTitle: true,
     };
     const answer = await ingestWhole(request.c, contents, delivery, services);

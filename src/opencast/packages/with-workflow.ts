@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answerFailure } from '#ingest/answer-failure.ts';
 import {
   type Description,
   defineEndpoint,
@@ -38,19 +39,23 @@ export function withWorkflow({
   ...declaration
 }: Declaration): [plain: Endpoint<PackageServices>, named: Endpoint<PackageServices>] {
   const shared = { ...declaration, method: 'post', access } as const;
+  const answer =
+    (named: (params: Readonly<Record<string, string>>) => string | undefined) =>
+    (request: EndpointRequest, services: PackageServices) =>
+      handle(request, named(request.params), services).catch((error) => answerFailure(request.c, error));
   return [
     defineEndpoint({
       ...shared,
       path,
       summary: summary ?? '',
-      handle: (request, services: PackageServices) => handle(request, undefined, services),
+      handle: answer(() => undefined),
     }),
     defineEndpoint({
       ...shared,
       path: `${path}/{workflow}`,
       summary: `${summary} with a workflow`,
       params: { workflow: pathParameter('Identifier of the workflow definition.', WORKFLOW) },
-      handle: (request, services: PackageServices) => handle(request, request.params.workflow, services),
+      handle: answer(({ workflow }) => workflow),
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
+import { UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
 import { receiveForm } from '#ingest/receive-form.ts';
 import { requireRoom } from '#ingest/room.ts';
 import { StagedFiles } from '#ingest/staged-files.ts';
@@ -9,7 +9,7 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { BodyReader } from '#platform/http/form/body.ts';
 import { FILES_TOO_LARGE, type FormLimits, isMultipart } from '#platform/http/form/multipart.ts';
 import { ingestWhole } from './delivery.ts';
-import { propertiesIn } from './event-of-package.ts';
+import { deliveryIn } from './event-of-package.ts';
 import { identifierIn } from './package-form.ts';
 import { type PackageServices, TURN } from './packages.ts';
 import { NO_FILE } from './receive-element.ts';
@@ -57,8 +57,7 @@ export const ZIP_ENDPOINTS = withWorkflow({
     ...DELIVERY_REFUSALS,
     ...UPLOAD_REFUSALS,
   ],
-  handle: (request, workflow, services) =>
-    receive(request, workflow, services).catch((error) => answerFailure(request.c, error)),
+  handle: receive,
 });
 
 async function receive(
@@ -84,12 +83,7 @@ async function receive(
   if (leftOut.length > 0) log.info({ leftOut }, 'elements of the media package left out');
   if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of the recording are empty');
   if (uncut.length > 0) log.warn({ uncut }, 'the cutting list is unreadable, so nothing is cut');
-  const delivery = {
-    packageId: identifierOrRandom(zipped.id),
-    instanceId: form.fields.get('workflowInstanceId')?.trim(),
-    workflow: workflow ?? form.fields.get('workflowDefinitionId'),
-    properties: propertiesIn(form.fields),
-  };
+  const delivery = { packageId: identifierOrRandom(zipped.id), ...deliveryIn(form.fields, workflow) };
   return await ingestWhole(c, zipped.contents, delivery, services);
 }
 

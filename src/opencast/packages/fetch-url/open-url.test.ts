@@ -187,8 +187,8 @@ const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 test.each<[what: string, answer: string, reason: string]>([
   ['packed', PACKED, 'its host compresses the file in transit'],
   ['without an end', `${OK}\r\nabc`, 'its host sends neither a length nor chunks'],
-  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host sent an invalid length'],
-  ['nothing', '', 'its host sent an invalid length'],
+  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host gave no answer that can be read'],
+  ['nothing', '', 'its host gave no answer that can be read'],
 ])('an answer is refused that is %s', async (_, answer, reason) => {
   await expectRefusal(open(await serveRaw(answer)), reason);
 });
