@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
-import { DRAFT_ACCEPTED, DRAFT_GONE } from '#ingest/draft-refusals.ts';
-import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
+import type { Endpoint, EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { URL_REFUSED } from './fetch-url.ts';
 import { EPISODE, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
+  FLAVOR_REFUSALS,
   flavorIn,
-  NO_FLAVOR,
-  NO_PACKAGE,
+  PACKAGE_REFUSALS,
   percentDecoded,
   readPackageReference,
   textFields,
-  UNREADABLE_PACKAGE,
-  WRONG_FLAVOR,
   WRONG_TAGS,
 } from './package-form.ts';
 import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './package-xml.ts';
@@ -43,21 +41,12 @@ const ANSWER = {
   },
 } as const;
 const REFUSALS = [
-  NO_PACKAGE,
-  UNREADABLE_PACKAGE,
-  DRAFT_GONE,
-  DRAFT_ACCEPTED,
-  NO_FLAVOR,
-  WRONG_FLAVOR,
-  UNREADABLE_CATALOG,
-  TOO_MANY_ELEMENTS,
-  TOO_MUCH_TEXT,
+  ...[...PACKAGE_REFUSALS, DRAFT_ACCEPTED, ...FLAVOR_REFUSALS],
+  ...[UNREADABLE_CATALOG, TOO_MANY_ELEMENTS, TOO_MUCH_TEXT],
 ];
 const FILE_REFUSALS = [...REFUSALS, URL_REFUSED, WRONG_TAGS, NO_FILE, ...UPLOAD_REFUSALS];
 const NO_DUBLIN_CORE = refusal(400, "Missing form parameter 'dublinCore'");
 
-const adding = (kind: ElementKind) => (request: EndpointRequest, services: PackageServices) =>
-  receiveElement(request, kind, services).catch((error) => answerFailure(request.c, error));
 const FORM = {
   streams: 'any' as const,
   schema: z.object({
@@ -67,66 +56,54 @@ const FORM = {
     url: z.string().optional().describe('URL to fetch the file from, at a host in `INGEST_URL_HOSTS`.'),
   }),
 };
+const SHARED = { method: 'post', access: SUBMITTERS, answers: ANSWER } as const;
+const forFiles = (kind: ElementKind) => ({
+  ...SHARED,
+  refusals: FILE_REFUSALS,
+  handle: (request: EndpointRequest, services: PackageServices) =>
+    receiveElement(request, kind, services).catch((error) => answerFailure(request.c, error)),
+});
 
 /** Tracks, attachments and catalogs of a media package. */
-export const ELEMENT_ENDPOINTS = [
-  defineEndpoint({
-    method: 'post',
+export const ELEMENT_ENDPOINTS: readonly Endpoint<PackageServices>[] = [
+  {
+    ...forFiles('track'),
     path: '/ingest/addTrack',
     operationId: 'addTrackToPackage',
-    access: SUBMITTERS,
     summary: 'Add a track to a media package',
     description:
       'The file is streamed to the storage. Tracks can be sent concurrently, and repeated: the same bytes with the same flavor are stored once. An empty track is left out, so that other tracks of the recording are not lost.',
     form: { ...FORM, example: { ...ECHO, flavor: 'presenter/source', tags: '' } },
-    answers: ANSWER,
-    refusals: FILE_REFUSALS,
-    handle: adding('track'),
-  }),
-  defineEndpoint({
-    method: 'post',
+  },
+  {
+    ...forFiles('track'),
     path: '/ingest/addPartialTrack',
-    access: SUBMITTERS,
     summary: 'Add a part of a track to a media package',
     description: 'Works like a track. Parts with the same flavor are separate tracks.',
     form: {
       ...FORM,
-      schema: FORM.schema.extend({
-        startTime: z.string().optional().describe('Start in milliseconds; ignored.'),
-      }),
+      schema: FORM.schema.extend({ startTime: z.string().optional().describe('Start in milliseconds; ignored.') }),
       example: { ...ECHO, flavor: 'presenter/source+partial', startTime: '0' },
     },
-    answers: ANSWER,
-    refusals: FILE_REFUSALS,
-    handle: adding('track'),
-  }),
-  defineEndpoint({
-    method: 'post',
+  },
+  {
+    ...forFiles('attachment'),
     path: '/ingest/addAttachment',
-    access: SUBMITTERS,
     summary: 'Add an attachment to a media package',
     description:
       'For example an image. The flavor `security/xacml+episode` is an access control list (XACML 2.0 or JSON) for a new event.',
     form: { ...FORM, example: { ...ECHO, flavor: 'presenter/player+preview' } },
-    answers: ANSWER,
-    refusals: FILE_REFUSALS,
-    handle: adding('attachment'),
-  }),
-  defineEndpoint({
-    method: 'post',
+  },
+  {
+    ...forFiles('catalog'),
     path: '/ingest/addCatalog',
-    access: SUBMITTERS,
     summary: 'Add a catalog to a media package',
     description: 'XML of up to 1 MiB. The flavor `smil/cutting` lists the parts of the recording to keep.',
     form: { ...FORM, example: { ...ECHO, flavor: 'smil/cutting' } },
-    answers: ANSWER,
-    refusals: FILE_REFUSALS,
-    handle: adding('catalog'),
-  }),
-  defineEndpoint({
-    method: 'post',
+  },
+  {
+    ...SHARED,
     path: '/ingest/addDCCatalog',
-    access: SUBMITTERS,
     summary: 'Add Dublin Core to a media package',
     description: 'As text, percent-encoded text or a file.',
     form: {
@@ -138,11 +115,9 @@ export const ELEMENT_ENDPOINTS = [
       }),
       example: { ...ECHO, dublinCore: EXAMPLE_DUBLIN_CORE, flavor: EPISODE },
     },
-    answers: ANSWER,
     refusals: [...REFUSALS, NO_DUBLIN_CORE, ...UPLOAD_REFUSALS],
-    handle: (request, services: PackageServices) =>
-      addText(request, services).catch((error) => answerFailure(request.c, error)),
-  }),
+    handle: (request, services) => addText(request, services).catch((error) => answerFailure(request.c, error)),
+  },
 ];
 
 async function addText(request: EndpointRequest, services: PackageServices): Promise<Response> {

@@ -23,7 +23,7 @@ import { type ShownWorkflow, workflowXml } from './package-xml.ts';
 import { DOOR, type PackageServices, packageOf } from './packages.ts';
 import { broughtBy, DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED, type Recipient, recipientOf } from './recipient.ts';
 
-export const NO_MEDIA = refusal(400, 'The media package has no audio or video track. Nothing was ingested.');
+export const NO_MEDIA = refusal(400, 'The media package has no track with audio or video. Nothing was ingested.');
 
 type Services = Pick<PackageServices, 'catalogs' | 'definitions' | 'staging'>;
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { quoted } from '#capture/agents/names.ts';
 import { chosenIdentifier } from '#catalogue/events/columns.ts';
 import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { DRAFT_GONE } from '#ingest/draft-refusals.ts';
 import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
@@ -13,13 +14,14 @@ import { packageOf, TURN } from './packages.ts';
 const MOST_TAGS = 1000;
 const TAG = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-export const NO_FLAVOR = refusal(400, "Missing form parameter 'flavor'; it must precede its file.");
-export const WRONG_FLAVOR = refusal(
+const NO_FLAVOR = refusal(400, "Missing form parameter 'flavor'; it must precede its file.");
+const WRONG_FLAVOR = refusal(
   400,
   (flavor: string) =>
     `The form parameter 'flavor' is ${quoted(flavor)}; allowed are a type and a subtype of 1 to 128 characters without blanks, separated by a slash.`,
   ['presenter'],
 );
+export const FLAVOR_REFUSALS = [NO_FLAVOR, WRONG_FLAVOR];
 export const WRONG_TAGS = refusal(
   400,
   (tags: string) =>
@@ -84,13 +86,15 @@ export function skipEmptyFiles(
   return { ...request, files };
 }
 
-export const NO_PACKAGE = refusal(400, "Missing form parameter 'mediaPackage'");
-export const UNREADABLE_PACKAGE = refusal(
+const NO_PACKAGE = refusal(400, "Missing form parameter 'mediaPackage'");
+const UNREADABLE_PACKAGE = refusal(
   400,
   (reason: string) =>
     `The form parameter 'mediaPackage' is not a media package: ${reason}. Send the media package from the last answer.`,
   ['it is not well-formed XML'],
 );
+
+export const PACKAGE_REFUSALS = [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE];
 
 /**
  * Returns the identifier of the media package that a client sends back. Nothing else in it is trusted. Any namespace

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 import { explainingConflicts } from '#capture/schedules/conflicts.ts';
-import { DRAFT_GONE, DRAFT_TAKEN } from '#ingest/draft-refusals.ts';
+import { DRAFT_TAKEN } from '#ingest/draft-refusals.ts';
 import { type Draft, discardDraft, discardOthers, findDraft, forgetAccepted, openDraft } from '#ingest/drafts.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { answerDelivered, deliver } from './delivery.ts';
 import { deliveryIn } from './event-of-package.ts';
-import {
-  identifierIn,
-  NO_PACKAGE,
-  readPackageReference,
-  textFields,
-  UNREADABLE_PACKAGE,
-  WRONG_IDENTIFIER,
-} from './package-form.ts';
+import { identifierIn, PACKAGE_REFUSALS, readPackageReference, textFields, WRONG_IDENTIFIER } from './package-form.ts';
 import { ECHO, EXAMPLE_ID, EXAMPLE_PACKAGE } from './package-xml.ts';
 import {
   answerPackage,
@@ -96,7 +89,7 @@ export const ingestPackage = withWorkflow({
     example: { ...ECHO, workflowDefinitionId: WORKFLOW, straightToPublishing: 'true' },
   },
   answers: { 200: WORKFLOW_ANSWER },
-  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, ...DELIVERY_REFUSALS],
+  refusals: [...PACKAGE_REFUSALS, ...DELIVERY_REFUSALS],
   handle: ingest,
 });
 
@@ -131,7 +124,7 @@ export const discardPackage = defineEndpoint({
     example: ECHO,
   },
   answers: { 200: { description: 'The media package was discarded.' } },
-  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE],
+  refusals: PACKAGE_REFUSALS,
   handle: async (request, services: PackageServices) => {
     const { c } = request;
     const draft = readPackageReference(c, await textFields(request, services));

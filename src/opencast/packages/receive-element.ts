@@ -29,7 +29,7 @@ export const TOO_MUCH_TEXT = refusal(
   413,
   `The catalogs of a media package must not have more than ${MOST_TEXT} characters in total.`,
 );
-export const NO_FILE = refusal(400, 'The form contains no file.');
+export const NO_FILE = refusal(400, 'The form has no part with a file.');
 
 export type ElementKind = 'track' | 'attachment' | 'catalog';
 

@@ -8,7 +8,6 @@ import type { RecordingPlan } from '#capture/schedules/plan.ts';
 import { LONGEST_MS, MOST_INPUTS } from '#capture/schedules/scheduling.schemas.ts';
 import { accept } from '#ingest/accept.ts';
 import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
-import { DRAFT_GONE } from '#ingest/draft-refusals.ts';
 import { lockDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import { periodIn, termTexts } from '#metadata/read-dublincore.ts';
@@ -26,7 +25,7 @@ import {
   type Submitter,
 } from './event-of-package.ts';
 import { EPISODE, rootOf } from './package-catalogs.ts';
-import { NO_PACKAGE, readPackageReference, textFields, UNREADABLE_PACKAGE } from './package-form.ts';
+import { PACKAGE_REFUSALS, readPackageReference, textFields } from './package-form.ts';
 import { ECHO } from './package-xml.ts';
 import { type PackageServices, packageOf } from './packages.ts';
 import { withWorkflow } from './with-workflow.ts';
@@ -70,7 +69,7 @@ export const SCHEDULE_ENDPOINTS = withWorkflow({
     example: ECHO,
   },
   answers: { 201: { description: 'The recording is scheduled.' } },
-  refusals: [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, AGENT_IS_BOOKED],
+  refusals: [...PACKAGE_REFUSALS, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, AGENT_IS_BOOKED],
   handle: schedule,
 });
 

@@ -17,13 +17,12 @@ import { storeFetched, URL_REFUSED } from './fetch-url.ts';
 import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
+  FLAVOR_REFUSALS,
   flavorIn,
   identifierIn,
-  NO_FLAVOR,
   percentDecoded,
   skipEmptyFiles,
   tagsIn,
-  WRONG_FLAVOR,
   WRONG_IDENTIFIER,
   WRONG_TAGS,
 } from './package-form.ts';
@@ -81,17 +80,8 @@ export const SINGLE_REQUEST_ENDPOINTS = withWorkflow({
   },
   answers: { 200: WORKFLOW_ANSWER },
   refusals: [
-    NO_FLAVOR,
-    WRONG_FLAVOR,
-    WRONG_TAGS,
-    WRONG_IDENTIFIER,
-    NO_TITLE,
-    NO_CATALOG_URLS,
-    TOO_MANY_TRACKS,
-    URL_REFUSED,
-    UNREADABLE_CATALOG,
-    ...DELIVERY_REFUSALS,
-    ...UPLOAD_REFUSALS,
+    ...[...FLAVOR_REFUSALS, WRONG_TAGS, WRONG_IDENTIFIER, NO_TITLE, NO_CATALOG_URLS, TOO_MANY_TRACKS],
+    ...[URL_REFUSED, UNREADABLE_CATALOG, ...DELIVERY_REFUSALS, ...UPLOAD_REFUSALS],
   ],
   handle: receive,
 });
