@@ -11,13 +11,11 @@ export type OwnerTable =
 /** An object that a committed row names, as the row describes it. */
 export interface OwnedObject {
   key: string;
-  /** Bytes. */
   size: number;
   /** In hexadecimal; null while an upload in several requests has not been read. */
   sha256: string | null;
   mediatype: string;
   table: OwnerTable;
-  /** The identifier of the row. */
   id: string;
   /** Null for drafts and uploads. */
   eventId: string | null;

@@ -78,14 +78,10 @@ export const MOST_REASONS = 20;
 export const OTHER_REASONS = '';
 
 /** An increment of a row of the table. */
-export interface Tally {
+export interface Tally extends Omit<Fact, 'at'> {
   period: Period;
   start: Date;
-  measure: Measure;
-  label: string;
-  bucket: number;
   count: number;
-  sum: number;
 }
 
 /** Returns the beginning of the hour or day of a time. */

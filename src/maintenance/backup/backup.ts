@@ -9,12 +9,10 @@ import { databaseFolder, type Manifest, readManifest, writeManifest } from './ma
 
 /** The parts of a backup. Each client is used for nothing else. */
 export interface BackupParts {
-  /** Reads the database. */
   client: pg.Client;
   /** Holds the lock that prevents removals of objects. */
   keeper: pg.Client;
   storage: ObjectReader;
-  /** Inlet's version. */
   version: string;
   /** Identifier of the installation (`systemOf`). */
   system: string;

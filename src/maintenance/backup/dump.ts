@@ -21,7 +21,6 @@ export function tableFile(folder: string, table: string): string {
 
 /** The contents of a dump. */
 interface Dump {
-  /** Rows of each table. */
   tables: Record<string, number>;
   migrations: string[];
   objects: number;

@@ -9,18 +9,13 @@ const Schema = z.object({
   format: z.literal(FORMAT),
   /** Time of the snapshot. */
   taken: z.iso.datetime(),
-  /** Inlet's version. */
   version: z.string(),
   /** Identifier of the installation (`systemOf`). Older backups have none and can be restored. */
   system: z.string().optional(),
-  /** Names of the applied migrations. */
   migrations: z.array(z.string()),
-  /** The folder of the tables. */
   database: z.string().regex(/^database-[0-9TZ]+$/),
-  /** Rows of each table. */
   tables: z.record(z.string(), z.number()),
   objects: z.number(),
-  /** Size of all objects. */
   bytes: z.number(),
 });
 

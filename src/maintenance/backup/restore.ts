@@ -20,7 +20,6 @@ interface RestoreParts {
   /** Writes the database, which has the backup's migrations. */
   client: pg.Client;
   storage: ObjectReader & Pick<ObjectStorage, 'put' | 'size' | 'removeUnfinished'>;
-  /** Allows the restore to replace existing data. */
   replace: boolean;
   signal: AbortSignal;
   /** @param bytes size of the objects restored so far */

@@ -3,7 +3,6 @@ export interface Diagnosis {
   state: 'ok' | 'warn' | 'fail';
   /** The finding, without a full stop. */
   found: string;
-  /** The recommended action, if any. */
   todo?: string;
 }
 

@@ -22,11 +22,7 @@ export function databaseChecks(connect: () => Promise<{ url: string; client: pg.
       todo: 'Check DATABASE_URL, and that PostgreSQL runs there and accepts connections from this machine.',
       run: with_(server),
     },
-    {
-      name: 'extensions',
-      todo: 'Install the package postgresql (Debian).',
-      run: with_(extensions),
-    },
+    { name: 'extensions', todo: 'Install the package postgresql (Debian).', run: with_(extensions) },
     {
       name: 'migrations',
       todo: 'Run npm run migrate.',
@@ -41,16 +37,8 @@ export function databaseChecks(connect: () => Promise<{ url: string; client: pg.
       todo: 'Check that the disk of the database server is not full and that the account of DATABASE_URL can write its tables.',
       run: with_(writing),
     },
-    {
-      name: 'clock',
-      todo: 'Fix the database first.',
-      run: with_(clock),
-    },
-    {
-      name: 'workers',
-      todo: 'Run npm run migrate.',
-      run: with_(workers),
-    },
+    { name: 'clock', todo: 'Fix the database first.', run: with_(clock) },
+    { name: 'workers', todo: 'Run npm run migrate.', run: with_(workers) },
   ];
 }
 

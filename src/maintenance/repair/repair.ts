@@ -34,7 +34,6 @@ interface RepairParts {
   /** Reads single rows. */
   look: pg.Client;
   storage: Pick<ObjectStorage, 'put' | 'size'>;
-  /** The folder of a backup to take objects from. */
   backup: string | undefined;
 }
 

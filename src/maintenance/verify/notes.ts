@@ -43,7 +43,6 @@ export class Notes {
     this.#path = path;
   }
 
-  /** Starts a new run. */
   async begin(scope: Scope): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true });
     await writeFile(this.#path, jsonLine({ scope } satisfies Line), { mode: 0o600 });

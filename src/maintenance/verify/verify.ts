@@ -28,12 +28,10 @@ interface VerifyOptions {
   /** Reads every object and compares its SHA-256. */
   digests: boolean;
   notes: Notes;
-  /** The position of an interrupted run. */
   from: Position | undefined;
   signal?: AbortSignal;
   onFinding(finding: Finding): void;
   onProgress(position: Position): void;
-  /** The minimum size of a batch. */
   batch?: BatchSize;
 }
 
@@ -137,14 +135,12 @@ function compare(owned: readonly OwnedObject[], objects: ReadonlyMap<string, num
 /** The minimum size of a batch. The last shard may add more. */
 interface BatchSize {
   objects: number;
-  /** Total size. */
   bytes: number;
 }
 
 /** Objects of the storage, and their range of keys. */
 interface ObjectBatch {
   range: KeyRange;
-  /** The last shard of the range. */
   through: string;
   /** Sizes in bytes by key. */
   objects: Map<string, number>;

@@ -34,7 +34,6 @@ type Shared = Pick<Description, 'access' | 'params' | 'refusals'> & { path: stri
 /** The two forms of one resource, and how it is read. */
 interface Resource<Value> extends Shared {
   description: string;
-  /** The description of the answer. */
   answer: string;
   /** `operationId` is set where the derived one is taken. */
   json: { of: (value: Value) => object; body: z.ZodType; example: unknown; operationId?: string };

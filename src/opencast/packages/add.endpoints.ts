@@ -5,7 +5,6 @@ import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
 import type { Endpoint, EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { URL_REFUSED } from './fetch-url.ts';
-import { EPISODE, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
   FLAVOR_REFUSALS,
@@ -16,8 +15,15 @@ import {
   textFields,
   WRONG_TAGS,
 } from './package-form.ts';
-import { ECHO, EXAMPLE_DUBLIN_CORE, EXAMPLE_PACKAGE } from './package-xml.ts';
-import { type PackageServices, SUBMITTERS } from './packages.ts';
+import {
+  ECHO,
+  EPISODE,
+  EXAMPLE_DUBLIN_CORE,
+  EXAMPLE_PACKAGE,
+  type PackageServices,
+  SUBMITTERS,
+  UNREADABLE_CATALOG,
+} from './packages.ts';
 import {
   addParts,
   type ElementKind,

@@ -19,8 +19,7 @@ import {
   processingFor,
   type Submitter,
 } from './event-of-package.ts';
-import { type ShownWorkflow, workflowXml } from './package-xml.ts';
-import { DOOR, type PackageServices, packageOf } from './packages.ts';
+import { DOOR, type PackageServices, packageOf, type ShownWorkflow, workflowXml } from './packages.ts';
 import { broughtBy, DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED, type Recipient, recipientOf } from './recipient.ts';
 
 export const NO_MEDIA = refusal(400, 'The media package has no track with audio or video. Nothing was ingested.');

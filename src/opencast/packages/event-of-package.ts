@@ -18,7 +18,7 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import type { Processing } from '#processing/processing.ts';
-import { EPISODE_POLICY, isPolicy, valuesIn } from './package-catalogs.ts';
+import { EPISODE_POLICY, isPolicy, valuesIn } from './packages.ts';
 import type { Recipient } from './recipient.ts';
 
 /** A media package to ingest. */
@@ -30,7 +30,6 @@ export interface Delivery {
   instanceId?: string | undefined;
   /** Empty for the workflow of the schedule, or the default one, which also replaces unknown ones. */
   workflow?: string | undefined;
-  /** Configuration of the workflow. */
   properties: Readonly<Record<string, string>>;
   /** Rejects a new event without a title. */
   needsTitle?: boolean;

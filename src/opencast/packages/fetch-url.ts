@@ -11,7 +11,7 @@ import { type ConnectOptions, connect } from '#platform/outbound/connect.ts';
 import { OutboundFault, parseTarget, type Target } from '#platform/outbound/target.ts';
 import { patientTimer } from '#platform/process/timeout.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
-import type { PackageServices } from './packages.ts';
+import { decodeUri, type PackageServices } from './packages.ts';
 
 export const URL_REFUSED = refusal(400, (reason: string) => `The URL cannot be fetched: ${reason}.`, [
   'its host is not in INGEST_URL_HOSTS',
@@ -145,7 +145,6 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 const MAX_URL_LENGTH = 4096;
 
 export interface FetchOptions extends ContentLimits, Pick<ConnectOptions, 'lookup'> {
-  /** The hosts of INGEST_URL_HOSTS. */
   hosts: readonly NamedHost[] | undefined;
 }
 
@@ -154,7 +153,6 @@ interface FetchedFile {
   filename: string;
   /** Must be read or destroyed. Fails with an `HttpError` when the file is incomplete. */
   stream: Readable;
-  /** As the host declares. */
   expectedBytes: number | undefined;
 }
 
@@ -203,15 +201,7 @@ async function follow(
 
 function filenameOf({ pathname }: URL): string {
   const last = pathname.split('/').at(-1) ?? '';
-  return safeFilename(decoded(last), 'download');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return safeFilename(decodeUri(last), 'download');
 }
 
 const TEXT_BYTES = 2 ** 20;

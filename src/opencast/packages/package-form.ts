@@ -8,8 +8,7 @@ import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
-import { parseOrRefuse } from './package-catalogs.ts';
-import { packageOf, TURN } from './packages.ts';
+import { decodeUri, packageOf, parseOrRefuse, TURN } from './packages.ts';
 
 const MOST_TAGS = 1000;
 const TAG = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
@@ -114,12 +113,7 @@ const ENCODED = /^(?:\s|%(?:09|0A|0D|20|EF%BB%BF))*%3C/i;
 
 /** Decodes XML that a client has percent-encoded without need. */
 export function percentDecoded(text: string): string {
-  if (!ENCODED.test(text)) return text;
-  try {
-    return decodeURIComponent(text).trim();
-  } catch {
-    return text;
-  }
+  return ENCODED.test(text) ? decodeUri(text).trim() : text;
 }
 
 export const WRONG_IDENTIFIER = refusal(

@@ -8,10 +8,12 @@ import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { answerDelivered, deliver } from './delivery.ts';
 import { deliveryIn } from './event-of-package.ts';
 import { identifierIn, PACKAGE_REFUSALS, readPackageReference, textFields, WRONG_IDENTIFIER } from './package-form.ts';
-import { ECHO, EXAMPLE_ID, EXAMPLE_PACKAGE } from './package-xml.ts';
 import {
   answerPackage,
   DOOR,
+  ECHO,
+  EXAMPLE_ID,
+  EXAMPLE_PACKAGE,
   PACKAGE_MEDIA_TYPE,
   type PackageServices,
   packageOf,

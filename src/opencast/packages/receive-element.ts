@@ -11,9 +11,16 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
 import { readFetched, storeFetched } from './fetch-url.ts';
-import { checkCatalog, isPolicy } from './package-catalogs.ts';
 import { flavorIn, readPackageReference, skipEmptyFiles, tagsIn } from './package-form.ts';
-import { answerPackage, type PackageServices, type packageOf, shownPackage, TURN } from './packages.ts';
+import {
+  answerPackage,
+  checkCatalog,
+  isPolicy,
+  type PackageServices,
+  type packageOf,
+  shownPackage,
+  TURN,
+} from './packages.ts';
 
 /** Upper limit, because answers list all elements. */
 const MOST_ELEMENTS = 500;

@@ -6,7 +6,7 @@ import { awaitsDelivery, hasMedia } from '#capture/states/state.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isActive } from '#processing/states.ts';
-import { EXAMPLE_ID } from './package-xml.ts';
+import { EXAMPLE_ID } from './packages.ts';
 
 export const DELIVERY_FORBIDDEN = refusal(
   403,

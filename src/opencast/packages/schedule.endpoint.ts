@@ -24,10 +24,8 @@ import {
   processingFor,
   type Submitter,
 } from './event-of-package.ts';
-import { EPISODE, rootOf } from './package-catalogs.ts';
 import { PACKAGE_REFUSALS, readPackageReference, textFields } from './package-form.ts';
-import { ECHO } from './package-xml.ts';
-import { type PackageServices, packageOf } from './packages.ts';
+import { ECHO, EPISODE, type PackageServices, packageOf, rootOf } from './packages.ts';
 import { withWorkflow } from './with-workflow.ts';
 
 /** Form fields that are not part of the workflow's configuration. */

@@ -14,7 +14,6 @@ import { detectTrackType } from '#platform/media/signature.ts';
 import { ingestWhole } from './delivery.ts';
 import { deliveryIn, NO_PROPERTIES, NO_TITLE } from './event-of-package.ts';
 import { storeFetched, URL_REFUSED } from './fetch-url.ts';
-import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
   FLAVOR_REFUSALS,
@@ -26,7 +25,15 @@ import {
   WRONG_IDENTIFIER,
   WRONG_TAGS,
 } from './package-form.ts';
-import { type PackageServices, TURN } from './packages.ts';
+import {
+  checkCatalog,
+  EPISODE,
+  EPISODE_POLICY,
+  type PackageServices,
+  rootOf,
+  TURN,
+  UNREADABLE_CATALOG,
+} from './packages.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const MOST = { fields: 1000, files: 50 };

@@ -8,8 +8,7 @@ import {
 } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { NO_MEDIA } from './delivery.ts';
-import { EXAMPLE_WORKFLOW } from './package-xml.ts';
-import { type PackageServices, SUBMITTERS } from './packages.ts';
+import { EXAMPLE_WORKFLOW, type PackageServices, SUBMITTERS } from './packages.ts';
 import { DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED } from './recipient.ts';
 
 export const WORKFLOW = 'schedule-and-upload';

@@ -57,7 +57,6 @@ export interface ZippedFile {
 export class ZipArchive {
   readonly #zip: ZipFile;
   readonly #reader: StoredObjectReader;
-  /** By their names. */
   readonly files: ReadonlyMap<string, ZippedFile>;
 
   private constructor(zip: ZipFile, reader: StoredObjectReader, files: ReadonlyMap<string, ZippedFile>) {

@@ -15,7 +15,7 @@ import { type PackageServices, TURN } from './packages.ts';
 import { NO_FILE } from './receive-element.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 import { ZIP_REFUSED, ZipArchive } from './zip-archive.ts';
-import { FILE_MISSING, NO_MANIFEST, readZippedPackage, TRACK_WITHOUT_FLAVOR } from './zipped-package.ts';
+import { MANIFEST_REFUSALS, readZippedPackage } from './zipped-package.ts';
 
 const OPTIONS = { most: { fields: 1000, files: 1 }, whenFull: TURN };
 
@@ -48,15 +48,7 @@ export const ZIP_ENDPOINTS = withWorkflow({
     },
   },
   answers: { 200: WORKFLOW_ANSWER },
-  refusals: [
-    ZIP_REFUSED,
-    NO_MANIFEST,
-    FILE_MISSING,
-    TRACK_WITHOUT_FLAVOR,
-    NO_FILE,
-    ...DELIVERY_REFUSALS,
-    ...UPLOAD_REFUSALS,
-  ],
+  refusals: [ZIP_REFUSED, ...MANIFEST_REFUSALS, NO_FILE, ...DELIVERY_REFUSALS, ...UPLOAD_REFUSALS],
   handle: receive,
 });
 

@@ -9,29 +9,31 @@ import { safeFilename } from '#platform/http/form/filename.ts';
 import { CUTTING } from '#platform/media/cutting.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
 import { childOf, type XmlElement } from '#platform/text/xml.ts';
-import { isPolicy, isReadable, parseOrRefuse } from './package-catalogs.ts';
 import { tagsIn } from './package-form.ts';
+import { decodeUri, isPolicy, isReadable, parseOrRefuse } from './packages.ts';
 import type { ZipArchive, ZippedFile } from './zip-archive.ts';
 
 const MOST_ELEMENTS = 500;
 
-export const NO_MANIFEST = refusal(
+const NO_MANIFEST = refusal(
   400,
   (reason: string) => `The archive contains no valid media package: ${reason}. It must contain a manifest.xml.`,
   ['there is no manifest.xml'],
 );
-export const FILE_MISSING = refusal(
+const FILE_MISSING = refusal(
   400,
   (file: string) => `The manifest names the file ${quoted(file)}, which is not in the archive.`,
   ['camera.mp4'],
 );
 
-export const TRACK_WITHOUT_FLAVOR = refusal(
+const TRACK_WITHOUT_FLAVOR = refusal(
   400,
   (file: string) =>
     `The track ${quoted(file)} in the manifest has no valid 'type'; allowed is a flavor such as presenter/source.`,
   ['camera.mp4'],
 );
+
+export const MANIFEST_REFUSALS = [NO_MANIFEST, FILE_MISSING, TRACK_WITHOUT_FLAVOR];
 
 /** An element of the manifest. */
 export interface ManifestElement {
@@ -190,7 +192,7 @@ function addFile(
 
 /** Finds a file of the manifest, which names it by a path, a URL or a bare name. */
 function pathOf(file: string, paths: readonly string[]): string | undefined {
-  const wanted = baseName(decoded(file));
+  const wanted = baseName(decodeUri(file));
   return (
     paths.find((path) => path === file) ??
     paths.find((path) => baseName(path) === wanted) ??
@@ -200,12 +202,4 @@ function pathOf(file: string, paths: readonly string[]): string | undefined {
 
 function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-function decoded(file: string): string {
-  try {
-    return decodeURIComponent(file);
-  } catch {
-    return file;
-  }
 }
