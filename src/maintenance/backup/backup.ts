@@ -25,7 +25,7 @@ export interface BackupParts {
 
 /** Another backup is in progress. */
 export class BackupUnderWay extends Error {
-  override name = 'BackupUnderWay';
+  override name = 'BackupInProgress';
 }
 
 /**
