@@ -17,8 +17,7 @@ import {
   operatorChangeWebhook,
   operatorWebhooks,
 } from './operator/webhooks/operator-webhooks.endpoints.ts';
-import { signIn, signInForm, signOut } from './sign-in/sign-in.endpoints.ts';
-import { askToSignIn, forPeople } from './sign-in/sign-in-page.ts';
+import { askToSignIn, forPeople, signIn, signInForm, signOut } from './sign-in/sign-in-page.ts';
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';

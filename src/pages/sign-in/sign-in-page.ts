@@ -1,9 +1,15 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { html, raw } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+import { WRONG_PASSWORD } from '#access/access-errors.ts';
+import type { Sessions } from '#access/sessions/sessions.ts';
+import type { Authenticator } from '#access/sign-in/authenticator.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
-import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { HttpError, SENTENCE } from '#platform/http/errors/errors.ts';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
 
 /** The page after a sign-in that named no other. */
 const START = '/admin';
@@ -37,7 +43,7 @@ label { display: block; margin-top: 1rem; }
 `;
 
 /** The headers of pages about signing in, which are neither cached nor framed. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': pagePolicy(
     { style: STYLE },
@@ -58,7 +64,7 @@ ${content}
   );
 
 /** The state of the sign-in form. */
-export interface SignInForm {
+interface SignInForm {
   action: string;
   next: string;
   username?: string;
@@ -67,7 +73,7 @@ export interface SignInForm {
 }
 
 /** The page where people sign in; it needs no script. */
-export function signInPage({ action, next, username = '', fault }: SignInForm): Html {
+function signInPage({ action, next, username = '', fault }: SignInForm): Html {
   return frame(
     'Sign in',
     html`${fault === undefined ? '' : html`<p role="alert">${fault}</p>`}
@@ -86,7 +92,7 @@ export function signInPage({ action, next, username = '', fault }: SignInForm): 
  * A page that shows why a request was refused, with a link back and, for people who signed in with the wrong account, a
  * button to sign out.
  */
-export function refusalPage(
+function refusalPage(
   sentence: string,
   { username, signOut, back }: { username: string | undefined; signOut: string; back: string | undefined },
 ): Html {
@@ -99,13 +105,13 @@ ${username === undefined ? '' : signOutForm(username, signOut)}`,
 }
 
 /** The name of the user and the button to sign out. */
-export function signOutForm(username: string, action: string): Html {
+function signOutForm(username: string, action: string): Html {
   return html`<form method="post" action="${action}"><p>Signed in as <strong>${username}</strong></p>
 <button>Sign out</button></form>`;
 }
 
 /** A page that the browser shows while it asks again. */
-export function waitingPage(): Html {
+function waitingPage(): Html {
   return frame('One moment', html`<p><a href="">Go on</a></p>`);
 }
 
@@ -165,3 +171,63 @@ export function askToSignIn(): MiddlewareHandler {
     return c.redirect(`${relativeTo(c, '/sign-in')}?next=${encodeURIComponent(pathname + search)}`, 303);
   };
 }
+
+interface Services {
+  authenticator: Authenticator;
+  sessions: Sessions;
+}
+
+const PATH = '/sign-in';
+
+/** Where people sign in. Nothing about them is looked up before they send the form. */
+export const signInForm = defineEndpoint({
+  method: 'get',
+  path: PATH,
+  access: 'public',
+  query: z.object({ next: z.string().optional() }),
+  handle: ({ c, query }) => {
+    const next = destination(query().next);
+    return c.html(signInPage({ action: relativeTo(c, PATH), next }), 200, PAGE_HEADERS);
+  },
+});
+
+/** Throttled as passwords are everywhere; what an unknown name gets differs in nothing from what a wrong password gets. */
+export const signIn = defineEndpoint({
+  method: 'post',
+  path: PATH,
+  access: 'public',
+  form: {
+    schema: z.object({ username: z.string(), password: z.string(), next: z.string().optional() }),
+    // Anybody may send it.
+    maxBytes: 16 * 1024,
+    example: { username: 'admin', password: 'secret' },
+  },
+  handle: async ({ c, form }, { authenticator, sessions }: Services) => {
+    const { username, password, next } = await form();
+    const wanted = destination(next);
+    try {
+      const possible = !`${username}${password}`.includes('\0');
+      const account = possible && (await authenticator.signIn(username, password, remoteAddress(c)));
+      if (!account) throw WRONG_PASSWORD();
+      c.set('account', username);
+      await sessions.begin(c, account);
+      return c.redirect(relativeTo(c, wanted), 303);
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      const { status, message, headers } = error;
+      const { 'WWW-Authenticate': _, ...kept } = headers;
+      const page = signInPage({ action: relativeTo(c, PATH), next: wanted, username, fault: message });
+      return c.html(page, status, { ...kept, ...PAGE_HEADERS });
+    }
+  },
+});
+
+export const signOut = defineEndpoint({
+  method: 'post',
+  path: '/sign-out',
+  access: 'public',
+  handle: async ({ c }, { sessions }: Services) => {
+    await sessions.end(c);
+    return c.redirect(relativeTo(c, PATH), 303);
+  },
+});

@@ -1,15 +1,119 @@
 import type { Context } from 'hono';
+import { html } from 'hono/html';
 import type { Database } from '#platform/database/kysely.ts';
 import { Assets } from '#platform/http/answer/asset.ts';
 import { browserModules } from '#platform/http/answer/browser-modules.ts';
+import { type Html, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { elementUrl, type PublicationElement } from '#publications/model.ts';
+import { elementsOf, elementUrl, type PublicationElement } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { findRecording } from '#publications/queries.ts';
 import type { Policy } from '#publications/signing/policy.ts';
 import { checkSignature, type Signing } from '#publications/signing/signed-request.ts';
-import type { FileAddress } from './player-media.ts';
-import { CONTENT_SECURITY_POLICY, missingPage, recordingPage, refusedPage } from './watch-page.ts';
+import { clock } from './browser/clock.js';
+import { labelOf, playerHtml } from './player-html.ts';
+import { type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';
+import { STYLE } from './watch-style.ts';
+
+/** Allows only files of this server; any site may show the page in a frame. */
+const CONTENT_SECURITY_POLICY = pagePolicy(
+  { style: STYLE },
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self'",
+);
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/**
+ * The page on which a person watches a recording.
+ *
+ * @param places.script where the page finds the module that drives the player
+ */
+function recordingPage(
+  recording: PublishedRecording,
+  { addressOf, script }: { addressOf: FileAddress; script: string },
+): Html {
+  const player = playerOf(recording, addressOf);
+  const title = recording.title || 'Untitled recording';
+  const facts = [
+    recording.presenters.join(', '),
+    html`<time datetime="${recording.start_date.toISOString()}">${DATE.format(recording.start_date)} UTC</time>`,
+    player ? clock(player.duration / 1000) : '',
+  ];
+  return page(
+    title,
+    html`<script type="module" src="${script}"></script>
+${player ? playerHtml(player, addressOf) : ''}
+<main>
+${recording.series_title ? html`<p class="series">${recording.series_title}</p>` : ''}
+<h1>${title}</h1>
+<p class="facts">${facts.filter((fact) => fact !== '').map((fact) => html`<span>${fact}</span>`)}</p>
+${player ? '' : html`<p>This publication has nothing to play.</p>`}
+${recording.description ? html`<p class="description">${recording.description}</p>` : ''}
+${rightsHtml(recording)}
+${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
+</main>`,
+    { style: STYLE },
+  );
+}
+
+/** The page for an address under which nothing is published. */
+function missingPage(): Html {
+  return page(
+    'No recording here',
+    html`<main>
+<h1>There is no recording at this address</h1>
+<p>The link may be incomplete, or the recording is no longer published. Ask whoever gave you the link for a new one.</p>
+</main>`,
+    { style: STYLE },
+  );
+}
+
+/** The page for an address whose signature allows nothing. @param reason a sentence */
+function refusedPage(reason: string): Html {
+  return page(
+    'This link does not work',
+    html`<main>
+<h1>This link does not work</h1>
+<p>${reason} Ask whoever gave you the link for a new one.</p>
+</main>`,
+    { style: STYLE },
+  );
+}
+
+function rightsHtml({ rights_holder, license }: PublishedRecording): Html | '' {
+  const terms = license === 'ALLRIGHTS' ? 'All rights reserved' : license.replace(/^CC-/, 'CC ');
+  const rights = [rights_holder && `© ${rights_holder}`, terms].filter((text) => text !== '');
+  return rights.length > 0 ? html`<p class="facts">${rights.map((text) => html`<span>${text}</span>`)}</p>` : '';
+}
+
+function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddress): Html | '' {
+  if (media.length === 0) return '';
+  return html`<h2>Download</h2>
+<ul>
+${media.map(
+  (element) =>
+    html`<li><a href="${addressOf(element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${sizeOf(element.size)}</small></a></li>`,
+)}
+</ul>`;
+}
+
+function formatOf({ has_video, mediatype }: PublicationElement): string {
+  const format = mediatype.split('/')[1]?.toUpperCase() ?? '';
+  return `${has_video ? 'video' : 'audio'} ${format}`.trim();
+}
+
+function sizeOf(bytes: number): string {
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  let size = bytes / 1000;
+  let unit = 0;
+  while (size >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
+}
 
 const MODULES = new Assets(browserModules(new URL('./browser/', import.meta.url)));
 const HEADERS = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PlannedRecording } from '#capture/schedules/timetable.queries.ts';
+import { blocksOf, hoursOf } from './agent-plan.ts';
 import {
   addDays,
   dateOf,
@@ -11,7 +12,6 @@ import {
   timesOf,
   weekName,
 } from './local-days.ts';
-import { blocksOf, hoursOf } from './plan-blocks.ts';
 
 const BERLIN = 'Europe/Berlin';
 const KIRITIMATI = 'Pacific/Kiritimati';

@@ -1,13 +1,31 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import { type AgentsAtWork, agentsAtWork } from '#capture/reports/at-work.queries.ts';
+import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.queries.ts';
+import { timetable } from '#capture/schedules/timetable.queries.ts';
+import { begunDrafts, PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { notFound } from '#platform/http/errors/errors.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { publicationLinks } from '../frame/page-elements.ts';
-import { agentPage, allPage } from './agents-pages.ts';
-import { AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
+import { agentCard, agentList, failedSection, packagesSection, uploadingSection } from './agent-lists.ts';
+import { dayPlan, legend, type Plan, type Setting, weekPlan } from './agent-plan.ts';
+import { type AgentsPage, AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
 import { STYLE } from './agents-style.ts';
+import {
+  addDays,
+  type Day,
+  dateLong,
+  dateOf,
+  dateShort,
+  knownZone,
+  mondayOf,
+  periodOfDays,
+  todayIn,
+  weekName,
+} from './local-days.ts';
 
 /** Shows operators the capture agents: their state, their failed recordings and their schedules. */
 export const operatorAgents = defineEndpoint({
@@ -42,4 +60,121 @@ function refreshLink(c: Context): Html {
   return refresh === undefined
     ? html`<a href="${addressOf({ ...others, refresh: REFRESH })}">Refresh this page every ${REFRESH} seconds</a>`
     : html`<a href="${addressOf(others)}">Stop to refresh this page every ${REFRESH} seconds</a>`;
+}
+
+/** A longer list is not read. */
+const MOST_AGENTS = 200;
+const MOST_ROWS = 50;
+/** Of one agent on one day. */
+const MOST_OF_DAY = 50;
+
+/** All capture agents, or those with a text in their names. */
+async function allPage(
+  { database, config }: AgentsServices,
+  { q: search = '', day: asked, refresh }: AgentsQuery,
+  setting: Setting,
+): Promise<AgentsPage> {
+  const { recordingGraceMs: graceMs } = config.scheduling;
+  const { now } = setting;
+  const [all, failed, uploading, drafts] = await Promise.all([
+    agentsAtWork(database, { search }, MOST_AGENTS),
+    failedRecordings(database, { graceMs, most: MOST_ROWS }),
+    uploadingRecordings(database, { most: MOST_ROWS }),
+    begunDrafts(database, { door: PACKAGE_DOOR, most: MOST_ROWS }),
+  ]);
+  const zones = all.agents.map(({ timeZone }) => knownZone(timeZone));
+  const day = asked ?? todayIn(mostFrequent(zones) ?? 'UTC', now);
+  const others = { q: search, refresh };
+  const plan = await planOf(database, all, day, setting);
+  return {
+    title: 'Capture agents',
+    style: plan.style,
+    content: html`<p>${summary(all, search)}</p>
+<div class="tools">
+<form role="search"><input type="search" name="q" value="${search}" maxlength="255" aria-label="Part of a name" placeholder="Part of a name">${asked === undefined ? '' : html`<input type="hidden" name="day" value="${dateOf(day)}">`}${refresh ? html`<input type="hidden" name="refresh" value="${refresh}">` : ''}<button>Search</button></form>
+<nav aria-label="On this page"><a href="#failed">Failed${failed.length > 0 ? ` (${failed.length})` : ''}</a>${uploading.length > 0 ? html`<a href="#uploading">Uploads (${uploading.length})</a>` : ''}${drafts.length > 0 ? html`<a href="#packages">Packages (${drafts.length})</a>` : ''}<a href="#plan">Plan</a></nav>
+</div>
+${all.agents.length > 0 ? agentList(all.agents, now) : ''}
+${failedSection(failed, now, MOST_ROWS)}
+${uploadingSection(uploading, now)}
+${packagesSection(drafts, now)}
+<section aria-labelledby="plan"><div class="heading"><h2 id="plan">${dateLong(day)}</h2>
+<nav aria-label="Other days"><a href="${addressOf({ ...others, day: dateOf(addDays(day, -1)) })}#plan">Day before</a><a href="${addressOf(others)}#plan">Today</a><a href="${addressOf({ ...others, day: dateOf(addDays(day, 1)) })}#plan">Day after</a></nav></div>
+${plan.content}
+${legend()}
+<p>Each agent by the clock of its own time zone. Its name leads to its week.</p>
+</section>`,
+  };
+}
+
+async function planOf(
+  database: AgentsServices['database'],
+  { agents }: AgentsAtWork,
+  day: Day,
+  setting: Setting,
+): Promise<Plan> {
+  const rows = agents
+    .map(({ id, timeZone }) => ({ id, timeZone: knownZone(timeZone) }))
+    .sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  const wanted = rows.map(({ id, timeZone }) => ({ agentId: id, ...periodOfDays(day, 1, timeZone) }));
+  const found = Map.groupBy(await timetable(database, wanted, MOST_OF_DAY), ({ agentId }) => agentId);
+  return dayPlan({ day, agents: rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] })) }, setting);
+}
+
+function summary({ count, inTrouble, agents }: AgentsAtWork, search: string): Html | string {
+  if (count === 0) {
+    return search === ''
+      ? 'No capture agent has reported yet, and nothing is scheduled on any.'
+      : html`No capture agent has <bdi>${search}</bdi> in its name.`;
+  }
+  const those = count === 1 ? '1 capture agent' : `${count} capture agents`;
+  const found = search === '' ? those : html`${those} with <bdi>${search}</bdi> in the name`;
+  const needs = inTrouble === 1 ? '1 needs somebody' : `${inTrouble} need somebody`;
+  const trouble = inTrouble === 0 ? 'none needs anybody' : html`<strong class="needs">${needs}</strong>`;
+  return html`${found}, ${trouble}.${agents.length < count ? ` These are ${agents.length} of them, those in trouble first.` : ''}`;
+}
+
+function mostFrequent(names: readonly string[]): string | undefined {
+  const groups = [...Map.groupBy(names, (name) => name)];
+  return groups.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
+}
+
+/** Of one week. */
+const MOST_OF_WEEK = 500;
+
+/** One capture agent and its week. @throws {HttpError} 404 for one that is not known */
+async function agentPage(
+  { database, config }: AgentsServices,
+  { agent: id, week, refresh }: AgentsQuery & { agent: string },
+  setting: Setting,
+): Promise<AgentsPage> {
+  const { now } = setting;
+  const {
+    agents: [agent],
+  } = await agentsAtWork(database, { id }, 1);
+  if (!agent) throw notFound(`There is no capture agent '${id}'.`);
+  const timeZone = knownZone(agent.timeZone);
+  const monday = week ?? mondayOf(todayIn(timeZone, now));
+  const { recordingGraceMs: graceMs } = config.scheduling;
+  const [recordings, failed, uploading] = await Promise.all([
+    timetable(database, [{ agentId: id, ...periodOfDays(monday, 7, timeZone) }], MOST_OF_WEEK),
+    failedRecordings(database, { agentId: id, graceMs, most: MOST_ROWS }),
+    uploadingRecordings(database, { agentId: id, most: MOST_ROWS }),
+  ]);
+  const plan = weekPlan({ monday, timeZone, recordings }, setting);
+  const other = (weeks: number) => addressOf({ agent: id, week: weekName(addDays(monday, 7 * weeks)), refresh });
+  return {
+    title: id,
+    style: plan.style,
+    content: html`<p>Capture agent. Times are those of its time zone, ${timeZone}.</p>
+${agentCard(agent, now)}
+<section aria-labelledby="plan"><div class="heading"><h2 id="plan">Week ${weekName(monday).slice(6)} of ${weekName(monday).slice(0, 4)}, ${dateShort(monday)} to ${dateShort(addDays(monday, 6))}</h2>
+<nav aria-label="Other weeks"><a href="${other(-1)}#plan">Week before</a><a href="${addressOf({ agent: id, refresh })}#plan">This week</a><a href="${other(1)}#plan">Week after</a></nav></div>
+${plan.content}
+${legend()}
+${recordings.length === MOST_OF_WEEK ? html`<p>There are more recordings than these ${MOST_OF_WEEK} in this week.</p>` : ''}
+</section>
+${failedSection(failed, now, MOST_ROWS)}
+${uploadingSection(uploading, now)}`,
+  };
 }

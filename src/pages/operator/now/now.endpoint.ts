@@ -15,8 +15,16 @@ import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
 import { searchForm } from '../recordings/recording-search.endpoint.ts';
 import { failedRecordings, failedSection } from './failed-recordings.ts';
-import { pausedRecordings, runningOperations, waitingRecordings } from './running.queries.ts';
-import { hallsSection, heldQueues, runningSection, uploadsSection, waitingSection } from './work-sections.ts';
+import {
+  hallsSection,
+  heldQueues,
+  pausedRecordings,
+  runningOperations,
+  runningSection,
+  uploadsSection,
+  waitingRecordings,
+  waitingSection,
+} from './work-sections.ts';
 
 const MOST_RUNNING = 100;
 const MOST_WAITING = 20;

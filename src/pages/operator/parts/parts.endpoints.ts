@@ -14,10 +14,8 @@ import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
-import { runningOperations } from '../now/running.queries.ts';
-import { heldQueues } from '../now/work-sections.ts';
-import { databaseFacts, laneLoads } from './parts.queries.ts';
-import { lanesSection, otherSections, workersSection } from './parts-page.ts';
+import { heldQueues, runningOperations } from '../now/work-sections.ts';
+import { databaseFacts, laneLoads, lanesSection, otherSections, workersSection } from './parts-page.ts';
 
 const PATH = 'admin/parts';
 const MOST_RUNNING = 200;

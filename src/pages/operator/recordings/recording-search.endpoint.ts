@@ -12,7 +12,7 @@ import { listingOf, parseWords } from '#platform/http/list/index.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { moment, recordingLink, stateOf } from '../frame/page-elements.ts';
-import { RECORDING_STYLE } from './recording-page.ts';
+import { RECORDING_STYLE } from './recording.endpoint.ts';
 
 const MAX_SEARCH = 255;
 const CONTROL = /\p{Cc}/u;

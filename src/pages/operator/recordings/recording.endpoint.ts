@@ -1,14 +1,29 @@
+import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
+import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
+import type { MediaStream } from '#platform/media/streams.ts';
+import type { WorkflowDefinition } from '#processing/definition.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import { whyNotNow } from '#processing/start-on-request.ts';
+import type { WantedState } from '#processing/workflow.schemas.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { noticeOf, operatorPage } from '../frame/operator-page.ts';
-import { publicationLinks } from '../frame/page-elements.ts';
-import { RECORDING_STYLE, recordingContent } from './recording-page.ts';
-import { recordingStory } from './recording-story.queries.ts';
+import {
+  deleteForm,
+  exactMoment,
+  moment,
+  publicationLinks,
+  recordingAddress,
+  stateOf,
+  wishForm,
+} from '../frame/page-elements.ts';
+import { clockOf, sizeOf } from '../frame/words.ts';
+import { barsOf, type Entry, entriesOf } from './recording-history.ts';
+import { picturesOf, type RecordingStory, recordingStory, type WorkflowStory } from './recording-story.queries.ts';
 
 interface Services {
   database: Database;
@@ -42,3 +57,149 @@ export const operatorRecording = defineEndpoint({
     });
   },
 });
+
+/** Facts that the page needs in addition to the story. */
+interface RecordingSetting {
+  id: string;
+  /** Where the server's paths begin. */
+  root: string;
+  definitions: readonly WorkflowDefinition[];
+  /** Addresses of the publications and their elements. */
+  addresses: ReturnType<typeof publicationLinks>;
+}
+
+/** A recording's whole story, what there is of it, and what can be done with it. */
+function recordingContent(story: RecordingStory, setting: RecordingSetting): Html {
+  const { event, workflows, publications, tracks } = story;
+  return html`<div id="facts" data-live>${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. This is what is remembered of it.</p>`}</div>
+<div class="actions" id="actions" data-live>${event ? actionsOf(event, story, setting) : ''}</div>
+<section id="workflows" data-live aria-labelledby="workflows-heading"><h2 id="workflows-heading">Processing</h2>
+${workflows.length === 0 ? html`<p>It has not been processed${event ? '' : ', or that is forgotten'}.</p>` : workflows.map(workflowOf)}
+</section>
+<section id="story" data-live aria-labelledby="story-heading"><h2 id="story-heading">What happened <span class="faint">(UTC)</span></h2>
+<ol class="story">${entriesOf(story).map(entryOf)}</ol>
+</section>
+${
+  event
+    ? html`<section id="published" data-live aria-labelledby="published-heading"><h2 id="published-heading">Publications</h2>
+${publications.length === 0 ? html`<p>It is not published.</p>` : html`<ul class="plain">${publications.map(({ id, channel, published_at }) => html`<li><a href="${setting.addresses.watch(id)}">${channel}</a> <span class="faint">since ${moment(published_at)} UTC</span></li>`)}</ul>`}
+<div class="pictures">${picturesOf(publications).map((picture) => html`<figure><img src="${setting.addresses.element(picture)}" alt="" loading="lazy"><figcaption class="faint">${picture.flavor}</figcaption></figure>`)}</div></section>
+<section id="tracks" data-live aria-labelledby="tracks-heading"><h2 id="tracks-heading">Tracks</h2>
+${tracksTable(tracks)}</section>`
+    : ''
+}`;
+}
+
+function factsOf(event: NonNullable<RecordingStory['event']>, { root }: RecordingSetting): Html {
+  const facts: [string, Html | string][] = [
+    ['Identifier', html`<code>${event.id}</code>`],
+    ['State', html`${stateOf(event.processing_state || event.status)}`],
+    ['Starts', html`${moment(event.start_date)} UTC`],
+    ['Length', event.duration === null ? '' : clockOf(Number(event.duration))],
+    ['Series', event.series_title || event.series_id || ''],
+    ['Presenters', event.presenters.join(', ')],
+    ['Created by', event.creator],
+    [
+      'Capture agent',
+      event.agent_id === ''
+        ? ''
+        : html`<a href="${root}admin/agents?agent=${encodeURIComponent(event.agent_id)}">${event.agent_id}</a> ${event.recording_state.replaceAll('_', ' ')}`,
+    ],
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => (value === '' ? '' : html`<div><dt>${name}</dt><dd>${value}</dd></div>`))}</dl>`;
+}
+
+function actionsOf(
+  event: NonNullable<RecordingStory['event']>,
+  { workflows, tracks }: RecordingStory,
+  { id, root, definitions }: RecordingSetting,
+): Html {
+  const [latest] = workflows;
+  const about = { eventId: id, title: event.title };
+  const wish = (wanted: WantedState, name: string, kind?: 'quiet' | 'danger') =>
+    wishForm({ ...about, workflowId: latest?.id ?? 0 }, { wanted, name, kind }, { root, back: 'recording' });
+  const wishes: Record<string, Html[]> = {
+    INSTANTIATED: [wish('paused', 'Pause', 'quiet'), wish('stopped', 'Stop', 'danger')],
+    RUNNING: [wish('paused', 'Pause', 'quiet'), wish('stopped', 'Stop', 'danger')],
+    PAUSED: [wish('running', 'Resume'), wish('stopped', 'Stop', 'danger')],
+    FAILING: [wish('stopped', 'Stop', 'danger')],
+    FAILED: [wish('retry', 'Retry')],
+    STOPPED: [wish('retry', 'Retry')],
+  };
+  const recorded = tracks.some(({ is_media }) => is_media);
+  const start =
+    whyNotNow({ ...event, recorded }) !== undefined
+      ? ''
+      : html`<form method="post" action="${recordingAddress(id, root)}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
+  return html`${wishes[latest?.state ?? ''] ?? ''}${start}${deleteForm(about, root)}`;
+}
+
+function workflowOf(workflow: WorkflowStory): Html {
+  const { id, title, creator, requestId, start, end, state, reason } = workflow;
+  return html`<article class="sheet"><div class="heading"><h3>${title} <span class="faint">workflow ${id}</span></h3>${stateOf(state)}</div>
+<p class="faint">Started ${moment(start)} UTC by <bdi>${creator}</bdi>${end ? html`, ended ${moment(end)} UTC` : ''} · request <code>${requestId}</code></p>
+${reason === null ? '' : html`<p class="alarm">${reason}</p>`}
+${barsOf(workflow)}</article>`;
+}
+
+function entryOf({ at, text, by, tone }: Entry): Html {
+  return html`<li class="${tone}">${exactMoment(at)} <span>${text}${by === '' ? '' : html` <span class="faint">by <bdi>${by}</bdi></span>`}</span></li>
+`;
+}
+
+/** The tracks of a recording, with the streams found in each. */
+function tracksTable(tracks: RecordingStory['tracks']): Html {
+  if (tracks.length === 0) return html`<p>It has no tracks.</p>`;
+  return html`<div class="table" tabindex="0" role="region" aria-label="Tracks"><table>
+<thead><tr><th scope="col">Flavor</th><th scope="col">File</th><th scope="col">Size</th><th scope="col">Length</th><th scope="col">What is in it</th></tr></thead>
+<tbody>
+${tracks.map(
+  (
+    track,
+  ) => html`<tr><td>${track.flavor}${track.tags.length > 0 ? html` <span class="faint">${track.tags.join(', ')}</span>` : ''}</td><td><bdi>${track.filename}</bdi> <span class="faint">${track.mediatype}</span></td><td>${sizeOf(Number(track.size))}</td><td>${track.duration === null ? '' : clockOf(Number(track.duration))}</td><td>${((track.streams ?? []) as unknown as MediaStream[]).map(streamOf).join('; ')}${track.warnings.map((warning) => html`<p class="alarm">${warning}</p>`)}</td></tr>
+`,
+)}
+</tbody></table></div>`;
+}
+
+function streamOf(stream: MediaStream): string {
+  if (stream.type === 'audio') {
+    const rate = stream.samplingRate === null ? '' : ` ${stream.samplingRate / 1000} kHz`;
+    return `${stream.codec}, ${stream.channels === 1 ? '1 channel' : `${stream.channels} channels`}${rate}`;
+  }
+  const rate = stream.frameRate === null ? '' : ` ${stream.frameRate.toFixed(2).replace(/\.?0+$/, '')} fps`;
+  return `${stream.codec} ${stream.width}×${stream.height}${rate}`;
+}
+
+/** The style of the page of a recording. */
+export const RECORDING_STYLE = `
+.facts { grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); margin: 1rem 0; }
+code { font-size: .9em; overflow-wrap: anywhere; }
+.sheet + .sheet { margin-top: .8rem; }
+.sheet > p { margin: .3rem 0; }
+.bars { list-style: none; margin: .6rem 0 0; padding: 0; }
+.bars > li { display: grid; grid-template-columns: minmax(0, 1.4fr) minmax(0, 1fr) minmax(0, 2fr); gap: .1rem 1rem; align-items: center; margin: 0; padding: .35rem 0; border-top: 1px solid var(--line); }
+.bars p, .bars details { grid-column: 1 / -1; margin: .1rem 0; font-size: .92rem; overflow-wrap: anywhere; }
+.bars svg { width: 100%; height: .9rem; }
+.bars rect { fill: var(--faint); }
+.bars .ground { fill: var(--ground); }
+.bars .succeeded { fill: var(--good); }
+.bars .running { fill: var(--busy); }
+.bars .failed, .bars .lost { fill: var(--alarm); }
+.bars .retried, .bars .deferred { fill: var(--held); }
+.attempts { margin: .3rem 0; padding-left: 1.2rem; list-style: disc; }
+.attempts li, .plain li { margin: .1rem 0; }
+.story { list-style: none; margin: 0; padding: 0; border-left: 2px solid var(--line); }
+.story li { display: grid; grid-template-columns: 11rem minmax(0, 1fr); gap: .2rem 1rem; margin: 0; padding: .25rem 0 .25rem 1rem; overflow-wrap: anywhere; }
+.story time { color: var(--faint); }
+.story .good > span { color: var(--good); }
+.story .alarm { color: inherit; }
+.story .alarm > span { color: var(--alarm); }
+.pictures { display: flex; flex-wrap: wrap; gap: .8rem; }
+.pictures figure { margin: .6rem 0 0; }
+.pictures img { display: block; max-width: min(20rem, 100%); max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
+.actions select { padding: .35rem .5rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
+.actions button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+.results a { display: inline; padding: 0; border: 0; background: none; }
+@media (max-width: 46rem) { .bars > li, .story li { grid-template-columns: minmax(0, 1fr); } }
+`;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bars, line, plotHtml } from './chart.ts';
-import { lengthScale, linearScale } from './chart-scale.ts';
+import { bars, lengthScale, line, linearScale, plotHtml } from './chart.ts';
 
 const texts = ({ ticks }: { ticks: readonly { text: string }[] }) => ticks.map(({ text }) => text);
 const GIB = 1024 ** 3;

@@ -2,8 +2,18 @@ import { html } from 'hono/html';
 import type { Html } from '#platform/http/answer/page.ts';
 import { bytesOf, type Lengths, type Slot, type Span, type Trends } from '#statistics/trends.ts';
 import { minuteOf, sizeOf, spanOf } from '../frame/words.ts';
-import { amountOf, bars, type Figure, line, NOTHING, type Place, type Plot, sign } from './chart.ts';
-import { lengthScale, linearScale } from './chart-scale.ts';
+import {
+  amountOf,
+  bars,
+  type Figure,
+  lengthScale,
+  line,
+  linearScale,
+  NOTHING,
+  type Place,
+  type Plot,
+  sign,
+} from './chart.ts';
 
 /** Counts received recordings. */
 export function uploadsFigure({ span, slots, total }: Trends): Figure {
