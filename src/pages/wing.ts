@@ -5,8 +5,8 @@ import type { WorkQueue } from '#platform/queue/port.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorControl, operatorDelete, operatorRetryAll, operatorStart } from './operator/control.endpoints.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
-import { operatorHome } from './operator/now/now.endpoint.ts';
-import { operatorLanes, operatorParts, operatorWorkers } from './operator/parts/parts.endpoints.ts';
+import { operatorDashboard } from './operator/now/now.endpoint.ts';
+import { operatorLanes, operatorSystem, operatorWorkers } from './operator/parts/parts.endpoints.ts';
 import { dashboardRoutes } from './operator/queue-dashboard.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
 import { operatorSearch } from './operator/recordings/recording-search.endpoint.ts';
@@ -17,7 +17,7 @@ import {
   operatorChangeWebhook,
   operatorWebhooks,
 } from './operator/webhooks/operator-webhooks.endpoints.ts';
-import { askToSignIn, forPeople, signIn, signInForm, signOut } from './sign-in/sign-in-page.ts';
+import { htmlErrorPages, redirectToSignIn, signIn, signInForm, signOut } from './sign-in/sign-in-page.ts';
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
@@ -28,7 +28,7 @@ export { home } from './site/home.endpoint.ts';
 const DASHBOARD =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
 
-/** All pages, and the files and forms that belong to them. */
+/** All pages with their files and forms. */
 export const wing = {
   endpoints: [
     docsPage,
@@ -38,7 +38,7 @@ export const wing = {
     signInForm,
     signIn,
     signOut,
-    operatorHome,
+    operatorDashboard,
     operatorAsset,
     operatorSearch,
     operatorRecording,
@@ -46,7 +46,7 @@ export const wing = {
     operatorStart,
     operatorDelete,
     operatorRetryAll,
-    operatorParts,
+    operatorSystem,
     operatorLanes,
     operatorWorkers,
     operatorWebhooks,
@@ -59,11 +59,11 @@ export const wing = {
     uploadAsset,
   ],
   areas: ({ onPages, ask }: Guards): Area[] => {
-    const layers = [forPeople()];
+    const layers = [htmlErrorPages()];
     return [
-      { path: '/admin', layers, guards: [onPages, askToSignIn(), ask], contentPolicy: DASHBOARD },
-      { path: '/upload', layers, guards: [onPages, askToSignIn(), ask], contentPolicy: NOTHING },
-      { path: '/studio', layers, guards: [onPages, askToSignIn()] },
+      { path: '/admin', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DASHBOARD },
+      { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: NOTHING },
+      { path: '/studio', layers, guards: [onPages, redirectToSignIn()] },
       { path: '/sign-in', layers, contentPolicy: NOTHING },
       { path: '/sign-out', layers, contentPolicy: NOTHING },
     ];

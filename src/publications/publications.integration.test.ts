@@ -306,7 +306,7 @@ describe('the watch page', () => {
       const response = await app.anonymous(`/watch/${id}`);
       expect(response.status).toBe(404);
       expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
-      expect(await response.text()).toContain('There is no recording at this address');
+      expect(await response.text()).toContain('Recording not found');
     },
   );
 });

@@ -44,8 +44,8 @@ const blocks = (html: string) =>
 describe('agents', () => {
   test('are none in the beginning, which the page says', async () => {
     const shown = await text();
-    expect(words(shown)).toContain('No capture agent has reported yet, and nothing is scheduled on any.');
-    expect(section(shown, 'failed')).toBe('Recordings that failed None within the last seven days.');
+    expect(words(shown)).toContain('No capture agent has reported, and nothing is scheduled.');
+    expect(section(shown, 'failed')).toBe('Failed recordings None in the last seven days.');
   });
 
   test('are in the state they report, since they do, and offline when they are silent', async () => {
@@ -57,7 +57,7 @@ describe('agents', () => {
     await agent('f', { state: 'error' });
     await agent('g', { state: 'offline', state_since: fromNow(-7), seen_at: fromNow(-6) });
     const shown = await text();
-    expect(words(shown)).toContain('7 capture agents, 3 need somebody .');
+    expect(words(shown)).toContain('7 capture agents, 3 need attention .');
     expect(agents(shown)).toEqual(
       [
         'f UTC error 45 min seen &lt; 1 min ago',
@@ -89,11 +89,11 @@ describe('agents', () => {
 
   const SILENT = { seen_at: fromNow(-11) };
   test.each<[string, Parameters<typeof insertAgent>[2], Values, number, RegExp | undefined]>([
-    ['idle three minutes after the start', {}, {}, -3, /Should be recording, and nothing is heard of it\./],
+    ['idle three minutes after the start', {}, {}, -3, /Should be recording, but has not reported it\./],
     ['idle one minute after the start', {}, {}, -1, undefined],
     ['recording', {}, { state: 'capturing' }, -30, undefined],
     ['offline and never began', SILENT, {}, -5, /Should be recording/],
-    ['offline since it records', SILENT, { state: 'capturing' }, -30, /Was recording, and is silent since\./],
+    ['offline since it records', SILENT, { state: 'capturing' }, -30, /Was recording, then went silent\./],
     ['offline after it has recorded', SILENT, { state: 'capture_finished' }, -30, undefined],
     ['never seen', { seen_at: null }, {}, -5, /Should be recording/],
     ['still to begin', {}, {}, 5, undefined],
@@ -119,7 +119,7 @@ describe('agents', () => {
     await failed('c', 24 * 9, -8 * 1440);
     const shown = agents(await text());
     expect(shown.map((line) => line[0])).toEqual(['e', 'b', 'd', 'a', 'c']);
-    expect(shown[2]).toContain('2 recordings failed lately');
+    expect(shown[2]).toContain('2 recordings failed recently');
     expect(shown[4]).not.toContain('failed');
   });
 
@@ -129,7 +129,7 @@ describe('agents', () => {
     await agent('100%_x');
     const all = await text();
     expect(words(all)).toContain(
-      '251 capture agents, none needs anybody. These are 200 of them, those in trouble first.',
+      '251 capture agents, none needs attention. 200 are shown, those that need attention first.',
     );
     expect(agents(all)).toHaveLength(200);
     expect(agents(await text(`?q=${encodeURIComponent('HÖRSAAL 24')}`))).toHaveLength(11);
@@ -173,20 +173,20 @@ describe('recordings that failed', () => {
     });
     const failed = section(await text(), 'failed');
     expect(failed).toMatch(
-      /missed Hall .*Nothing ever came of it.* upload Hall .*The upload failed, and the agent has the files still\. It does not try again by itself: start the upload there\. hall\.test 50 min ago package Hall .*put its files together.* reported Hall .*The agent could not record it\..* missed before it had a date Hall .*Nothing ever came/,
+      /missed Hall .*It was never uploaded or reported.* upload Hall .*The upload failed; the agent still has the files\. It does not retry: start the upload on the agent\. hall\.test 50 min ago package Hall .*package its files.* reported Hall .*The agent could not record it\..* missed before it had a date Hall .*It was never uploaded/,
     );
     expect(failed).not.toMatch(/long ago|came after all/);
     expect(section(await text('?agent=Hall'), 'failed')).toBe(failed);
     await agent('Other');
-    expect(section(await text('?agent=Other'), 'failed')).toContain('None within');
+    expect(section(await text('?agent=Other'), 'failed')).toContain('None in');
   });
 
   test('are no more than fifty', async () => {
     for (let i = 1; i <= 51; i++) await recording('Hall', [-100 * i, 90 - 100 * i], { state: 'upload_error' });
     const shown = await text();
     expect(section(shown, 'failed').match(/The upload failed/g)).toHaveLength(50);
-    expect(section(shown, 'failed')).toContain('These are the last 50.');
-    expect(agents(shown)[0]).toContain('51 recordings failed lately');
+    expect(section(shown, 'failed')).toContain('The newest 50 are shown.');
+    expect(agents(shown)[0]).toContain('51 recordings failed recently');
   });
 
   test('what is being uploaded stands there, and what was put together and left', async () => {
@@ -201,9 +201,11 @@ describe('recordings that failed', () => {
     expect(section(shown, 'uploading')).not.toContain('Physics');
     const packages = section(shown, 'packages');
     expect(packages).toContain(
-      `hall-account ${fresh} 2 elements, 1.0 GiB begun 33 min ago last change 3 min ago studio ${left} 2 elements, 1.0 KiB`,
+      `hall-account ${fresh} 2 elements, 1.0 GiB started 33 min ago last change 3 min ago studio ${left} 2 elements, 1.0 KiB`,
     );
-    expect(packages).toMatch(/ 1\.0 KiB Nothing has come for an hour or more\. begun 2 h ago last change 90 min ago$/);
+    expect(packages).toMatch(
+      / 1\.0 KiB Nothing received for an hour or more\. started 2 h ago last change 90 min ago$/,
+    );
     expect(packages).not.toContain('elsewhere');
   });
 });
@@ -232,9 +234,9 @@ describe('the week of an agent', () => {
     const sunday = expect.stringMatching(/^Sunday\n10:00–11:30\n/);
     expect(blocks(shown)).toEqual([
       ['published at-540 for-90', 'Monday\n09:00–10:30\npublished'],
-      ['processing at-540 for-90', 'Tuesday\n09:00–10:30\nbeing processed'],
+      ['processing at-540 for-90', 'Tuesday\n09:00–10:30\nprocessing'],
       ['failed at-540 for-90', 'Wednesday\n09:00–10:30\nfailed'],
-      ['ingesting at-540 for-90', 'Thursday\n09:00–10:30\ncoming in'],
+      ['ingesting at-540 for-90', 'Thursday\n09:00–10:30\nuploading'],
       ['recording at-540 for-90', 'Untitled\n09:00–10:30\nrecording'],
       ['done at-540 for-90', 'Saturday\n09:00–10:30\nprocessed, not published'],
       [expect.stringMatching(/^(scheduled|silent) at-600 for-90$/), sunday],
@@ -305,7 +307,7 @@ test('the day of all agents has each by the clock of its zone, and names those t
     ['at-555', 'No such zone'],
     ['at-675', 'No such zone later'],
   ]);
-  expect(words(shown)).toContain('Nothing to record: Free 9 , Free 10 .');
+  expect(words(shown)).toContain('Nothing scheduled: Free 9 , Free 10 .');
   expect(shown).toContain('href="?day=2026-11-24#plan"');
   expect(shown).toContain('href="?day=2026-11-26#plan"');
 });
@@ -329,12 +331,12 @@ describe('the page', () => {
     ['?week=2026-W54&agent=Hall', 400, /^The parameter 'week' is "2026-W54"; allowed is a week such as 202/],
     ['?day=2026-02-30', 400, /^The parameter 'day' is "2026-02-30"; allowed is a date such as 2026-11-25 b/],
     ['?refresh=1', 400, /^The parameter 'refresh' is "1"; allowed is 30\.$/],
-    ['?q=%00', 400, /^The parameter 'q' is "\\u0000"; allowed are up to 255 characters/],
+    ['?q=%00', 400, /^The parameter 'q' is "\\u0000"; it must have at most 255 characters/],
     [`?q=${'x'.repeat(600)}`, 400, /^The parameter 'q' is "x{100}"/],
     ['?agent=a%0Ab', 400, /^The parameter 'agent' is "a\\nb"/],
-    ['?agent=nobody', 404, /^The capture agent 'nobody' does not exist\.$/],
-    ['?agent=', 404, /^The capture agent '' does not exist\.$/],
-    ['?agent=%FF', 404, /^The capture agent /],
+    ['?agent=nobody', 404, /^Capture agent 'nobody' does not exist\.$/],
+    ['?agent=', 404, /^Capture agent '' does not exist\.$/],
+    ['?agent=%FF', 404, /^Capture agent '.*' does not exist\.$/],
   ])('refuses %s with %i and a sentence', async (query, status, sentence) => {
     await agent('Hall');
     const answer = await app.request(PATH + query);

@@ -72,7 +72,7 @@ describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
       await page.goto(`${served.origin}/admin${path}`);
       await look(`pages${path.replaceAll(/\W+/g, '-')}`);
     }
-    await page.getByRole('img', { name: /^Bars: how many recordings came/ }).waitFor();
+    await page.getByRole('img', { name: /^Bars: uploaded recordings/ }).waitFor();
     await page.locator('#waiting summary').click();
     expect(await page.locator('#waiting tbody tr').count()).toBe(30);
     await look('trends-table');
@@ -90,10 +90,10 @@ describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
     expect(await page.getByRole('row').count()).toBe(3);
     expect(await page.locator('td').first().innerText()).toBe(HOSTILE);
     const body = await page.locator('body').boundingBox();
-    const table = await page.getByRole('region', { name: 'Uploads that wait' }).boundingBox();
+    const table = await page.getByRole('region', { name: 'Resumable uploads' }).boundingBox();
     expect((table?.x ?? 0) + (table?.width ?? Number.NaN)).toBeLessThanOrEqual(body?.width ?? 0);
-    await page.getByRole('link', { name: 'Now', exact: true }).click();
-    await page.getByRole('link', { name: /^Capture agents/ }).click();
+    await page.getByRole('link', { name: 'Dashboard', exact: true }).click();
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await page.waitForURL(`${served.origin}/admin/agents`);
     await page.getByRole('link', { name: 'Hall 1', exact: true }).first().click();
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Hall 1');
@@ -101,9 +101,9 @@ describe.skipIf(!browserAvailable())("operators' pages in a browser", () => {
     const { height = 0 } = (await page.locator('.block.recording').boundingBox()) ?? {};
     if (how[1] > 800) expect(Math.abs(height - 72)).toBeLessThan(3);
     else expect(height).toBeLessThan(50);
-    await page.getByRole('link', { name: 'Week before' }).click();
+    await page.getByRole('link', { name: 'Previous week' }).click();
     await page.getByRole('link', { name: 'Analysis I' }).first().waitFor();
-    await look('week before');
+    await look('previous-week');
     expect(faults).toEqual([]);
     await close();
   });
@@ -152,7 +152,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.locator(`#retry-${failed?.workflowId}`).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').waitFor();
-    expect(await page.getByRole('status').innerText()).toBe('It is tried again.');
+    expect(await page.getByRole('status').innerText()).toBe('The workflow is retried.');
     expect(await processingState(database, failed?.eventId ?? '')).toBe('RUNNING');
     await context.close();
   });
@@ -185,9 +185,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.route(isPage, (route) => route.fulfill({ status: 503, body: 'The database is away.' }));
     await startRecording(database, 'Unseen');
     await stale.waitFor();
-    expect(await stale.innerText()).toMatch(
-      /^Not up to date since \d\d:\d\d:\d\d UTC: the server answered with the status 503\.$/,
-    );
+    expect(await stale.innerText()).toMatch(/^Not updated since \d\d:\d\d:\d\d UTC: the server answered 503\.$/);
     await page.unroute(isPage);
     // It asks again by itself after a quarter of a minute.
     await stale.waitFor({ state: 'hidden' });
@@ -206,7 +204,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     expect(await lane.getByRole('spinbutton').inputValue()).toBe('7');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Set');
     await page.keyboard.press('Enter');
-    await page.getByText('The lane heavy does 7 at once in each worker.').waitFor();
+    await page.getByText('The lane heavy has a concurrency of 7 per worker.').waitFor();
     await context.close();
   });
 
@@ -252,8 +250,8 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.reload();
     await app.request(`/api/events/${eventId}`, { method: 'DELETE' });
     await page.locator(`#delete-${eventId} summary`).click();
-    await page.getByRole('button', { name: 'Delete the recording for good' }).click();
-    await page.getByText('The recording has been deleted already.').waitFor();
+    await page.getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByText('The recording has already been deleted.').waitFor();
     await page.getByRole('link', { name: 'Back' }).click();
     await page.waitForURL(`${served.origin}/admin/recordings/${eventId}`);
     await context.close();

@@ -54,8 +54,7 @@ test.each(['', '/recordings', '/uploads', '/trends', '/parts', '/webhooks', '/ag
     expect(policy.replace("script-src 'self'; connect-src 'self'; ", '')).not.toContain('script');
     expect(policy).toMatch(/form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/);
     expect(policy).not.toContain('unsafe');
-    // Recordings are found by a form.
-    if (page !== '' && page !== '/recordings') expect(await read('/admin')).toContain(`<a href="./admin${page}">`);
+    if (page !== '') expect(await read('/admin')).toContain(`<a href="./admin${page}">`);
   },
 );
 
@@ -72,9 +71,9 @@ describe('workers and lanes', () => {
 
   test('without a sign of life the page says that nothing is processed; then it shows who lives, and who fell silent', async () => {
     expect(await parts()).toContain('nothing is processed');
-    expect(await read('/admin')).toContain('No worker takes anything');
+    expect(await read('/admin')).toContain('No worker accepts work');
     await signOfLife(database, facts('worker-a'));
-    expect(await read('/admin')).not.toContain('No worker takes anything');
+    expect(await read('/admin')).not.toContain('No worker accepts work');
     await signOfLife(database, facts('worker-b'));
     await sql`UPDATE worker_processes SET seen_at = now() - interval '1 minute' WHERE name = 'worker-b'`.execute(
       database,
@@ -92,7 +91,7 @@ describe('workers and lanes', () => {
     expect(leadsTo(paused)).toBe('303 ../../admin/parts?done=The+lane+light+is+paused.');
     const shown = /light<\/strong> <span class="state paused">paused<\/span> [\s\S]*by <bdi>admin/;
     expect(await parts()).toMatch(shown);
-    const told = 'The lane light is paused by <bdi>admin</bdi>: what belongs to it waits.';
+    const told = 'The lane light is paused by <bdi>admin</bdi>; its operations wait.';
     expect(await read('/admin')).toContain(told);
     const after = await startTestWorkflow(database);
     expect(await deliver()).toEqual([]);
@@ -128,7 +127,7 @@ describe('workers and lanes', () => {
 
   test('a queue that was paused itself, past the lanes, is named where its work waits', async () => {
     const [light] = app.context.queue.queues();
-    const sentence = 'The queue of the lane light itself is paused';
+    const sentence = 'The queue of the lane light is paused';
     await light?.pause();
     try {
       // A page waits three seconds for the queue.
@@ -198,7 +197,7 @@ describe('while the queue is away', async () => {
   const other = await ownApp(undefined, { REDIS_URL: 'redis://127.0.0.1:1' });
 
   test('the page says so, and those of the queue itself load anew', async () => {
-    const sentence = 'The queue does not answer. What becomes ready waits until it does.';
+    const sentence = 'The queue does not answer. New operations wait until it does.';
     expect(await told(await other.request('/admin'))).toContain(sentence);
     const queues = await other.request('/admin/queues/', { headers: { Accept: 'text/html' } });
     expect([queues.status, queues.headers.get('Refresh')]).toEqual([503, '15']);
@@ -237,24 +236,24 @@ describe('uploads', () => {
       await eventually(async () => {
         await app.context.staging.renew();
         const [all, now] = await Promise.all([read(PATH), read('/admin')]);
-        expect(all).toContain('Within a request (1)');
+        expect(all).toContain('In one request (1)');
         expect(all).toMatch(
           /<bdi>hall &lt;7&gt;\.mp4<\/bdi><\/td><td><bdi>bare<\/bdi>.*1\.\d MiB of at most 3\.0 MiB/s,
         );
-        expect(now).toContain('Uploads on their way (1)');
+        expect(now).toContain('Uploads (1)');
         expect(now).toMatch(/<bdi>hall &lt;7&gt;\.mp4<\/bdi><\/div><div>1\.\d MiB of at most 3\.0 MiB/);
       });
       void upload.write(body.subarray(2 ** 20 + 2 ** 19));
       expect((await upload.answer).status).toBe(201);
-      expect(await read('/admin')).toContain('Uploads on their way (0)');
-      expect(await read(PATH)).toContain('Nothing comes in at this moment.');
+      expect(await read('/admin')).toContain('Uploads (0)');
+      expect(await read(PATH)).toContain('No uploads in progress.');
     } finally {
       server.destroy();
     }
   });
 
   test('are none that wait at first, nor when they have expired', async () => {
-    const none = 'No upload waits to be finished or to become part of an event.';
+    const none = 'No unfinished or unused uploads.';
     expect(await read(PATH)).toContain(none);
     await insert(1, { expires_at: new Date(0) });
     expect(await read(PATH)).toContain(none);
@@ -266,7 +265,7 @@ describe('uploads', () => {
     await uploadOf(app, bytes(2048), { metadata, headers: { Authorization }, until: 1536 });
     const shown = await read(PATH);
     for (const piece of [
-      '1 upload waits to be finished or to become part of an event, with 1.5 KiB stored.',
+      '1 upload unfinished or not yet part of an event, 1.5 KiB stored.',
       '<bdi>camera ü.mp4</bdi></td><td><bdi>grace</bdi>',
       '<progress value="1536" max="2048" aria-label="75 percent"></progress>1.5 KiB of 2.0 KiB',
     ])
@@ -283,18 +282,18 @@ describe('uploads', () => {
     await append(app, id, 0, bytes(100));
     const whole = await uploadOf(app, bytes(1024));
     const shown = await read(PATH);
-    for (const piece of ['2 uploads wait', '100 bytes of an unknown size', '1.0 KiB, all of it'])
+    for (const piece of ['2 uploads unfinished', '100 bytes of unknown size', '1.0 KiB, complete'])
       expect(shown).toContain(piece);
     const uploads = field('uploads', JSON.stringify([{ id: whole, field: 'presenter' }]));
     await created(await postEvent(app, [...eventFields(), uploads]));
-    expect(await read(PATH)).not.toContain('all of it');
+    expect(await read(PATH)).not.toContain('KiB, complete');
   });
 
   test('are the last ones of many, and all of them are counted', async () => {
     await insert(1000);
     const shown = await read(PATH);
-    expect(shown).toContain('1000 uploads wait');
-    expect(shown).toContain('with 1000.0 MiB stored. These are the 200 that changed last.');
+    expect(shown).toContain('1000 uploads unfinished');
+    expect(shown).toContain('1000.0 MiB stored. The 200 last changed are shown.');
     expect(shown.match(/<bdi>lecture \d+\.mp4<\/bdi>/g)).toHaveLength(200);
     expect(shown.indexOf('lecture 0.mp4')).toBeLessThan(shown.indexOf('lecture 199.mp4'));
     expect(shown).not.toContain('lecture 200.mp4');
@@ -325,9 +324,9 @@ describe('webhooks', () => {
     expect(await read(PATH)).not.toContain(secret);
     const act = (action: string, headers = {}) => status(`${PATH}/${webhook.id}`, { action }, headers);
     expect(await act('pause')).toBe(303);
-    expect(await read(PATH)).toContain('Not active.');
+    expect(await read(PATH)).toContain('Paused.');
     expect(await act('resume')).toBe(303);
-    expect(await read(PATH)).not.toContain('Not active.');
+    expect(await read(PATH)).not.toContain('Paused.');
     expect(await act('paint')).toBe(400);
     expect(await act('delete', ELSEWHERE)).toBe(403);
     expect(await act('delete')).toBe(303);
@@ -378,8 +377,8 @@ describe("the operator's page", () => {
   test('tells what runs and how far, what waits, what waits for somebody, and how the halls are', async () => {
     const text = await read('/admin');
     expect(text).toMatch(/Running \(1\)[\s\S]*Analysis I, lecture 12[\s\S]*encode[\s\S]*value="0.37"/);
-    expect(text).toMatch(/Waiting \(4\)[\s\S]*Waiting lecture 1[\s\S]*Waiting for somebody \(1\)[\s\S]*under review/);
-    expect(text).toMatch(/Halls \(10, <span class="alarm">\d+ need somebody/);
+    expect(text).toMatch(/Queued \(4\)[\s\S]*Waiting lecture 1[\s\S]*Needs attention \(1\)[\s\S]*under review/);
+    expect(text).toMatch(/Agents \(10, <span class="alarm">\d+ need attention/);
   });
 
   test('a button tries one recording again, and another all of a reason', async () => {
@@ -387,11 +386,11 @@ describe("the operator's page", () => {
     const one = await post(`/admin/recordings/${first?.eventId}/workflow`, {
       ...{ workflow: String(first?.workflowId), state: 'retry', back: 'now' },
     });
-    expect(leadsTo(one)).toBe('303 ../../../admin?done=It+is+tried+again.');
+    expect(leadsTo(one)).toBe('303 ../../../admin?done=The+workflow+is+retried.');
     const text = await read('/admin');
     const key = /name="reason" value="([^"]*breaks off[^"]*)"/.exec(text)?.[1] ?? '';
     const all = await post('/admin/failed/retry', { reason: key });
-    expect(all.headers.get('Location')).toBe('../../admin?done=3+recordings+are+tried+again.');
+    expect(all.headers.get('Location')).toBe('../../admin?done=3+recordings+are+retried.');
     const states = await Promise.all(scene.failed.map(({ eventId }) => processingState(database, eventId)));
     expect(states).toEqual([...Array(4).fill('RUNNING'), ...Array(3).fill('FAILED')]);
     expect(await read('/admin')).not.toContain('breaks off');
@@ -410,7 +409,7 @@ describe("the operator's page", () => {
       return ids.filter((id) => text.includes(`id="failed-${id}"`)).length;
     };
     expect(await shown('/admin')).toBe(5);
-    const link = /href="([^"]*)"[^>]*>And 2 more/.exec(await read('/admin'))?.[1] ?? '';
+    const link = /href="([^"]*)"[^>]*>Show 2 more/.exec(await read('/admin'))?.[1] ?? '';
     const { pathname, search } = new URL(link, 'http://x/admin');
     expect(await shown(pathname + search)).toBe(7);
     await post('/admin/failed/retry', { reason: 'Much is wrong.' });
@@ -442,7 +441,7 @@ describe("the operator's page", () => {
       const text = await read(`/admin/recordings?q=${encodeURIComponent(search)}`);
       expect(text).toContain(`admin/recordings/${eventId}`);
     }
-    expect(await read('/admin/recordings?q=nothing+of+that+kind')).toContain('No recording has');
+    expect(await read('/admin/recordings?q=nothing+of+that+kind')).toContain('No recording, and no request');
     expect((await app.request('/admin/recordings?q=%00')).status).toBe(400);
   });
 

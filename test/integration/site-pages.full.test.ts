@@ -91,7 +91,7 @@ describe.skipIf(!browserAvailable())('signing in with a browser', () => {
       );
     expect([await change('pause'), await change('resume')]).toEqual([200, 200]);
     await page.locator('header button').last().click();
-    await page.getByText('Account and sign-out').click();
+    await page.getByText('Inlet dashboard').click();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await page.goto(`${served.origin}/admin/queues/`);
     await page.evaluate(() => fetch('/sign-out', { method: 'POST' }));
@@ -166,7 +166,7 @@ describe.skipIf(!browserAvailable())('pages that describe the product', { timeou
   test.each(['/', '/some/prefix/'])('the links of the first page lead on from %s', async (path) => {
     const page = await served.browser.newPage();
     await page.goto(served.origin + path);
-    const link = page.getByRole('link', { name: /^The API / }).first();
+    const link = page.getByRole('link', { name: /^API / }).first();
     await link.click();
     await page.waitForURL(`${served.origin}${path}docs`, { waitUntil: 'commit' });
     await page.close();

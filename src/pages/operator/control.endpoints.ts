@@ -14,10 +14,10 @@ import { reasonKey } from '#processing/reason-key.ts';
 import { WORKFLOW_MISSING } from '#processing/refusals.ts';
 import { NotNow, startOnRequest } from '#processing/start-on-request.ts';
 import { WantedState } from '#processing/workflow.schemas.ts';
-import { doneAt } from './frame/operator-page.ts';
+import { redirectWithNotice } from './frame/operator-page.ts';
 import { failedRecordings } from './now/failed-recordings.ts';
 
-const GONE = refusal(404, 'The recording has been deleted already.');
+const GONE = refusal(404, 'The recording has already been deleted.');
 
 interface Services {
   database: Database;
@@ -25,26 +25,29 @@ interface Services {
   definitions: WorkflowDefinitions;
 }
 
-const DONE: Readonly<Record<WantedState, string>> = {
-  running: 'It goes on.',
-  paused: 'It is paused; what is under way is finished first.',
-  stopped: 'It is stopped.',
-  retry: 'It is tried again.',
+const NOTICES: Readonly<Record<WantedState, string>> = {
+  running: 'The workflow is resumed.',
+  paused: 'The workflow pauses after its running operations.',
+  stopped: 'The workflow is stopped.',
+  retry: 'The workflow is retried.',
 };
 
 const WorkflowNumber = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/, { error: "The form parameter 'workflow' is not the number of a workflow." })
+  .regex(/^[1-9]\d{0,14}$/, {
+    error: "The form parameter 'workflow' must be the identifier of a workflow (a positive integer).",
+  })
   .transform(Number);
 
-/** Where the button was. */
+/** The page with the button. */
 const back = z.enum(['now', 'recording']).default('recording');
 
-function leadBack(c: Context, where: z.infer<typeof back>, eventId: string, notice: string): Response {
-  return doneAt(c, where === 'now' ? 'admin' : `admin/recordings/${encodeURIComponent(eventId)}`, notice);
+function leadBack(c: Context, page: z.infer<typeof back>, eventId: string, notice: string): Response {
+  const path = page === 'now' ? 'admin' : `admin/recordings/${encodeURIComponent(eventId)}`;
+  return redirectWithNotice(c, path, notice);
 }
 
-/** The buttons of operators that change how a recording is processed; each is a form of a page. */
+/** Resumes, pauses, stops or retries the workflow of a recording. */
 export const operatorControl = defineEndpoint({
   method: 'post',
   path: '/admin/recordings/{event_id}/workflow',
@@ -58,10 +61,11 @@ export const operatorControl = defineEndpoint({
     const found = await findWorkflow(database, workflow);
     if (found?.event_id !== params.event_id) throw WORKFLOW_MISSING(String(workflow));
     await controlWorkflow(database, workflow, { wanted: state, by: c.var.principal.username });
-    return leadBack(c, back, params.event_id, DONE[state]);
+    return leadBack(c, back, params.event_id, NOTICES[state]);
   },
 });
 
+/** Starts a workflow for a recording. */
 export const operatorStart = defineEndpoint({
   method: 'post',
   path: '/admin/recordings/{event_id}/start',
@@ -69,16 +73,16 @@ export const operatorStart = defineEndpoint({
   form: { schema: z.object({ definition: z.string() }), example: { definition: 'publish' } },
   handle: async ({ c, params, form }, services: Services) => {
     const { definition } = await form();
-    const wish = { eventId: params.event_id, definition, configuration: {} };
     try {
-      const id = await startOnRequest(wish, c.var, services);
-      return leadBack(c, 'recording', params.event_id, `Workflow ${id} has been started.`);
+      const id = await startOnRequest({ eventId: params.event_id, definition, configuration: {} }, c.var, services);
+      return leadBack(c, 'recording', params.event_id, `Workflow ${id} is started.`);
     } catch (error) {
       throw error instanceof NotNow ? conflict(error.message) : error;
     }
   },
 });
 
+/** Deletes a recording. */
 export const operatorDelete = defineEndpoint({
   method: 'post',
   path: '/admin/recordings/{event_id}/delete',
@@ -93,30 +97,26 @@ export const operatorDelete = defineEndpoint({
   },
 });
 
-/** Tries again what failed for one reason; what somebody has taken care of meanwhile is left out. */
+/** Retries all recordings that failed for one reason. Skips those that are no longer failed. */
 export const operatorRetryAll = defineEndpoint({
   method: 'post',
   path: '/admin/failed/retry',
   access: ADMINISTRATORS,
-  form: { schema: z.object({ reason: z.string() }), example: { reason: 'The file is no recording.' } },
+  form: { schema: z.object({ reason: z.string() }), example: { reason: 'The file is damaged.' } },
   handle: async ({ c, form }, { database }: Services) => {
     const { reason: sent } = await form();
-    // As forms send what has lines.
+    // Forms send line breaks as CRLF.
     const reason = sent.replaceAll('\r\n', '\n');
-    const meant = (await failedRecordings(database)).filter((each) => reasonKey(each.reason) === reason);
+    const failed = (await failedRecordings(database)).filter((each) => reasonKey(each.reason) === reason);
     let retried = 0;
-    for (const { workflowId } of meant) {
-      const wish = { wanted: 'retry', by: c.var.principal.username } as const;
-      await controlWorkflow(database, workflowId, wish).then(
-        () => {
-          retried += 1;
-        },
-        (error) => {
-          if (!(error instanceof HttpError)) throw error;
-        },
-      );
+    for (const { workflowId } of failed) {
+      try {
+        await controlWorkflow(database, workflowId, { wanted: 'retry', by: c.var.principal.username });
+        retried += 1;
+      } catch (error) {
+        if (!(error instanceof HttpError)) throw error;
+      }
     }
-    const those = retried === 1 ? '1 recording is' : `${retried} recordings are`;
-    return doneAt(c, 'admin', `${those} tried again.`);
+    return redirectWithNotice(c, 'admin', `${retried === 1 ? '1 recording is' : `${retried} recordings are`} retried.`);
   },
 });

@@ -7,13 +7,9 @@ import { isDatabaseOutage } from '#platform/database/outage.ts';
 import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
 
-/** The path of the dashboard. */
-export const DASHBOARD_PATH = '/admin/queues';
+const DASHBOARD_PATH = '/admin/queues';
 
-/**
- * bull-board over the queues, whichever backend they have. Retrying is left out: a job carries no work of its own,
- * so running it again changes nothing (the database decides what is to be done).
- */
+/** Serves bull-board. Retrying is off: a job only delivers, so running it again does nothing (the database has the work). */
 export function dashboardRoutes(queue: WorkQueue): Hono {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(DASHBOARD_PATH);
@@ -21,34 +17,32 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
   const board = createBullBoard({
     queues: shown(),
     serverAdapter: adapter,
-    options: {
-      uiConfig: { boardTitle: 'Inlet', miscLinks: [{ text: 'Account and sign-out', url: '/admin' }] },
-    },
+    options: { uiConfig: { boardTitle: 'Inlet', miscLinks: [{ text: 'Inlet dashboard', url: '/admin' }] } },
   });
   const app = new Hono();
   app.use(`${DASHBOARD_PATH}/*`, async (c, next) => {
     await requireQueue(queue);
-    // They are others after an outage.
+    // An outage replaces the queues.
     board.replaceQueues(shown());
     await next();
     if (c.res.headers.get('Content-Type')?.startsWith('text/html')) {
       c.res = new Response(withoutOutsideHosts(await c.res.text()), c.res);
     }
   });
-  // Registered by bull-board without the slash; browsers resolve its assets against the path with one.
-  app.route(DASHBOARD_PATH, withOurErrors(adapter, queue));
+  // bull-board registers the path without a slash; browsers resolve its assets against the path with one.
+  app.route(DASHBOARD_PATH, withServerErrors(adapter, queue));
   return app;
 }
 
-/** Handles its failures as errors of this server: bull-board would answer with the backend's words, and log nothing. */
-function withOurErrors(adapter: HonoAdapter, queue: WorkQueue): Hono {
+/** Handles failures as errors of this server: bull-board would answer with the message of the backend and log nothing. */
+function withServerErrors(adapter: HonoAdapter, queue: WorkQueue): Hono {
   adapter.setErrorHandler((error) => {
     throw error;
   });
   const board = adapter.registerPlugin();
   board.onError(async (error) => {
     if (error instanceof URIError) throw badRequest('The address is not percent-encoded UTF-8.');
-    if (isDatabaseOutage(error)) throw queueAway();
+    if (isDatabaseOutage(error)) throw queueUnavailable();
     await requireQueue(queue);
     throw error;
   });
@@ -58,15 +52,15 @@ function withOurErrors(adapter: HonoAdapter, queue: WorkQueue): Hono {
 /** @throws {HttpError} 503 */
 async function requireQueue(queue: WorkQueue): Promise<void> {
   await queue.check().catch(() => {
-    throw queueAway();
+    throw queueUnavailable();
   });
 }
 
-function queueAway(): HttpError {
+function queueUnavailable(): HttpError {
   return new HttpError(503, 'The queue does not answer.', { 'Retry-After': '5' });
 }
 
-/** Removes a font of another host from the page of bull-board: no other host may see who opens it. */
+/** Removes links to other hosts (a font) from the page of bull-board. */
 function withoutOutsideHosts(html: string): string {
   return html.replaceAll(/<link\b[^>]*\bhref="(https?:)?\/\/[^"]*"[^>]*>/g, '');
 }

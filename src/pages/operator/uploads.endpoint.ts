@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import { type IncomingUpload, incomingUploads } from '#ingest/incoming.queries.ts';
-import { type Upload, waitingUploads } from '#ingest/tus/uploads.ts';
+import { waitingUploads } from '#ingest/tus/uploads.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { operatorPage } from './frame/operator-page.ts';
-import { minuteOf, sizeOf } from './frame/words.ts';
+import { moment } from './frame/page-elements.ts';
+import { sizeOf } from './frame/words.ts';
 
-/** A longer list is not read. */
 const MOST = 200;
 const STYLE = `
 td:first-child { min-width: 14rem; }
@@ -17,76 +17,54 @@ td:nth-child(2) { min-width: 7rem; }
 td:nth-child(3) { min-width: 11rem; }
 `;
 
-/** Where operators see which uploads come in or wait: whose they are, since when, and how much of them there is. */
+/** Shows operators the uploads in progress, and those that are not part of an event yet. */
 export const operatorUploads = defineEndpoint({
   method: 'get',
   path: '/admin/uploads',
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: { database: Database }) => {
     const incoming = await incomingUploads(database, MOST);
-    const { count, bytes, latest } = await waitingUploads(database, MOST);
-    const content = html`<section aria-labelledby="incoming"><h2 id="incoming">Within a request (${incoming.count})</h2>
-<p>${incoming.count === 0 ? 'Nothing comes in at this moment.' : `${sizeOf(incoming.bytes)} of them have come, as of a quarter of a minute ago.`}${incoming.latest.length < incoming.count ? ` These are the ${incoming.latest.length} that began last.` : ''}</p>
-${incoming.latest.length > 0 ? incomingTable(incoming.latest) : ''}</section>
-<section aria-labelledby="resumable"><h2 id="resumable">Resumable (${count})</h2>
-<p>${summary(count, bytes, latest.length)}</p>
-${latest.length > 0 ? table(latest) : ''}</section>`;
+    const resumable = await waitingUploads(database, MOST);
+    const incomingRows = incoming.latest.map((upload) =>
+      uploadRow(upload, receivedOf(upload, 'at most '), [upload.createdAt]),
+    );
+    const resumableRows = resumable.latest.map(({ offset, complete, ...upload }) => {
+      const received = complete ? html`${sizeOf(offset)}, complete` : receivedOf({ ...upload, received: offset });
+      return uploadRow(upload, received, [upload.createdAt, upload.changedAt, upload.expiresAt]);
+    });
+    const content = html`<section aria-labelledby="incoming"><h2 id="incoming">In one request (${incoming.count})</h2>
+<p>${incoming.count === 0 ? 'No uploads in progress.' : `${sizeOf(incoming.bytes)} received. Updated every 15 seconds.`}${shownOf(incoming, 'newest')}</p>
+${tableOf('Uploads in one request', ['Started (UTC)'], incomingRows)}</section>
+<section aria-labelledby="resumable"><h2 id="resumable">Resumable (${resumable.count})</h2>
+<p>${resumable.count === 0 ? 'No unfinished or unused uploads.' : `${resumable.count === 1 ? '1 upload' : `${resumable.count} uploads`} unfinished or not yet part of an event, ${sizeOf(resumable.bytes)} stored.`}${shownOf(resumable, 'last changed')}</p>
+${tableOf('Resumable uploads', ['Started (UTC)', 'Last change', 'Expires'], resumableRows)}</section>`;
     return operatorPage(c, { title: 'Uploads', content, style: STYLE, current: 'admin/uploads' });
   },
 });
 
-function summary(count: number, bytes: number, shown: number): string {
-  if (count === 0) return 'No upload waits to be finished or to become part of an event.';
-  const those = count === 1 ? '1 upload waits' : `${count} uploads wait`;
-  const text = `${those} to be finished or to become part of an event, with ${sizeOf(bytes)} stored.`;
-  return shown < count ? `${text} These are the ${shown} that changed last.` : text;
+function shownOf({ count, latest }: { count: number; latest: readonly unknown[] }, order: string): string {
+  return latest.length < count ? ` The ${latest.length} ${order} are shown.` : '';
 }
 
-function table(uploads: readonly Upload[]): Html {
-  return html`<div class="table" tabindex="0" role="region" aria-label="Uploads that wait">
-<table>
-<thead><tr><th scope="col">File</th><th scope="col">Account</th><th scope="col">Received</th><th scope="col">Begun (UTC)</th><th scope="col">Last change</th><th scope="col">Expires</th></tr></thead>
+function tableOf(label: string, times: readonly string[], rows: readonly Html[]): Html | '' {
+  if (rows.length === 0) return '';
+  return html`<div class="table" tabindex="0" role="region" aria-label="${label}"><table>
+<thead><tr>${['File', 'Account', 'Received', ...times].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
-${uploads.map(row)}
-</tbody>
-</table>
-</div>`;
+${rows}</tbody></table></div>`;
 }
 
-function incomingTable(uploads: readonly IncomingUpload[]): Html {
-  return html`<div class="table" tabindex="0" role="region" aria-label="Uploads within a request">
-<table>
-<thead><tr><th scope="col">File</th><th scope="col">Account</th><th scope="col">Received</th><th scope="col">Begun (UTC)</th></tr></thead>
-<tbody>
-${uploads.map(
-  ({
-    filename,
-    owner,
-    createdAt,
-    ...progress
-  }) => html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received({ ...progress, complete: false }, 'at most ')}</td><td>${time(createdAt)}</td></tr>
-`,
-)}
-</tbody>
-</table>
-</div>`;
-}
-
-function row({ filename, owner, createdAt, changedAt, expiresAt, ...upload }: Upload): Html {
-  return html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received({ ...upload, received: upload.offset })}</td><td>${time(createdAt)}</td><td>${time(changedAt)}</td><td>${time(expiresAt)}</td></tr>
+function uploadRow(
+  { filename, owner }: { filename: string; owner: string },
+  received: Html,
+  times: readonly Date[],
+): Html {
+  return html`<tr><td><bdi>${filename}</bdi></td><td><bdi>${owner}</bdi></td><td>${received}</td>${times.map((time) => html`<td>${moment(time)}</td>`)}</tr>
 `;
 }
 
-function received(
-  { received, length, complete }: Pick<IncomingUpload, 'received' | 'length'> & Pick<Upload, 'complete'>,
-  most = '',
-): Html {
-  if (complete) return html`${sizeOf(received)}, all of it`;
-  if (length === undefined) return html`${sizeOf(received)} of an unknown size`;
+function receivedOf({ received, length }: Pick<IncomingUpload, 'received' | 'length'>, most = ''): Html {
+  if (length === undefined) return html`${sizeOf(received)} of unknown size`;
   const percent = Math.floor((received / length) * 100);
   return html`<progress value="${received}" max="${length}" aria-label="${percent} percent"></progress>${sizeOf(received)} of ${most}${sizeOf(length)}`;
-}
-
-function time(date: Date): Html {
-  return html`<time datetime="${date.toISOString()}">${minuteOf(date)}</time>`;
 }

@@ -11,20 +11,17 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError, SENTENCE } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 
-/** The page after a sign-in that named no other. */
+/** The page after a sign-in without `next`. */
 const START = '/admin';
-/** A path with or without a query; a second slash, or what browsers take for one, would begin a host. */
+/** A path with or without a query. A second slash, or a backslash, would begin a host name. */
 const OWN = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/;
 
-/** Returns the path to show after a sign-in; the address of another site leads to the operator's page. */
+/** Returns the path to show after a sign-in. The URL of another site leads to the dashboard. */
 export function destination(next: string | undefined): string {
   return next !== undefined && OWN.test(next) ? next : START;
 }
 
-/**
- * Returns the root of the server's paths relative to this request, with a slash at its end. Relative, so that pages
- * work under whatever name and path a proxy shows them.
- */
+/** Returns the relative URL of the server's root, with a final slash. It is valid behind any proxy name and path. */
 export function rootFrom(c: Context): string {
   const { pathname } = new URL(c.req.url);
   return '../'.repeat(pathname.split('/').length - 2) || './';
@@ -42,7 +39,7 @@ label { display: block; margin-top: 1rem; }
 [role=alert] { padding: .6rem .8rem; border: 1px solid var(--alarm); border-radius: .6rem; color: var(--alarm); }
 `;
 
-/** The headers of pages about signing in, which are neither cached nor framed. */
+/** The headers of the pages of this file: they must not be cached or framed. */
 const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': pagePolicy(
@@ -72,7 +69,7 @@ interface SignInForm {
   fault?: string;
 }
 
-/** The page where people sign in; it needs no script. */
+/** The sign-in page. It works without scripts. */
 function signInPage({ action, next, username = '', fault }: SignInForm): Html {
   return frame(
     'Sign in',
@@ -88,50 +85,45 @@ function signInPage({ action, next, username = '', fault }: SignInForm): Html {
   );
 }
 
-/**
- * A page that shows why a request was refused, with a link back and, for people who signed in with the wrong account, a
- * button to sign out.
- */
+/** A page with the reason of a refused request, a link back, and a button to sign out. */
 function refusalPage(
   sentence: string,
   { username, signOut, back }: { username: string | undefined; signOut: string; back: string | undefined },
 ): Html {
   return frame(
-    'This did not work',
+    'Request failed',
     html`<p>${sentence}</p>
 ${back === undefined ? '' : html`<p><a href="${back}">Back</a></p>`}
 ${username === undefined ? '' : signOutForm(username, signOut)}`,
   );
 }
 
-/** The name of the user and the button to sign out. */
 function signOutForm(username: string, action: string): Html {
   return html`<form method="post" action="${action}"><p>Signed in as <strong>${username}</strong></p>
 <button>Sign out</button></form>`;
 }
 
-/** A page that the browser shows while it asks again. */
+/** A page that reloads itself. */
 function waitingPage(): Html {
-  return frame('One moment', html`<p><a href="">Go on</a></p>`);
+  return frame('One moment', html`<p><a href="">Continue</a></p>`);
 }
 
-/** Checks that a browser asks for a page. */
 function wantsPage(c: Context): boolean {
   return /\btext\/html\b/i.test(c.req.header('Accept') ?? '');
 }
 
-/** Returns the page whose form was sent, as the browser addresses it. */
-function cameFrom(c: Context): string | undefined {
+/** Returns the URL of the page whose form was sent. */
+function formPage(c: Context): string | undefined {
   const referrer = c.req.header('Referer');
   if (c.req.method !== 'POST' || c.req.header('Sec-Fetch-Site') !== 'same-origin') return undefined;
   if (!referrer || !URL.canParse(referrer)) return undefined;
   const { pathname, search } = new URL(referrer);
-  // Two slashes would be another host.
+  // Two slashes would begin a host name.
   return `${pathname.replace(/^\/+/, '/')}${search}`;
 }
 
-/** Answers browsers with refusals as pages, and keeps pages out of the browser's cache so that none is left after signing out. */
-export function forPeople(): MiddlewareHandler {
+/** Turns errors into pages for browsers, and keeps pages out of their cache: none is left after signing out. */
+export function htmlErrorPages(): MiddlewareHandler {
   return async (c, next) => {
     await next();
     const { headers, status } = c.res;
@@ -139,13 +131,13 @@ export function forPeople(): MiddlewareHandler {
       const page = refusalPage(await c.res.text(), {
         username: c.get('inSession') ? c.get('account') : undefined,
         signOut: relativeTo(c, '/sign-out'),
-        back: cameFrom(c),
+        back: formPage(c),
       });
-      // A page that waits for a part of the server shows itself again when the part is back.
-      const isAwaited = status === 503 && c.req.method === 'GET';
+      // The page reloads until the service answers again.
+      const isOutage = status === 503 && c.req.method === 'GET';
       c.res = await c.html(page, status as ContentfulStatusCode, {
         ...PAGE_HEADERS,
-        ...(isAwaited && { Refresh: '15' }),
+        ...(isOutage && { Refresh: '15' }),
       });
     }
     const isPage = c.res.headers.get('Content-Type')?.startsWith('text/html');
@@ -153,18 +145,15 @@ export function forPeople(): MiddlewareHandler {
   };
 }
 
-/**
- * Redirects people who are not signed in to the sign-in page; programs continue and get 401. Runs after
- * `authenticate`.
- */
-export function askToSignIn(): MiddlewareHandler {
+/** Redirects browsers without a session to the sign-in page; other clients get 401. Runs after `authenticate`. */
+export function redirectToSignIn(): MiddlewareHandler {
   return async (c, next) => {
-    const reading = c.req.method === 'GET' || c.req.method === 'HEAD';
-    if (c.get('account') !== undefined || !reading || !wantsPage(c)) {
+    const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
+    if (c.get('account') !== undefined || !isRead || !wantsPage(c)) {
       return next();
     }
     if (c.req.header('Sec-Fetch-Site') === 'cross-site') {
-      // A person who followed a link of another site may be signed in: the cookie comes when our own page asks.
+      // Browsers omit the session cookie after a link on another site, and send it when this page reloads.
       return c.html(waitingPage(), 200, { ...PAGE_HEADERS, Refresh: '0' });
     }
     const { pathname, search } = new URL(c.req.url);
@@ -179,7 +168,7 @@ interface Services {
 
 const PATH = '/sign-in';
 
-/** Where people sign in. Nothing about them is looked up before they send the form. */
+/** Shows the sign-in form. */
 export const signInForm = defineEndpoint({
   method: 'get',
   path: PATH,
@@ -191,14 +180,14 @@ export const signInForm = defineEndpoint({
   },
 });
 
-/** Throttled as passwords are everywhere; what an unknown name gets differs in nothing from what a wrong password gets. */
+/** Signs in. Attempts are throttled, and an unknown name and a wrong password get the same answer. */
 export const signIn = defineEndpoint({
   method: 'post',
   path: PATH,
   access: 'public',
   form: {
     schema: z.object({ username: z.string(), password: z.string(), next: z.string().optional() }),
-    // Anybody may send it.
+    // Anyone may send it.
     maxBytes: 16 * 1024,
     example: { username: 'admin', password: 'secret' },
   },

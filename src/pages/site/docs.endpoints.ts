@@ -10,7 +10,7 @@ const ASSETS = new Assets({
   'favicon-32x32.png': packaged('swagger-ui-dist/favicon-32x32.png', 'image/png'),
 });
 
-/** Allows only files of this server; Swagger UI sets styles on elements and shows images of its own. */
+/** Allows only files of this server. Swagger UI sets styles on elements and shows embedded images. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,13 +22,13 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** The API as a page for people. All of it comes from this server. */
+/** Shows the API reference. It loads nothing from other hosts. */
 export const docsPage = defineEndpoint({
   method: 'get',
   path: '/docs',
   access: 'public',
   handle: ({ c }) => {
-    // Relative, so that the page works under whatever name and path a proxy shows it.
+    // Relative URLs are valid behind any proxy name and path.
     const folder = new URL(c.req.url).pathname.endsWith('/') ? '.' : './docs';
     return c.html(referencePage(folder), 200, {
       'Content-Security-Policy': CONTENT_SECURITY_POLICY,
@@ -37,7 +37,7 @@ export const docsPage = defineEndpoint({
   },
 });
 
-/** The files of the page: those of the package that it needs, and the module that begins with them. */
+/** The files of Swagger UI, and the script that starts it. */
 export const docsAsset = defineEndpoint({
   method: 'get',
   path: '/docs/{name}',
@@ -45,7 +45,7 @@ export const docsAsset = defineEndpoint({
   handle: ({ c, params }) => ASSETS.answer(c, params.name),
 });
 
-/** The reference page. @param folder where its files are, without a slash at its end */
+/** @param folder the URL of its files, without a final slash */
 function referencePage(folder: string) {
   const file = (name: string) => raw(`${folder}/${name}`);
   return html`<!doctype html>
@@ -53,13 +53,13 @@ function referencePage(folder: string) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Inlet: the API</title>
+<title>API - Inlet</title>
 <link rel="icon" type="image/png" href="${file('favicon-32x32.png')}">
 <link rel="stylesheet" href="${file('swagger-ui.css')}">
 </head>
 <body>
 <div id="reference"></div>
-<noscript>This page needs JavaScript; the document it shows is at <a href="${file('../api/openapi.json')}">/api/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The OpenAPI document is at <a href="${file('../api/openapi.json')}">/api/openapi.json</a>.</noscript>
 <script src="${file('swagger-ui-bundle.js')}"></script>
 <script type="module" src="${file('api-reference.js')}"></script>
 </body>

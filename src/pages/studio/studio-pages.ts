@@ -5,13 +5,13 @@ import type { WebAppFile, WebAppFolder } from '#platform/http/answer/web-app-fol
 import { notFound } from '#platform/http/errors/errors.ts';
 
 const SETTINGS = 'settings.toml';
-/** The recorder speaks to the server it comes from, as whoever is signed in there. */
+/** The recorder uses the server it was loaded from, with the session of the user. */
 const OUR_SETTINGS = `[opencast]
 serverUrl = "/"
 loginProvided = true
 `;
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/gi;
-/** It shows what it records before it is stored, and computes styles as it runs. */
+/** The recorder previews recordings from memory and computes styles at run time. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -27,16 +27,15 @@ const POLICY = [
 ];
 const DEVICES = 'camera=(self), microphone=(self), display-capture=(self), fullscreen=(self)';
 
-/** The pages of a recorder for browsers, below `/studio/`. Without a folder there are none. */
+/** Serves the recorder for browsers below `/studio/`, if its folder is configured. */
 export function studioPages(folder: WebAppFolder | undefined): Hono {
   const app = new Hono();
   if (!folder) return app;
   app.get('/studio/*', async (c) => {
-    // Relative addresses in the page need the slash, which the router's path is without.
+    // Relative URLs in the page need the final slash, which the router removes.
     if (new URL(c.req.url).pathname.endsWith('/studio')) return c.redirect('studio/', 301);
     const path = pathOf(c);
     const file = path === undefined ? undefined : await folder.find(path);
-    // A page in place of the settings would be taken for none.
     if (path === SETTINGS && !file) return c.body(OUR_SETTINGS, 200, { 'Content-Type': 'application/toml' });
     if (!file) throw notFound();
     return answer(c, file);
@@ -59,7 +58,7 @@ function answer(c: Context, { content, type }: WebAppFile): Response {
   return c.body(content, 200, headers);
 }
 
-/** The scripts within the page are the operator's own; what comes into it otherwise is not run. */
+/** Allows the inline scripts of the page by their hashes, and no others. */
 function policyOf(page: string): string {
   const scripts = [...page.matchAll(INLINE_SCRIPT)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

@@ -128,7 +128,7 @@ describe('following an event', () => {
     ['FAILED', 'Processing failed.'],
     ['STOPPED', 'Processing was stopped.'],
     ['SUCCEEDED', 'Nothing is published'],
-    [fault(404), 'has been deleted'],
+    [fault(404), 'was deleted'],
     [fault(403), 'may not see'],
   ])('is over with nothing to watch: %s (%s)', async (state, sentence) => {
     const unpublished = { watchUrl: async () => undefined };
@@ -427,7 +427,7 @@ describe('a transfer', () => {
     const { upload, told } = begin(URL_OF, file);
     upload.fails(0);
     await vi.advanceTimersByTimeAsync(0);
-    expect(told.at(-1)).toEqual(['failure', 0, expect.stringContaining('“camera.mp4” cannot be read')]);
+    expect(told.at(-1)).toEqual(['failure', 0, expect.stringContaining('“camera.mp4” can no longer be read')]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
 
-/** The style of the upload page, after that of all pages. */
+/** The style of the upload page. */
 export const UPLOAD_PAGE_STYLE = `${BASE_STYLE}
 :root { --good: #1a7f37; }
 @media (prefers-color-scheme: dark) { :root { --good: #5ecb7a; } }
@@ -55,7 +55,7 @@ input.unseen:not([type=hidden]) { display: inline-block; width: 1px; height: 1px
 .card .facts { margin: .15rem 0 0; }
 .card .state { margin: .7rem 0 0; }
 .card .figures { margin: .3rem 0 0; font-variant-numeric: tabular-nums; }
-.card[data-condition=failed] .state, .card[data-condition=ended] .state { color: var(--alarm); }
+.card[data-condition=failed] .state, .card[data-condition=unpublished] .state { color: var(--alarm); }
 .card[data-condition=failed] { border-color: var(--alarm); }
 .card[data-condition="signed out"], .card[data-condition="needs files"] { border-color: var(--accent); }
 .card[data-condition=over] .state { color: var(--good); font-weight: 600; }

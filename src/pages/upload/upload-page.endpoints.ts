@@ -9,7 +9,7 @@ import type { PublicationAddresses } from '#publications/index.ts';
 import { rootFrom } from '../sign-in/sign-in-page.ts';
 import { UPLOAD_PAGE_STYLE } from './upload-page-style.ts';
 
-/** Scripts and answers from this server alone; nothing may frame it. */
+/** Allows only scripts and requests of this server. No site may frame the page. */
 const CONTENT_SECURITY_POLICY = pagePolicy(
   { style: UPLOAD_PAGE_STYLE },
   "script-src 'self'",
@@ -19,20 +19,18 @@ const CONTENT_SECURITY_POLICY = pagePolicy(
   "frame-ancestors 'none'",
 );
 
-/** The account of the page, and what differs between servers. */
 interface UploadPage {
   username: string;
-  /** The role that stands for the account alone. */
+  /** The role of this account alone. */
   role: string;
-  /** The browser has signed in; programs that send a password have no session to sign out of. */
+  /** The browser has a session that it can sign out of. */
   inSession: boolean;
   /** The URLs of recordings are signed and expire. */
   signed: boolean;
-  /** The path below which the server's paths are, with a slash at its end. */
+  /** The relative URL of the server's root, with a final slash. */
   root: string;
 }
 
-/** The page on which people upload recordings. */
 function uploadPage({ username, role, inSession, signed, root }: UploadPage): Html {
   return page(
     'Upload recordings - Inlet',
@@ -135,13 +133,13 @@ function templates(): Html {
 <button type="button" class="quiet" data-part="remove">Cancel</button></div></li></template>`;
 }
 
-/** The modules of the page, and the tus client as its package has it for browsers. */
+/** The scripts of the page, and the tus client for browsers. */
 const UPLOAD_ASSETS = new Assets({
   ...browserModules(new URL('./browser/', import.meta.url)),
   'tus.min.js': packaged('tus-js-client/dist/tus.min.js', SCRIPT_TYPE),
 });
 
-/** The page on which people upload recordings with a browser. All of it comes from this server. */
+/** Shows the upload page. It loads nothing from other hosts. */
 export const uploadingPage = defineEndpoint({
   method: 'get',
   path: '/upload',
@@ -164,7 +162,6 @@ export const uploadingPage = defineEndpoint({
   },
 });
 
-/** The scripts of the page. */
 export const uploadAsset = defineEndpoint({
   method: 'get',
   path: '/upload/{name}',

@@ -93,7 +93,7 @@ test('after a reload it goes on with the same file, and with no other', async ()
   const item = await restore();
   expect(item).toMatchObject({ condition: 'needs files', recording: { files: [{ sent: 2 }] } });
   const exported = new File(['FOUR'], 'camera.mp4', { lastModified: 2 });
-  expect(queue.supplyFiles(item, [exported])).toContain('has been changed since');
+  expect(queue.supplyFiles(item, [exported])).toContain('has changed since');
   expect(queue.supplyFiles(item, [new File(['fives'], 'camera.mp4')])).toContain('it has 5 bytes, not 4');
   expect(queue.supplyFiles(item, [new File(['four'], 'slides.mp4')])).toBe('This is not “camera.mp4”.');
   expect(transfers).toHaveLength(0);
@@ -190,7 +190,7 @@ test('other details are for one that was refused, and for no other', async () =>
   const { queue, api, add, arrive } = queueWith();
   api.createEvent.mockRejectedValueOnce(fault(400, 'There is no series x.'));
   const item = await add();
-  expect(queue.changeDetails(item, details('Early'))).toContain('has continued');
+  expect(queue.changeDetails(item, details('Early'))).toContain('has already continued');
   await arrive();
   expect(item).toMatchObject({ condition: 'failed', note: 'There is no series x.' });
   expect(queue.changeDetails(item, details('Right'))).toBeUndefined();

@@ -16,9 +16,7 @@ const ICONS = {
   fullscreen: 'M5 5h6v2H7v4H5zm8 0h6v6h-2V7h-4zM5 13h2v4h4v2H5zm12 0h2v6h-6v-2h4z',
 };
 
-/**
- * The recording with its controls. Without the page's script each of the media shows the browser's own.
- */
+/** The recording with its controls. Without scripts, each medium shows the controls of the browser. */
 export function playerHtml(player: Player, addressOf: FileAddress): Html {
   const { screens, sound, imageUrl } = player;
   return html`<section class="player" data-player aria-label="Player">
@@ -56,13 +54,13 @@ function tracksHtml({ leads }: PlayedMedia, { captions }: Player): Html | '' {
   )}`;
 }
 
-/** Returns the name of a flavor for people: `presenter/delivery` is the presenter. */
+/** Formats a flavor: `presenter/delivery` becomes `Presenter`. */
 export function labelOf(flavor: string): string {
   const { type } = flavorOf({ flavor });
   return type.charAt(0).toUpperCase() + type.slice(1);
 }
 
-/** The controls below a recording, hidden until the page's script drives them. */
+/** The controls below a recording, hidden until the script starts. */
 function barHtml({ duration, timeline, captions }: Player): Html {
   const seconds = duration / 1000;
   return html`<div class="bar" data-part="bar" hidden>
@@ -97,7 +95,6 @@ function captionsHtml(captions: Player['captions']): Html {
   )}</select>`;
 }
 
-/** A picture for a control, of what its words say already. */
 function icon(name: keyof typeof ICONS, className = ''): Html {
   return html`<svg viewBox="0 0 24 24" class="${className}" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
 }

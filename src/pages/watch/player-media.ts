@@ -9,13 +9,13 @@ import {
 } from '#publications/model.ts';
 import type { findRecording } from '#publications/queries.ts';
 
-/** A publication with what its event says about it. */
+/** A publication with the metadata of its event. */
 export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findRecording>>>;
 
-/** Returns the address of a file, relative to the page. */
+/** Returns the URL of a file, relative to the page. */
 export type FileAddress = (element: PublicationElement) => string;
 
-/** One medium the player plays. Exactly one leads; at most one is heard. */
+/** A medium of the player. One medium leads; at most one is heard. */
 export interface PlayedMedia {
   element: PublicationElement;
   leads: boolean;
@@ -23,19 +23,17 @@ export interface PlayedMedia {
   posterUrl: string | undefined;
 }
 
-/** The media of a watch page. */
 export interface Player {
-  /** Side by side, in the order of the recording. */
+  /** Shown side by side. */
   screens: PlayedMedia[];
-  /** Heard without being seen, where no screen has sound. */
+  /** An audio file, if no screen has sound. */
   sound: PlayedMedia | undefined;
-  /** In place of screens, when there are none. */
+  /** Shown if there are no screens. */
   imageUrl: string | undefined;
-  /** The sheet of pictures to find a place by. */
+  /** The preview pictures of the position bar. */
   timeline: (z.infer<typeof TimelineProperties> & { url: string }) | undefined;
-  /** To be had in time with the leader. */
   captions: CaptionsChoice[];
-  /** The longest media's duration in milliseconds, or what the event says. */
+  /** The duration of the longest medium, or else of the event, in milliseconds. */
   duration: number;
 }
 
@@ -48,10 +46,10 @@ const TimelineProperties = z.object({
   intervalMs: z.int().positive(),
 });
 
-/** Encoders leave tracks of one recording this much apart in length. */
+/** The durations of the tracks of one recording differ by up to this. */
 const SAME_LENGTH_MS = 1000;
 
-/** Decides what is seen, what is heard and which of the media leads the others. Undefined without media. */
+/** Decides which media are shown, which is heard, and which leads. Returns undefined without media. */
 export function playerOf(recording: PublishedRecording, addressOf: FileAddress): Player | undefined {
   const media = elementsOf(recording, 'media');
   const seen = media.filter(({ has_video }) => has_video);
@@ -81,7 +79,7 @@ export function playerOf(recording: PublishedRecording, addressOf: FileAddress):
   };
 }
 
-/** The one that plays longest; of equally long ones the first that can be heard. */
+/** Returns the longest medium; among equally long media, the first with sound. */
 function longest(media: readonly PublicationElement[]): PublicationElement | undefined {
   const length = Math.max(...media.map(({ duration }) => duration ?? 0));
   const long = media.filter(({ duration }) => (duration ?? 0) >= length - SAME_LENGTH_MS);
@@ -100,20 +98,16 @@ function timelineOf(recording: PublishedRecording, addressOf: FileAddress, leade
   return sheet && properties.success ? { ...properties.data, url: addressOf(sheet) } : undefined;
 }
 
-/** Captions a viewer can choose. */
-export interface CaptionsChoice {
+interface CaptionsChoice {
   url: string;
-  /** A tag of BCP 47, as far as it is known. */
+  /** A BCP 47 tag, if known. */
   language: string | undefined;
-  /** The language in its own words, numbered where several are alike. */
+  /** The name of the language in that language, numbered if it repeats. */
   label: string;
 }
 
-/** The captions of a recording with how a player is to call them; no two alike. */
-export function captionChoices(
-  recording: Pick<Publication, 'elements'>,
-  addressOf: (element: PublicationElement) => string,
-): CaptionsChoice[] {
+/** Returns the captions of a recording with unique labels. */
+export function captionChoices(recording: Pick<Publication, 'elements'>, addressOf: FileAddress): CaptionsChoice[] {
   const taken = new Map<string, number>();
   return captionsOf(recording).map((element) => {
     const { language, name: own } = languageOf(element.tags) ?? { language: undefined, name: 'Captions' };
@@ -125,12 +119,12 @@ export function captionChoices(
   });
 }
 
-/** The language of a tag and its name; undefined where the tag is missing or is no language. */
+/** Returns the language in the tags of captions and its name; undefined without a valid language. */
 function languageOf(tags: readonly string[]): { language: string; name: string } | undefined {
   const tag = tags.find((each) => each.startsWith('lang:'))?.slice('lang:'.length);
   if (!tag) return undefined;
   try {
-    // What follows the language, script and region (extensions, private use) has no name.
+    // Extensions and private use have no name.
     const language = new Intl.Locale(tag.replaceAll('_', '-')).baseName;
     return { language, name: nameOf(language) };
   } catch {

@@ -1,4 +1,4 @@
-/** The style of the watch page, for desks and phones, in light and dark. */
+/** The style of the watch page. */
 export const STYLE = `
 :root { --ground: #f5f6f8; --text: #1d2129; --faint: #5b6472; --line: #d9dde4; --accent: #0b6bcb; color-scheme: light; }
 @media (prefers-color-scheme: dark) {

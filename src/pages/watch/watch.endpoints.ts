@@ -10,12 +10,13 @@ import type { PublicationAddresses } from '#publications/presentation.ts';
 import { findRecording } from '#publications/queries.ts';
 import type { Policy } from '#publications/signing/policy.ts';
 import { checkSignature, type Signing } from '#publications/signing/signed-request.ts';
+import { formatSize } from '../upload/browser/card-text.js';
 import { clock } from './browser/clock.js';
 import { labelOf, playerHtml } from './player-html.ts';
 import { type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';
 import { STYLE } from './watch-style.ts';
 
-/** Allows only files of this server; any site may show the page in a frame. */
+/** Allows only files of this server. Other sites may frame the page. */
 const CONTENT_SECURITY_POLICY = pagePolicy(
   { style: STYLE },
   "script-src 'self'",
@@ -25,11 +26,6 @@ const CONTENT_SECURITY_POLICY = pagePolicy(
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/**
- * The page on which a person watches a recording.
- *
- * @param places.script where the page finds the module that drives the player
- */
 function recordingPage(
   recording: PublishedRecording,
   { addressOf, script }: { addressOf: FileAddress; script: string },
@@ -58,25 +54,24 @@ ${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
   );
 }
 
-/** The page for an address under which nothing is published. */
 function missingPage(): Html {
   return page(
-    'No recording here',
+    'Recording not found',
     html`<main>
-<h1>There is no recording at this address</h1>
-<p>The link may be incomplete, or the recording is no longer published. Ask whoever gave you the link for a new one.</p>
+<h1>Recording not found</h1>
+<p>The link may be incomplete, or the recording is no longer published. Ask for a new link.</p>
 </main>`,
     { style: STYLE },
   );
 }
 
-/** The page for an address whose signature allows nothing. @param reason a sentence */
+/** The page for a URL with a missing or invalid signature. */
 function refusedPage(reason: string): Html {
   return page(
     'This link does not work',
     html`<main>
 <h1>This link does not work</h1>
-<p>${reason} Ask whoever gave you the link for a new one.</p>
+<p>${reason} Ask for a new link.</p>
 </main>`,
     { style: STYLE },
   );
@@ -94,7 +89,7 @@ function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddr
 <ul>
 ${media.map(
   (element) =>
-    html`<li><a href="${addressOf(element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${sizeOf(element.size)}</small></a></li>`,
+    html`<li><a href="${addressOf(element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${formatSize(element.size)}</small></a></li>`,
 )}
 </ul>`;
 }
@@ -104,22 +99,11 @@ function formatOf({ has_video, mediatype }: PublicationElement): string {
   return `${has_video ? 'video' : 'audio'} ${format}`.trim();
 }
 
-function sizeOf(bytes: number): string {
-  const units = ['KB', 'MB', 'GB', 'TB'];
-  let size = bytes / 1000;
-  let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) {
-    size /= 1000;
-    unit += 1;
-  }
-  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
-}
-
 const MODULES = new Assets(browserModules(new URL('./browser/', import.meta.url)));
 const HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Content-Type-Options': 'nosniff',
-  // The address is all it takes to watch, so no other site and no search engine may get it.
+  // The URL alone gives access, so no other site and no search engine may get it.
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 };
@@ -130,9 +114,8 @@ interface Services {
 }
 
 /**
- * A page that plays the publication, open to everybody who knows its unguessable address. Needs no other host and no file
- * beside those of the publication. Where Inlet signs, its address must be signed, and it signs the addresses of the
- * files in it.
+ * Shows a publication to everyone who has its unguessable URL. If Inlet signs, that URL must be signed, and the page signs
+ * the URLs of its files.
  */
 export const watchPage = defineEndpoint({
   method: 'get',
@@ -159,7 +142,7 @@ export const watchPage = defineEndpoint({
   },
 });
 
-/** The modules of the page, which everybody may have: they say nothing of a recording, and need no signature. */
+/** The scripts of the page. They hold nothing of a recording and need no signature. */
 export const watchAsset = defineEndpoint({
   method: 'get',
   path: '/watch/assets/{name}',
@@ -167,7 +150,7 @@ export const watchAsset = defineEndpoint({
   handle: ({ c, params }) => MODULES.answer(c, params.name),
 });
 
-/** Returns where the server's paths begin: relative, so that the page works under every name and path of a proxy. */
+/** Returns the relative URL of the server's root, without a final slash. It is valid behind any proxy name and path. */
 function rootOf(c: Context): string {
   return new URL(c.req.url).pathname.endsWith('/') ? '../..' : '..';
 }
@@ -177,7 +160,7 @@ function plainAddresses(c: Context): FileAddress {
   return (element) => elementUrl(root, element);
 }
 
-/** As long as it takes to watch, beside the usual time; for the same person as the page. */
+/** Signs URLs for the usual time plus the duration of the recording, and for the IP address of the page. */
 function signedAddresses(
   c: Context,
   { signer, publicUrl }: Signing,

@@ -8,21 +8,12 @@ import { sizeOf } from '../frame/words.ts';
 import { addressOf } from './agents-query.ts';
 import { knownZone, timesOf, todayIn } from './local-days.ts';
 
-const STATES: Readonly<Record<AgentAtWork['state'], string>> = {
-  idle: 'idle',
-  capturing: 'capturing',
-  uploading: 'uploading',
-  unknown: 'unknown',
-  shutting_down: 'shutting down',
-  error: 'error',
-  offline: 'offline',
-};
 const TROUBLES = {
-  'not begun': 'Should be recording, and nothing is heard of it.',
-  lost: 'Was recording, and is silent since.',
+  'not begun': 'Should be recording, but has not reported it.',
+  lost: 'Was recording, then went silent.',
 };
 
-/** Capture agents one under the other, with what each does now and next. */
+/** A list of capture agents with their current and next recordings. */
 export function agentList(agents: readonly AgentAtWork[], now: Date): Html {
   return html`<ul class="agents">
 <li class="heads" aria-hidden="true"><span>Agent</span><span>State</span><span>Now</span><span>Next</span></li>
@@ -34,7 +25,7 @@ ${agents.map(
 )}</ul>`;
 }
 
-/** The same of one agent alone, whose name stands elsewhere. */
+/** The same facts of one agent, without its name. */
 export function agentCard(agent: AgentAtWork, now: Date): Html {
   return html`<div class="agents one"><div class="card">${cells(agent, now)}</div></div>`;
 }
@@ -43,7 +34,7 @@ function cells(agent: AgentAtWork, now: Date, name?: Html): Html {
   const timeZone = knownZone(agent.timeZone);
   const today = todayIn(timeZone, now);
   return html`<div class="agent">${name ? html`<strong>${name}</strong>` : ''}<small>${timeZone}</small>${agent.url === '' ? '' : html`<small>${addressLink(agent.url)}</small>`}</div>
-<div><span class="state ${agent.state}">${STATES[agent.state]}</span> <span>${age(agent.since, now)}</span>${lastSeen(agent, now)}${failures(agent)}</div>
+<div><span class="state ${agent.state}">${agent.state.replaceAll('_', ' ')}</span> <span>${age(agent.since, now)}</span>${lastSeen(agent, now)}${failures(agent)}</div>
 <div class="work${agent.current ? '' : ' free'}"><span class="label">Now</span>${agent.current ? html`${work(agent.current)}${trouble(agent)}` : html`<span class="none">nothing</span>`}</div>
 <div class="work${agent.next ? '' : ' free'}"><span class="label">Next</span>${agent.next ? work(agent.next) : html`<span class="none">nothing</span>`}</div>`;
 
@@ -59,35 +50,32 @@ function lastSeen({ state, seenAt }: AgentAtWork, now: Date): Html {
 
 function failures({ failed }: AgentAtWork): Html {
   if (failed === 0) return html``;
-  return html`<small class="alarm">${failed === 1 ? '1 recording failed' : `${failed} recordings failed`} lately</small>`;
+  return html`<small class="alarm">${failed === 1 ? '1 recording failed' : `${failed} recordings failed`} recently</small>`;
 }
 
 function trouble({ current }: AgentAtWork): Html {
   return current?.trouble ? html`<strong class="alarm">${TROUBLES[current.trouble]}</strong>` : html``;
 }
 
-/** Sentences by recording state: the failure, and the advice. */
+/** The failure and the advice, by recording state. */
 const FAILURES: Readonly<Record<string, readonly [string, string]>> = {
-  capture_error: ['The agent could not record it.', 'Look at its inputs, its disk and its log.'],
-  manifest_error: ['The agent could not put its files together.', 'They may still be there: look at its log.'],
-  compressing_error: ['The agent could not put its files together.', 'They may still be there: look at its log.'],
+  capture_error: ['The agent could not record it.', 'Check its inputs, its disk and its log.'],
+  manifest_error: ['The agent could not package its files.', 'They may still be on the agent: check its log.'],
+  compressing_error: ['The agent could not package its files.', 'They may still be on the agent: check its log.'],
   upload_error: [
-    'The upload failed, and the agent has the files still.',
-    'It does not try again by itself: start the upload there.',
+    'The upload failed; the agent still has the files.',
+    'It does not retry: start the upload on the agent.',
   ],
 };
-const MISSED = [
-  'Nothing ever came of it, and nothing was heard.',
-  'Look whether the agent runs and reaches this server.',
-] as const;
+const MISSED = ['It was never uploaded or reported.', 'Check that the agent runs and reaches this server.'] as const;
 
-/** Recordings that failed lately. @param most how many of them are looked up */
+/** Recordings that failed recently. @param most the largest number that was read */
 export function failedSection(recordings: readonly FailedRecording[], now: Date, most: number): Html {
-  return html`<section aria-labelledby="failed"><h2 id="failed">Recordings that failed</h2>
+  return html`<section aria-labelledby="failed"><h2 id="failed">Failed recordings</h2>
 ${
   recordings.length === 0
-    ? html`<p>None within the last seven days.</p>`
-    : html`<p>Within the last seven days, the last one first.${recordings.length === most ? ` These are the last ${most}.` : ''}</p>
+    ? html`<p>None in the last seven days.</p>`
+    : html`<p>In the last seven days, newest first.${recordings.length === most ? ` The newest ${most} are shown.` : ''}</p>
 <ul class="rows">
 ${recordings.map((recording) => failedRow(recording, now))}</ul>`
 }
@@ -95,18 +83,18 @@ ${recordings.map((recording) => failedRow(recording, now))}</ul>`
 }
 
 function failedRow(recording: FailedRecording, now: Date): Html {
-  const [what, advice] = recording.isMissed ? MISSED : (FAILURES[recording.state] ?? MISSED);
+  const [failure, advice] = recording.isMissed ? MISSED : (FAILURES[recording.state] ?? MISSED);
   return html`<li>${recordingCell(recording)}
-<div><strong class="alarm">${what}</strong> ${advice}${recording.url === '' ? '' : html` <small>${addressLink(recording.url)}</small>`}</div>
+<div><strong class="alarm">${failure}</strong> ${advice}${recording.url === '' ? '' : html` <small>${addressLink(recording.url)}</small>`}</div>
 <div>${age(recording.since, now)} ago</div></li>
 `;
 }
 
-/** Recordings that agents say they are uploading; nothing when there is none. */
+/** Recordings that agents report as uploading; empty without any. */
 export function uploadingSection(recordings: readonly RecordingOfAgent[], now: Date): Html {
   if (recordings.length === 0) return html``;
-  return html`<section aria-labelledby="uploading"><h2 id="uploading">Being uploaded</h2>
-<p>As their agents say. How much of each has come stands with the packages.</p>
+  return html`<section aria-labelledby="uploading"><h2 id="uploading">Uploading</h2>
+<p>As reported by the agents. The packages below show how much has arrived.</p>
 <ul class="rows">
 ${recordings.map(
   (recording) => html`<li>${recordingCell(recording)}
@@ -117,16 +105,16 @@ ${recordings.map(
 </section>`;
 }
 
-/** Packages that have not become an event; nothing when there is none. */
+/** Packages that are not part of an event; empty without any. */
 export function packagesSection(drafts: readonly BegunDraft[], now: Date): Html {
   if (drafts.length === 0) return html``;
-  return html`<section aria-labelledby="packages"><h2 id="packages">Packages begun and not ingested</h2>
-<p>What accounts put together at this moment, or have left.</p>
+  return html`<section aria-labelledby="packages"><h2 id="packages">Packages not yet ingested</h2>
+<p>Packages in progress or abandoned.</p>
 <ul class="rows">
 ${drafts.map(
   (draft) => html`<li><div><strong><bdi>${draft.owner}</bdi></strong><small><bdi>${draft.id}</bdi></small></div>
-<div>${draft.elements === 1 ? '1 element' : `${draft.elements} elements`}, ${sizeOf(draft.bytes)}${draft.isLeft ? html` <strong class="alarm">Nothing has come for an hour or more.</strong>` : ''}</div>
-<div>begun ${age(draft.createdAt, now)} ago<small>last change ${age(draft.changedAt, now)} ago</small></div></li>
+<div>${draft.elements === 1 ? '1 element' : `${draft.elements} elements`}, ${sizeOf(draft.bytes)}${draft.isLeft ? html` <strong class="alarm">Nothing received for an hour or more.</strong>` : ''}</div>
+<div>started ${age(draft.createdAt, now)} ago<small>last change ${age(draft.changedAt, now)} ago</small></div></li>
 `,
 )}</ul>
 </section>`;
@@ -136,7 +124,7 @@ function recordingCell(recording: RecordingOfAgent): Html {
   return html`<div><strong>${titleOf(recording)}</strong><small><a href="${addressOf({ agent: recording.agentId })}"><bdi>${recording.agentId}</bdi></a> <span class="times">${timesOf(recording, knownZone(recording.timeZone))}</span></small></div>`;
 }
 
-/** A link to where an agent says that it can be reached, named after its host; only the text if a browser should not go there. */
+/** Links to the address that an agent reports, with its host as text. Only HTTP addresses become links. */
 function addressLink(url: string): Html {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   return address?.protocol === 'http:' || address?.protocol === 'https:'

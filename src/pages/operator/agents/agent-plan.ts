@@ -8,24 +8,24 @@ import { addDays, clockOf, type Day, dateOf, dateShort, localTime, timesOf } fro
 
 const MINUTE = 60_000;
 const MINUTES_OF_DAY = 1440;
-/** Shorter recordings are drawn as long as this, to be visible. */
+/** Shorter recordings are drawn with this length, to be visible. */
 const SHORTEST = 15 * MINUTE;
-/** Most that are drawn beside one another; more of them lie over the last one. */
+/** Further recordings that overlap are drawn over the last lane. */
 const MOST_LANES = 4;
 
-/** The place of a recording, or of its part on one day, in the plan of that day. In minutes after midnight. */
+/** The place of a recording in the plan of one day, in minutes after midnight. */
 interface Block {
   recording: PlannedRecording;
   from: number;
   length: number;
-  /** Those that overlap stand beside one another: in which lane this one does, and how many there are. */
+  /** Recordings that overlap are drawn side by side: the lane of this one, and their number. */
   lane: number;
   lanes: number;
 }
 
 /**
- * The recordings of an agent on a day, as the clocks of its zone show them. Where clocks are set back while it records,
- * a recording is drawn shorter than it is, or as the shortest there are.
+ * Returns the recordings of an agent on a day, in its local time. A recording during which clocks are set back is drawn
+ * too short.
  */
 export function blocksOf(recordings: readonly PlannedRecording[], day: Day, timeZone: string): Block[] {
   const blocks = recordings.flatMap((recording) => {
@@ -36,11 +36,11 @@ export function blocksOf(recordings: readonly PlannedRecording[], day: Day, time
     const isOnDay = start < addDays(day, 1) && localTime(recording.end, timeZone) > day;
     return isOnDay && to > from ? [{ recording, from, length: to - from, lane: 0, lanes: 1 }] : [];
   });
-  return inLanes(blocks.sort((a, b) => a.from - b.from || b.length - a.length));
+  return assignLanes(blocks.sort((a, b) => a.from - b.from || b.length - a.length));
 }
 
-/** Gives those that overlap, directly or by others between them, lanes of their own. @param blocks by their beginning */
-function inLanes(blocks: readonly Block[]): Block[] {
+/** Puts blocks that overlap into separate lanes. @param blocks sorted by start */
+function assignLanes(blocks: readonly Block[]): Block[] {
   const placed: Block[] = [];
   let together: Block[] = [];
   let ends: number[] = [];
@@ -59,13 +59,13 @@ function inLanes(blocks: readonly Block[]): Block[] {
   return placed;
 }
 
-/** The hours that a plan shows of each day. */
+/** The hours of a day that a plan shows. */
 interface Hours {
   first: number;
   last: number;
 }
 
-/** The usual hours of a day, and those in which something stands. */
+/** Returns the hours from 8 to 18, and earlier and later hours with recordings. */
 export function hoursOf(blocks: readonly Block[]): Hours {
   return {
     first: blocks.reduce((first, { from }) => Math.min(first, Math.floor(from / 60)), 8),
@@ -73,13 +73,13 @@ export function hoursOf(blocks: readonly Block[]): Hours {
   };
 }
 
-/** States of a recording as the plan shows them, with their words. */
+/** The texts of the states that the plan shows. */
 const LOOKS = {
   scheduled: 'scheduled',
-  silent: 'nothing heard of it',
+  silent: 'not reported',
   recording: 'recording',
-  ingesting: 'coming in',
-  processing: 'being processed',
+  ingesting: 'uploading',
+  processing: 'processing',
   published: 'published',
   done: 'processed, not published',
   failed: 'failed',
@@ -107,26 +107,25 @@ function lookOf(
   return BY_STATUS[status] ?? (publicationId === null ? 'done' : 'published');
 }
 
-/** A plan, and the rules by which its parts find their places: a page may give no element a style of its own. */
+/** A plan, and the CSS rules that place its parts: the policy of the page forbids `style` attributes. */
 export interface Plan {
   content: Html;
   style: string;
 }
 
-/** With more hours than that, a ruler from left to right has no room for all of their names. */
+/** With more hours, a horizontal ruler shows every second label. */
 const MOST_LABELS = 14;
 
-/** Facts that both plans need. */
-export interface Setting {
+/** The time, and the URLs of publications relative to the page. */
+export interface PlanSetting {
   now: Date;
-  /** Returns the address of the page of a publication, relative to the page with the plan. */
   watchAddress(publicationId: string): string;
 }
 
-/** A week of one agent: days across, hours down. @param monday its first day */
+/** The week of one agent: a column for each day. */
 export function weekPlan(
   { monday, timeZone, recordings }: { monday: Day; timeZone: string; recordings: readonly PlannedRecording[] },
-  { now, watchAddress }: Setting,
+  { now, watchAddress }: PlanSetting,
 ): Plan {
   const days = Array.from({ length: 7 }, (_, i) => {
     const day = addDays(monday, i);
@@ -147,17 +146,17 @@ ${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hour
   return { content, style: placesOf(days, hours) };
 }
 
-/** Recordings of one agent on a day. */
+/** The recordings of one agent on a day. */
 interface AgentDay {
   id: string;
   timeZone: string;
   recordings: readonly PlannedRecording[];
 }
 
-/** A day of several agents: agents down, hours across, each by the clock of its zone. */
+/** The day of several agents: a row for each agent, in its local time. */
 export function dayPlan(
   { day, agents }: { day: Day; agents: readonly AgentDay[] },
-  { now, watchAddress }: Setting,
+  { now, watchAddress }: PlanSetting,
 ): Plan {
   const rows = agents.map(({ id, timeZone, recordings }) => {
     const minute = minuteOn(day, timeZone, now);
@@ -178,20 +177,20 @@ ${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hour
 `,
 )}</div>`
   }
-${free.length === 0 ? '' : html`<p class="idle-agents">Nothing to record: ${free.map(({ id }, i) => html`${i === 0 ? '' : ', '}${link(id)}`)}.</p>`}`;
+${free.length === 0 ? '' : html`<p class="idle-agents">Nothing scheduled: ${free.map(({ id }, i) => html`${i === 0 ? '' : ', '}${link(id)}`)}.</p>`}`;
   return { content, style: placesOf(busy, hours) };
 }
 
-/** The key to the colours. */
+/** The legend of the colours. */
 export function legend(): Html {
   return html`<ul class="legend" aria-hidden="true">${Object.entries(LOOKS).map(([look, words]) => html`<li class="${look}">${words}</li>`)}</ul>`;
 }
 
 function blockList(
   blocks: readonly Block[],
-  { timeZone, day, now, watchAddress }: Setting & { timeZone: string; day: Day },
+  { timeZone, day, now, watchAddress }: PlanSetting & { timeZone: string; day: Day },
 ): Html {
-  if (blocks.length === 0) return html`<p class="none">Nothing to record.</p>`;
+  if (blocks.length === 0) return html`<p class="none">Nothing scheduled.</p>`;
   return html`<ol>
 ${blocks.map(({ recording, from, length, lane, lanes }) => {
   const look = lookOf(recording, now);
@@ -212,7 +211,7 @@ function ruler({ first, last }: Hours): Html {
   return html`<div class="ruler${dense}" aria-hidden="true">${hours.map((hour) => html`<span class="at-${hour * 60}">${clockOf(hour * 3_600_000)}</span>`)}</div>`;
 }
 
-/** Returns the present minute of a day, counted from midnight; undefined on another day. */
+/** Returns the minutes since midnight; undefined if today is another day. */
 function minuteOn(day: Day, timeZone: string, now: Date): number | undefined {
   const minute = Math.floor((localTime(now, timeZone) - day) / 60_000);
   return minute >= 0 && minute < 1440 ? minute : undefined;
@@ -223,29 +222,24 @@ function nowLine(minute: number | undefined, { first, last }: Hours): Html {
   return html`<span class="now at-${minute}" aria-hidden="true"></span>`;
 }
 
-/** Rules for the classes `at-`, `for-`, `lane-` and `of-` that are used. */
+/** Returns rules for the classes `at-`, `for-`, `lane-` and `of-` in use. */
 function placesOf(
   lines: readonly { blocks: readonly Block[]; minute: number | undefined }[],
   { first, last }: Hours,
 ): string {
-  const blocks = lines.flatMap((line) => line.blocks);
-  const hours = Array.from({ length: last - first }, (_, i) => (first + i) * 60);
-  const minutes = lines.flatMap(({ minute }) => (minute === undefined ? [] : [minute]));
-  const rules = (name: string, values: readonly number[]) =>
-    [...new Set(values)].map((value) => `.${name}-${value} { --${name}: ${value}; }`).join('\n');
+  const places = new Set<string>();
+  const add = (name: string, value: number) => places.add(`.${name}-${value} { --${name}: ${value}; }`);
+  for (let hour = first; hour < last; hour += 1) add('at', hour * 60);
+  for (const { blocks, minute } of lines) {
+    if (minute !== undefined) add('at', minute);
+    for (const { from, length, lane, lanes } of blocks) {
+      add('at', from);
+      add('for', length);
+      add('lane', lane);
+      add('of', lanes);
+    }
+  }
   return `.plan { --first: ${first * 60}; --shown: ${(last - first) * 60}; }
-${rules('at', [...hours, ...minutes, ...blocks.map(({ from }) => from)])}
-${rules(
-  'for',
-  blocks.map(({ length }) => length),
-)}
-${rules(
-  'lane',
-  blocks.map(({ lane }) => lane),
-)}
-${rules(
-  'of',
-  blocks.map(({ lanes }) => lanes),
-)}
+${[...places].join('\n')}
 `;
 }

@@ -4,10 +4,10 @@ import type { Html } from '#platform/http/answer/page.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { parseDay, parseWeek } from './local-days.ts';
 
-/** As long as the name of an agent may be. */
+/** The longest name of an agent. */
 const MAX_SEARCH = 255;
 const CONTROL = /\p{Cc}/u;
-/** Seconds between two looks of a browser that keeps the page up to date. */
+/** Seconds between two refreshes of the page. */
 export const REFRESH = '30';
 
 const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 100));
@@ -16,7 +16,7 @@ const name = (parameter: string) =>
     .string()
     .refine((text) => text.length <= 2 * MAX_SEARCH && !CONTROL.test(text) && text.isWellFormed(), {
       error: ({ input }) =>
-        `The parameter '${parameter}' is ${shown(input)}; allowed are up to ${MAX_SEARCH} characters, none of them a control character.`,
+        `The parameter '${parameter}' is ${shown(input)}; it must have at most ${MAX_SEARCH} characters, none of them a control character.`,
     })
     .optional();
 const day = (parameter: string, parse: (text: string) => number | undefined, allowed: string) =>
@@ -33,13 +33,13 @@ const day = (parameter: string, parse: (text: string) => number | undefined, all
 
 /** Parameters of the page about capture agents. */
 export const AgentsQuery = z.object({
-  /** The one agent that is to be shown. */
+  /** Shows this agent only. */
   agent: name('agent'),
-  /** Of whose plan this week is. */
+  /** The week of the plan of one agent. */
   week: day('week', parseWeek, 'a week such as 2026-W48, or a date in it such as 2026-11-25,'),
   /** The day of the plan of all agents. */
   day: day('day', parseDay, 'a date such as 2026-11-25'),
-  /** A part of the names of those that are to be shown. */
+  /** Shows the agents with this text in their names. */
   q: name('q'),
   refresh: z
     .literal(REFRESH, {
@@ -49,23 +49,22 @@ export const AgentsQuery = z.object({
 });
 export type AgentsQuery = z.infer<typeof AgentsQuery>;
 
-/** The page with other parameters; those that are undefined are left out. Relative to the page itself. */
+/** Returns the relative URL of the page with these parameters, without undefined ones. */
 export function addressOf(parameters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(parameters).filter((each): each is [string, string] => Boolean(each[1]));
   return `?${new URLSearchParams(given)}`;
 }
 
-/** Services that the page about capture agents reads from. */
 export interface AgentsServices {
   database: Database;
   addresses: PublicationAddresses;
   config: { scheduling: { recordingGraceMs: number } };
 }
 
-/** Either form of the page before it is put into its frame. */
+/** The content of the page about one agent or all agents. */
 export interface AgentsPage {
   title: string;
   content: Html;
-  /** Rules that place the parts of its plan. */
+  /** The rules of its plan. */
   style: string;
 }

@@ -1,10 +1,10 @@
-/** The style of the plans of a week and of a day: a grid where there is room, lists on a phone. */
+/** The style of the plans of a week and of a day: a grid on wide screens, lists on narrow ones. */
 const PLAN_STYLE = `
 .scheduled { --tone: var(--faint); }
-.recording { --tone: var(--recording); }
+.recording { --tone: var(--busy); }
 .ingesting { --tone: var(--ingesting); }
-.processing { --tone: var(--processing); }
-.published { --tone: var(--published); }
+.processing { --tone: var(--held); }
+.published { --tone: var(--good); }
 .done { --tone: var(--faint); }
 .failed, .silent { --tone: var(--alarm); }
 .plan { padding: 1rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
@@ -51,7 +51,7 @@ const PLAN_STYLE = `
   .week .ruler { position: relative; height: var(--height); margin-top: 1.9rem; }
   .week .ruler span { position: absolute; right: .5rem; top: calc((var(--at) - var(--first)) / var(--shown) * 100%); transform: translateY(-50%); }
   .week .block { top: calc((var(--at) - var(--first)) / var(--shown) * 100%); height: calc(var(--for) / var(--shown) * 100%); left: calc(var(--lane, 0) / var(--of, 1) * 100%); width: calc(100% / var(--of, 1)); }
-  /* A line that has no room goes into another column, where nobody sees it. */
+  /* A line without room wraps into another column, which is hidden. */
   .week .block > * { display: flex; flex-flow: column wrap; column-gap: 1rem; }
   .week .block > * > span { display: block; width: 100%; }
   .week .now { top: calc(1.9rem + (var(--at) - var(--first)) / 60 * 3rem); left: 0; right: 0; border-top: 2px solid var(--accent); }
@@ -74,15 +74,12 @@ const PLAN_STYLE = `
 
 /** The style of the page about capture agents. */
 export const STYLE = `
-:root { --idle: #1e7d4f; --recording: #0b6bcb; --ingesting: #7b4fc4; --processing: #a15c00; --published: #1e7d4f; }
-@media (prefers-color-scheme: dark) {
-  :root { --idle: #62c796; --recording: #6cb2ff; --ingesting: #b99aff; --processing: #f0b35a; --published: #62c796; }
-}
+:root { --ingesting: #7b4fc4; }
+@media (prefers-color-scheme: dark) { :root { --ingesting: #b99aff; } }
 small, .none, .times { color: var(--faint); font-size: .88rem; }
 small { display: block; overflow-wrap: anywhere; }
-time, .times { white-space: nowrap; }
-.times, time { font-variant-numeric: tabular-nums; }
-.alarm { color: var(--alarm); font-weight: 600; }
+.times { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.alarm { font-weight: 600; }
 strong.alarm { display: block; }
 nav, .tools { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.2rem; }
 .tools { margin: 1.2rem 0; }
@@ -96,17 +93,17 @@ nav, .tools { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.
 .rows > * { grid-template-columns: minmax(0, 1.3fr) minmax(0, 1.6fr) minmax(0, .7fr); }
 .agents li + li, .rows li + li { margin: 0; border-top: 1px solid var(--line); }
 .agents > * > *, .rows > * > * { min-width: 0; overflow-wrap: anywhere; }
-.agents a, .rows a { display: inline; padding: 0; border: 0; background: none; color: var(--accent); text-decoration: underline; text-underline-offset: .15em; text-decoration-thickness: 1px; }
+.agents a, .rows a { text-decoration: underline; text-underline-offset: .15em; text-decoration-thickness: 1px; }
 .agents strong a, .rows strong a { text-decoration: none; }
 .agents a:hover, .rows a:hover { text-decoration: underline; text-decoration-thickness: 2px; }
 .heads { color: var(--faint); font-size: .85rem; font-weight: 600; padding-block: .45rem; }
 .work .title { display: block; }
 .one .label { display: block; color: var(--faint); font-size: .85rem; font-weight: 600; }
 .agents:not(.one) .label { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; white-space: nowrap; }
-.state { margin-right: .35rem; font-weight: 600; white-space: nowrap; }
-.state::before { content: ""; display: inline-block; width: .62rem; height: .62rem; margin-right: .45rem; border: 2px solid var(--tone, var(--faint)); border-radius: 50%; background: var(--tone, transparent); }
-.state.idle { --tone: var(--idle); }
-.state.capturing { --tone: var(--recording); }
+.state { margin-right: .35rem; }
+.state::before { border: 2px solid var(--tone, var(--faint)); background: var(--tone, transparent); }
+.state.idle { --tone: var(--good); }
+.state.capturing { --tone: var(--busy); }
 .state.uploading { --tone: var(--ingesting); }
 .state.error { --tone: var(--alarm); color: var(--alarm); }
 .state.offline { color: var(--alarm); }

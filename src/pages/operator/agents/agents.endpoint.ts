@@ -11,7 +11,7 @@ import { notFound } from '#platform/http/errors/errors.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { publicationLinks } from '../frame/page-elements.ts';
 import { agentCard, agentList, failedSection, packagesSection, uploadingSection } from './agent-lists.ts';
-import { dayPlan, legend, type Plan, type Setting, weekPlan } from './agent-plan.ts';
+import { dayPlan, legend, type Plan, type PlanSetting, weekPlan } from './agent-plan.ts';
 import { type AgentsPage, AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
 import { STYLE } from './agents-style.ts';
 import {
@@ -27,7 +27,7 @@ import {
   weekName,
 } from './local-days.ts';
 
-/** Shows operators the capture agents: their state, their failed recordings and their schedules. */
+/** Shows operators the capture agents: states, failed recordings and schedules. */
 export const operatorAgents = defineEndpoint({
   method: 'get',
   path: '/admin/agents',
@@ -42,37 +42,36 @@ export const operatorAgents = defineEndpoint({
         ? await allPage(services, asked, setting)
         : await agentPage(services, { ...asked, agent }, setting);
     const whole = html`${content}
-<footer><nav aria-label="Further pages">${agent === undefined ? '' : html`<a href="${addressOf({})}">All capture agents</a>`}${refreshLink(c)}</nav></footer>`;
+<footer><nav aria-label="Further pages">${agent === undefined ? '' : html`<a href="${addressOf({})}">All agents</a>`}${refreshLink(c)}</nav></footer>`;
     return operatorPage(c, {
       title: html`<bdi>${title}</bdi>`,
       name: title,
       content: whole,
       style: STYLE + style,
-      current: agent === undefined ? 'admin/agents' : undefined,
+      current: 'admin/agents',
       refresh: asked.refresh,
     });
   },
 });
 
-/** Refreshing is off by default, because it disturbs people who use a screen reader or type. */
+/** Refreshing is off by default: it disturbs screen readers and typing. */
 function refreshLink(c: Context): Html {
   const { refresh, ...others } = c.req.query();
   return refresh === undefined
     ? html`<a href="${addressOf({ ...others, refresh: REFRESH })}">Refresh this page every ${REFRESH} seconds</a>`
-    : html`<a href="${addressOf(others)}">Stop to refresh this page every ${REFRESH} seconds</a>`;
+    : html`<a href="${addressOf(others)}">Stop refreshing this page every ${REFRESH} seconds</a>`;
 }
 
-/** A longer list is not read. */
 const MOST_AGENTS = 200;
 const MOST_ROWS = 50;
-/** Of one agent on one day. */
+/** For each agent. */
 const MOST_OF_DAY = 50;
 
-/** All capture agents, or those with a text in their names. */
+/** The page of all capture agents, or of those with a text in their names. */
 async function allPage(
   { database, config }: AgentsServices,
   { q: search = '', day: asked, refresh }: AgentsQuery,
-  setting: Setting,
+  setting: PlanSetting,
 ): Promise<AgentsPage> {
   const { recordingGraceMs: graceMs } = config.scheduling;
   const { now } = setting;
@@ -87,7 +86,7 @@ async function allPage(
   const others = { q: search, refresh };
   const plan = await planOf(database, all, day, setting);
   return {
-    title: 'Capture agents',
+    title: 'Agents',
     style: plan.style,
     content: html`<p>${summary(all, search)}</p>
 <div class="tools">
@@ -99,10 +98,10 @@ ${failedSection(failed, now, MOST_ROWS)}
 ${uploadingSection(uploading, now)}
 ${packagesSection(drafts, now)}
 <section aria-labelledby="plan"><div class="heading"><h2 id="plan">${dateLong(day)}</h2>
-<nav aria-label="Other days"><a href="${addressOf({ ...others, day: dateOf(addDays(day, -1)) })}#plan">Day before</a><a href="${addressOf(others)}#plan">Today</a><a href="${addressOf({ ...others, day: dateOf(addDays(day, 1)) })}#plan">Day after</a></nav></div>
+<nav aria-label="Other days"><a href="${addressOf({ ...others, day: dateOf(addDays(day, -1)) })}#plan">Previous day</a><a href="${addressOf(others)}#plan">Today</a><a href="${addressOf({ ...others, day: dateOf(addDays(day, 1)) })}#plan">Next day</a></nav></div>
 ${plan.content}
 ${legend()}
-<p>Each agent by the clock of its own time zone. Its name leads to its week.</p>
+<p>Times are local to each agent. Select an agent to see its week.</p>
 </section>`,
   };
 }
@@ -111,7 +110,7 @@ async function planOf(
   database: AgentsServices['database'],
   { agents }: AgentsAtWork,
   day: Day,
-  setting: Setting,
+  setting: PlanSetting,
 ): Promise<Plan> {
   const rows = agents
     .map(({ id, timeZone }) => ({ id, timeZone: knownZone(timeZone) }))
@@ -124,14 +123,14 @@ async function planOf(
 function summary({ count, inTrouble, agents }: AgentsAtWork, search: string): Html | string {
   if (count === 0) {
     return search === ''
-      ? 'No capture agent has reported yet, and nothing is scheduled on any.'
+      ? 'No capture agent has reported, and nothing is scheduled.'
       : html`No capture agent has <bdi>${search}</bdi> in its name.`;
   }
   const those = count === 1 ? '1 capture agent' : `${count} capture agents`;
   const found = search === '' ? those : html`${those} with <bdi>${search}</bdi> in the name`;
-  const needs = inTrouble === 1 ? '1 needs somebody' : `${inTrouble} need somebody`;
-  const trouble = inTrouble === 0 ? 'none needs anybody' : html`<strong class="needs">${needs}</strong>`;
-  return html`${found}, ${trouble}.${agents.length < count ? ` These are ${agents.length} of them, those in trouble first.` : ''}`;
+  const needs = inTrouble === 1 ? '1 needs attention' : `${inTrouble} need attention`;
+  const trouble = inTrouble === 0 ? 'none needs attention' : html`<strong class="needs">${needs}</strong>`;
+  return html`${found}, ${trouble}.${agents.length < count ? ` ${agents.length} are shown, those that need attention first.` : ''}`;
 }
 
 function mostFrequent(names: readonly string[]): string | undefined {
@@ -139,20 +138,19 @@ function mostFrequent(names: readonly string[]): string | undefined {
   return groups.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
 }
 
-/** Of one week. */
 const MOST_OF_WEEK = 500;
 
-/** One capture agent and its week. @throws {HttpError} 404 for one that is not known */
+/** The page of one capture agent and its week. @throws {HttpError} 404 for an unknown agent */
 async function agentPage(
   { database, config }: AgentsServices,
   { agent: id, week, refresh }: AgentsQuery & { agent: string },
-  setting: Setting,
+  setting: PlanSetting,
 ): Promise<AgentsPage> {
   const { now } = setting;
   const {
     agents: [agent],
   } = await agentsAtWork(database, { id }, 1);
-  if (!agent) throw notFound(`There is no capture agent '${id}'.`);
+  if (!agent) throw notFound(`Capture agent '${id}' does not exist.`);
   const timeZone = knownZone(agent.timeZone);
   const monday = week ?? mondayOf(todayIn(timeZone, now));
   const { recordingGraceMs: graceMs } = config.scheduling;
@@ -166,13 +164,13 @@ async function agentPage(
   return {
     title: id,
     style: plan.style,
-    content: html`<p>Capture agent. Times are those of its time zone, ${timeZone}.</p>
+    content: html`<p>Capture agent in the time zone ${timeZone}. All times are local.</p>
 ${agentCard(agent, now)}
 <section aria-labelledby="plan"><div class="heading"><h2 id="plan">Week ${weekName(monday).slice(6)} of ${weekName(monday).slice(0, 4)}, ${dateShort(monday)} to ${dateShort(addDays(monday, 6))}</h2>
-<nav aria-label="Other weeks"><a href="${other(-1)}#plan">Week before</a><a href="${addressOf({ agent: id, refresh })}#plan">This week</a><a href="${other(1)}#plan">Week after</a></nav></div>
+<nav aria-label="Other weeks"><a href="${other(-1)}#plan">Previous week</a><a href="${addressOf({ agent: id, refresh })}#plan">This week</a><a href="${other(1)}#plan">Next week</a></nav></div>
 ${plan.content}
 ${legend()}
-${recordings.length === MOST_OF_WEEK ? html`<p>There are more recordings than these ${MOST_OF_WEEK} in this week.</p>` : ''}
+${recordings.length === MOST_OF_WEEK ? html`<p>The first ${MOST_OF_WEEK} recordings of this week are shown.</p>` : ''}
 </section>
 ${failedSection(failed, now, MOST_ROWS)}
 ${uploadingSection(uploading, now)}`,

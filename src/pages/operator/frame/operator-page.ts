@@ -7,16 +7,17 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { FRAME_STYLE } from './operator-style.ts';
 
-/** The pages for operators, in the order in which they are offered. */
+/** The pages for operators, in the order of the navigation. */
 const PAGES = [
-  ['admin', 'Now'],
-  ['admin/trends', 'How it goes'],
-  ['admin/parts', 'Parts'],
-  ['admin/agents', 'Capture agents'],
+  ['admin', 'Dashboard'],
+  ['admin/recordings', 'Recordings'],
+  ['admin/trends', 'Trends'],
+  ['admin/parts', 'System'],
+  ['admin/agents', 'Agents'],
   ['admin/uploads', 'Uploads'],
   ['admin/webhooks', 'Webhooks'],
   ['admin/queues/', 'Queues'],
-  ['docs', 'The API'],
+  ['docs', 'API'],
 ] as const;
 
 const ASSETS = new Assets({
@@ -24,7 +25,7 @@ const ASSETS = new Assets({
   'idiomorph.js': packaged('idiomorph/dist/idiomorph.min.js', SCRIPT_TYPE),
 });
 
-/** The scripts of the pages for operators, which hold nothing that is not public. */
+/** The scripts of the pages for operators. They hold nothing confidential. */
 export const operatorAsset = defineEndpoint({
   method: 'get',
   path: '/admin/assets/{name}',
@@ -35,33 +36,29 @@ export const operatorAsset = defineEndpoint({
 /** The content of a page for operators. */
 export interface OperatorPage {
   title: string | Html;
-  /** The title as the window shows it, if that is not just text. */
+  /** The title of the window, if `title` is markup. */
   name?: string;
-  /** Sections with an `id` and the attribute `data-live` are brought up to date as things change. */
+  /** Elements with an `id` and the attribute `data-live` are updated while the page is open. */
   content: Html;
-  /** Rules beside those that all of them share. */
+  /** Rules in addition to the shared ones. */
   style?: string;
-  /** Which of the pages it is, by its path: `admin/parts`. */
-  current: (typeof PAGES)[number][0] | undefined;
-  /** The result of the last action. */
-  notice?: string | undefined;
-  /** Follows these changes, by a filter of `/api/updates`; without it the page stays as it is. */
+  /** The entry of the navigation that is marked. */
+  current: (typeof PAGES)[number][0];
+  /** Updates the page after these changes, given as a filter of `/api/updates`. */
   follows?: string;
-  /** Seconds after which the browser loads the page again. */
+  /** Seconds after which the browser reloads the page. */
   refresh?: string | undefined;
 }
 
-/**
- * Answers with a page for operators: the way to the other pages, who is signed in, and what the page is about. It comes
- * from this server alone, and needs its script for nothing but to follow what happens.
- */
+/** Answers with a page for operators. It loads nothing from other hosts and needs scripts only to update itself. */
 export function operatorPage(
   c: Context,
-  { title, name, content, style = '', current, notice, follows, refresh }: OperatorPage,
+  { title, name, content, style = '', current, follows, refresh }: OperatorPage,
 ): Response | Promise<Response> {
   const root = rootFrom(c);
+  const notice = noticeOf(c);
   const parts = { style: FRAME_STYLE + style };
-  const whole = html`<a class="skip" href="#content">To the content</a>
+  const whole = html`<a class="skip" href="#content">Skip to content</a>
 <header class="frame"><a class="brand" href="${root}admin"><img src="${raw(ICON)}" alt=""><span>Inlet</span></a>
 <nav aria-label="Pages for operators">${PAGES.map(
     ([path, name]) => html`<a href="${root}${path}"${path === current ? raw(' aria-current="page"') : ''}>${name}</a>`,
@@ -83,22 +80,22 @@ ${follows === undefined ? '' : html`<script src="${root}admin/assets/idiomorph.j
       "frame-ancestors 'none'",
     ),
     'Cache-Control': 'no-store',
-    // Addresses hold names, which other hosts must not get.
+    // URLs hold names, which other hosts must not get.
     'Referrer-Policy': 'same-origin',
     ...(refresh !== undefined && { Refresh: refresh }),
   });
 }
 
-/** Redirects to a page after an action and shows its result there. @param to relative to the root, without a leading slash */
-export function doneAt(c: Context, to: string, notice: string): Response {
+/** Redirects to a page and shows the result of an action there. @param to relative to the root, without a leading slash */
+export function redirectWithNotice(c: Context, to: string, notice: string): Response {
   const [path = '', query = ''] = to.split('?');
   const parameters = new URLSearchParams(query);
   parameters.set('done', notice);
   return c.redirect(`${rootFrom(c)}${path}?${parameters}`, 303);
 }
 
-/** Returns the result that `doneAt` passed on; links on other sites cannot set one. */
-export function noticeOf(c: Context): string | undefined {
+/** Returns the notice of `redirectWithNotice`. Links on other sites cannot set one. */
+function noticeOf(c: Context): string | undefined {
   if ((c.req.header('Sec-Fetch-Site') ?? 'same-origin') !== 'same-origin') return undefined;
   return c.req.query('done')?.slice(0, 300) || undefined;
 }

@@ -1,6 +1,6 @@
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
 
-/** The style that all pages for operators have in common. */
+/** The style of all pages for operators. */
 export const FRAME_STYLE = `${BASE_STYLE}
 :root { --good: #1e7d4f; --busy: #0b6bcb; --held: #a15c00; }
 @media (prefers-color-scheme: dark) { :root { --good: #62c796; --busy: #6cb2ff; --held: #f0b35a; } }
@@ -35,6 +35,7 @@ th, td { padding: .5rem .8rem; text-align: left; vertical-align: top; }
 th { color: var(--faint); font-size: .85rem; font-weight: 600; white-space: nowrap; }
 tr + tr td, tbody tr:first-child td { border-top: 1px solid var(--line); }
 td { overflow-wrap: anywhere; }
+main li a { display: inline; padding: 0; border: 0; background: none; color: var(--accent); }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 progress { display: block; width: 100%; height: .5rem; margin: .25rem 0; accent-color: var(--busy); }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }
@@ -59,7 +60,7 @@ pre { margin: .5rem 0 0; padding: .6rem .8rem; overflow: auto; max-height: 16rem
 @media (max-width: 40rem) { .frame nav { flex-basis: 100%; order: 3; } main { padding-inline: .8rem; } .account { margin-left: auto; } }
 `;
 
-/** Things in a line each, with what can be done with them; below each other in a narrow window. */
+/** Lists with columns, which become one column in a narrow window. */
 export const ROWS_STYLE = `
 .rows, .recordings { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); }
 .rows li, .recordings li { margin: 0; padding: .55rem .9rem; }

@@ -8,19 +8,33 @@ import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { ageOf, minuteOf } from './words.ts';
 
+/** The time and the address from which a page is drawn. */
+export interface PageSetting {
+  now: Date;
+  /** The relative URL of the server's root. */
+  root: string;
+}
+
+/** A section that is updated while the page is open. */
+export function liveSection(id: string, heading: Html | string, content: Html): Html {
+  return html`<section id="${id}" data-live aria-labelledby="${id}-heading"><h2 id="${id}-heading">${heading}</h2>
+${content}</section>
+`;
+}
+
+/** A list of names and values. */
+export function factList(facts: readonly (readonly [string, Html | string])[]): Html {
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
 /** The time since an instant; its tooltip shows the instant in UTC. */
 export function age(since: Date, now: Date): Html {
   return html`<time datetime="${since.toISOString()}" title="since ${minuteOf(since)} UTC">${ageOf(since, now)}</time>`;
 }
 
-/** A point in time, in UTC. */
+/** An instant in UTC, to the minute. */
 export function moment(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${minuteOf(at)}</time>`;
-}
-
-/** The same to the second. */
-export function exactMoment(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace('T', ' ')}</time>`;
 }
 
 /** The title of a recording, which may be empty. */
@@ -28,88 +42,65 @@ export function titleOf({ title }: { title: string }): Html {
   return title.trim() === '' ? html`<span>Untitled</span>` : html`<bdi>${title}</bdi>`;
 }
 
-/** The page of a recording, below which its forms are sent. @param root where the server's paths begin */
+/** The URL of the page of a recording. Its forms are sent to paths below it. */
 export function recordingAddress(eventId: string, root: string): string {
   return `${root}admin/recordings/${encodeURIComponent(eventId)}`;
 }
 
-/** Leads to all that is known of a recording. @param root where the server's paths begin */
+/** Links to the page of a recording. */
 export function recordingLink({ eventId, title }: { eventId: string; title: string }, root: string): Html {
   return html`<a class="recording" href="${recordingAddress(eventId, root)}">${titleOf({ title })}</a>`;
 }
 
-/**
- * Returns functions for the addresses of publications: relative, so that they work under every name and path of a
- * proxy, and signed where Inlet signs.
- */
+/** Links to the page of a capture agent. */
+export function agentLink(id: string, root: string): Html {
+  return html`<a href="${root}admin/agents?agent=${encodeURIComponent(id)}"><bdi>${id}</bdi></a>`;
+}
+
+/** Returns functions for the URLs of publications: relative to the page, and signed if Inlet signs. */
 export function publicationLinks(c: Context, { publicUrl, signer }: PublicationAddresses) {
   const root = rootFrom(c);
   const validUntil = signer?.defaultEnd() ?? 0;
-  const shown = (address: string) => {
-    const signed = signer ? signer.sign(address, { validUntil }) : address;
+  const relative = (url: string) => {
+    const signed = signer ? signer.sign(url, { validUntil }) : url;
     return root + signed.slice(publicUrl.length + 1);
   };
   return {
-    element: (element: PublicationElement) => shown(elementUrl(publicUrl, element)),
-    watch: (publicationId: string) => shown(watchUrl(publicUrl, publicationId)),
+    element: (element: PublicationElement) => relative(elementUrl(publicUrl, element)),
+    watch: (publicationId: string) => relative(watchUrl(publicUrl, publicationId)),
   };
 }
 
-/** The state of a workflow or an operation, in a colour of its own. */
+/** The state of a workflow or an operation, with its colour. */
 export function stateOf(state: string): Html {
   const word = state.toLowerCase();
   return html`<span class="state ${word}">${word}</span>`;
 }
 
-/** The recording that a button is about. */
-interface About {
-  eventId: string;
-  title: string;
-}
-
-/** The place of a button. */
-interface Place {
-  /** Where the server's paths begin. */
-  root: string;
-  /** The page that shows what came of it. */
-  back: 'now' | 'recording';
-}
-
-/** The action of a button, its name, and its style unless it is the main one. */
-interface Wish {
-  wanted: WantedState;
-  name: string;
-  kind?: 'quiet' | 'danger' | undefined;
-}
-
-/** A button for the latest workflow of a recording. */
-export function wishForm(
-  { eventId, title, workflowId }: About & { workflowId: number },
-  { wanted, name, kind }: Wish,
-  { root, back }: Place,
+/** A button that controls the latest workflow of a recording. `back` names the page that shows the result. */
+export function workflowButton(
+  { eventId, title, workflowId }: { eventId: string; title: string; workflowId: number },
+  { wanted, name, kind = '' }: { wanted: WantedState; name: string; kind?: 'quiet' | 'danger' | '' },
+  { root, back }: { root: string; back: 'now' | 'recording' },
 ): Html {
-  return html`<form method="post" action="${recordingAddress(eventId, root)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="${back}"><button class="${kind ?? ''}" id="${wanted}-${workflowId}" aria-label="${name} ${spoken(title)}">${name}</button></form>`;
+  return html`<form method="post" action="${recordingAddress(eventId, root)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="${back}"><button class="${kind}" id="${wanted}-${workflowId}" aria-label="${name} ${title.trim() || 'Untitled'}">${name}</button></form>`;
 }
 
-/** A button that asks for confirmation before it deletes, without a script. */
-export function deleteForm({ eventId, title }: About, root: string): Html {
-  return html`<details class="confirm" id="delete-${eventId}"><summary aria-label="Delete ${spoken(title)} …">Delete …</summary><form method="post" action="${recordingAddress(eventId, root)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete the recording for good</button></form></details>`;
+/** A button that asks for confirmation before it deletes a recording. It works without scripts. */
+export function deleteForm({ eventId, title }: { eventId: string; title: string }, root: string): Html {
+  return html`<details class="confirm" id="delete-${eventId}"><summary aria-label="Delete ${title.trim() || 'Untitled'} …">Delete …</summary><form method="post" action="${recordingAddress(eventId, root)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete permanently</button></form></details>`;
 }
 
-function spoken(title: string): string {
-  return title.trim() || 'Untitled';
-}
-
-/** The answer of a part of the service, or the reason why none came. */
+/** The answer of a service, or the reason why none came. */
 export type Answer<T> = { value: T } | { fault: string };
 
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
-/** Limits the time for an answer, so that a part that hangs does not hang the page. @param part its name, at the beginning of a sentence */
-export async function answerOf<T>(part: string, asked: Promise<T>): Promise<Answer<T>> {
+/** Limits the time for an answer, so that a service that hangs does not block the page. */
+export async function answerOf<T>(service: string, answer: Promise<T>): Promise<Answer<T>> {
   try {
-    return { value: await withTimeout(asked, PATIENCE_MS, '') };
+    return { value: await withTimeout(answer, TIMEOUT_MS, '') };
   } catch {
-    return { fault: `${part} does not answer.` };
+    return { fault: `${service} does not answer.` };
   }
 }

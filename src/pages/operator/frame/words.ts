@@ -1,9 +1,11 @@
+import { clock } from '../../watch/browser/clock.js';
+
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** A size for people: `1.5 GiB`. */
+/** Formats a size: `1.5 GiB`. */
 export function sizeOf(bytes: number): string {
   let [size, unit] = [bytes, 0];
-  // What would be written as 1024 of the smaller one is 1 of the larger.
+  // 1023.95 would be rounded to 1024.0.
   while (size >= 1023.95 && unit < UNITS.length - 1) {
     size /= 1024;
     unit += 1;
@@ -12,12 +14,12 @@ export function sizeOf(bytes: number): string {
   return `${size.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** A point in time for people, in UTC: `2026-11-22 17:05`. */
+/** Formats an instant in UTC: `2026-11-22 17:05`. */
 export function minuteOf(date: Date): string {
   return date.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** How long ago something was, in the largest unit that fits: `5 min`. What is to come is as old as what is now. */
+/** Formats the time since an instant, in the largest unit that fits: `5 min`. Future instants count as now. */
 export function ageOf(date: Date, now: Date): string {
   const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000);
   if (minutes < 1) return '< 1 min';
@@ -26,15 +28,12 @@ export function ageOf(date: Date, now: Date): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }
 
-/** A length of time for people, from milliseconds: `1:02:03`, `12:34`. */
+/** Formats the duration of a recording in milliseconds: `1:02:03`, `12:34`. */
 export function clockOf(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const two = (n: number) => String(n).padStart(2, '0');
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+  return clock(Math.round(ms / 1000));
 }
 
-/** How long something took, from milliseconds: `340 ms`, `4.2 s`, `12 min`, `3.5 h`. */
+/** Formats a span of time in milliseconds: `340 ms`, `4.2 s`, `12 min`, `3.5 h`. */
 export function spanOf(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${(ms / 1000).toFixed(1)} s`;

@@ -3,10 +3,16 @@ import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { reasonKey } from '#processing/reason-key.ts';
-import { age, deleteForm, recordingLink, wishForm } from '../frame/page-elements.ts';
+import {
+  age,
+  deleteForm,
+  liveSection,
+  type PageSetting,
+  recordingLink,
+  workflowButton,
+} from '../frame/page-elements.ts';
 import { clockOf, sizeOf } from '../frame/words.ts';
 
-/** The newest failures that the page looks through. */
 const MOST_FAILED = 500;
 
 /** A recording whose latest workflow failed. */
@@ -16,28 +22,19 @@ export interface FailedRecording {
   workflowId: number;
   operation: string;
   failedAt: Date;
-  /** A sentence. */
   reason: string;
-  /** The end of what the tool said; may be empty. */
+  /** The last output of the tool. May be empty. */
   log: string;
   attempts: number;
   seriesTitle: string;
-  /** The upload: tracks, bytes and, if known, milliseconds. */
   tracks: number;
   bytes: number;
+  /** In milliseconds. */
   duration: number | null;
   requestId: string;
 }
 
-/** Recordings that failed for the same reason, the newest first. */
-interface FailureGroup {
-  key: string;
-  /** As it is said of the newest one. */
-  reason: string;
-  recordings: FailedRecording[];
-}
-
-/** Finds recordings that failed and were not processed since, the newest first; at most `MOST_FAILED`. */
+/** Finds the newest `MOST_FAILED` recordings that failed and were not processed again. */
 export async function failedRecordings(db: Queryable): Promise<FailedRecording[]> {
   const { rows } = await sql<FailedRecording>`
     WITH lately AS MATERIALIZED (
@@ -50,7 +47,7 @@ export async function failedRecordings(db: Queryable): Promise<FailedRecording[]
       ORDER BY lately.finished_at DESC, lately.id DESC LIMIT ${MOST_FAILED}
     )
     SELECT e.id AS "eventId", e.title, failed.id AS "workflowId", coalesce(o.operation, '') AS operation,
-      coalesce(failed.finished_at, e.inserted_at) AS "failedAt", coalesce(failed.reason, o.reason, 'It has failed.') AS reason,
+      coalesce(failed.finished_at, e.inserted_at) AS "failedAt", coalesce(failed.reason, o.reason, 'Failed.') AS reason,
       coalesce(o.log, '') AS log, coalesce(o.attempts, 0) + 1 AS attempts, e.series_title AS "seriesTitle",
       sent.tracks, sent.bytes, e.duration, failed.request_id AS "requestId"
     FROM failed JOIN events e ON e.id = failed.event_id
@@ -62,65 +59,58 @@ export async function failedRecordings(db: Queryable): Promise<FailedRecording[]
   return rows;
 }
 
-/** By reason; the group with the newest failure first. */
-function byReason(failed: readonly FailedRecording[]): FailureGroup[] {
-  const groups = Map.groupBy(failed, ({ reason }) => reasonKey(reason));
-  return [...groups].map(([key, recordings]) => ({ key, reason: recordings[0]?.reason ?? key, recordings }));
-}
-
-/** Of one reason, unless all of it are asked for. */
+/** Of one reason, unless the page shows all of them. */
 const SHOWN_OF_REASON = 5;
 
-interface FailedSetting {
-  now: Date;
-  /** Where the server's paths begin. */
-  root: string;
-  /** The key of the reason of which all are shown. */
-  reason: string | undefined;
+/** Failed recordings by reason, with buttons to retry or delete them. @param expanded the key of a reason, to show all */
+export function failedSection(
+  failed: readonly FailedRecording[],
+  expanded: string | undefined,
+  setting: PageSetting,
+): Html {
+  const count = html` <span class="alarm">(${failed.length}${failed.length === MOST_FAILED ? ' or more' : ''})</span>`;
+  const groups = Map.groupBy(failed, ({ reason }) => reasonKey(reason));
+  const content = [...groups].map(([key, recordings]) => groupHtml(key, recordings, key === expanded, setting));
+  return liveSection(
+    'failed',
+    html`Failed${failed.length > 0 ? count : ''}`,
+    failed.length === 0 ? html`<p>Nothing has failed.</p>` : html`${content}`,
+  );
 }
 
-/** Failed recordings by reason, with buttons to retry or delete them. */
-export function failedSection(failed: readonly FailedRecording[], setting: FailedSetting): Html {
-  const groups = byReason(failed);
-  return html`<section id="failed" data-live aria-labelledby="failed-heading">
-<h2 id="failed-heading">Failed${failed.length > 0 ? html` <span class="alarm">(${failed.length}${failed.length === MOST_FAILED ? ' or more' : ''})</span>` : ''}</h2>
-${failed.length === 0 ? html`<p>Nothing has failed.</p>` : groups.map((group) => groupHtml(group, setting))}
-</section>`;
-}
-
-function groupHtml({ key, reason, recordings }: FailureGroup, setting: FailedSetting): Html {
-  const { now, root } = setting;
-  const shown = key === setting.reason ? recordings : recordings.slice(0, SHOWN_OF_REASON);
+function groupHtml(
+  key: string,
+  recordings: readonly FailedRecording[],
+  isExpanded: boolean,
+  { now, root }: PageSetting,
+): Html {
+  const shown = isExpanded ? recordings : recordings.slice(0, SHOWN_OF_REASON);
   const rest = recordings.length - shown.length;
   return html`<article class="sheet failure">
-<div class="heading"><h3 class="alarm">${reason}</h3>
+<div class="heading"><h3 class="alarm">${recordings[0]?.reason ?? key}</h3>
 <div class="actions">${
     recordings.length > 1
       ? html`<span class="faint">${recordings.length} recordings</span>
-<form method="post" action="${root}admin/failed/retry"><input type="hidden" name="reason" value="${key}"><button>Retry all of this reason</button></form>`
+<form method="post" action="${root}admin/failed/retry"><input type="hidden" name="reason" value="${key}"><button>Retry all</button></form>`
       : ''
   }</div></div>
 <ul class="recordings">
-${shown.map((recording, i) => recordingHtml(recording, { now, root, open: i === 0 }))}
+${shown.map((recording, i) => recordingHtml(recording, i === 0, { now, root }))}
 </ul>
-${rest > 0 ? html`<p class="faint"><a href="${root}admin?reason=${encodeURIComponent(key)}#failed">And ${rest} more</a></p>` : ''}
+${rest > 0 ? html`<p class="faint"><a href="${root}admin?reason=${encodeURIComponent(key)}#failed">Show ${rest} more</a></p>` : ''}
 </article>`;
 }
 
-/** @param setting.open whether what the tool said is seen without a click */
-function recordingHtml(
-  recording: FailedRecording,
-  { now, root, open }: { now: Date; root: string; open: boolean },
-): Html {
+function recordingHtml(recording: FailedRecording, isLogOpen: boolean, { now, root }: PageSetting): Html {
   const { workflowId, operation, attempts, log, failedAt } = recording;
   const tries = attempts > 1 ? `, ${attempts} attempts` : '';
   return html`<li id="failed-${workflowId}"><div class="heading"><div>${recordingLink(recording, root)}
 <span class="faint">${operation}${tries}, ${age(failedAt, now)} ago · ${factsOf(recording)}</span></div>
 <div class="actions">
-${wishForm(recording, { wanted: 'retry', name: 'Retry' }, { root, back: 'now' })}
+${workflowButton(recording, { wanted: 'retry', name: 'Retry' }, { root, back: 'now' })}
 ${deleteForm(recording, root)}
 </div></div>
-${log === '' ? '' : html`<details id="log-${workflowId}"${open ? raw(' open') : ''}><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>`}
+${log === '' ? '' : html`<details id="log-${workflowId}"${isLogOpen ? raw(' open') : ''}><summary>Last output of the tool</summary><pre tabindex="0">${log}</pre></details>`}
 </li>`;
 }
 

@@ -9,10 +9,20 @@ import { LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
 import type { LaneSetting } from '#processing/lane-settings.ts';
 import type { WorkerProcess } from '#processing/worker-processes.ts';
 import type { WantedState } from '#processing/workflow.schemas.ts';
-import { type Answer, age, moment, recordingLink, titleOf, wishForm } from '../frame/page-elements.ts';
+import {
+  type Answer,
+  age,
+  agentLink,
+  liveSection,
+  moment,
+  type PageSetting,
+  recordingLink,
+  titleOf,
+  workflowButton,
+} from '../frame/page-elements.ts';
 import { sizeOf } from '../frame/words.ts';
 
-/** An operation that a worker is at. */
+/** An operation that a worker runs. */
 export interface RunningOperation {
   eventId: string;
   title: string;
@@ -21,54 +31,57 @@ export interface RunningOperation {
   /** From 0 to 1. */
   progress: number;
   worker: string;
-  /** Of the present attempt. */
+  /** The start of the current attempt. */
   since: Date;
   attempt: number;
-  /** The state of the workflow: one that is paused still ends what is under way. */
+  /** The state of the workflow: while it is paused, a running operation still finishes. */
   state: string;
 }
 
-/** Operations under way, the longest first. @param most how many to tell of one by one */
+/** Running operations, the oldest first, and the number of all of them. */
 export async function runningOperations(
   db: Queryable,
-  most: number,
+  limit: number,
 ): Promise<{ count: number; operations: RunningOperation[] }> {
   const { rows } = await sql<RunningOperation & { count: number }>`
     SELECT count(*) OVER () AS count, w.event_id AS "eventId", e.title, w.id AS "workflowId", o.operation, o.progress,
       coalesce(o.worker, '') AS worker, coalesce(o.claimed_at, o.heartbeat_at) AS since, o.attempts + 1 AS attempt, w.state
     FROM workflow_operations o JOIN workflows w ON w.id = o.workflow_id JOIN events e ON e.id = w.event_id
-    WHERE o.state = 'running' ORDER BY since, o.id LIMIT ${most}`.execute(db);
-  return { count: rows[0]?.count ?? 0, operations: rows.map(({ count, ...operation }) => operation) };
+    WHERE o.state = 'running' ORDER BY since, o.id LIMIT ${limit}`.execute(db);
+  return { count: rows[0]?.count ?? 0, operations: rows };
 }
 
-/** A recording that waits: for a worker, for its next attempt, or for somebody. */
+/** A recording that waits for a worker, for its next attempt, or for a person. */
 interface WaitingRecording {
   eventId: string;
   title: string;
   workflowId: number;
   operation: string;
   since: Date;
-  /** When it is tried again; null when it could begin. */
+  /** The time of the next attempt; null if it can start now. */
   notBefore: Date | null;
-  /** Why it is tried again. */
+  /** The reason of the last failure. */
   reason: string | null;
 }
 
-/** Counts go no further: who has more waiting knows enough. */
+/** Some of the recordings that wait, and the number of all of them. */
+interface WaitingRecordings {
+  count: number;
+  recordings: WaitingRecording[];
+}
+
+/** Larger numbers are not counted. */
 const MOST_COUNTED = 10_000;
 
-/** What waits for a worker, what will be ready first, first. */
-export async function waitingRecordings(
-  db: Queryable,
-  most: number,
-): Promise<{ count: number; recordings: WaitingRecording[] }> {
+/** Recordings that wait for a worker, in the order in which they can start. */
+export async function queuedRecordings(db: Queryable, limit: number): Promise<WaitingRecordings> {
   const { rows } = await sql<WaitingRecording & { count: number }>`
     WITH ready AS MATERIALIZED (
       SELECT o.id, o.workflow_id, o.operation, o.not_before, o.reason, o.position FROM workflow_operations o
       WHERE o.state = 'ready' LIMIT ${MOST_COUNTED + 1}
     ), first AS (
       SELECT *, (SELECT count(*) FROM ready) AS count FROM ready
-      ORDER BY greatest(not_before, '-infinity'), id LIMIT ${most}
+      ORDER BY greatest(not_before, '-infinity'), id LIMIT ${limit}
     )
     SELECT first.count, w.event_id AS "eventId", e.title, w.id AS "workflowId", first.operation, first.reason,
       CASE WHEN first.not_before > now() THEN first.not_before END AS "notBefore",
@@ -76,20 +89,17 @@ export async function waitingRecordings(
         WHERE before.workflow_id = w.id AND before.position < first.position), w.created_at) AS since
     FROM first JOIN workflows w ON w.id = first.workflow_id JOIN events e ON e.id = w.event_id
     ORDER BY since, first.id`.execute(db);
-  return { count: rows[0]?.count ?? 0, recordings: rows.map(({ count, ...recording }) => recording) };
+  return { count: rows[0]?.count ?? 0, recordings: rows };
 }
 
-/** What waits for somebody, the longest first. */
-export async function pausedRecordings(
-  db: Queryable,
-  most: number,
-): Promise<{ count: number; recordings: WaitingRecording[] }> {
+/** Recordings whose workflow is paused, the longest first. */
+export async function pausedRecordings(db: Queryable, limit: number): Promise<WaitingRecordings> {
   const { rows } = await sql<WaitingRecording & { count: number }>`
     WITH paused AS MATERIALIZED (
       SELECT id, event_id, created_at FROM workflows WHERE state = 'PAUSED'
       ORDER BY state, created_at, id LIMIT ${MOST_COUNTED + 1}
     ), first AS (
-      SELECT *, (SELECT count(*) FROM paused) AS count FROM paused ORDER BY created_at, id LIMIT ${most}
+      SELECT *, (SELECT count(*) FROM paused) AS count FROM paused ORDER BY created_at, id LIMIT ${limit}
     )
     SELECT first.count, first.event_id AS "eventId", e.title, first.id AS "workflowId",
       coalesce(o.description, o.operation, '') AS operation, NULL AS reason, NULL AS "notBefore",
@@ -98,125 +108,95 @@ export async function pausedRecordings(
     FROM first JOIN events e ON e.id = first.event_id
     LEFT JOIN workflow_operations o ON o.workflow_id = first.id AND o.state = 'paused'
     ORDER BY since, first.id`.execute(db);
-  return { count: rows[0]?.count ?? 0, recordings: rows.map(({ count, ...recording }) => recording) };
-}
-
-interface Setting {
-  now: Date;
-  /** Where the server's paths begin. */
-  root: string;
+  return { count: rows[0]?.count ?? 0, recordings: rows };
 }
 
 /** Operations that workers run now. */
 export function runningSection(
   { count, operations }: { count: number; operations: RunningOperation[] },
-  setting: Setting,
+  setting: PageSetting,
 ): Html {
-  return html`<section id="running" data-live aria-labelledby="running-heading">
-<h2 id="running-heading">Running (${count})</h2>
-${
-  count === 0
-    ? html`<p>Nothing is being processed.</p>`
-    : html`<ul class="rows">
-${operations.map((operation) => runningRow(operation, setting))}
-</ul>`
-}
-</section>`;
+  const rows = html`<ul class="rows">${operations.map((operation) => runningRow(operation, setting))}</ul>`;
+  return liveSection('running', `Running (${count})`, count === 0 ? html`<p>Nothing is running.</p>` : rows);
 }
 
-function runningRow(running: RunningOperation, { now, root }: Setting): Html {
+function runningRow(running: RunningOperation, { now, root }: PageSetting): Html {
   const { workflowId, operation, progress, worker, since, attempt, state } = running;
   const percent = Math.round(progress * 100);
-  const facts = [state === 'PAUSED' ? 'ends, then paused' : '', attempt > 1 ? `attempt ${attempt}` : ''];
-  const wish = (wanted: WantedState, name: string, kind: 'quiet' | 'danger') =>
-    wishForm(running, { wanted, name, kind }, { root, back: 'now' });
+  const facts = [state === 'PAUSED' ? 'pauses after this operation' : '', attempt > 1 ? `attempt ${attempt}` : ''];
+  const button = (wanted: WantedState, name: string, kind: 'quiet' | 'danger') =>
+    workflowButton(running, { wanted, name, kind }, { root, back: 'now' });
   return html`<li id="run-${workflowId}"><div>${recordingLink(running, root)} <span class="faint">${facts.filter(Boolean).join(', ')}</span></div>
 <div><span>${operation} <span class="faint">for ${age(since, now)}</span></span><progress data-workflow="${workflowId}" value="${progress}" max="1" aria-label="${operation}: ${percent} percent"></progress></div>
 <div class="faint worker"><bdi>${worker}</bdi></div>
-<div class="actions">${state === 'PAUSED' ? wish('running', 'Resume', 'quiet') : wish('paused', 'Pause', 'quiet')}${wish('stopped', 'Stop', 'danger')}</div></li>
+<div class="actions">${state === 'PAUSED' ? button('running', 'Resume', 'quiet') : button('paused', 'Pause', 'quiet')}${button('stopped', 'Stop', 'danger')}</div></li>
 `;
 }
 
 /** Reasons why operations may not start. */
-interface WhatHolds {
+interface QueueObstacles {
   workers: readonly WorkerProcess[];
   lanes: readonly LaneSetting[];
-  /** Lanes whose queue is paused itself. */
-  held: Answer<readonly Lane[]>;
+  /** Lanes whose queue is paused. */
+  pausedQueues: Answer<readonly Lane[]>;
 }
 
-/** Recordings that wait, since when, and the reasons why they may not start. */
-export function waitingSection(
-  waiting: { count: number; recordings: WaitingRecording[] },
-  paused: { count: number; recordings: WaitingRecording[] },
-  { workers, lanes, held }: WhatHolds,
-  setting: Setting,
+/** Recordings that wait, and the reasons why they may not start. */
+export function queuedSection(
+  queued: WaitingRecordings,
+  paused: WaitingRecordings,
+  { workers, lanes, pausedQueues }: QueueObstacles,
+  setting: PageSetting,
 ): Html {
   const { root } = setting;
-  const parts = html`<a href="${root}admin/parts">Parts</a>`;
-  const working = workers.some(({ gone, draining }) => !gone && !draining);
-  return html`<section id="waiting" data-live aria-labelledby="waiting-heading">
-<h2 id="waiting-heading">Waiting (${countOf(waiting.count)})</h2>
-${working ? '' : html`<p class="alarm">No worker takes anything: none has given a sign of life, or all are drained. See ${parts}.</p>`}
-${lanes.filter(({ paused }) => paused).map(({ lane, changedBy }) => html`<p class="alarm">The lane ${lane} is paused by <bdi>${changedBy}</bdi>: what belongs to it waits. See ${parts}.</p>`)}
-${'value' in held ? heldQueuesAlarm(held.value, root) : html`<p class="alarm">${held.fault} What becomes ready waits until it does.</p>`}
-${waiting.count === 0 ? html`<p>Nothing waits for a worker.</p>` : rows(waiting.recordings, setting)}
-${more(waiting)}
+  const system = html`<a href="${root}admin/parts">System</a>`;
+  const isServed = workers.some(({ gone, draining }) => !gone && !draining);
+  return liveSection(
+    'waiting',
+    `Queued (${countOf(queued.count)})`,
+    html`${isServed ? '' : html`<p class="alarm">No worker accepts work: none is alive, or all are drained. See ${system}.</p>`}
+${lanes.filter(({ paused }) => paused).map(({ lane, changedBy }) => html`<p class="alarm">The lane ${lane} is paused by <bdi>${changedBy}</bdi>; its operations wait. See ${system}.</p>`)}
+${'value' in pausedQueues ? pausedQueuesAlarm(pausedQueues.value, root) : html`<p class="alarm">${pausedQueues.fault} New operations wait until it does.</p>`}
+${queued.count === 0 ? html`<p>Nothing is queued.</p>` : waitingRows(queued, false, setting)}
 ${
   paused.count === 0
     ? ''
-    : html`<h3 id="paused">Waiting for somebody (${countOf(paused.count)})</h3>
-${rows(paused.recordings, setting, true)}
-${more(paused)}`
-}
-</section>`;
+    : html`<h3 id="paused">Needs attention (${countOf(paused.count)})</h3>
+${waitingRows(paused, true, setting)}`
+}`,
+  );
 }
 
-function rows(recordings: readonly WaitingRecording[], { now, root }: Setting, paused = false): Html {
+function waitingRows({ count, recordings }: WaitingRecordings, isPaused: boolean, { now, root }: PageSetting): Html {
   return html`<ul class="rows">
 ${recordings.map(
   (each) => html`<li><div>${recordingLink(each, root)}</div>
 <div>${each.operation} <span class="faint">for ${age(each.since, now)}</span></div>
-<div class="faint">${each.notBefore === null ? '' : html`tried again at ${moment(each.notBefore)} UTC: `}${each.reason ?? ''}</div>
-${
-  paused
-    ? html`<div class="actions">${wishForm(each, { wanted: 'running', name: 'Resume', kind: 'quiet' }, { root, back: 'now' })}</div>`
-    : html`<div></div>`
-}</li>
+<div class="faint">${each.notBefore === null ? '' : html`next attempt at ${moment(each.notBefore)} UTC: `}${each.reason ?? ''}</div>
+<div class="actions">${isPaused ? workflowButton(each, { wanted: 'running', name: 'Resume', kind: 'quiet' }, { root, back: 'now' }) : ''}</div></li>
 `,
 )}
-</ul>`;
-}
-
-function more({ count, recordings }: { count: number; recordings: readonly unknown[] }): Html | '' {
-  return count > recordings.length
-    ? html`<p class="faint">These are the ${recordings.length} that wait for longest.</p>`
-    : '';
+</ul>
+${count > recordings.length ? html`<p class="faint">The ${recordings.length} that have waited longest are shown.</p>` : ''}`;
 }
 
 function countOf(count: number): string {
   return count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count);
 }
 
-/** Uploads that come in, and those that wait to be finished. */
+/** Uploads in progress, and resumable uploads that are not finished. */
 export function uploadsSection(
   incoming: { count: number; bytes: number; latest: IncomingUpload[] },
   resumable: Awaited<ReturnType<typeof waitingUploads>>,
-  { now, root }: Setting,
+  { now, root }: PageSetting,
 ): Html {
   const count = incoming.count + resumable.count;
-  return html`<section id="uploads" data-live aria-labelledby="uploads-heading">
-<h2 id="uploads-heading">Uploads on their way (${count})</h2>
-${
-  count === 0
-    ? html`<p>No upload is under way.</p>`
-    : html`<ul class="rows">
-${incoming.latest.map((upload) => uploadRow(upload, html`begun ${age(upload.createdAt, now)} ago`, 'at most '))}
-${resumable.latest.map((upload) => uploadRow({ ...upload, received: upload.offset }, html`resumable, last heard of ${age(upload.changedAt, now)} ago`))}
+  const rows = html`<ul class="rows">
+${incoming.latest.map((upload) => uploadRow(upload, html`started ${age(upload.createdAt, now)} ago`, 'at most '))}
+${resumable.latest.map((upload) => uploadRow({ ...upload, received: upload.offset }, html`resumable, last data ${age(upload.changedAt, now)} ago`))}
 </ul>
-<p class="faint">${sizeOf(incoming.bytes + resumable.bytes)} of them have come. <a href="${root}admin/uploads">All uploads</a></p>`
-}
-</section>`;
+<p class="faint">${sizeOf(incoming.bytes + resumable.bytes)} received. <a href="${root}admin/uploads">All uploads</a></p>`;
+  return liveSection('uploads', `Uploads (${count})`, count === 0 ? html`<p>No uploads in progress.</p>` : rows);
 }
 
 function uploadRow(
@@ -224,44 +204,39 @@ function uploadRow(
   since: Html,
   most = '',
 ): Html {
-  const share = length === undefined ? undefined : Math.floor((received / Math.max(length, 1)) * 100);
-  return html`<li><div><bdi>${filename}</bdi></div><div>${sizeOf(received)}${length === undefined ? '' : ` of ${most}${sizeOf(length)}`}${share === undefined ? '' : html`<progress value="${received}" max="${Math.max(length ?? 1, 1)}" aria-label="${share} percent"></progress>`}</div><div class="faint"><bdi>${owner}</bdi></div><div class="faint">${since}</div></li>
+  const progress = received / Math.max(length ?? 1, 1);
+  return html`<li><div><bdi>${filename}</bdi></div><div>${sizeOf(received)}${length === undefined ? '' : html` of ${most}${sizeOf(length)}<progress value="${progress}" max="1" aria-label="${Math.floor(progress * 100)} percent"></progress>`}</div><div class="faint"><bdi>${owner}</bdi></div><div class="faint">${since}</div></li>
 `;
 }
 
-/** The lecture halls in a line each, those that need somebody first. */
-export function hallsSection({ count, inTrouble, agents }: AgentsAtWork, { now, root }: Setting): Html | '' {
+/** The capture agents, those that need attention first. */
+export function agentsSection({ count, inTrouble, agents }: AgentsAtWork, { now, root }: PageSetting): Html | '' {
   if (count === 0) return '';
-  return html`<section id="halls" data-live aria-labelledby="halls-heading">
-<h2 id="halls-heading">Halls (${count}${inTrouble > 0 ? html`, <span class="alarm">${inTrouble === 1 ? '1 needs somebody' : `${inTrouble} need somebody`}</span>` : ''})</h2>
-<ul class="rows halls">
+  const attention = html`, <span class="alarm">${inTrouble === 1 ? '1 needs' : `${inTrouble} need`} attention</span>`;
+  return liveSection(
+    'agents',
+    html`Agents (${count}${inTrouble > 0 ? attention : ''})`,
+    html`<ul class="rows agents">
 ${agents.map(
-  ({
-    id,
-    state,
-    since,
-    current,
-    next,
-    isInTrouble,
-  }) => html`<li><div><a href="${root}admin/agents?agent=${encodeURIComponent(id)}"><bdi>${id}</bdi></a></div>
-<div class="${isInTrouble ? 'alarm' : ''}">${state} <span class="faint">for ${age(since, now)}</span></div>
-<div>${current ? html`${titleOf(current)}${current.trouble === null ? '' : html` <span class="alarm">${current.trouble === 'lost' ? 'silent since it began' : 'has not begun'}</span>`}` : html`<span class="faint">free</span>`}</div>
+  ({ id, state, since, current, next, isInTrouble }) => html`<li><div>${agentLink(id, root)}</div>
+<div class="${isInTrouble ? 'alarm' : ''}">${state.replaceAll('_', ' ')} <span class="faint">for ${age(since, now)}</span></div>
+<div>${current ? html`${titleOf(current)}${current.trouble === null ? '' : html` <span class="alarm">${current.trouble === 'lost' ? 'went silent' : 'has not started'}</span>`}` : html`<span class="faint">free</span>`}</div>
 <div class="faint">${next ? html`next: ${moment(next.start)} UTC ${titleOf(next)}` : ''}</div></li>
 `,
 )}
 </ul>
-${count > agents.length ? html`<p class="faint"><a href="${root}admin/agents">All ${count} capture agents</a></p>` : ''}
-</section>`;
+${count > agents.length ? html`<p class="faint"><a href="${root}admin/agents">All ${count} agents</a></p>` : ''}`,
+  );
 }
 
-/** Finds lanes whose queue was paused in the dashboard of queues, past the settings of lanes. */
-export async function heldQueues(queue: WorkQueue): Promise<Lane[]> {
+/** Finds lanes whose queue is paused. That happens in the dashboard of queues and is not a setting of the lane. */
+export async function findPausedQueues(queue: WorkQueue): Promise<Lane[]> {
   await queue.check();
   const paused = await Promise.all(queue.queues().map((each) => each.isPaused()));
   return LANES.filter((_, i) => paused[i]);
 }
 
-/** A warning for each queue that is paused. @param root where the server's paths begin */
-export function heldQueuesAlarm(lanes: readonly Lane[], root: string): Html {
-  return html`${lanes.map((lane) => html`<p class="alarm">The queue of the lane ${lane} itself is paused: what belongs to it waits. It can be resumed among the <a href="${root}admin/queues/">queues</a>.</p>`)}`;
+/** A warning for each queue that is paused. */
+export function pausedQueuesAlarm(lanes: readonly Lane[], root: string): Html {
+  return html`${lanes.map((lane) => html`<p class="alarm">The queue of the lane ${lane} is paused; its operations wait. Resume it under <a href="${root}admin/queues/">Queues</a>.</p>`)}`;
 }

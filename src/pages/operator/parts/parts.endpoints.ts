@@ -11,10 +11,10 @@ import type { ObjectStorage } from '#platform/storage/port.ts';
 import { laneSettings, setLane } from '#processing/lane-settings.ts';
 import { drain, workerProcesses } from '#processing/worker-processes.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { operatorPage, redirectWithNotice } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
-import { heldQueues, runningOperations } from '../now/work-sections.ts';
+import { findPausedQueues, runningOperations } from '../now/work-sections.ts';
 import { databaseFacts, laneLoads, lanesSection, otherSections, workersSection } from './parts-page.ts';
 
 const PATH = 'admin/parts';
@@ -24,7 +24,6 @@ const STYLE = `${ROWS_STYLE}
 .sheet + .sheet { margin-top: .8rem; }
 .sheet > p { margin: .3rem 0 .6rem; }
 .plain li { margin: .3rem 0; }
-.plain a { display: inline; padding: 0; border: 0; background: none; }
 .inline { display: flex; flex-wrap: wrap; gap: .4rem; align-items: end; margin: 0; }
 .inline label { margin: 0; color: var(--faint); font-size: .85rem; font-weight: 400; }
 .inline input:not([type=hidden]) { width: 8rem; margin: 0; padding: .3rem .5rem; }
@@ -33,15 +32,14 @@ const STYLE = `${ROWS_STYLE}
 
 interface Services {
   database: Database;
-  vital: Database;
   queue: WorkQueue;
   storage: ObjectStorage;
   streams: UpdateStreams;
   config: { storage: Pick<StoragePlace, 'name'> };
 }
 
-/** Where operators see the parts of the service and set what workers do. */
-export const operatorParts = defineEndpoint({
+/** Shows operators the workers, the lanes and the services they need. */
+export const operatorSystem = defineEndpoint({
   method: 'get',
   path: '/admin/parts',
   access: ADMINISTRATORS,
@@ -55,7 +53,6 @@ export const operatorParts = defineEndpoint({
       answerOf('The queue', queueFacts(queue)),
       answerOf('The object storage', storage.check()),
     ]);
-    const process_ = process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`;
     const content = html`${workersSection(workers, 'value' in running ? running.value.operations : [], setting)}
 ${lanesSection(lanes, setting)}
 ${otherSections(
@@ -64,7 +61,7 @@ ${otherSections(
     queue: jobs,
     storage: 'value' in stored ? { value: config.storage.name } : stored,
     process: {
-      runtime: process_,
+      runtime: process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`,
       rss: process.memoryUsage().rss,
       upSeconds: process.uptime(),
       streams: streams.count,
@@ -73,11 +70,10 @@ ${otherSections(
   setting.root,
 )}`;
     return operatorPage(c, {
-      title: 'Parts',
+      title: 'System',
       content,
       style: STYLE,
       current: PATH,
-      notice: noticeOf(c),
       follows: 'kind:operation',
     });
   },
@@ -94,8 +90,7 @@ export const operatorLanes = defineEndpoint({
       concurrency: z
         .string()
         .regex(/^(|[1-9]\d?|1\d\d|2[0-4]\d|25[0-6])$/, {
-          error:
-            "The form parameter 'concurrency' is no number that is allowed; allowed is a whole number from 1 to 256, or nothing.",
+          error: "The form parameter 'concurrency' must be an integer from 1 to 256, or empty for the default.",
         })
         .optional(),
     }),
@@ -110,11 +105,11 @@ export const operatorLanes = defineEndpoint({
     });
     const notices = [
       paused === 'true' ? 'is paused' : '',
-      paused === 'false' ? 'goes on' : '',
-      concurrency === '' ? 'does as many at once as each worker was started with' : '',
-      concurrency ? `does ${concurrency} at once in each worker` : '',
+      paused === 'false' ? 'is resumed' : '',
+      concurrency === '' ? 'has the default concurrency of each worker' : '',
+      concurrency ? `has a concurrency of ${concurrency} per worker` : '',
     ].filter(Boolean);
-    return doneAt(c, PATH, `The lane ${lane} ${notices.join(', and ') || 'stays as it is'}.`);
+    return redirectWithNotice(c, PATH, `The lane ${lane} ${notices.join(' and ') || 'is unchanged'}.`);
   },
 });
 
@@ -129,8 +124,9 @@ export const operatorWorkers = defineEndpoint({
   handle: async ({ c, form }, { database }: Services) => {
     const { worker, draining } = await form();
     if (!(await drain(database, worker, draining === 'true'))) throw notFound();
-    const what = draining === 'true' ? 'takes nothing more, and ends what it is at' : 'works again';
-    return doneAt(c, PATH, `${worker} ${what}.`);
+    const state =
+      draining === 'true' ? 'accepts no new work and finishes its running operations' : 'accepts work again';
+    return redirectWithNotice(c, PATH, `${worker} ${state}.`);
   },
 });
 
@@ -139,12 +135,12 @@ async function lanesOf(database: Database) {
   return { loads, settings };
 }
 
-/** What waits in the queue of each lane, and which of them do not go on. */
+/** Counts the jobs in the queue of each lane, and finds the paused queues. */
 async function queueFacts(queue: WorkQueue) {
-  const [held, counts] = await Promise.all([
-    heldQueues(queue),
+  const [paused, counts] = await Promise.all([
+    findPausedQueues(queue),
     Promise.all(queue.queues().map((each) => each.getWaitingCount())),
   ]);
   const jobs = Object.fromEntries(LANES.map((lane, i) => [lane, counts[i] ?? 0]));
-  return { kind: queue.kind, jobs, held };
+  return { kind: queue.kind, jobs, paused };
 }

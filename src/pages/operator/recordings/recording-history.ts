@@ -5,83 +5,95 @@ import { stateOf } from '../frame/page-elements.ts';
 import { minuteOf, sizeOf, spanOf } from '../frame/words.ts';
 import type { Attempt, OperationStory, RecordingStory, WorkflowStory } from './recording-story.queries.ts';
 
-/** One thing that happened to a recording. */
-export interface Entry {
+/** An entry in the history of a recording. */
+interface Entry {
   at: Date;
   text: string;
-  /** The account that did it; empty for the service itself. */
+  /** The account that caused it; empty for the service itself. */
   by: string;
-  /** Its importance. */
   tone: 'plain' | 'good' | 'alarm';
 }
 
 const RECORDING: Readonly<Record<string, string>> = {
-  '': 'The recording is awaited again',
-  capturing: 'The capture agent records',
+  '': 'The recording is expected again',
+  capturing: 'The capture agent is recording',
   capture_finished: 'The capture agent has recorded',
-  uploading: 'The capture agent uploads',
-  upload_finished: 'The recording has come',
+  uploading: 'The capture agent is uploading',
+  upload_finished: 'The recording is uploaded',
 };
 
-/**
- * Lists the history of a recording, the oldest entry first. Entries that the log of changes no longer holds are made
- * from what is stored: the creation, the workflows and the publications.
- */
-export function entriesOf(story: RecordingStory): Entry[] {
-  const told = story.changes.flatMap(entryOf);
-  return [...remembered(story), ...told].sort((a, b) => a.at.getTime() - b.at.getTime());
+/** The history of a recording, the oldest entry first. */
+export function historyOf(story: RecordingStory): Html {
+  const entries = [...expiredEntries(story), ...story.changes.flatMap(entriesOf)];
+  return html`<ol class="story">${entries
+    .sort((a, b) => a.at.getTime() - b.at.getTime())
+    .map(
+      ({
+        at,
+        text,
+        by,
+        tone,
+      }) => html`<li class="${tone}"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace('T', ' ')}</time> <span>${text}${by === '' ? '' : html` <span class="faint">by <bdi>${by}</bdi></span>`}</span></li>
+`,
+    )}</ol>`;
 }
 
-function remembered({ event, workflows, publications, changes }: RecordingStory): Entry[] {
-  const isTold = (kind: Change['kind'], [name, value]: readonly [string, unknown]) =>
+/** Returns entries that the log of changes no longer holds: the creation, the workflows and the publications. */
+function expiredEntries({ event, workflows, publications, changes }: RecordingStory): Entry[] {
+  const isLogged = (kind: Change['kind'], [name, value]: readonly [string, unknown]) =>
     changes.some((change) => change.kind === kind && change.data[name] === value);
-  const made = event && !changes.some(({ kind }) => kind === 'event.created');
+  const isCreationMissing = event && !changes.some(({ kind }) => kind === 'event.created');
   const runs = workflows
-    .filter(({ id }) => !isTold('workflow.state', ['workflow', id]))
+    .filter(({ id }) => !isLogged('workflow.state', ['workflow', id]))
     .flatMap(({ title, creator, start, end, state, reason }) => [
       entry(start, `Workflow “${title}” started`, creator),
-      ...(end ? [entry(end, endOf(state, reason), '', state === 'FAILED' ? 'alarm' : 'plain')] : []),
+      ...(end
+        ? [
+            entry(
+              end,
+              `Workflow ${state.toLowerCase()}${reason ? `: ${reason}` : ''}`,
+              '',
+              state === 'FAILED' ? 'alarm' : 'plain',
+            ),
+          ]
+        : []),
     ]);
   const shown = publications
-    .filter(({ id }) => !isTold('publication.published', ['publication', id]))
+    .filter(({ id }) => !isLogged('publication.published', ['publication', id]))
     .map(({ channel, published_at }) => entry(published_at, `Published on ${channel}`, '', 'good'));
-  return [...(made ? [entry(event.inserted_at, 'Created', event.creator)] : []), ...runs, ...shown];
-}
-
-function endOf(state: string, reason: string | null): string {
-  return `Workflow ${state.toLowerCase()}${reason ? `: ${reason}` : ''}`;
+  return [...(isCreationMissing ? [entry(event.inserted_at, 'Created', event.creator)] : []), ...runs, ...shown];
 }
 
 function entry(at: Date, text: string, by: string, tone: Entry['tone'] = 'plain'): Entry {
   return { at, text, by, tone };
 }
 
-/** Leaves out operations and their progress, which the bars of the workflow show. */
-function entryOf({ kind, at, actor, data }: Change): Entry[] {
-  const tell = (text: string, tone?: Entry['tone']) => [entry(at, text, actor, tone)];
+/** Omits operations and their progress, which the bars of the workflow show. */
+function entriesOf({ kind, at, actor, data }: Change): Entry[] {
+  const add = (text: string, tone?: Entry['tone']) => [entry(at, text, actor, tone)];
   switch (kind) {
     case 'event.created':
-      return tell(`Created${cameWith(data)}`);
+      return add(`Created${uploadOf(data)}`);
     case 'event.changed':
-      return tell(`Changed: ${listOf(data.parts)}${cameWith(data)}`);
+      return add(`Changed: ${listOf(data.parts)}${uploadOf(data)}`);
     case 'event.scheduled':
-      return tell(`Scheduled on ${data.agent} from ${timeOf(data.start)} to ${timeOf(data.end)} UTC`);
+      return add(`Scheduled on ${data.agent} from ${timeOf(data.start)} to ${timeOf(data.end)} UTC`);
     case 'event.recording': {
       const state = String(data.recording);
-      if (data.missed) return tell('The recording never came', 'alarm');
-      const text = RECORDING[state] ?? `The capture agent says: ${state.replaceAll('_', ' ')}`;
-      return tell(text, state.endsWith('_error') ? 'alarm' : 'plain');
+      if (data.missed) return add('The recording was never uploaded', 'alarm');
+      const text = RECORDING[state] ?? `The capture agent reports: ${state.replaceAll('_', ' ')}`;
+      return add(text, state.endsWith('_error') ? 'alarm' : 'plain');
     }
     case 'event.deleted':
-      return tell('Deleted', 'alarm');
+      return add('Deleted', 'alarm');
     case 'workflow.state':
-      return workflowEntry(String(data.state), data, tell);
+      return workflowEntry(String(data.state), data, add);
     case 'workflow.deleted':
-      return tell(`Workflow ${data.workflow} deleted`);
+      return add(`Workflow ${data.workflow} deleted`);
     case 'publication.published':
-      return tell(`Published on ${data.channel}`, 'good');
+      return add(`Published on ${data.channel}`, 'good');
     case 'publication.retracted':
-      return tell(`Taken back from ${data.channel}`);
+      return add(`Retracted from ${data.channel}`);
     default:
       return [];
   }
@@ -90,27 +102,27 @@ function entryOf({ kind, at, actor, data }: Change): Entry[] {
 function workflowEntry(
   state: string,
   data: Change['data'],
-  tell: (text: string, tone?: Entry['tone']) => Entry[],
+  add: (text: string, tone?: Entry['tone']) => Entry[],
 ): Entry[] {
   const name = `Workflow ${data.workflow}`;
   const reason = typeof data.reason === 'string' ? `: ${data.reason}` : '';
   switch (state) {
     case 'INSTANTIATED':
-      return tell(`${name} “${data.definition}” started`);
+      return add(`${name} “${data.definition}” started`);
     case 'SUCCEEDED':
-      return tell(`${name} succeeded`, 'good');
+      return add(`${name} succeeded`, 'good');
     case 'FAILING':
-      return tell(`${name} fails${reason}`, 'alarm');
+      return add(`${name} is failing${reason}`, 'alarm');
     case 'FAILED':
-      return tell(`${name} failed${reason}`, 'alarm');
+      return add(`${name} failed${reason}`, 'alarm');
     case 'RUNNING':
-      return tell(`${name} runs`);
+      return add(`${name} is running`);
     default:
-      return tell(`${name} ${state.toLowerCase()}`);
+      return add(`${name} ${state.toLowerCase()}`);
   }
 }
 
-function cameWith({ tracks, bytes }: Change['data']): string {
+function uploadOf({ tracks, bytes }: Change['data']): string {
   if (typeof tracks !== 'number') return '';
   return `, with ${tracks === 1 ? '1 track' : `${tracks} tracks`} of ${sizeOf(Number(bytes ?? 0))}`;
 }
@@ -125,10 +137,10 @@ function timeOf(text: unknown): string {
 
 const WIDTH = 1000;
 const HEIGHT = 14;
-/** So that the shortest attempt is seen. */
+/** The width of the shortest attempt. */
 const LEAST = 4;
 
-/** The operations of a workflow, each attempt as a bar on the time that the workflow took. */
+/** The operations of a workflow, with each attempt as a bar on the time axis of the workflow. */
 export function barsOf(workflow: WorkflowStory): Html {
   const attempts = workflow.operations.flatMap((operation) => operation.attempts);
   const start = Math.min(workflow.start.getTime(), ...attempts.map((attempt) => attempt.start.getTime()));
@@ -144,10 +156,10 @@ function row(operation: OperationStory, x: (at: Date) => number): Html {
   const spent = attempts.reduce((sum, { start, end }) => sum + end.getTime() - start.getTime(), 0);
   return html`<li><div class="name"><strong>${operation.operation}</strong>${onFailure ? html` <span class="faint">on failure</span>` : ''} <span class="faint">${description}</span></div>
 <div>${stateOf(operation.state)}${attempts.length > 0 ? html` <span class="faint">${spanOf(spent)}${attempts.length > 1 ? `, ${count(attempts)} attempts` : ''}</span>` : ''}</div>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${attempts.map(words).join('; ') || 'not begun'}"><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="3"/>${attempts.map((attempt) => bar(attempt, x))}</svg>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${attempts.map(words).join('; ') || 'not started'}"><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="3"/>${attempts.map((attempt) => bar(attempt, x))}</svg>
 ${reason === null ? '' : html`<p class="${operation.state === 'failed' ? 'alarm' : 'faint'}">${reason}</p>`}
-${ended(operation.id, attempts)}
-${log ? html`<details id="log-${operation.id}"><summary>What the tool said last</summary><pre tabindex="0">${log}</pre></details>` : ''}</li>
+${failedAttempts(operation.id, attempts)}
+${log ? html`<details id="log-${operation.id}"><summary>Last output of the tool</summary><pre tabindex="0">${log}</pre></details>` : ''}</li>
 `;
 }
 
@@ -157,11 +169,11 @@ function bar(attempt: Attempt, x: (at: Date) => number): Html {
   return html`<rect class="${attempt.outcome.replaceAll(' ', '-')}" x="${Math.min(from, WIDTH - width).toFixed(1)}" width="${width.toFixed(1)}" height="${HEIGHT}" rx="3"><title>${words(attempt)}</title></rect>`;
 }
 
-/** The attempts that did not succeed, in words. */
-function ended(id: number, attempts: readonly Attempt[]): Html | '' {
+/** Lists the attempts that did not succeed. */
+function failedAttempts(id: number, attempts: readonly Attempt[]): Html | '' {
   const failed = attempts.filter(({ outcome }) => outcome !== 'succeeded' && outcome !== 'running');
   if (failed.length === 0) return '';
-  return html`<details id="attempts-${id}"><summary>${count(failed) === 1 ? '1 attempt' : `${count(failed)} attempts`} without success</summary><ul class="attempts">${failed.map((attempt) => html`<li>${words(attempt)}</li>`)}</ul></details>`;
+  return html`<details id="attempts-${id}"><summary>${count(failed) === 1 ? '1 failed attempt' : `${count(failed)} failed attempts`}</summary><ul class="attempts">${failed.map((attempt) => html`<li>${words(attempt)}</li>`)}</ul></details>`;
 }
 
 function count(attempts: readonly Attempt[]): number {

@@ -21,12 +21,12 @@ const Query = z.object({
   q: z
     .string()
     .refine((text) => text.length <= MAX_SEARCH && !CONTROL.test(text) && text.isWellFormed(), {
-      error: `The parameter 'q' is not allowed; allowed are up to ${MAX_SEARCH} characters, none of them a control character.`,
+      error: `The parameter 'q' must have at most ${MAX_SEARCH} characters, none of them a control character.`,
     })
     .default(''),
 });
 
-/** Finds recordings for operators by title, by identifier or by the identifier of a request. */
+/** Shows operators the recordings that match a title, an identifier or the identifier of a request. */
 export const operatorSearch = defineEndpoint({
   method: 'get',
   path: '/admin/recordings',
@@ -39,46 +39,45 @@ export const operatorSearch = defineEndpoint({
     const content = html`${searchForm(root, search)}
 ${
   recordings.length === 0
-    ? html`<p>${search === '' ? 'There is no recording yet.' : html`No recording has <bdi>${search}</bdi> in its metadata or its identifier, and no request of that identifier started anything.`}</p>`
+    ? html`<p>${search === '' ? 'No recordings yet.' : html`No recording, and no request that started a workflow, matches <bdi>${search}</bdi>.`}</p>`
     : html`<div class="table results" tabindex="0" role="region" aria-label="Recordings"><table>
 <thead><tr><th scope="col">Title</th><th scope="col">Starts (UTC)</th><th scope="col">Series</th><th scope="col">State</th></tr></thead>
-<tbody>${recordings.map((recording) => row(recording, root))}</tbody></table></div>
-${more ? html`<p class="faint">There are more.</p>` : ''}`
+<tbody>${recordings.map((recording) => resultRow(recording, root))}</tbody></table></div>
+${more ? html`<p class="faint">Only the newest ${MOST} are shown.</p>` : ''}`
 }`;
     return operatorPage(c, {
       title: 'Recordings',
       content,
       style: RECORDING_STYLE,
-      current: undefined,
+      current: 'admin/recordings',
     });
   },
 });
 
-function row({ eventId, title, start, seriesTitle, state }: FoundRecording, root: string) {
+function resultRow({ eventId, title, start, seriesTitle, state }: FoundRecording, root: string) {
   return html`<tr><td>${recordingLink({ eventId, title }, root)} <span class="faint"><code>${eventId}</code></span></td><td>${start === null ? '' : moment(start)}</td><td><bdi>${seriesTitle}</bdi></td><td>${stateOf(state)}</td></tr>
 `;
 }
 
-/** The form that searches for recordings. @param root where the server's paths begin */
+/** The form that searches for recordings. */
 export function searchForm(root: string, search = ''): Html {
   return html`<form class="tools" role="search" action="${root}admin/recordings"><input type="search" name="q" value="${search}" maxlength="255" size="40" aria-label="Title, identifier or request id" placeholder="Title, identifier or request id"><button>Search recordings</button></form>`;
 }
 
 const MOST = 50;
 
-/** A recording that was searched for. */
 interface FoundRecording {
   eventId: string;
   title: string;
   start: Date | null;
   seriesTitle: string;
-  /** Of its processing, or else its status. */
+  /** The state of its processing, or else its status. */
   state: string;
 }
 
 /**
- * Recordings with all words of a text in their metadata or identifier, the newest first; those that a request of this
- * identifier has started; and one that has been deleted, by its identifier.
+ * Finds the newest recordings with all words of a text in their metadata or identifier, those whose workflow was started
+ * by the request with this identifier, and a deleted recording with this identifier.
  */
 async function findRecordings(db: Queryable, search: string): Promise<{ recordings: FoundRecording[]; more: boolean }> {
   const criteria = search === '' ? undefined : { textFilter: search };
@@ -86,8 +85,8 @@ async function findRecordings(db: Queryable, search: string): Promise<{ recordin
   const listing = listingOf(EVENT_LIST, { criteria, access: undefined }, NEWEST_VERSION);
   const { entries } = await findPart(db, listing, { skip: 0, take: MOST + 1 });
   const ids = entries.slice(0, MOST).map(({ shown }) => shown.id);
-  const asked = search === '' ? [] : await byRequest(db, search);
-  const found = await factsOf(db, [...new Set([...asked, ...ids])]);
+  const requested = search === '' ? [] : await byRequest(db, search);
+  const found = await factsOf(db, [...new Set([...requested, ...ids])]);
   const deleted = search !== '' && found.length === 0 ? await deletedRecording(db, search) : undefined;
   return { recordings: deleted ? [deleted] : found, more: entries.length > MOST };
 }

@@ -5,15 +5,13 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { Publication, PublicationElement } from '#publications/model.ts';
 import { publicationsOfEvents } from '#publications/queries.ts';
 
-/** A longer list of changes is not read. */
 const MOST_CHANGES = 300;
-/** Of a recording that was tried again and again. */
 const MOST_WORKFLOWS = 20;
 
-/** An attempt of an operation: one that ended without success, or the present or last one. */
+/** An attempt of an operation. */
 export interface Attempt {
   outcome: string;
-  /** The number of attempts in a row with this outcome. */
+  /** The number of consecutive attempts with this outcome. */
   times: number;
   worker: string | null;
   reason: string | null;
@@ -21,24 +19,20 @@ export interface Attempt {
   end: Date;
 }
 
-/** An operation with its attempts in order. */
 export interface OperationStory {
   id: number;
   operation: string;
   description: string;
   state: string;
-  progress: number;
   reason: string | null;
   log: string | null;
   onFailure: boolean;
   attempts: Attempt[];
 }
 
-/** A workflow with what came of it. */
 export interface WorkflowStory {
   id: number;
   title: string;
-  definition: string;
   state: string;
   creator: string;
   requestId: string;
@@ -48,13 +42,12 @@ export interface WorkflowStory {
   operations: OperationStory[];
 }
 
-/** Everything about a recording; `event` is undefined for one that has been deleted. */
+/** Everything about a recording. `event` is undefined if it has been deleted. */
 export interface RecordingStory {
   event: Awaited<ReturnType<typeof eventFacts>>;
   tracks: Awaited<ReturnType<typeof tracksOf>>;
   workflows: WorkflowStory[];
   publications: Publication[];
-  /** In order. */
   changes: Change[];
 }
 
@@ -73,9 +66,8 @@ export async function recordingStory(db: Queryable, id: string): Promise<Recordi
 function eventFacts(db: Queryable, id: string) {
   return db
     .selectFrom('events')
-    .select(['id', 'title', 'series_id', 'series_title', 'presenters', 'location', 'creator', 'start_date'])
+    .select(['id', 'title', 'series_id', 'series_title', 'presenters', 'creator', 'start_date'])
     .select(['duration', 'processing_state', 'status', 'agent_id', 'recording_state', 'inserted_at'])
-    .select(['technical_start', 'technical_end'])
     .where('id', '=', id)
     .executeTakeFirst();
 }
@@ -83,7 +75,7 @@ function eventFacts(db: Queryable, id: string) {
 function tracksOf(db: Queryable, id: string) {
   return db
     .selectFrom('tracks')
-    .select(['id', 'flavor', 'filename', 'mediatype', 'size', 'duration'])
+    .select(['flavor', 'filename', 'mediatype', 'size', 'duration'])
     .select(['streams', 'warnings', 'tags', 'is_media'])
     .where('event_id', '=', id)
     .orderBy('position')
@@ -92,12 +84,12 @@ function tracksOf(db: Queryable, id: string) {
 
 async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> {
   const { rows } = await sql<WorkflowRow>`
-    SELECT w.id, w.title, w.definition, w.state, w.creator, w.request_id AS "requestId", w.created_at AS start,
+    SELECT w.id, w.title, w.state, w.creator, w.request_id AS "requestId", w.created_at AS start,
       w.finished_at AS "end", w.reason,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'operation', o.operation, 'description', o.description,
-          'state', o.state, 'progress', o.progress, 'reason', o.reason, 'log', o.log, 'onFailure', o.on_failure,
+          'state', o.state, 'reason', o.reason, 'log', o.log, 'onFailure', o.on_failure,
           'worker', o.worker, 'start', o.claimed_at, 'end', o.finished_at,
-          'ended', (SELECT coalesce(jsonb_agg(jsonb_build_object('outcome', a.outcome, 'times', a.times,
+          'past', (SELECT coalesce(jsonb_agg(jsonb_build_object('outcome', a.outcome, 'times', a.times,
               'worker', a.worker, 'reason', a.reason, 'start', a.started_at, 'end', a.ended_at) ORDER BY a.id), '[]')
             FROM workflow_attempts a WHERE a.operation_id = o.id)) ORDER BY o.position), '[]')
         FROM workflow_operations o WHERE o.workflow_id = w.id) AS operations
@@ -108,7 +100,7 @@ async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> 
   }));
 }
 
-/** Times in JSON are texts. */
+/** Times in JSON are strings. */
 interface AttemptRow extends Omit<Attempt, 'start' | 'end'> {
   start: string;
   end: string;
@@ -118,31 +110,24 @@ interface OperationRow extends Omit<OperationStory, 'attempts'> {
   worker: string | null;
   start: string | null;
   end: string | null;
-  ended: AttemptRow[];
+  past: AttemptRow[];
 }
 
 interface WorkflowRow extends Omit<WorkflowStory, 'operations'> {
   operations: OperationRow[];
 }
 
-function operationOf({ ended, worker, start, end, ...operation }: OperationRow): OperationStory {
-  const attempts = ended.map((each) => ({ ...each, start: new Date(each.start), end: new Date(each.end) }));
-  const isAtWork = operation.state === 'running' && start !== null;
-  const hasSucceeded = operation.state === 'succeeded' && start !== null && end !== null;
-  if (isAtWork || hasSucceeded) {
-    attempts.push({
-      outcome: operation.state,
-      times: 1,
-      worker,
-      reason: null,
-      start: new Date(start ?? 0),
-      end: end === null ? new Date() : new Date(end),
-    });
+function operationOf({ past, worker, start, end, ...operation }: OperationRow): OperationStory {
+  const attempts = past.map((each) => ({ ...each, start: new Date(each.start), end: new Date(each.end) }));
+  const { state } = operation;
+  if (start !== null && (state === 'running' || (state === 'succeeded' && end !== null))) {
+    const times = { start: new Date(start), end: end === null ? new Date() : new Date(end) };
+    attempts.push({ outcome: state, times: 1, worker, reason: null, ...times });
   }
   return { ...operation, attempts };
 }
 
-/** The pictures that are public of a recording. */
+/** Returns the published pictures of a recording. */
 export function picturesOf(publications: readonly Publication[]): PublicationElement[] {
   return publications.flatMap(({ elements }) =>
     elements.filter(({ kind, mediatype }) => kind === 'attachment' && mediatype.startsWith('image/')),

@@ -11,18 +11,20 @@ import { whyNotNow } from '#processing/start-on-request.ts';
 import type { WantedState } from '#processing/workflow.schemas.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { operatorPage } from '../frame/operator-page.ts';
 import {
+  agentLink,
   deleteForm,
-  exactMoment,
+  factList,
+  liveSection,
   moment,
   publicationLinks,
   recordingAddress,
   stateOf,
-  wishForm,
+  workflowButton,
 } from '../frame/page-elements.ts';
 import { clockOf, sizeOf } from '../frame/words.ts';
-import { barsOf, type Entry, entriesOf } from './recording-history.ts';
+import { barsOf, historyOf } from './recording-history.ts';
 import { picturesOf, type RecordingStory, recordingStory, type WorkflowStory } from './recording-story.queries.ts';
 
 interface Services {
@@ -31,7 +33,7 @@ interface Services {
   addresses: PublicationAddresses;
 }
 
-/** Shows operators everything about a recording, even a deleted one. */
+/** Shows operators everything about a recording. A deleted recording still has its history. */
 export const operatorRecording = defineEndpoint({
   method: 'get',
   path: '/admin/recordings/{event_id}',
@@ -51,41 +53,35 @@ export const operatorRecording = defineEndpoint({
         addresses: publicationLinks(c, addresses),
       }),
       style: RECORDING_STYLE,
-      current: undefined,
-      notice: noticeOf(c),
+      current: 'admin/recordings',
       follows: `event:${encodeURIComponent(id)}`,
     });
   },
 });
 
-/** Facts that the page needs in addition to the story. */
 interface RecordingSetting {
   id: string;
-  /** Where the server's paths begin. */
+  /** The relative URL of the server's root. */
   root: string;
   definitions: readonly WorkflowDefinition[];
-  /** Addresses of the publications and their elements. */
   addresses: ReturnType<typeof publicationLinks>;
 }
 
-/** A recording's whole story, what there is of it, and what can be done with it. */
 function recordingContent(story: RecordingStory, setting: RecordingSetting): Html {
   const { event, workflows, publications, tracks } = story;
-  return html`<div id="facts" data-live>${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. This is what is remembered of it.</p>`}</div>
+  return html`<div id="facts" data-live>${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. Its history is kept for a while.</p>`}</div>
 <div class="actions" id="actions" data-live>${event ? actionsOf(event, story, setting) : ''}</div>
-<section id="workflows" data-live aria-labelledby="workflows-heading"><h2 id="workflows-heading">Processing</h2>
-${workflows.length === 0 ? html`<p>It has not been processed${event ? '' : ', or that is forgotten'}.</p>` : workflows.map(workflowOf)}
-</section>
-<section id="story" data-live aria-labelledby="story-heading"><h2 id="story-heading">What happened <span class="faint">(UTC)</span></h2>
-<ol class="story">${entriesOf(story).map(entryOf)}</ol>
-</section>
+${liveSection('workflows', 'Processing', workflows.length === 0 ? html`<p>No workflows.</p>` : html`${workflows.map(workflowOf)}`)}
+${liveSection('story', html`History <span class="faint">(UTC)</span>`, historyOf(story))}
 ${
   event
-    ? html`<section id="published" data-live aria-labelledby="published-heading"><h2 id="published-heading">Publications</h2>
-${publications.length === 0 ? html`<p>It is not published.</p>` : html`<ul class="plain">${publications.map(({ id, channel, published_at }) => html`<li><a href="${setting.addresses.watch(id)}">${channel}</a> <span class="faint">since ${moment(published_at)} UTC</span></li>`)}</ul>`}
-<div class="pictures">${picturesOf(publications).map((picture) => html`<figure><img src="${setting.addresses.element(picture)}" alt="" loading="lazy"><figcaption class="faint">${picture.flavor}</figcaption></figure>`)}</div></section>
-<section id="tracks" data-live aria-labelledby="tracks-heading"><h2 id="tracks-heading">Tracks</h2>
-${tracksTable(tracks)}</section>`
+    ? html`${liveSection(
+        'published',
+        'Publications',
+        html`${publications.length === 0 ? html`<p>Not published.</p>` : html`<ul class="plain">${publications.map(({ id, channel, published_at }) => html`<li><a href="${setting.addresses.watch(id)}">${channel}</a> <span class="faint">since ${moment(published_at)} UTC</span></li>`)}</ul>`}
+<div class="pictures">${picturesOf(publications).map((picture) => html`<figure><img src="${setting.addresses.element(picture)}" alt="" loading="lazy"><figcaption class="faint">${picture.flavor}</figcaption></figure>`)}</div>`,
+      )}
+${liveSection('tracks', 'Tracks', tracksTable(tracks))}`
     : ''
 }`;
 }
@@ -95,7 +91,7 @@ function factsOf(event: NonNullable<RecordingStory['event']>, { root }: Recordin
     ['Identifier', html`<code>${event.id}</code>`],
     ['State', html`${stateOf(event.processing_state || event.status)}`],
     ['Starts', html`${moment(event.start_date)} UTC`],
-    ['Length', event.duration === null ? '' : clockOf(Number(event.duration))],
+    ['Duration', event.duration === null ? '' : clockOf(Number(event.duration))],
     ['Series', event.series_title || event.series_id || ''],
     ['Presenters', event.presenters.join(', ')],
     ['Created by', event.creator],
@@ -103,10 +99,10 @@ function factsOf(event: NonNullable<RecordingStory['event']>, { root }: Recordin
       'Capture agent',
       event.agent_id === ''
         ? ''
-        : html`<a href="${root}admin/agents?agent=${encodeURIComponent(event.agent_id)}">${event.agent_id}</a> ${event.recording_state.replaceAll('_', ' ')}`,
+        : html`${agentLink(event.agent_id, root)} ${event.recording_state.replaceAll('_', ' ')}`,
     ],
   ];
-  return html`<dl class="facts">${facts.map(([name, value]) => (value === '' ? '' : html`<div><dt>${name}</dt><dd>${value}</dd></div>`))}</dl>`;
+  return factList(facts.filter(([, value]) => value !== ''));
 }
 
 function actionsOf(
@@ -116,42 +112,38 @@ function actionsOf(
 ): Html {
   const [latest] = workflows;
   const about = { eventId: id, title: event.title };
-  const wish = (wanted: WantedState, name: string, kind?: 'quiet' | 'danger') =>
-    wishForm({ ...about, workflowId: latest?.id ?? 0 }, { wanted, name, kind }, { root, back: 'recording' });
-  const wishes: Record<string, Html[]> = {
-    INSTANTIATED: [wish('paused', 'Pause', 'quiet'), wish('stopped', 'Stop', 'danger')],
-    RUNNING: [wish('paused', 'Pause', 'quiet'), wish('stopped', 'Stop', 'danger')],
-    PAUSED: [wish('running', 'Resume'), wish('stopped', 'Stop', 'danger')],
-    FAILING: [wish('stopped', 'Stop', 'danger')],
-    FAILED: [wish('retry', 'Retry')],
-    STOPPED: [wish('retry', 'Retry')],
+  const button = (wanted: WantedState, name: string, kind?: 'quiet' | 'danger') =>
+    workflowButton({ ...about, workflowId: latest?.id ?? 0 }, { wanted, name, kind }, { root, back: 'recording' });
+  const [pause, stop] = [button('paused', 'Pause', 'quiet'), button('stopped', 'Stop', 'danger')];
+  const retry = button('retry', 'Retry');
+  const buttons: Record<string, Html[]> = {
+    INSTANTIATED: [pause, stop],
+    RUNNING: [pause, stop],
+    PAUSED: [button('running', 'Resume'), stop],
+    FAILING: [stop],
+    FAILED: [retry],
+    STOPPED: [retry],
   };
   const recorded = tracks.some(({ is_media }) => is_media);
   const start =
     whyNotNow({ ...event, recorded }) !== undefined
       ? ''
       : html`<form method="post" action="${recordingAddress(id, root)}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
-  return html`${wishes[latest?.state ?? ''] ?? ''}${start}${deleteForm(about, root)}`;
+  return html`${buttons[latest?.state ?? ''] ?? ''}${start}${deleteForm(about, root)}`;
 }
 
 function workflowOf(workflow: WorkflowStory): Html {
   const { id, title, creator, requestId, start, end, state, reason } = workflow;
   return html`<article class="sheet"><div class="heading"><h3>${title} <span class="faint">workflow ${id}</span></h3>${stateOf(state)}</div>
-<p class="faint">Started ${moment(start)} UTC by <bdi>${creator}</bdi>${end ? html`, ended ${moment(end)} UTC` : ''} · request <code>${requestId}</code></p>
+<p class="faint">Started ${moment(start)} UTC by <bdi>${creator}</bdi>${end ? html`, finished ${moment(end)} UTC` : ''} · request <code>${requestId}</code></p>
 ${reason === null ? '' : html`<p class="alarm">${reason}</p>`}
 ${barsOf(workflow)}</article>`;
 }
 
-function entryOf({ at, text, by, tone }: Entry): Html {
-  return html`<li class="${tone}">${exactMoment(at)} <span>${text}${by === '' ? '' : html` <span class="faint">by <bdi>${by}</bdi></span>`}</span></li>
-`;
-}
-
-/** The tracks of a recording, with the streams found in each. */
 function tracksTable(tracks: RecordingStory['tracks']): Html {
-  if (tracks.length === 0) return html`<p>It has no tracks.</p>`;
+  if (tracks.length === 0) return html`<p>No tracks.</p>`;
   return html`<div class="table" tabindex="0" role="region" aria-label="Tracks"><table>
-<thead><tr><th scope="col">Flavor</th><th scope="col">File</th><th scope="col">Size</th><th scope="col">Length</th><th scope="col">What is in it</th></tr></thead>
+<thead><tr><th scope="col">Flavor</th><th scope="col">File</th><th scope="col">Size</th><th scope="col">Duration</th><th scope="col">Streams</th></tr></thead>
 <tbody>
 ${tracks.map(
   (
@@ -171,7 +163,6 @@ function streamOf(stream: MediaStream): string {
   return `${stream.codec} ${stream.width}×${stream.height}${rate}`;
 }
 
-/** The style of the page of a recording. */
 export const RECORDING_STYLE = `
 .facts { grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); margin: 1rem 0; }
 code { font-size: .9em; overflow-wrap: anywhere; }
@@ -200,6 +191,5 @@ code { font-size: .9em; overflow-wrap: anywhere; }
 .pictures img { display: block; max-width: min(20rem, 100%); max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
 .actions select { padding: .35rem .5rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
 .actions button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
-.results a { display: inline; padding: 0; border: 0; background: none; }
 @media (max-width: 46rem) { .bars > li, .story li { grid-template-columns: minmax(0, 1fr); } }
 `;

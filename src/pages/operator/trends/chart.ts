@@ -10,7 +10,7 @@ interface Tick {
 
 /** Maps values to heights in a plot. */
 interface Scale {
-  /** From the lowest up. */
+  /** The lowest first. */
   ticks: readonly Tick[];
   isLogarithmic: boolean;
   /** From 0 at the bottom to 1 at the top. */
@@ -38,26 +38,19 @@ const UNITS = {
   },
 } as const;
 
+const decades = (unit: number, name: string, count: number): Tick[] =>
+  powers(10, count).map((factor) => ({ value: factor * unit, text: `${factor} ${name}` }));
 /** The grid lines of a logarithmic scale of durations. */
-const DECADES: readonly Tick[] = [
-  { value: 1, text: '1 ms' },
-  { value: 10, text: '10 ms' },
-  { value: 100, text: '100 ms' },
-  { value: SECOND, text: '1 s' },
-  { value: 10 * SECOND, text: '10 s' },
-  { value: MINUTE, text: '1 min' },
-  { value: 10 * MINUTE, text: '10 min' },
-  { value: HOUR, text: '1 h' },
-  { value: 10 * HOUR, text: '10 h' },
-  { value: 100 * HOUR, text: '100 h' },
-  { value: 1_000 * HOUR, text: '1000 h' },
-  { value: 10_000 * HOUR, text: '10000 h' },
-  { value: 100_000 * HOUR, text: '100000 h' },
+const DECADES = [
+  ...decades(1, 'ms', 3),
+  ...decades(SECOND, 's', 2),
+  ...decades(MINUTE, 'min', 2),
+  ...decades(HOUR, 'h', 6),
 ];
-/** The ratio of durations from which on the scale is logarithmic. */
+/** The ratio of durations above which the scale is logarithmic. */
 const WIDE = 20;
 
-/** Makes a scale from zero to a round number that is not less than the largest value. */
+/** Returns a scale from zero to a round number at or above the largest value. */
 export function linearScale(largest: number, unit: keyof typeof UNITS): Scale {
   const { steps, text } = UNITS[unit];
   const step = steps.find((each) => largest / each <= MOST_STEPS) ?? largest / MOST_STEPS;
@@ -70,7 +63,7 @@ export function linearScale(largest: number, unit: keyof typeof UNITS): Scale {
   };
 }
 
-/** Makes a scale of durations in milliseconds, which is logarithmic when they differ widely. */
+/** Returns a scale of durations in milliseconds. It is logarithmic if they differ widely. */
 export function lengthScale(lengths: readonly number[]): Scale {
   const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)];
   if (longest <= WIDE * shortest) return linearScale(longest, 'ms');
@@ -86,12 +79,12 @@ export function lengthScale(lengths: readonly number[]): Scale {
   return { ticks, isLogarithmic: true, heightOf };
 }
 
-/** `5 GiB`, for whole numbers. */
+/** Formats a round size: `5 GiB`. */
 function roundSize(bytes: number): string {
   return bytes === 0 ? '0' : sizeOf(bytes).replace('.0 ', ' ');
 }
 
-/** `5 s`, for whole numbers. */
+/** Formats a round duration: `5 s`. */
 function roundSpan(ms: number): string {
   return ms === 0 ? '0' : spanOf(ms).replace('.0 ', ' ');
 }
@@ -106,7 +99,7 @@ export interface Figure {
   heading: string;
   /** The total, above the plot. */
   key: Html | string;
-  /** The plot, or a sentence that says why there is none. */
+  /** The plot, or a sentence in its place. */
   plot: Plot | string;
   /** The headings of the table. */
   columns: readonly string[];
@@ -116,38 +109,34 @@ export interface Figure {
   more?: Html | string;
 }
 
-/** Renders a figure with its plot and its table. */
 export function figureHtml({ id, heading, key, plot, columns, rows, more = '' }: Figure): Html {
   return html`<section class="sheet" id="${id}" aria-labelledby="${id}-heading">
 <h2 id="${id}-heading">${heading}</h2>
 <div class="key">${key}</div>
 ${typeof plot === 'string' ? html`<p class="none">${plot}</p>` : plotHtml(plot)}
 ${more}
-${typeof plot === 'string' ? '' : tableHtml({ id, heading, columns, rows, plot })}
+${typeof plot === 'string' ? '' : tableHtml({ id, heading, columns, rows }, plot)}
 </section>
 `;
 }
 
-function tableHtml({
-  id,
-  heading,
-  columns,
-  rows,
-  plot,
-}: Pick<Figure, 'id' | 'heading' | 'columns' | 'rows'> & { plot: Plot }): Html {
+function tableHtml(
+  { id, heading, columns, rows }: Pick<Figure, 'id' | 'heading' | 'columns' | 'rows'>,
+  { places }: Plot,
+): Html {
   return html`<details id="${id}-table"><summary>As a table</summary>
 <div class="table" tabindex="0" role="region" aria-label="${heading}, as a table"><table>
 <thead><tr><th scope="col">From (UTC)</th>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(
   (cells, i) =>
-    html`<tr><th scope="row">${plot.places[i]?.name ?? ''}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
+    html`<tr><th scope="row">${places[i]?.name ?? ''}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
 `,
 )}</tbody>
 </table></div></details>`;
 }
 
-/** The key of a colour. */
+/** A legend symbol. */
 export function sign(tone: string): Html {
   return html`<span class="sign ${tone}" aria-hidden="true"></span>`;
 }
@@ -157,20 +146,20 @@ export function amountOf(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** In pixels from the top: the highest line, the lowest line, and the whole plot with the labels below it. */
+/** Pixels from the top: the highest line, the lowest line, and the end of the labels. */
 const [TOP, BOTTOM, HEIGHT] = [8, 148, 172];
-/** The width of a bar as part of an hour or a day. */
+/** The width of a bar relative to its place. */
 const BAR = 0.72;
-/** The part of the axis after which centred labels would stick out of the plot. */
+/** The share of the axis after which centred labels would overflow. */
 const END = 0.94;
 
 /** An hour or a day of a plot. */
 export interface Place {
   /** `2026-11-23 08:00` */
   name: string;
-  /** The label below its beginning, if any. */
+  /** The label at its start, if any. */
   tick: string | undefined;
-  /** True for a label that narrow screens leave out. */
+  /** Narrow screens omit the label. */
   isMinor: boolean;
 }
 
@@ -191,12 +180,12 @@ export interface Plot {
  */
 export function plotHtml({ description, places, words, scale, marks }: Plot): Html {
   const lines = scale.ticks.map(({ value, text }) => ({ y: yOf(scale, value), text }));
-  const begins = places.map((place, i) => ({
+  const anchored = places.map((place, i) => ({
     ...place,
-    x: xOf(i, places.length),
+    x: percent(i / places.length),
     anchor: i > END * places.length ? 'end' : 'middle',
   }));
-  const labelled = begins.filter(({ tick }) => tick !== undefined);
+  const labelled = anchored.filter(({ tick }) => tick !== undefined);
   return html`<div class="plot">
 <svg class="axis" height="${HEIGHT}" aria-hidden="true">${lines.map(
     ({ y, text }) => html`<text x="100%" dx="-8" y="${y}" dy="4" text-anchor="end">${text}</text>`,
@@ -208,7 +197,7 @@ ${labelled.map(
     html`<g${isMinor ? raw(' class="minor"') : ''}><line class="tick" x1="${x}" x2="${x}" y1="${BOTTOM}" y2="${BOTTOM + 4}"/><text x="${x}" y="${HEIGHT - 4}" text-anchor="${anchor}">${tick}</text></g>`,
 )}
 ${marks}
-${begins.map(
+${anchored.map(
   ({ name, x }, i) =>
     html`<rect class="place" x="${x}" y="0" width="${percent(1 / places.length)}" height="${BOTTOM}"><title>${name}${i === places.length - 1 ? ', so far' : ''}: ${words[i]}</title></rect>`,
 )}
@@ -216,8 +205,8 @@ ${begins.map(
 </div>`;
 }
 
-/** A series of values, one per place, with its style. */
-interface Series {
+/** A series of values, one per place, and its CSS class. */
+export interface Series {
   tone: string;
   values: readonly (number | undefined)[];
 }
@@ -240,7 +229,7 @@ export function bars(kinds: readonly Series[], scale: Scale): Html[] {
   }).flat();
 }
 
-/** Draws a line from place to place; it has gaps where values are missing. */
+/** Draws a line with gaps where values are missing. */
 export function line({ tone, values }: Series, scale: Scale): Html {
   const points = values.map((value, i) =>
     value === undefined ? undefined : { x: percent((i + 0.5) / values.length), y: yOf(scale, value) },
@@ -251,10 +240,6 @@ export function line({ tone, values }: Series, scale: Scale): Html {
   });
   const dots = points.flatMap((point) => (point ? html`<circle cx="${point.x}" cy="${point.y}" r="2.5"/>` : []));
   return html`<g class="${tone}">${steps}${dots}</g>`;
-}
-
-function xOf(place: number, places: number): string {
-  return percent(place / places);
 }
 
 function yOf(scale: Scale, value: number): number {

@@ -12,57 +12,60 @@ import {
   NOTHING,
   type Place,
   type Plot,
+  type Series,
   sign,
 } from './chart.ts';
 
-/** Counts received recordings. */
+/** The number of uploaded recordings. */
 export function uploadsFigure({ span, slots, total }: Trends): Figure {
   const values = slots.map(({ uploads }) => uploads);
-  const scale = linearScale(Math.max(...values), 'count');
-  const words = values.map((count) => (count === 1 ? '1 recording' : `${amountOf(count)} recordings`));
+  const plot = barPlot({ span, slots }, [{ tone: 'usual', values }], 'count', {
+    description: `Bars: uploaded recordings, ${amountOf(Math.max(...values))} at most.`,
+    words: values.map((count) => (count === 1 ? '1 recording' : `${amountOf(count)} recordings`)),
+  });
   return {
     id: 'uploads',
     heading: 'Uploads',
-    key: html`<p><strong>${amountOf(total.uploads)}</strong> ${total.uploads === 1 ? 'recording' : 'recordings'} came</p>`,
-    plot:
-      total.uploads === 0
-        ? 'No recording came in this time.'
-        : {
-            description: `Bars: how many recordings came, ${amountOf(Math.max(...values))} at most.`,
-            places: placesOf(span, slots),
-            ...{ words, scale, marks: bars([{ tone: 'usual', values }], scale) },
-          },
+    key: html`<p><strong>${amountOf(total.uploads)}</strong> ${total.uploads === 1 ? 'recording' : 'recordings'}</p>`,
+    plot: total.uploads === 0 ? 'No uploads in this period.' : plot,
     columns: ['Recordings'],
     rows: values.map((count) => [amountOf(count)]),
   };
 }
 
-/** Sums the bytes of received recordings. */
+/** The bytes of uploaded recordings. */
 export function bytesFigure({ span, slots, total }: Trends): Figure {
   const values = slots.map(({ bytes }) => bytes);
-  const scale = linearScale(Math.max(...values), 'bytes');
   const words = values.map(sizeOf);
+  const plot = barPlot({ span, slots }, [{ tone: 'usual', values }], 'bytes', {
+    description: `Bars: bytes received, ${sizeOf(Math.max(...values))} at most.`,
+    words,
+  });
   return {
     id: 'received',
     heading: 'Received',
-    key: html`<p><strong>${sizeOf(total.bytes)}</strong> in these recordings${total.uploads > 0 ? `, ${sizeOf(Math.round(total.bytes / total.uploads))} each on average` : ''}</p>`,
-    plot:
-      total.bytes === 0
-        ? 'Nothing was received in this time.'
-        : {
-            description: `Bars: how much was received, ${sizeOf(Math.max(...values))} at most.`,
-            places: placesOf(span, slots),
-            ...{ words, scale, marks: bars([{ tone: 'usual', values }], scale) },
-          },
+    key: html`<p><strong>${sizeOf(total.bytes)}</strong>${total.uploads > 0 ? ` ${sizeOf(Math.round(total.bytes / total.uploads))} per recording on average` : ''}</p>`,
+    plot: total.bytes === 0 ? 'Nothing received in this period.' : plot,
     columns: ['Size'],
     rows: words.map((size) => [size]),
   };
 }
 
-/** Shows the stored bytes by kind. */
+/** A plot with stacked bars. */
+function barPlot(
+  { span, slots }: Pick<Trends, 'span' | 'slots'>,
+  kinds: readonly Series[],
+  unit: Parameters<typeof linearScale>[1],
+  texts: Pick<Plot, 'description' | 'words'>,
+): Plot {
+  const sums = slots.map((_, i) => kinds.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
+  const scale = linearScale(Math.max(0, ...sums), unit);
+  return { ...texts, places: placesOf(span, slots), scale, marks: bars(kinds, scale) };
+}
+
+/** The stored bytes by kind. */
 export function storageFigure({ span, slots, stored, growth }: Trends): Figure {
   const sizes = slots.map(({ storage }) => storage);
-  const scale = linearScale(Math.max(0, ...sizes.flatMap((size) => (size ? bytesOf(size) : []))), 'bytes');
   const kinds = (['received', 'processed', 'unfinished'] as const).map((tone) => ({
     tone,
     values: sizes.map((size) => size?.[tone]),
@@ -78,42 +81,38 @@ export function storageFigure({ span, slots, stored, growth }: Trends): Figure {
     heading: 'Storage used',
     key: stored
       ? html`<p><strong>${sizeOf(bytesOf(stored))}</strong></p> <p>${grown.join(', ')}</p>
-<p>${sign('received')}${sizeOf(stored.received)} received</p> <p>${sign('processed')}${sizeOf(stored.processed)} made by processing</p> <p>${sign('unfinished')}${sizeOf(stored.unfinished)} of no event yet</p>`
+<p>${sign('received')}${sizeOf(stored.received)} received</p> <p>${sign('processed')}${sizeOf(stored.processed)} from processing</p> <p>${sign('unfinished')}${sizeOf(stored.unfinished)} not in an event</p>`
       : '',
     plot: cells.some((each) => each !== undefined)
-      ? {
-          description: `Bars: how much was stored, ${sizeOf(stored ? bytesOf(stored) : 0)} at last.`,
-          places: placesOf(span, slots),
+      ? barPlot({ span, slots }, kinds, 'bytes', {
+          description: `Bars: bytes stored, ${sizeOf(stored ? bytesOf(stored) : 0)} at the end.`,
           words: cells.map((each) =>
             each
-              ? `${each[0]}: ${each[1]} received, ${each[2]} made by processing, ${each[3]} of no event yet`
+              ? `${each[0]}: ${each[1]} received, ${each[2]} from processing, ${each[3]} not in an event`
               : 'not measured',
           ),
-          ...{ scale, marks: bars(kinds, scale) },
-        }
-      : 'It has not been measured in this time.',
-    columns: ['All', 'Received', 'Made by processing', 'Of no event yet'],
+        })
+      : 'Not measured in this period.',
+    columns: ['All', 'Received', 'From processing', 'Not in an event'],
     rows: cells.map((each) => each ?? [NOTHING, NOTHING, NOTHING, NOTHING]),
   };
 }
 
 const DAYS: Readonly<Record<number, string>> = { 1: 'a day', 7: 'a week', 30: '30 days' };
 
-/** Shows the time from an operation being ready to a worker taking it. */
 export function waitingFigure(trends: Trends): Figure {
   return lengthsFigure(trends, {
     ...{ id: 'waiting', heading: 'Waiting for a worker', of: ({ waiting }) => waiting },
-    ...{ one: 'operation', many: 'operations', none: 'No operation was begun in this time.' },
-    note: 'From the moment an operation could begin to the moment a worker took it.',
+    ...{ one: 'operation', many: 'operations', none: 'No operation started in this period.' },
+    note: 'Time from an operation being ready to a worker starting it.',
   });
 }
 
-/** Shows the time until recordings could be watched. */
 export function publishingFigure(trends: Trends): Figure {
   return lengthsFigure(trends, {
     ...{ id: 'publishing', heading: 'Time to publication', of: ({ publishing }) => publishing },
-    ...{ one: 'publication', many: 'publications', none: 'Nothing was published in this time.' },
-    note: 'From the start of the workflow to the publication, pauses for people included.',
+    ...{ one: 'publication', many: 'publications', none: 'Nothing published in this period.' },
+    note: 'Time from the start of the workflow to the publication, including pauses.',
   });
 }
 
@@ -133,12 +132,19 @@ function lengthsFigure({ span, slots, total }: Trends, wanted: LengthsWanted): F
     `median ${spanOf(median)}, 95th percentile ${spanOf(p95)}, ${count === 1 ? `1 ${one}` : `${amountOf(count)} ${many}`}`;
   return {
     ...{ id, heading, key: lengthsKey(of(total), many) },
-    plot: known.length === 0 ? none : lengthsPlot({ all, known, places: placesOf(span, slots), none, describe }),
+    plot:
+      known.length === 0
+        ? none
+        : {
+            ...lengthsPlot(all, known),
+            places: placesOf(span, slots),
+            words: all.map((lengths) => (lengths ? describe(lengths) : none)),
+          },
     columns: ['Median', '95th percentile', `${many[0]?.toUpperCase()}${many.slice(1)}`],
     rows: all.map((lengths) =>
       lengths ? [spanOf(lengths.median), spanOf(lengths.p95), amountOf(lengths.count)] : [NOTHING, NOTHING, '0'],
     ),
-    more: html`<p class="note">${note} Told within 10 %.</p>`,
+    more: html`<p class="note">${note} Accurate to 10 %.</p>`,
   };
 }
 
@@ -147,19 +153,10 @@ function lengthsKey(lengths: Lengths | undefined, many: string): Html | string {
   return html`<p>${sign('median')}<strong>${spanOf(lengths.median)}</strong> median</p> <p>${sign('p95')}<strong>${spanOf(lengths.p95)}</strong> 95th percentile</p>`;
 }
 
-function lengthsPlot({
-  all,
-  known,
-  places,
-  none,
-  describe,
-}: {
-  all: readonly (Lengths | undefined)[];
-  known: readonly number[];
-  places: Plot['places'];
-  none: string;
-  describe(lengths: Lengths): string;
-}): Plot {
+function lengthsPlot(
+  all: readonly (Lengths | undefined)[],
+  known: readonly number[],
+): Pick<Plot, 'description' | 'scale' | 'marks'> {
   const scale = lengthScale(known);
   const [median, p95] = (['median', 'p95'] as const).map((tone) =>
     line({ tone, values: all.map((lengths) => lengths?.[tone]) }, scale),
@@ -167,39 +164,33 @@ function lengthsPlot({
   const kind = scale.isLogarithmic ? 'Lines on a logarithmic scale' : 'Lines';
   return {
     description: `${kind}: the median and the 95th percentile, ${spanOf(Math.max(...known))} at most.`,
-    words: all.map((lengths) => (lengths ? describe(lengths) : none)),
-    ...{ places, scale, marks: html`${p95 ?? ''}${median ?? ''}` },
+    ...{ scale, marks: html`${p95 ?? ''}${median ?? ''}` },
   };
 }
 
-/** The most reasons that are listed; more are rare. */
 const MOST_REASONS = 15;
 
-/** Counts failed workflows by reason. */
+/** The failed workflows by reason. */
 export function failuresFigure({ span, slots, total, reasons }: Trends): Figure {
   const values = slots.map(({ failed }) => failed);
-  const scale = linearScale(Math.max(...values), 'count');
-  const ended = total.succeeded + total.failed + total.stopped;
-  const share = ended === 0 ? 0 : (100 * total.failed) / ended;
+  const finished = total.succeeded + total.failed + total.stopped;
+  const share = finished === 0 ? 0 : (100 * total.failed) / finished;
   const part = total.failed > 0 ? ` (${share < 0.1 ? '< 0.1' : share.toFixed(1)} %)` : '';
-  const stopped =
-    total.stopped > 0 ? `; ${total.stopped === 1 ? '1 was' : `${amountOf(total.stopped)} were`} stopped` : '';
+  const stopped = total.stopped > 0 ? `; ${amountOf(total.stopped)} stopped` : '';
   return {
     id: 'failures',
     heading: 'Failed',
-    key: html`<p><strong${total.failed > 0 ? html` class="alarm"` : ''}>${amountOf(total.failed)}</strong> of ${amountOf(ended)} ${ended === 1 ? 'workflow' : 'workflows'} that ended${part}${stopped}</p>`,
+    key: html`<p><strong${total.failed > 0 ? html` class="alarm"` : ''}>${amountOf(total.failed)}</strong> of ${amountOf(finished)} finished ${finished === 1 ? 'workflow' : 'workflows'}${part}${stopped}</p>`,
     plot:
       total.failed === 0
-        ? 'No workflow failed in this time.'
-        : {
-            description: `Bars: how many workflows failed, ${amountOf(Math.max(...values))} at most.`,
-            places: placesOf(span, slots),
+        ? 'No workflow failed in this period.'
+        : barPlot({ span, slots }, [{ tone: 'failed', values }], 'count', {
+            description: `Bars: failed workflows, ${amountOf(Math.max(...values))} at most.`,
             words: slots.map(
               ({ succeeded, failed, stopped }) =>
                 `${amountOf(failed)} failed, ${amountOf(succeeded)} succeeded, ${amountOf(stopped)} stopped`,
             ),
-            ...{ scale, marks: bars([{ tone: 'failed', values }], scale) },
-          },
+          }),
     columns: ['Failed', 'Succeeded', 'Stopped'],
     rows: slots.map(({ failed, succeeded, stopped }) => [failed, succeeded, stopped].map(amountOf)),
     more: reasonsHtml(reasons),
@@ -212,7 +203,7 @@ function reasonsHtml(reasons: Trends['reasons']): Html | '' {
   const rest = reasons.filter((each) => !named.includes(each)).reduce((sum, { count }) => sum + count, 0);
   const shown = rest > 0 ? [...named, { reason: '', count: rest }] : named;
   if (shown.length === 0) return '';
-  return html`<h3>Why</h3>
+  return html`<h3>Reasons</h3>
 <ol class="reasons">
 ${shown.map(
   ({ reason, count }) =>
@@ -224,7 +215,7 @@ ${shown.map(
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const MONDAY = 1;
 
-/** Names the hours of a day or the days of a month, and chooses the labels below a plot. */
+/** Returns the hours of a day or the days of a month, with the labels below a plot. */
 export function placesOf(span: Span, slots: readonly Slot[]): Place[] {
   return slots.map(({ start }) => {
     const [date = '', time = ''] = minuteOf(start).split(' ');

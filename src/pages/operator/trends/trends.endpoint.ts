@@ -17,7 +17,6 @@ import {
   waitingFigure,
 } from './trend-figures.ts';
 
-/** The style of the trends page. */
 const TRENDS_STYLE = `
 :root { --second: #c26a00; --pale: #86b8e8; --paler: #c9ccd2; }
 @media (prefers-color-scheme: dark) { :root { --second: #f0b35a; --pale: #33618f; --paler: #59626f; } }
@@ -85,7 +84,7 @@ const TrendsQuery = z.object({
     .default('day'),
 });
 
-/** The page with the trends of the last day or month. */
+/** Shows operators the trends of the last day or month. */
 export const operatorTrends = defineEndpoint({
   method: 'get',
   path: '/admin/trends',
@@ -108,12 +107,12 @@ export const operatorTrends = defineEndpoint({
     const content = html`${lead(span, now)}
 ${
   isEmpty
-    ? html`<p>Nothing has been counted yet in this time. Workers count what happens a few seconds after it, and measure what is stored once in an hour.</p>`
+    ? html`<p>No statistics for this period yet. Workers count events after a few seconds and measure storage once an hour.</p>`
     : html`<div class="figures">
 ${figures.map(figureHtml)}</div>`
 }`;
     return operatorPage(c, {
-      title: 'How it goes',
+      title: 'Trends',
       content,
       style: TRENDS_STYLE,
       current: 'admin/trends',
@@ -122,8 +121,8 @@ ${figures.map(figureHtml)}</div>`
 });
 
 function lead(span: Span, now: Date): Html {
-  return html`<div class="lead"><p>Until ${minuteOf(now)}. All times are UTC.</p>
-<nav class="spans" aria-label="Time shown">${SPANS.map(
+  return html`<div class="lead"><p>Up to ${minuteOf(now)}. All times are UTC.</p>
+<nav class="spans" aria-label="Period">${SPANS.map(
     ([name, text]) => html`<a href="?period=${name}"${name === span ? raw(' aria-current="page"') : ''}>${text}</a>`,
   )}</nav></div>`;
 }

@@ -24,11 +24,11 @@ import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { doneAt, noticeOf, operatorPage } from '../frame/operator-page.ts';
+import { operatorPage, redirectWithNotice } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 
 const PATH = 'admin/webhooks';
-/** Of each webhook; who wants more asks the API. */
+/** Of each webhook. The API lists all of them. */
 const MOST_PARKED = 20;
 
 const STYLE = `${ROWS_STYLE}
@@ -47,26 +47,21 @@ export const operatorWebhooks = defineEndpoint({
   path: '/admin/webhooks',
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: Services) => {
-    const all = await webhooks(database);
-    const parked = await Promise.all(
-      all.map(({ identifier, parked }) =>
-        parked > 0 ? deliveriesOf(database, identifier, { state: 'parked', limit: MOST_PARKED, offset: 0 }) : [],
-      ),
+    const root = rootFrom(c);
+    const parked = { state: 'parked', limit: MOST_PARKED, offset: 0 } as const;
+    const shown = (await webhooks(database)).map(async (webhook) =>
+      webhookHtml(webhook, webhook.parked > 0 ? await deliveriesOf(database, webhook.identifier, parked) : [], root),
     );
     return operatorPage(c, {
       title: 'Webhooks',
-      content: webhooksContent(
-        all.map((webhook, i) => ({ ...webhook, given: parked[i] ?? [] })),
-        rootFrom(c),
-      ),
+      content: webhooksContent(await Promise.all(shown), root),
       style: STYLE,
       current: PATH,
-      notice: noticeOf(c),
     });
   },
 });
 
-/** Shows the secret in its answer, which no address leads to again. */
+/** Adds a webhook and shows its secret, which no later page does. */
 export const operatorAddWebhook = defineEndpoint({
   method: 'post',
   path: '/admin/webhooks',
@@ -87,13 +82,13 @@ export const operatorAddWebhook = defineEndpoint({
     });
     return operatorPage(c, {
       title: 'Webhook added',
-      content: html`<p>Its messages are signed with this secret, which is shown this once:</p><pre tabindex="0">${secret}</pre><p><a href="${rootFrom(c)}${PATH}">All webhooks</a></p>`,
+      content: html`<p>Its messages are signed with this secret. The secret is shown only once:</p><pre tabindex="0">${secret}</pre><p><a href="${rootFrom(c)}${PATH}">All webhooks</a></p>`,
       current: PATH,
     });
   },
 });
 
-/** The buttons of a webhook. */
+/** Tests, pauses, resumes or deletes a webhook, or sends a parked message again. */
 export const operatorChangeWebhook = defineEndpoint({
   method: 'post',
   path: '/admin/webhooks/{webhook_id}',
@@ -112,59 +107,53 @@ export const operatorChangeWebhook = defineEndpoint({
     if (!webhook) throw notFound();
     switch (action) {
       case 'test': {
-        const tried = await tryOut(database, id);
-        if (!tried) throw notFound();
-        const { state, status, error } = tried;
-        const outcome = state === 'delivered' ? `It answered with ${status}.` : error;
-        return doneAt(c, PATH, outcome ?? 'No worker has tried it yet.');
+        const test = await tryOut(database, id);
+        if (!test) throw notFound();
+        const { state, status, error } = test;
+        const outcome = state === 'delivered' ? `The receiver answered ${status}.` : error;
+        return redirectWithNotice(c, PATH, outcome ?? 'No worker has sent the test yet.');
       }
       case 'pause':
       case 'resume':
         await changeWebhook(database, id, { active: action === 'resume' });
-        return doneAt(c, PATH, action === 'resume' ? 'It is told again.' : 'It is told nothing.');
+        return redirectWithNotice(c, PATH, action === 'resume' ? 'The webhook is resumed.' : 'The webhook is paused.');
       case 'delete':
         await deleteWebhook(database, id);
-        return doneAt(c, PATH, 'It is deleted.');
+        return redirectWithNotice(c, PATH, 'The webhook is deleted.');
       case 'send-again':
         if (!(await retryDelivery(database, id, numberIn(delivery)))) throw notFound();
-        return doneAt(c, PATH, 'The message is sent again.');
+        return redirectWithNotice(c, PATH, 'The message is sent again.');
     }
   },
 });
 
-/** A webhook with the messages that were given up. */
-interface ShownWebhook extends WebhookJson {
-  given: readonly DeliveryJson[];
-}
-
-/** The webhooks, and the form that adds one. @param root where the server's paths begin */
-function webhooksContent(webhooks: readonly ShownWebhook[], root: string): Html {
-  return html`<p class="faint">Programs that are told of what happens, signed and at least once.</p>
-${webhooks.map((webhook) => webhookHtml(webhook, root))}
+function webhooksContent(webhooks: readonly Html[], root: string): Html {
+  return html`<p class="faint">Webhooks notify other programs of changes. Messages are signed and delivered at least once.</p>
+${webhooks}
 <section aria-labelledby="add"><h2 id="add">Add a webhook</h2>
 <form class="sheet" method="post" action="${root}admin/webhooks">
-<label>Address<input name="url" type="url" required maxlength="2048" placeholder="https://lms.example.org/hook"></label>
-<label>Filter, or nothing for everything<input name="filter" placeholder="kind:workflow.state,state:SUCCEEDED"></label>
+<label>URL<input name="url" type="url" required maxlength="2048" placeholder="https://lms.example.org/hook"></label>
+<label>Filter (empty: all changes)<input name="filter" placeholder="kind:workflow.state,state:SUCCEEDED"></label>
 <button>Add</button></form></section>`;
 }
 
-function webhookHtml(webhook: ShownWebhook, root: string): Html {
-  const { identifier, url, filter, active, pending, parked, failures, last_success, last_error, given } = webhook;
+function webhookHtml(webhook: WebhookJson, parkedMessages: readonly DeliveryJson[], root: string): Html {
+  const { identifier, url, filter, active, pending, parked, failures, last_success, last_error } = webhook;
   const path = `${root}admin/webhooks/${identifier}`;
   const button = (action: string, name: string, kind: string) =>
     html`<form method="post" action="${path}"><input type="hidden" name="action" value="${action}"><button class="${kind}">${name}</button></form>`;
   return html`<section class="sheet" aria-labelledby="webhook-${identifier}">
 <h2 id="webhook-${identifier}"><bdi>${url}</bdi></h2>
-<p>${active ? '' : html`<strong>Not active.</strong> `}${filter === '' ? 'Is told of everything' : html`Is told of <code>${filter}</code>`}. ${pending} wait, ${parked} given up${last_success ? `, last told ${last_success.replace('T', ' ').replace('Z', ' UTC')}` : ''}.</p>
-${failures > 0 ? html`<p class="alarm">${failures} attempts in a row have failed. ${last_error ?? ''}</p>` : ''}
-<div class="actions">${button('test', 'Send a test', 'quiet')}${active ? button('pause', 'Pause', 'quiet') : button('resume', 'Resume', 'quiet')}<details class="confirm" id="delete-${identifier}"><summary>Delete …</summary>${button('delete', 'Delete it, and what waits for it', 'danger')}</details></div>
-${given.length === 0 ? '' : parkedRows(given, path)}
+<p>${active ? '' : html`<strong>Paused.</strong> `}${filter === '' ? 'Receives all changes' : html`Receives <code>${filter}</code>`}. ${pending} pending, ${parked} parked${last_success ? `, last delivery ${last_success.replace('T', ' ').replace('Z', ' UTC')}` : ''}.</p>
+${failures > 0 ? html`<p class="alarm">${failures === 1 ? 'The last attempt' : `The last ${failures} attempts`} failed. ${last_error ?? ''}</p>` : ''}
+<div class="actions">${button('test', 'Send a test', 'quiet')}${active ? button('pause', 'Pause', 'quiet') : button('resume', 'Resume', 'quiet')}<details class="confirm" id="delete-${identifier}"><summary>Delete …</summary>${button('delete', 'Delete the webhook and its messages', 'danger')}</details></div>
+${parkedMessages.length === 0 ? '' : parkedRows(parkedMessages, path)}
 </section>`;
 }
 
-function parkedRows(given: readonly DeliveryJson[], path: string): Html {
-  return html`<h3>Given up</h3>
-<ul class="rows">${given.map(
+function parkedRows(messages: readonly DeliveryJson[], path: string): Html {
+  return html`<h3>Parked messages</h3>
+<ul class="rows">${messages.map(
     ({
       identifier,
       message,

@@ -5,9 +5,9 @@
  */
 /** @typedef {{ servers: object[], paths: Record<string, Record<string, Operation>> }} ApiDocument */
 
-/** Shows the API in the page, and sends requests that are tried out to the server that the page came from. */
+/** Shows the API reference. Requests that are tried go to the server of the page. */
 async function showReference() {
-  // From the address of this script, since a proxy may show the server under any name and path.
+  // A proxy may serve the page under any name and path.
   const base = new URL('..', import.meta.url).href;
   const answer = await fetch(new URL('api/openapi.json', base));
   /** @type {ApiDocument} */
@@ -26,22 +26,18 @@ async function showReference() {
     filter: true,
     showExtensions: true,
     tryItOutEnabled: true,
-    // By default the package has another host check the document.
+    // By default, another host validates the document.
     validatorUrl: null,
   });
 }
 
-/**
- * Changes an operation to what the package makes a usable form of.
- *
- * @param {Operation} operation
- */
+/** Changes an operation so that Swagger UI draws a usable form. @param {Operation} operation */
 function adaptOperation({ parameters = [], requestBody }) {
-  // The package fills in examples, and an optional filter or key of an example is never wanted.
+  // Swagger UI fills in examples, which are useless for optional filters and keys.
   for (const { required, schema } of parameters) if (!required) delete schema.example;
   for (const { schema } of Object.values(requestBody?.content ?? {})) {
     for (const field of Object.values(schema.properties ?? {})) {
-      // The package takes every text with a media type for a file.
+      // Swagger UI takes every string with a media type for a file.
       if (field.contentMediaType === 'application/json') delete field.contentMediaType;
     }
   }

@@ -5,13 +5,9 @@ const FIRST_RETRY_MS = 4_000;
 const LONGEST_RETRY_MS = 60_000;
 const TUS = { 'Tus-Resumable': '1.0.0' };
 
-/** A request that failed. */
+/** A failed request. */
 export class RequestError extends Error {
-  /**
-   * @param {number} status 0 when nothing answered
-   * @param {string} message
-   * @param {boolean} [isTransient] the same request may succeed later
-   */
+  /** @param {number} status 0 without an answer @param {string} message @param {boolean} [isTransient] may succeed later */
   constructor(status, message, isTransient = status === 0 || status >= 500) {
     super(message);
     this.status = status;
@@ -23,7 +19,7 @@ export class RequestError extends Error {
 export const toRequestError = (error) =>
   error instanceof RequestError ? error : new RequestError(0, String(error), false);
 
-/** The requests of the page. All of them reject with a `RequestError`. */
+/** The requests of the page. They reject with a `RequestError`. */
 export class Api {
   #base;
   #account;
@@ -31,30 +27,22 @@ export class Api {
   /** @type {Map<string, { etag: string, state: string }>} */
   #states = new Map();
 
-  /**
-   * @param {string} base the URL below which the server's paths are
-   * @param {{ account: string, role: string }} page the account of the page, and the role that stands for it alone
-   */
+  /** @param {string} base the URL of the server's root @param {{ account: string, role: string }} page its account, and the role of this account alone */
   constructor(base, { account, role }) {
     this.#base = base;
     this.#account = account;
     this.#role = role;
   }
 
-  /** Rejects with 401 also when another account has signed in, in another window. Keeps the session alive. */
+  /** Keeps the session alive. Rejects with 401 if the account is signed out or another account has signed in. */
   async checkAccount() {
-    // The account resource of /api needs a role that uploading does not.
+    // The account resource of /api needs a role that uploads do not need.
     const { headers } = await this.#request('upload', { method: 'HEAD' });
     const account = decodeURIComponent(headers.get('Inlet-Account') ?? '');
     if (account !== this.#account) throw new RequestError(401, `“${account}” has signed in.`);
   }
 
-  /**
-   * Creates the event of a recording whose files are uploaded, once for each recording.
-   *
-   * @param {SavedRecording} recording
-   * @returns {Promise<string>} its identifier
-   */
+  /** Creates the event of a recording exactly once. @param {SavedRecording} recording @returns {Promise<string>} its identifier */
   async createEvent(recording) {
     const headers = { 'Idempotency-Key': recording.id };
     const body = eventForm(recording, this.#role);
@@ -76,7 +64,7 @@ export class Api {
 
   /** @param {string} eventId @returns {Promise<string | undefined>} */
   async watchUrl(eventId) {
-    // The list of publications by itself needs a role that seeing the event does not.
+    // The list of publications needs a role that the event does not need.
     const answer = await this.#request(`${eventPath(eventId)}?withpublications=true&sign=true`);
     /** @type {{ publications: { channel: string, url: string }[] }} */
     const { publications } = await answer.json();
@@ -92,7 +80,7 @@ export class Api {
     return found.map(({ identifier: id, title }) => ({ id, title }));
   }
 
-  /** @param {string} url @returns {Promise<number | undefined>} the bytes that an upload has; undefined if it is not found */
+  /** @param {string} url @returns {Promise<number | undefined>} the bytes of an upload; undefined if it is not found */
   async uploadOffset(url) {
     const answer = await this.#request(url, { method: 'HEAD', headers: TUS, cache: 'no-store' }).catch(ifGone);
     return answer && Number(answer.headers.get('Upload-Offset') ?? 0);
@@ -103,12 +91,12 @@ export class Api {
     await this.#request(url, { method: 'DELETE', headers: TUS }).catch(ifGone);
   }
 
-  /** @param {string} username @param {string} password @returns {Promise<string | undefined>} why not */
+  /** @param {string} username @param {string} password @returns {Promise<string | undefined>} the reason of a refusal */
   async signIn(username, password) {
     const body = new URLSearchParams({ username, password, next: '/upload' });
     const answer = await fetch(new URL('sign-in', this.#base), { method: 'POST', body, redirect: 'manual' });
     if (answer.type === 'opaqueredirect') return undefined;
-    // The policy of this page refuses a foreign style, and the console would report it.
+    // The policy of this page blocks other styles, which the console would report.
     const text = (await answer.text()).replace(/<style[\s\S]*?<\/style>/g, '');
     const page = new DOMParser().parseFromString(text, 'text/html');
     return page.querySelector('[role=alert]')?.textContent || `The server answered ${answer.status}.`;
@@ -117,7 +105,7 @@ export class Api {
   /** Resolves with a 2xx or 304 answer. @param {string} path @param {RequestInit} [init] */
   async #request(path, { signal, headers, ...init } = {}) {
     const limits = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
-    // With this header the server leaves the question for a password to the page, not to the browser.
+    // With this header, the browser does not ask for a password.
     const own = { 'X-Requested-With': 'XMLHttpRequest', ...headers };
     const options = { ...init, headers: own, signal: AbortSignal.any(limits) };
     const answer = await fetch(new URL(path, this.#base), options).catch((error) => {
@@ -133,13 +121,13 @@ export class Api {
 }
 
 /**
- * Does work under the page's account, again and again while it fails for transient reasons.
+ * Repeats work under the account of the page while it fails for transient reasons.
  *
  * @param {Pick<Api, 'checkAccount'>} api
- * @param {QueueItem} item the work stops when another attempt replaces its own
+ * @param {QueueItem} item a newer attempt of the item stops the work
  * @param {() => Promise<void>} work
  * @param {(reason: string) => void} onWait
- * @returns {Promise<boolean>} whether the work is done and still wanted
+ * @returns {Promise<boolean>} false if a newer attempt has stopped it
  */
 export async function retryWork(api, item, work, onWait) {
   const attempt = Symbol();
@@ -162,8 +150,8 @@ export async function retryWork(api, item, work, onWait) {
 }
 
 /**
- * Asks how much of each file is uploaded. An upload is forgotten when it is not found for the second time: a proxy, or a
- * server that is being replaced, answers 404 as well. A file whose upload cannot be asked for stays as it is.
+ * Updates the offsets of files. An upload is forgotten if it is not found twice: proxies also answer 404 during updates.
+ * Other failures leave a file unchanged.
  *
  * @param {Pick<Api, 'uploadOffset' | 'checkAccount'>} api
  * @param {readonly FileState[]} files
@@ -177,7 +165,7 @@ export async function refreshOffsets(api, files) {
     } else if (!file.lost) {
       file.lost = true;
     } else {
-      // Another account does not find it either.
+      // Another account would not find it either.
       await api.checkAccount();
       Object.assign(file, { url: undefined, sent: 0, done: false, lost: false });
     }
@@ -214,7 +202,7 @@ function eventForm({ details, files }, role) {
 
 /** @param {Audience} audience @param {string} role */
 function aclFor(audience, role) {
-  // An event without an access list has that of its series.
+  // An event without an access list uses the list of its series.
   if (audience === 'series') return null;
   const readers = { account: [], users: ['ROLE_USER'], everybody: ['ROLE_ANONYMOUS'] }[audience];
   return [

@@ -4,7 +4,7 @@ import { byteTotals } from './recording-transfers.js';
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
-/** Writes the state of a recording as a sentence. @param {QueueItem} item @returns {string} */
+/** Formats the state of a recording. @param {QueueItem} item @returns {string} */
 export function formatState({ recording, condition, note, watch }) {
   const { files, outcome } = recording;
   const { sent, size } = byteTotals(files);
@@ -15,7 +15,7 @@ export function formatState({ recording, condition, note, watch }) {
     case 'uploading':
       return 'Uploading';
     case 'waiting':
-      return `Waiting for the server. ${note} The upload resumes by itself from where it stopped.`;
+      return `Waiting for the server. ${note} The upload resumes automatically.`;
     case 'paused':
       return `Paused, ${uploaded}`;
     case 'needs files': {
@@ -34,7 +34,7 @@ export function formatState({ recording, condition, note, watch }) {
   }
 }
 
-/** Writes the size of a recording and, while it is uploading, the progress. @param {QueueItem} item */
+/** Formats the size of a recording and the progress of its upload. @param {QueueItem} item */
 export function formatFigures({ recording, condition, rate }) {
   const { sent, size } = byteTotals(recording.files);
   if (condition === 'over' || condition === 'processing') return formatSize(size);
@@ -47,7 +47,7 @@ export function formatFigures({ recording, condition, rate }) {
 export function formatSize(bytes) {
   let size = bytes;
   let unit = 0;
-  // What would be rounded to 1000 is 1 of the next unit.
+  // 999.5 would be rounded to 1000.
   while (size >= 999.5 && unit < UNITS.length - 1) {
     size /= 1000;
     unit += 1;
@@ -67,7 +67,7 @@ export function formatDuration(seconds) {
   return minutes % 60 === 0 ? whole : `${whole} and ${plural(minutes % 60, 'minute')}`;
 }
 
-/** Rounds down: 100 % is all of it. @param {number} share */
+/** Rounds down, so that 100 % means complete. @param {number} share */
 export const formatPercent = (share) => `${Math.floor(Math.max(0, Math.min(1, share)) * 100)} %`;
 
 /** @param {number} count @param {string} unit */

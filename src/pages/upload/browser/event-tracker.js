@@ -9,10 +9,7 @@ import { refreshOffsets, retryWork, toRequestError } from './api.js';
  * @property {(item: QueueItem, error: unknown) => void} fail
  */
 
-/**
- * The processing of an event: it continues, or it is over, with or without something to watch.
- * @typedef {{ over: boolean, sentence: string, watch?: string }} Progress
- */
+/** @typedef {{ over: boolean, sentence: string, watch?: string }} Progress of the processing of an event */
 
 const RENEW_MS = 300_000;
 const FIRST_POLL_MS = 1_500;
@@ -27,15 +24,15 @@ const RUNNING = {
 };
 /** @type {Record<string, string>} */
 const UNSUCCESSFUL = {
-  FAILED: 'Processing failed. The operator of this server can see why; the files are uploaded.',
+  FAILED: 'Processing failed. The files are uploaded; the operator of this server can see the reason.',
   STOPPED: 'Processing was stopped. The files are uploaded.',
 };
 
-/** Creates the events of recordings whose files are uploaded, and follows their processing. */
+/** Creates the events of uploaded recordings and follows their processing. */
 export class EventTracker {
   #api;
   #changes;
-  /** The request that creates an event. @type {WeakMap<QueueItem, Promise<string>>} */
+  /** @type {WeakMap<QueueItem, Promise<string>>} */
   #creating = new WeakMap();
   #renewedAt = Date.now();
 
@@ -73,7 +70,7 @@ export class EventTracker {
     }
   }
 
-  /** Asks for the state of an event until its processing is over. @param {QueueItem} item */
+  /** Polls the state of an event until its processing is over. @param {QueueItem} item */
   async follow(item) {
     const attempt = Symbol();
     item.attempt = attempt;
@@ -87,7 +84,7 @@ export class EventTracker {
         if (progress.over) return this.#finish(item, progress);
         if (progress.sentence !== sentence) delay = FIRST_POLL_MS;
         sentence = progress.sentence;
-        // One that is over and can be watched stays so while its link is renewed.
+        // A recording that can be watched keeps its condition while its link is renewed.
         if (!item.watch) this.#changes.change(item, 'processing', sentence);
       } catch (error) {
         if (item.attempt === attempt) {
@@ -102,7 +99,7 @@ export class EventTracker {
     }
   }
 
-  /** Waits for the creation of an event that is to be cancelled. @param {QueueItem} item @returns {Promise<boolean>} whether it is too late */
+  /** Waits for an event that is being created. @param {QueueItem} item @returns {Promise<boolean>} true if it is too late to cancel */
   async wasCreated(item) {
     if (item.condition !== 'creating') return false;
     this.#changes.change(item, 'creating', 'Cancelling.');
@@ -112,7 +109,7 @@ export class EventTracker {
     return true;
   }
 
-  /** Asks for links again that are some minutes old: signed links expire. @param {readonly QueueItem[]} items */
+  /** Renews links after some minutes: signed links expire. @param {readonly QueueItem[]} items */
   renewLinks(items) {
     if (Date.now() - this.#renewedAt < RENEW_MS) return;
     this.#renewedAt = Date.now();
@@ -122,7 +119,7 @@ export class EventTracker {
   /** @param {QueueItem} item @param {Progress} progress */
   #finish(item, { sentence, watch }) {
     item.watch = watch;
-    // What can be watched is asked for again at the next visit.
+    // The next visit asks for the link again.
     if (!watch) Object.assign(item.recording, { stage: 'over', outcome: sentence });
     this.#changes.change(item, 'over');
   }
@@ -143,12 +140,12 @@ export class EventTracker {
       const { status, message } = toRequestError(cause);
       if (status === 401) throw cause;
       if (status === 404) {
-        return { over: true, sentence: 'The files were uploaded, and the recording has been deleted since.' };
+        return { over: true, sentence: 'The recording was deleted after the upload.' };
       }
       if (status === 403) {
-        return { over: true, sentence: 'The files are uploaded. This account may not see the processing.' };
+        return { over: true, sentence: 'The files are uploaded. This account may not see their processing.' };
       }
-      return { over: false, sentence: `The state of the processing is unknown: ${message}` };
+      return { over: false, sentence: `The processing state is unknown: ${message}` };
     }
   }
 }

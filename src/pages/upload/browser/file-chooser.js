@@ -4,9 +4,9 @@ import { guessFields } from './file-names.js';
 
 /** @import { TrackField } from '../upload-types.ts' */
 
-/** @typedef {{ file: File, field: TrackField, isDecided: boolean }} ChosenFile the user may have decided the field */
+/** @typedef {{ file: File, field: TrackField, isDecided: boolean }} ChosenFile isDecided: the user chose the field */
 
-/** The one or two files of a new recording, chosen or dropped on the page, and the field of each. */
+/** The chosen or dropped files of a new recording. */
 const MAX_FILES = 2;
 const [drop, list] = [findPart('drop'), findPart('chosen')];
 /** @type {HTMLInputElement} */
@@ -32,7 +32,7 @@ function add(files) {
   const { onMessage } = listeners;
   if (drop.hidden) return onMessage('Save or discard the changes to this recording first.');
   const empty = files.find(({ size }) => size === 0);
-  if (empty) return onMessage(`“${empty.name}” is empty, or a folder.`);
+  if (empty) return onMessage(`“${empty.name}” is empty or a folder.`);
   const known = chosen.map(({ file }) => file);
   const all = [...known, ...files.filter((file) => !known.some((each) => isSameFile(each, file)))];
   if (all.length > MAX_FILES) {
@@ -93,11 +93,11 @@ const isSameFile = (a, b) => a.name === b.name && a.size === b.size && a.lastMod
 
 input.addEventListener('change', () => {
   add([...(input.files ?? [])]);
-  // So that the same file can be chosen again.
+  // The same file can be chosen again.
   input.value = '';
 });
 
-// Files are accepted anywhere: a browser leaves the page for a file that is dropped beside the field.
+// The whole page accepts files: a browser would leave the page for a file dropped elsewhere.
 let inside = 0;
 const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files') === true;
 const highlight = (/** @type {number} */ change) => {

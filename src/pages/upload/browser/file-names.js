@@ -5,7 +5,7 @@ const PRESENTATION = [
   ...['vga', 'hdmi', 'beamer', 'projector', 'folien', 'powerpoint', 'keynote'],
 ];
 const PRESENTER = ['presenter', 'presenters', 'camera', 'cam', 'webcam', 'speaker', 'lecturer', 'kamera'];
-/** A shorter common beginning of two names is chance. */
+/** Shorter common prefixes of two names are ignored. */
 const SHORTEST_TITLE = 3;
 
 /** Guesses the fields of one or two files from their names. @param {readonly string[]} names @returns {TrackField[]} */
@@ -16,7 +16,7 @@ export function guessFields([first = '', second]) {
   return swapped ? ['presentation', 'presenter'] : ['presenter', 'presentation'];
 }
 
-/** Guesses the title of a recording; empty if the names give none. @param {readonly string[]} names */
+/** Guesses the title of a recording; may be empty. @param {readonly string[]} names */
 export function guessTitle(names) {
   const [first = '', second = first] = names.map(titleOf);
   const words = first.split(' ');

@@ -4,24 +4,24 @@ import { RequestError } from './api.js';
 /** @import { FileState } from '../upload-types.ts' */
 
 /**
- * @typedef {object} TransferEvents none is raised after `onFailure`, `onDone` and `stop`
- * @property {(url: string) => void} onUrl its upload exists
- * @property {(bytes: number) => void} onProgress bytes sent in all
- * @property {(reason: string) => void} onWaiting it retries by itself; the reason is empty when nothing answered
+ * @typedef {object} TransferEvents none follows `onFailure`, `onDone` or `stop`
+ * @property {(url: string) => void} onUrl the upload exists
+ * @property {(bytes: number) => void} onProgress the total bytes sent
+ * @property {(reason: string) => void} onWaiting a retry follows; the reason is empty without an answer
  * @property {() => void} onDone
- * @property {(error: RequestError) => void} onFailure it does not retry
+ * @property {(error: RequestError) => void} onFailure no retry follows
  */
 
 const LONGEST_DELAY_MS = 10_000;
 const RETRY_DELAYS = Array.from({ length: 100_000 }, (_, i) => Math.min(LONGEST_DELAY_MS, 500 * 2 ** Math.min(i, 10)));
 const CHECK_MS = 5_000;
-/** Without a byte sent. A dead connection reports nothing. */
+/** The longest time without a byte sent: a dead connection reports no error. */
 const SILENCE_MS = 45_000;
-/** For the answer, once all is sent: storage takes a while to put large objects together. */
+/** The longest time for the answer after the last byte: storage assembles large objects. */
 const ANSWER_MS = 300_000;
 const RETRIED = new Set([408, 409, 423, 425, 429, 460]);
 
-/** A file on its way to the server, by tus. It retries until it is stopped, also over dead connections. */
+/** The upload of a file by tus. It retries until it is stopped. */
 export class FileTransfer {
   #file;
   #events;
@@ -32,12 +32,12 @@ export class FileTransfer {
   #waiting = false;
   #sent = 0;
   #activeAt = performance.now();
-  /** Whether the page has the URL of the upload; one that it has not is deleted on `stop`. */
+  /** The page has the URL of the upload. Otherwise `stop` deletes the upload. */
   #known;
 
   /**
    * @param {typeof Tus} tus
-   * @param {string} base the URL below which the server's paths are
+   * @param {string} base the URL of the server's root
    * @param {File} file
    * @param {FileState} state
    * @param {TransferEvents} events
@@ -54,7 +54,7 @@ export class FileTransfer {
       metadata: { filename: file.name, filetype: file.type, flavor: `${state.field}/source` },
       headers: { 'X-Requested-With': 'XMLHttpRequest' },
       retryDelays: RETRY_DELAYS,
-      // The page saves it, with its recording.
+      // The page saves the URL with the recording.
       storeFingerprintForResuming: false,
       httpStack: {
         createRequest: (method, url) =>
@@ -75,20 +75,20 @@ export class FileTransfer {
     this.#upload.start();
   }
 
-  /** Stops it; what is uploaded stays. */
+  /** Stops the transfer and keeps the uploaded bytes. */
   stop() {
     this.#stopped = true;
     clearInterval(this.#watchdog);
-    // One that is being created is deleted once its URL is known.
+    // An upload that is being created is deleted when its URL is known.
     if (this.#upload.url) this.#upload.abort().catch(() => undefined);
   }
 
-  /** Retries immediately, if it waits. */
+  /** Ends a wait between retries. */
   retryNow() {
     if (this.#waiting) this.#restart();
   }
 
-  /** The server gives URLs under its public name, which this page need not have. @param {string} url */
+  /** The server returns URLs with its public name, which this page may not use. @param {string} url */
   #ownUrl(url) {
     return new URL(`uploads/${url.split('/').at(-1)}`, this.#base).href;
   }
@@ -98,7 +98,7 @@ export class FileTransfer {
     if (this.#stopped) {
       this.#upload.abort(!this.#known).catch(() => undefined);
     } else if (url) {
-      // With an endpoint the client starts a new upload after any answer that it does not expect.
+      // With an endpoint, the client would start a new upload after an unexpected answer.
       options.endpoint = null;
       this.#known = true;
       this.#events.onUrl(this.#ownUrl(url));
@@ -123,9 +123,9 @@ export class FileTransfer {
     return true;
   }
 
-  /** Browsers report a file that has changed like a broken connection. */
+  /** Browsers report a changed file like a broken connection. */
   #checkFile() {
-    const message = `“${this.#file.name}” cannot be read any more: it was moved or changed. Choose it again.`;
+    const message = `“${this.#file.name}” can no longer be read: it was moved or changed. Choose it again.`;
     this.#file
       .slice(0, 1)
       .arrayBuffer()

@@ -8,7 +8,7 @@ queue.onChange = showCard;
 queue.onSignedOut = openSignIn;
 queue.restore();
 
-// The element that had the focus may be hidden by now.
+// The focused element may be hidden now.
 document.querySelector('dialog')?.addEventListener('close', focusCards);
 addEventListener('online', () => transfers.retryNow());
 addEventListener('visibilitychange', () => {
@@ -17,7 +17,7 @@ addEventListener('visibilitychange', () => {
 addEventListener('beforeunload', (event) => {
   if (queue.isBusy()) event.preventDefault();
 });
-// A session expires without requests, and an upload is one request for hours.
+// A session expires without requests, and an upload may be one request for hours.
 setInterval(() => {
   if (queue.isBusy()) api.checkAccount().catch(({ status }) => status === 401 && openSignIn());
 }, KEEP_ALIVE_MS);

@@ -9,9 +9,8 @@ import { openSignIn } from './sign-in-dialog.js';
 
 /** @typedef {{ element: HTMLElement, announced: string, announcedAt: number }} Card */
 
-/** The list of recordings that are being uploaded or are over. */
 const [section, heading, list] = [findPart('recordings'), findPart('recordings-heading'), findPart('cards')];
-/** Progress is read out at this interval; changes immediately. */
+/** The interval at which progress is announced. Changes are announced immediately. */
 const ANNOUNCE_MS = 30_000;
 const ANNOUNCED_MS = 10_000;
 const REDRAW_MS = 100;
@@ -20,21 +19,21 @@ const cards = new Map();
 /** @type {Set<QueueItem>} */
 const changed = new Set();
 
-/** Shows an item as it is now, or that it is gone. @param {QueueItem} item */
+/** Updates or removes the card of an item. @param {QueueItem} item */
 export function showCard(item) {
   const known = cards.get(item);
   if (!queue.items.includes(item)) return removeCard(item, known);
   if (!known) addCard(item);
   section.hidden = false;
-  // Progress comes in many small steps. A timer, because nothing is drawn while the window is hidden.
+  // A timer also runs in hidden windows, unlike animation frames.
   if (changed.size === 0) setTimeout(draw, known ? REDRAW_MS : 0);
   changed.add(item);
 }
 
-/** Gives the focus to a request to sign in or to the list, if nothing has it. */
+/** Focuses a sign-in button or the list if nothing is focused. */
 export function focusCards() {
   const focused = document.activeElement;
-  // An element keeps the focus for a moment after it was hidden.
+  // A hidden element keeps the focus for a moment.
   if (focused !== document.body && !focused?.closest('[hidden], dialog:not([open])')) return;
   /** @type {HTMLElement | null} */
   const signIn = list.querySelector('[data-part="sign-in"]:not([hidden])');
@@ -52,7 +51,7 @@ function addCard(item) {
   on('edit', () => editDetails(item));
   on('sign-in', openSignIn);
   on('remove', () => {
-    const question = `Cancel “${recording.details.title}”? What is uploaded of it is deleted.`;
+    const question = `Cancel “${recording.details.title}”? Its uploaded files are deleted.`;
     if (isProcessed(item) || confirm(question)) void queue.remove(item);
   });
   /** @type {HTMLInputElement} */
@@ -73,7 +72,7 @@ function removeCard(item, card) {
   const next = card?.element.nextElementSibling ?? card?.element.previousElementSibling;
   card?.element.remove();
   cards.delete(item);
-  // The focus continues at the next card, not at the top of the page.
+  // Move the focus to the next card, not to the top of the page.
   if (!section.hidden && document.activeElement === document.body) {
     (next ? findPart('title', next) : heading).focus();
   }
@@ -84,7 +83,7 @@ function draw() {
   for (const item of changed) {
     const card = cards.get(item);
     if (!card) continue;
-    // Asked for first: an element that gets hidden loses the focus.
+    // An element loses the focus when it is hidden.
     const focused = document.activeElement;
     fillCard(card.element, item);
     keepFocus(card.element, focused);
@@ -93,7 +92,7 @@ function draw() {
   changed.clear();
 }
 
-/** Reads a change out, in a line of its own: the next change does not replace it. @param {QueueItem} item @param {Card} card */
+/** Announces a change in a separate line, so that the next change does not replace it. @param {QueueItem} item @param {Card} card */
 function announce(item, card) {
   const { recording, condition } = item;
   const news = `${recording.details.title}: ${formatState(item)}`;
@@ -118,7 +117,7 @@ function fillCard(element, item) {
   const { title, series } = recording.details;
   const { sent, size } = byteTotals(recording.files);
   const names = recording.files.map(({ name }) => name).join(', ');
-  element.dataset.condition = condition === 'over' && !watch ? 'ended' : condition;
+  element.dataset.condition = condition === 'over' && !watch ? 'unpublished' : condition;
   const texts = {
     title,
     facts: [series?.title, names].filter(Boolean).join(' · '),
@@ -150,7 +149,7 @@ function fillCard(element, item) {
   else bar.value = sent / size;
 }
 
-/** Moves the focus from a hidden button to one beside it. @param {HTMLElement} element @param {Element | null} focused */
+/** Moves the focus from a hidden button to another one. @param {HTMLElement} element @param {Element | null} focused */
 function keepFocus(element, focused) {
   if (!focused?.closest('[hidden]') || !element.contains(focused)) return;
   const names = ['watch', 'again', 'sign-in', 'resume', 'edit', 'pause'];

@@ -6,7 +6,7 @@ import { queue } from './session.js';
 
 /** @import { Audience, Details, QueueItem } from '../upload-types.ts' */
 
-/** The form in which a recording is described. @type {HTMLFormElement} */
+/** @type {HTMLFormElement} */
 const form = findPart('form');
 const [drop, fault, discard] = [findPart('drop'), findPart('fault'), findPart('discard')];
 const [heading, submit] = [findPart('heading', form), findPart('submit', form)];
@@ -18,12 +18,12 @@ const start = findPart('start', form);
 const presenters = findPart('presenters', form);
 /** @type {HTMLSelectElement} */
 const audience = findPart('audience', form);
-/** Fields that the user has filled in: files do not change them. */
+/** Fields that the user has filled in. Files do not change them. */
 let filled = { title: false, start: false, audience: false };
 /** @type {QueueItem | undefined} */
 let edited;
 
-/** Edits the details of a recording whose files are uploaded. @param {QueueItem} item */
+/** Edits the details of an uploaded recording. @param {QueueItem} item */
 export function editDetails(item) {
   const { details } = item.recording;
   reset(item);
@@ -35,7 +35,7 @@ export function editDetails(item) {
   title.focus();
 }
 
-/** Empties the form, for a new recording or the one to edit. @param {QueueItem} [item] */
+/** Empties the form for a new recording or one to edit. @param {QueueItem} [item] */
 function reset(item) {
   const isEdit = item !== undefined;
   edited = item;
@@ -60,7 +60,7 @@ function readDetails() {
   }
   const date = new Date(start.value);
   if (Number.isNaN(date.getTime())) {
-    return { focus: () => start.focus(), message: 'Enter when the recording started.' };
+    return { focus: () => start.focus(), message: 'Enter the start of the recording.' };
   }
   return {
     title: title.value.trim(),
@@ -78,7 +78,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   const files = fileChooser.files();
   if (!edited && files.size === 0) {
-    showMessage(fault, 'Choose the file of the recording first.');
+    showMessage(fault, 'Choose a file first.');
     return fileChooser.focus();
   }
   const details = readDetails();
@@ -108,7 +108,7 @@ fileChooser.listen({
   },
 });
 seriesField.listen((series) => {
-  // The access list of a series is offered while one is chosen.
+  // The access list of the series needs a series.
   const option = /** @type {HTMLOptionElement} */ (audience.querySelector('[value="series"]'));
   option.disabled = option.hidden = !series;
   if (!filled.audience || (!series && audience.value === 'series')) {

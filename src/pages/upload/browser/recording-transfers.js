@@ -6,14 +6,14 @@
 /** @typedef {(file: File, state: FileState, events: TransferEvents) => Transfer} StartTransfer */
 /**
  * @typedef {object} RecordingEvents
- * @property {() => void} onUrl the URL of a file's upload is known
+ * @property {() => void} onUrl the URL of an upload is known
  * @property {() => void} onProgress
- * @property {(reason: string) => void} onWaiting one of its files waits
- * @property {() => void} onArrived one of its files is uploaded
- * @property {(error: RequestError) => void} onFailure all of its files have stopped
+ * @property {(reason: string) => void} onWaiting a file waits
+ * @property {() => void} onArrived a file is uploaded
+ * @property {(error: RequestError) => void} onFailure all files have stopped
  */
 
-/** The transfers of the files of each recording, and the files that the browser has. */
+/** The files of the recordings, and their transfers. */
 export class RecordingTransfers {
   #startTransfer;
   /** @type {WeakMap<QueueItem, Map<TrackField, File>>} */
@@ -26,7 +26,7 @@ export class RecordingTransfers {
     this.#startTransfer = startTransfer;
   }
 
-  /** Takes the files of the recording among those given, by name, size and time. @param {QueueItem} item @param {readonly File[]} files @returns {File[]} */
+  /** Adds the files that match the recording by name, size and time. @param {QueueItem} item @param {readonly File[]} files @returns {File[]} */
   addFiles(item, files) {
     const { recording } = item;
     const sources = this.#sourcesOf(item);
@@ -43,7 +43,7 @@ export class RecordingTransfers {
     return matching;
   }
 
-  /** Finds a file that is not uploaded and that the browser does not have. @param {QueueItem} item */
+  /** Finds a file that the browser needs again. @param {QueueItem} item */
   missingFile(item) {
     return item.recording.files.find(({ done, field }) => !done && !this.#sourcesOf(item).has(field));
   }
@@ -69,7 +69,7 @@ export class RecordingTransfers {
     item.rate = undefined;
   }
 
-  /** Lets all that wait retry immediately. */
+  /** Ends all waits between retries. */
   retryNow() {
     for (const transfers of this.#running.values()) {
       for (const transfer of transfers.values()) transfer.retryNow();
@@ -108,7 +108,7 @@ export class RecordingTransfers {
       onFailure: (error) => {
         this.stop(item);
         if (error.status === 404 || error.status === 410) state.lost = true;
-        // Without an answer: the file has been changed.
+        // Status 0: the file has changed.
         if (error.status === 0) this.#sourcesOf(item).delete(state.field);
         events.onFailure(error);
       },
@@ -119,14 +119,14 @@ export class RecordingTransfers {
 const WINDOW_MS = 10_000;
 const SHORTEST_MS = 1_000;
 
-/** Measures the rate of a transfer over the last seconds. */
+/** Measures the rate of a transfer over the last ten seconds. */
 export class RateMeter {
   /** @type {{ bytes: number, at: number }[]} */
   #samples = [];
 
-  /** @param {number} bytes sent in all @param {number} now in milliseconds @returns bytes per second; undefined until it can be measured */
+  /** @param {number} bytes in total @param {number} now in milliseconds @returns bytes per second, once it can be measured */
   add(bytes, now) {
-    // Bytes that were lost on the way are sent again.
+    // Lost bytes are sent again.
     if (bytes < (this.#samples.at(-1)?.bytes ?? 0)) this.#samples = [];
     this.#samples.push({ bytes, at: now });
     while (this.#samples.length > 2 && (this.#samples[1]?.at ?? now) < now - WINDOW_MS) this.#samples.shift();

@@ -2,8 +2,7 @@
 
 /**
  * Saves the recordings of one account at one server in the browser, each under its own key, so that two windows do not
- * overwrite each other. What the browser does not save (its storage is full or disabled) is missing after a reload;
- * nothing else is lost.
+ * overwrite each other. Without storage (full or disabled), a reload forgets the recordings.
  */
 export class SavedRecordings {
   #prefix;
@@ -13,7 +12,7 @@ export class SavedRecordings {
     this.#prefix = `inlet upload ${base} ${encodeURIComponent(account)} `;
   }
 
-  /** Lists them in the order in which they were added. @returns {SavedRecording[]} */
+  /** Lists the recordings, the oldest first. @returns {SavedRecording[]} */
   list() {
     const keys = attempt(() => Object.keys(localStorage)) ?? [];
     return keys

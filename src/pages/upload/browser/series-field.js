@@ -4,7 +4,7 @@ import { api } from './session.js';
 
 /** @import { Series } from '../upload-types.ts' */
 
-/** A text field that suggests series: a combobox with a list, after the ARIA Authoring Practices. */
+/** A combobox for series, after the ARIA Authoring Practices. */
 const PAUSE_MS = 200;
 const MAX_FOUND = 20;
 /** @type {HTMLInputElement} */
@@ -28,7 +28,7 @@ export const seriesField = {
     onChange = listener;
   },
   value: () => chosen,
-  /** Tells whether the text is no series that was chosen. */
+  /** Returns true if the text is not a chosen series. */
   isUndecided: () => !chosen && input.value.trim() !== '',
   set: choose,
   focus: () => input.focus(),
@@ -86,7 +86,7 @@ function show(series) {
   status.textContent = series.length === 0 ? 'No series found.' : `${count} found.`;
 }
 
-/** @param {number} index none if negative */
+/** Marks a series. @param {number} index none if negative */
 function mark(index) {
   active = index;
   for (const [i, option] of [...list.children].entries()) {
@@ -123,7 +123,7 @@ function handleKey(event) {
 }
 
 input.addEventListener('input', () => {
-  // The list belongs to the text before.
+  // The list belongs to the previous text.
   close();
   if (chosen) {
     chosen = undefined;

@@ -7,10 +7,10 @@ import { UploadQueue } from './upload-queue.js';
 /** @import * as Tus from 'tus-js-client' */
 
 const base = new URL('..', import.meta.url).href;
-/** A classic script: its package has no module for browsers. @type {typeof Tus} */
+/** A classic script: the package has no module for browsers. @type {typeof Tus} */
 const tus = Reflect.get(globalThis, 'tus');
 
-/** The account of the page, and the role that stands for it alone. */
+/** The account of the page, and the role of this account alone. */
 export const { account = '', role = '' } = document.querySelector('main')?.dataset ?? {};
 export const api = new Api(base, { account, role });
 export const transfers = new RecordingTransfers(

@@ -1,7 +1,7 @@
 import { findPart, showMessage } from './dom.js';
 import { account, api, queue } from './session.js';
 
-/** Asks for the password again when the session has expired, without leaving the page. */
+/** Asks for the password again after the session has expired. */
 const dialog = /** @type {HTMLDialogElement} */ (document.querySelector('dialog'));
 const fault = findPart('sign-in-fault');
 /** @type {HTMLInputElement} */

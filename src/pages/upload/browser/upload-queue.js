@@ -16,14 +16,14 @@ import { EventTracker } from './event-tracker.js';
 const ID_BYTES = 12;
 /** @type {readonly Condition[]} */
 const SENDING = ['uploading', 'waiting'];
-/** Conditions in which closing the window stops something. @type {readonly Condition[]} */
+/** Closing the window interrupts these conditions. @type {readonly Condition[]} */
 const BUSY = [...SENDING, 'queued', 'creating'];
 
-/** The recordings of this window. Uploads one after the other and creates the event of each. */
+/** The recordings of this window. Uploads one recording at a time and creates its event. */
 export class UploadQueue {
   /** @type {QueueItem[]} */
   items = [];
-  /** An item is new, has changed or is gone. @type {(item: QueueItem) => void} */
+  /** Called after an item was added, changed or removed. @type {(item: QueueItem) => void} */
   onChange = () => undefined;
   /** @type {() => void} */
   onSignedOut = () => undefined;
@@ -39,7 +39,7 @@ export class UploadQueue {
     });
   }
 
-  /** Continues with what the browser has saved. */
+  /** Continues with the saved recordings. */
   restore() {
     for (const recording of this.#parts.saved.list()) void this.#restore(this.#enter(recording, 'needs files'));
   }
@@ -66,19 +66,13 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Continues with one that is paused or has failed. @param {QueueItem} item */
+  /** Continues with a paused or failed recording. @param {QueueItem} item */
   resume(item) {
     if (item.recording.stage === 'event') this.#createEvent(item);
     else this.#enqueue(item);
   }
 
-  /**
-   * Gives the browser the files of a recording again.
-   *
-   * @param {QueueItem} item
-   * @param {readonly File[]} files
-   * @returns {string | undefined} why not
-   */
+  /** Supplies the files of a saved recording. @param {QueueItem} item @param {readonly File[]} files @returns {string | undefined} why they do not match */
   supplyFiles(item, files) {
     const matching = this.#parts.transfers.addFiles(item, files);
     const missing = this.#parts.transfers.missingFile(item);
@@ -88,27 +82,21 @@ export class UploadQueue {
     const namesake = files.find((file) => file.name === name);
     if (!namesake) return `This is not “${name}”.`;
     return namesake.size === size
-      ? `This “${name}” has been changed since. To upload it as it is now, cancel this recording.`
-      : `This “${name}” is another file: it has ${namesake.size} bytes, not ${size}.`;
+      ? `This “${name}” has changed since the upload started. To upload the new file, cancel this recording.`
+      : `This “${name}” is a different file: it has ${namesake.size} bytes, not ${size}.`;
   }
 
-  /**
-   * Changes the details of a recording whose event was refused.
-   *
-   * @param {QueueItem} item
-   * @param {Details} details
-   * @returns {string | undefined} why not
-   */
+  /** Changes the details of a failed recording. @param {QueueItem} item @param {Details} details @returns {string | undefined} why it cannot */
   changeDetails(item, details) {
-    if (!this.items.includes(item)) return 'The recording has been cancelled.';
-    if (item.condition !== 'failed') return 'The recording has continued with the details that it had.';
+    if (!this.items.includes(item)) return 'The recording was cancelled.';
+    if (item.condition !== 'failed') return 'The recording has already continued with the previous details.';
     item.recording.details = details;
     if (item.recording.stage === 'event') this.#createEvent(item);
     else this.#change(item, 'failed', item.note);
     return undefined;
   }
 
-  /** Cancels a recording and deletes what is uploaded; one that is over leaves the list. @param {QueueItem} item */
+  /** Cancels a recording and deletes its uploads, or removes a finished one from the list. @param {QueueItem} item */
   async remove(item) {
     const { api, saved } = this.#parts;
     const { recording } = item;
@@ -118,7 +106,7 @@ export class UploadQueue {
     try {
       if (stage === 'files' || stage === 'event') {
         const urls = files.flatMap(({ url }) => url ?? []);
-        // Another account does not find them, which would pass for deleted.
+        // For another account, uploads that exist look deleted.
         if (urls.length > 0) await api.checkAccount();
         for (const url of urls) await api.deleteUpload(url);
       }
@@ -132,7 +120,7 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Continues with all that wait for a sign-in. */
+  /** Continues with the recordings that wait for a sign-in. */
   continueSignedIn() {
     for (const item of this.items.filter(({ condition }) => condition === 'signed out')) {
       const { stage } = item.recording;
@@ -147,7 +135,7 @@ export class UploadQueue {
     this.#events.renewLinks(this.items);
   }
 
-  /** Tells whether closing the window would stop something. */
+  /** Returns true if closing the window would interrupt something. */
   isBusy() {
     return this.items.some(({ condition }) => BUSY.includes(condition));
   }
@@ -204,7 +192,7 @@ export class UploadQueue {
     if (next) void this.#prepare(next);
   }
 
-  /** Finds where the uploads of a recording stand, then sends its files. @param {QueueItem} item @returns {Promise<void>} */
+  /** Updates the offsets of a recording, then sends its files. @param {QueueItem} item @returns {Promise<void>} */
   async #prepare(item) {
     const { api, transfers } = this.#parts;
     if (transfers.missingFile(item)) {
@@ -226,7 +214,7 @@ export class UploadQueue {
   #send(item) {
     const { transfers, saved } = this.#parts;
     if (isUploaded(item)) return this.#createEvent(item);
-    // The browser may not have the file of an upload that is gone.
+    // An upload that is gone needs its file again.
     if (transfers.missingFile(item)) return void this.#prepare(item);
     this.#change(item, 'uploading');
     transfers.start(item, {
@@ -257,7 +245,7 @@ export class UploadQueue {
 /** @param {QueueItem} item */
 const isUploaded = ({ recording }) => recording.files.every(({ done }) => done);
 
-/** Makes an identifier that sorts by time. */
+/** Returns an identifier that sorts by time. */
 function newId() {
   const random = crypto.getRandomValues(new Uint8Array(ID_BYTES));
   return `${Date.now().toString(36)}-${[...random].map((byte) => byte.toString(36)).join('')}`;

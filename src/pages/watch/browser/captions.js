@@ -2,8 +2,7 @@
 import { findPart } from './player-parts.js';
 
 /**
- * Shows the captions of a player's leader over all of its pictures. The browser would show them over one picture only,
- * and not at all where sound leads. Without this script the browser's own controls offer them.
+ * Shows the captions below all pictures. Browsers show captions on one picture only, and none if audio leads.
  *
  * @param {PlayerParts} parts
  */
@@ -22,7 +21,7 @@ export function showCaptions({ player, leader }) {
     shown.replaceChildren(...(on ? [...(track?.activeCues ?? [])].map(cueLine) : []));
   };
   const show = () => {
-    // The browser does not draw a hidden track, but says which of its cues are due.
+    // Browsers do not draw a hidden track but report its active cues.
     for (const [i, track] of tracks.entries()) track.mode = on && i === chosen ? 'hidden' : 'disabled';
     button.setAttribute('aria-pressed', String(on));
     choice.selectedIndex = chosen;
@@ -39,7 +38,7 @@ export function showCaptions({ player, leader }) {
     show();
   });
   for (const track of tracks) track.addEventListener('cuechange', draw);
-  // A browser that is set to always show captions shows a track by itself.
+  // A browser may be set to always show captions.
   leader.textTracks.addEventListener('change', () => {
     const showing = tracks.findIndex(({ mode }) => mode === 'showing');
     if (showing < 0) return;
@@ -50,11 +49,7 @@ export function showCaptions({ player, leader }) {
   show();
 }
 
-/**
- * Returns the position of the track in the language that the viewer prefers.
- *
- * @param {readonly TextTrack[]} tracks
- */
+/** Returns the index of the track in the preferred language. @param {readonly TextTrack[]} tracks */
 function preferredTrack(tracks) {
   const spoken = navigator.languages.map((language) => language.split('-')[0]);
   const ranks = tracks.map(({ language }) => {

@@ -1,8 +1,4 @@
-/**
- * Writes a position in a recording as people do: `0:07`, `12:34`, `1:02:03`.
- *
- * @param {number} seconds
- */
+/** Formats a position in a recording: `0:07`, `12:34`, `1:02:03`. @param {number} seconds */
 export function clock(seconds) {
   const whole = Math.max(0, Math.floor(Number.isFinite(seconds) ? seconds : 0));
   const hours = Math.floor(whole / 3600);

@@ -2,12 +2,7 @@
 import { findPart } from './player-parts.js';
 import { addPositionBar, fillRange } from './position-bar.js';
 
-/**
- * Replaces the browser's own controls by one bar that drives the leader of a player. Without this script each medium
- * keeps its own.
- *
- * @param {PlayerParts} parts
- */
+/** Replaces the controls of the browser by one bar for all media. @param {PlayerParts} parts */
 export function addControls(parts) {
   const { player, leader, followers } = parts;
   addPlayButtons(parts);
@@ -41,9 +36,9 @@ function addPlayButtons({ player, leader }) {
     else leader.pause();
   };
   play.addEventListener('click', toggle);
-  // The start button is on the pictures, so its click is theirs.
+  // The start button is in this element.
   findPart(player, 'screens', HTMLElement).addEventListener('click', toggle);
-  for (const event of ['play', 'pause', 'ended']) leader.addEventListener(event, show);
+  for (const event of ['play', 'pause']) leader.addEventListener(event, show);
   start.hidden = false;
   show();
 }
@@ -87,14 +82,11 @@ function addFullscreenButton({ player }) {
   });
 }
 
-/**
- * @param {HTMLElement} player
- * @param {HTMLMediaElement} media
- */
+/** @param {HTMLElement} player @param {HTMLMediaElement} media */
 function reportFault(player, media) {
   const notice = findPart(player, 'notice', HTMLElement);
   const show = () => {
-    notice.textContent = 'This browser cannot play the recording, or it could not be loaded. Try the download below.';
+    notice.textContent = 'The recording could not be loaded, or this browser cannot play it. Try the download below.';
     notice.hidden = false;
   };
   media.addEventListener('error', show);

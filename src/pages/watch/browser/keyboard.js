@@ -3,8 +3,8 @@ import { clock } from './clock.js';
 import { findPart } from './player-parts.js';
 
 /**
- * Adds the keys that people know from other players, wherever the focus is on the page. They press the controls of the
- * player, so that these show what happens; what cannot be seen there is announced to screen readers.
+ * Adds the usual keys of video players to the whole page. They operate the controls of the player, and announce to screen
+ * readers what changes.
  *
  * @param {PlayerParts} parts
  */
@@ -14,7 +14,7 @@ export function addKeys(parts) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const { target } = event;
     const isOn = (/** @type {string} */ selector) => target instanceof Element && target.matches(selector);
-    // A key that a control handles itself is left to the control.
+    // Focused controls handle these keys.
     if (isOn('select') || (isOn('button') && event.key === ' ')) return;
     if (isOn('input') && event.key.startsWith('Arrow')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -28,7 +28,7 @@ export function addKeys(parts) {
 /** @typedef {Record<string, () => void>} Actions */
 
 /**
- * Returns the actions by key: those that happen once per press, and those that repeat while the key is held.
+ * Returns the actions by key: once per press, or repeated while the key is held.
  *
  * @param {PlayerParts} parts
  * @returns {{ once: Actions, repeatable: Actions }}

@@ -1,16 +1,11 @@
 /** @typedef {ReturnType<typeof findParts>} PlayerParts */
 
-/**
- * Finds the parts of a player that the page has drawn: the medium that the controls drive, those that follow it, the one
- * that is heard, and the position in seconds.
- *
- * @param {Element} player
- */
+/** Finds the media of a player (leader, followers, sound) and its position bar. @param {Element} player */
 export function findParts(player) {
-  if (!(player instanceof HTMLElement)) throw new Error('The player is no HTML element.');
+  if (!(player instanceof HTMLElement)) throw new Error('The player must be an HTML element.');
   const media = [...player.querySelectorAll('video, audio')].filter((each) => each instanceof HTMLMediaElement);
   const leader = media.find(({ dataset }) => dataset.leader !== undefined);
-  if (!leader) throw new Error('The player has no medium that leads.');
+  if (!leader) throw new Error('The player has no leading medium.');
   return {
     player,
     leader,
@@ -21,7 +16,7 @@ export function findParts(player) {
 }
 
 /**
- * Finds a part of a player by its name. @throws {Error} when there is none of that type
+ * Finds a part of a player by its name and type.
  *
  * @template {HTMLElement} T
  * @param {HTMLElement} player

@@ -5,7 +5,7 @@ import { findParts } from './player-parts.js';
 import { synchronise } from './synchronise.js';
 import { showTimelinePreview } from './timeline.js';
 
-/** Gives pictures side by side the same height, whatever their proportions. */
+/** Gives pictures side by side the same height. */
 function balancePictures() {
   for (const video of document.querySelectorAll('video')) {
     const adjust = () => {

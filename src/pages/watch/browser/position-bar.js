@@ -2,16 +2,12 @@
 import { clock } from './clock.js';
 import { findPart } from './player-parts.js';
 
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 const STEP_SECONDS = 5;
 /** @type {Readonly<Record<string, number>>} */
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 
-/**
- * Shows where the leader of a player is, and moves it there.
- *
- * @param {PlayerParts} parts
- */
+/** Shows and changes the position of the leader. @param {PlayerParts} parts */
 export function addPositionBar({ player, leader, seek }) {
   const time = findPart(player, 'time', HTMLElement);
   const { place, goTo } = createSeeker(leader);
@@ -38,12 +34,7 @@ export function addPositionBar({ player, leader, seek }) {
   show();
 }
 
-/**
- * Colours a range up to its value.
- *
- * @param {HTMLInputElement} range
- * @returns its value as a share of what it can be
- */
+/** Colours a range up to its value. @param {HTMLInputElement} range @returns the share of the maximum */
 export function fillRange(range) {
   const share = Number(range.max) > 0 ? Number(range.value) / Number(range.max) : 0;
   range.style.setProperty('--share', String(share));
@@ -51,9 +42,8 @@ export function fillRange(range) {
 }
 
 /**
- * Moves a medium to one place at a time: Chromium, asked for another place while it moves to one, sometimes never
- * arrives. Of several places asked for while it moves, the last one counts, and a place that cannot be reached does not
- * delay the next one for long.
+ * Seeks to one position at a time: Chromium sometimes never finishes seeking if the position changes before it arrives.
+ * The last requested position wins. A position that is never reached delays the next one for a second.
  *
  * @param {HTMLMediaElement} media
  */
@@ -69,18 +59,18 @@ function createSeeker(media) {
     next = undefined;
   };
   media.addEventListener('seeked', () => {
-    // It may move again before this event arrives.
+    // The next seek may already have started.
     if (!media.seeking) move();
   });
   return {
-    /** Returns where the medium is, or will be as soon as it can, in seconds. */
+    /** Returns the current or requested position in seconds. */
     place: () => next ?? media.currentTime,
     /** @param {number} seconds */
     goTo(seconds) {
       const isWaiting = next !== undefined;
       next = seconds;
       if (!media.seeking) move();
-      else if (!isWaiting) timer = window.setTimeout(move, PATIENCE_MS);
+      else if (!isWaiting) timer = window.setTimeout(move, TIMEOUT_MS);
     },
   };
 }

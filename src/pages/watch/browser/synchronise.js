@@ -6,8 +6,7 @@ const JUMP_PAUSE_MS = 3000;
 const LEADING = ['play', 'playing', 'pause', 'waiting', 'seeking', 'seeked', 'ratechange', 'timeupdate'];
 
 /**
- * Keeps the followers of a player where its leader is: playing, paused, position and rate. A small drift is corrected by
- * playing a little faster or slower, which nobody notices; a large one by a jump.
+ * Keeps the followers in step with the leader. A small drift is corrected by the playback rate, a large one by a jump.
  *
  * @param {PlayerParts} parts
  */
@@ -19,12 +18,7 @@ export function synchronise({ leader, followers }) {
   }
 }
 
-/**
- * Returns a function that brings a follower to where its leader is.
- *
- * @param {HTMLMediaElement} leader
- * @param {HTMLMediaElement} follower
- */
+/** @param {HTMLMediaElement} leader @param {HTMLMediaElement} follower */
 function createUpdate(leader, follower) {
   let jumpedAt = Number.NEGATIVE_INFINITY;
   return () => {
@@ -32,7 +26,7 @@ function createUpdate(leader, follower) {
     const isOver = leader.currentTime >= follower.duration;
     const isStill = leader.paused || leader.seeking || leader.readyState < 3 || isOver;
     if (isStill && !follower.paused) follower.pause();
-    // Refused only while the page may not play at all; the next event tries again.
+    // A browser may refuse to play; the next event tries again.
     if (!isStill && follower.paused) follower.play().catch(() => undefined);
 
     const target = Math.min(leader.currentTime, follower.duration);

@@ -2,12 +2,7 @@
 import { clock } from './clock.js';
 import { findPart } from './player-parts.js';
 
-/**
- * Shows the picture of the moment under the pointer, or the finger, above the position bar. The data attributes of the
- * preview describe the sheet of pictures.
- *
- * @param {PlayerParts} parts
- */
+/** Shows a preview of the position under the pointer, as the data attributes describe it. @param {PlayerParts} parts */
 export function showTimelinePreview({ player, seek }) {
   const preview = findPart(player, 'preview', HTMLElement);
   const [picture, label] = preview.children;
@@ -29,7 +24,7 @@ export function showTimelinePreview({ player, seek }) {
     if (sheet) {
       const tile = Math.min(count - 1, Math.floor((seconds * 1000) / intervalMs));
       const [column, row] = [tile % columns, Math.floor(tile / columns)];
-      // Set only now, so that a viewer who never looks does not load it.
+      // The sheet is loaded only when it is first shown.
       picture.style.backgroundImage = `url("${sheet}")`;
       picture.style.backgroundPosition = `-${column * Number(width)}px -${row * Number(height)}px`;
     }

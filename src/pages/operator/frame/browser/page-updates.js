@@ -2,16 +2,15 @@
 
 const SOON_MS = 700;
 const ANYWAY_MS = 15_000;
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const KINDS = [
   ...['workflow.state', 'workflow.deleted', 'operation.state', 'operation.progress', 'event.created'],
   ...['event.changed', 'event.recording', 'event.deleted', 'publication.published', 'agent.state'],
 ];
 
 /**
- * Keeps the sections of a page that ask for it up to date: follows the updates while the page is visible, and loads the
- * page again after some have arrived, and from time to time without one. What a person has opened, focused or typed
- * stays as it is. When the page cannot be brought up to date, it says so.
+ * Keeps the sections with `data-live` up to date: follows the updates while the page is visible, and reloads the page
+ * after updates and every 15 seconds. Keeps what the user has opened, focused or typed. Reports when it fails.
  */
 class PageUpdates {
   #address;
@@ -24,10 +23,7 @@ class PageUpdates {
   #loadAgain = false;
   #upToDate = new Date();
 
-  /**
-   * @param {string} address of the updates
-   * @param {HTMLElement} stale shows since when the page is not up to date
-   */
+  /** @param {string} address of the updates @param {HTMLElement} stale reports that the page is out of date */
   constructor(address, stale) {
     this.#address = address;
     this.#stale = stale;
@@ -39,7 +35,7 @@ class PageUpdates {
         this.#listen();
         this.#loadSoon();
       } else {
-        // A browser opens few connections to one server for all of its windows together.
+        // All windows of a browser share few connections to one server.
         this.#source?.close();
         this.#source = undefined;
       }
@@ -49,7 +45,7 @@ class PageUpdates {
   }
 
   #listen() {
-    // A source that was refused stays closed.
+    // A source that was refused does not reconnect.
     if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
     this.#source = new EventSource(this.#address);
     for (const kind of KINDS) this.#source.addEventListener(kind, () => this.#loadSoon());
@@ -80,10 +76,10 @@ class PageUpdates {
         this.#stale.hidden = true;
         if (isVisible()) this.#listen();
       } else {
-        this.#complain(fault);
+        this.#report(fault);
       }
     } catch {
-      this.#complain('the server does not answer');
+      this.#report('the server does not answer');
     } finally {
       this.#isLoading = false;
       this.#loadIn(this.#loadAgain ? SOON_MS : ANYWAY_MS);
@@ -91,21 +87,17 @@ class PageUpdates {
   }
 
   /** @param {string} reason */
-  #complain(reason) {
-    this.#stale.textContent = `Not up to date since ${this.#upToDate.toISOString().slice(11, 19)} UTC: ${reason}.`;
+  #report(reason) {
+    this.#stale.textContent = `Not updated since ${this.#upToDate.toISOString().slice(11, 19)} UTC: ${reason}.`;
     this.#stale.hidden = false;
   }
 }
 
-/**
- * Loads the page and shows what has changed.
- *
- * @returns {Promise<string | undefined>} why it could not be shown; undefined when it was
- */
+/** Reloads the page and shows the changes. @returns {Promise<string | undefined>} the reason if that fails */
 async function loadPage() {
   const shown = new URL(location.href);
   shown.searchParams.delete('done');
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetch(shown, { headers: { Accept: 'text/html' }, signal });
   if (answer.redirected) {
     location.reload();
@@ -113,7 +105,7 @@ async function loadPage() {
   }
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   if (!answer.ok || !fresh.querySelector('main[data-updates]')) {
-    return `the server answered with the status ${answer.status}`;
+    return `the server answered ${answer.status}`;
   }
   showChanges(fresh);
   return undefined;
@@ -135,11 +127,7 @@ function showChanges(fresh) {
   }
 }
 
-/**
- * Tells whether a person has changed a field, or is about to.
- *
- * @param {Node} node
- */
+/** Returns true for a field that the user has changed or is about to change. @param {Node} node */
 function isChanged(node) {
   if (node instanceof HTMLInputElement) return node.value !== node.defaultValue;
   return node instanceof HTMLSelectElement && node === document.activeElement;
