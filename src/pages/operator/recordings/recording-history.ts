@@ -87,7 +87,7 @@ function entriesOf({ kind, at, actor, data }: Change): Entry[] {
     case 'event.deleted':
       return add('Deleted', 'alarm');
     case 'workflow.state':
-      return workflowEntry(String(data.state), data, add);
+      return add(...workflowEntry(data));
     case 'workflow.deleted':
       return add(`Workflow ${data.workflow} deleted`);
     case 'publication.published':
@@ -99,27 +99,17 @@ function entriesOf({ kind, at, actor, data }: Change): Entry[] {
   }
 }
 
-function workflowEntry(
-  state: string,
-  data: Change['data'],
-  add: (text: string, tone?: Entry['tone']) => Entry[],
-): Entry[] {
-  const name = `Workflow ${data.workflow}`;
-  const reason = typeof data.reason === 'string' ? `: ${data.reason}` : '';
-  switch (state) {
-    case 'INSTANTIATED':
-      return add(`${name} “${data.definition}” started`);
-    case 'SUCCEEDED':
-      return add(`${name} succeeded`, 'good');
-    case 'FAILING':
-      return add(`${name} is failing${reason}`, 'alarm');
-    case 'FAILED':
-      return add(`${name} failed${reason}`, 'alarm');
-    case 'RUNNING':
-      return add(`${name} is running`);
-    default:
-      return add(`${name} ${state.toLowerCase()}`);
-  }
+const WORKFLOW: Readonly<Record<string, [verb: string, tone?: Entry['tone']]>> = {
+  SUCCEEDED: ['succeeded', 'good'],
+  FAILING: ['is failing', 'alarm'],
+  FAILED: ['failed', 'alarm'],
+  RUNNING: ['is running'],
+};
+
+function workflowEntry({ workflow, definition, state, reason }: Change['data']): [text: string, tone?: Entry['tone']] {
+  if (state === 'INSTANTIATED') return [`Workflow ${workflow} “${definition}” started`];
+  const [verb, tone] = WORKFLOW[String(state)] ?? [String(state).toLowerCase()];
+  return [`Workflow ${workflow} ${verb}${tone === 'alarm' && typeof reason === 'string' ? `: ${reason}` : ''}`, tone];
 }
 
 function uploadOf({ tracks, bytes }: Change['data']): string {

@@ -62,7 +62,6 @@ const TRENDS_STYLE = `
 .reason { overflow-wrap: anywhere; }
 .reasons svg { grid-column: 2; display: block; width: 100%; }
 .figures details { margin-top: .3rem; }
-.figures summary { cursor: pointer; color: var(--faint); font-size: .92rem; }
 .figures tbody th { border-top: 1px solid var(--line); font-weight: 400; }
 .figures .table { max-height: 22rem; overflow: auto; margin-top: .4rem; }
 .figures td, .figures tbody th { padding: .25rem .8rem; font-variant-numeric: tabular-nums; font-size: .92rem; }
