@@ -3,7 +3,7 @@ import { loadConfig } from '#platform/config/config.ts';
 import { renameHeaders } from '#platform/http/server/header-names.ts';
 import { refuseTarget } from '#platform/http/server/request-target.ts';
 
-/** What a server may tell of a request: the address of the other end, here or where Deno's own server has it. */
+/** Optional facts about a request; `remoteAddr` is where Deno's server puts the peer address. */
 interface RequestInfo {
   remoteAddress?: string | undefined;
   remoteAddr?: { hostname?: string };
@@ -11,12 +11,12 @@ interface RequestInfo {
 }
 
 const app = new EdgeApp(() => loadConfig(process.env, { isGuest: true }));
-// Of others' processes it is a guest.
+// In a process of another server, that server handles signals.
 if ('Deno' in globalThis) app.ownProcess();
 
 /**
- * The API as a fetch handler, for runtimes that bring their own server; built with the first request. Apart from
- * `api.ts` because Deno takes a module with this export for a server of its own.
+ * The API as a fetch handler for runtimes with their own server. Separate from `api.ts` because Deno serves any module
+ * with this export.
  */
 export default {
   async fetch(request: Request, { remoteAddress, remoteAddr, completed }: RequestInfo = {}): Promise<Response> {
@@ -25,6 +25,6 @@ export default {
     const peer = { remoteAddress: remoteAddress ?? remoteAddr?.hostname };
     return renameHeaders(await app.fetch(request, peer, completed));
   },
-  /** Answers what is under way and lets go of everything; for servers that have taken their last request. */
+  /** Finishes open requests and releases everything. Call it after the last request. */
   close: () => app.close(),
 };

@@ -16,7 +16,7 @@ import { forPlayersElsewhere } from '#publications/files.endpoints.ts';
 import type { Context } from './context.ts';
 import { REFERENCE, UNLISTED, WINGS } from './routes.ts';
 
-/** The HTTP application over the services of a process: a plain fetch handler. */
+/** Builds the HTTP application, a plain fetch handler, over the services of a process. */
 export function createApp(context: Context): Hono {
   const { authenticator, digestVerifier: digest, tokens, sessions, directory } = context;
   const endpoints = [
@@ -54,7 +54,7 @@ export function createApp(context: Context): Hono {
         guards: [byAnyone, ask, actFor],
         contentPolicy: NOTHING,
       },
-      // Whoever has an address may use it, and needs no account.
+      // The address itself is the credential.
       {
         path: ADDRESSES,
         layers: [shareWith(trusted, [...TUS_EXPOSED, EVENT_HEADER]), tusHeaders()],

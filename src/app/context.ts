@@ -41,13 +41,13 @@ import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ServiceMetrics } from '#statistics/metrics/service-metrics.ts';
 
 /**
- * A request waits as long for a database that is started anew: agents do not repeat an upload that fails. Loops of workers
- * wait by themselves.
+ * Requests wait this long for a database that restarts: agents do not retry a failed upload. Worker loops wait by
+ * themselves.
  */
 const RESTART_MS = 15_000;
-/** As many as the renewals of a process and two checks at a time need. */
+/** For the renewals of a process and two checks at a time. */
 const VITAL_CONNECTIONS = 3;
-/** A run of a loop may be long, but not so long. */
+/** Longest run of a loop before it counts as stuck. */
 const STUCK_MS = 5 * 60_000;
 
 /** Adapters and services of one process. */
@@ -55,68 +55,60 @@ export interface Services {
   log: Logger;
   database: Database;
   /**
-   * The same database over a few connections that requests cannot use up: for signs of life (heartbeats, leases) and
-   * checks. Statements that take longer than seconds do not belong here.
+   * The same database over a few reserved connections, for heartbeats, leases and checks. Keep statements short here.
    */
   vital: Database;
-  /** Since when the database has been there, for whoever judges the silence of others. */
+  /** Reports since when the database has been reachable, to judge the silence of others. */
   watch: Pick<DatabaseWatch, 'seen' | 'close'>;
   storage: ObjectStorage;
   queue: WorkQueue;
   staging: StagingLedger;
-  /** Which metadata there is. */
   catalogs: Catalogs;
-  /** What can be done with recordings. */
   definitions: WorkflowDefinitions;
-  /** Everybody who can sign in. */
   directory: Directory;
-  /** Finds out who somebody is by a password. */
+  /** Checks passwords. */
   authenticator: Authenticator;
-  /** The same of machines, by answers to a challenge. */
+  /** Checks Digest credentials of machines. */
   digestVerifier: DigestVerifier;
-  /** The same by a token; absent where no identity provider is configured. */
+  /** Checks tokens; absent without an identity provider. */
   tokens: TokenVerifier | undefined;
-  /** The same by a browser's cookie. */
+  /** Checks session cookies of browsers. */
   sessions: Sessions;
   idempotency: Idempotency;
-  /** Who writes to what, among all processes. */
+  /** Write locks across all processes. */
   locks: Locks;
-  /** What the database tells this process of. */
   notifications: Notifications;
   gate: UploadGate;
   digests: Digests;
-  /** How long an upload of several requests lives without another byte, in milliseconds. */
+  /** Lifetime of a resumable upload without another byte, in milliseconds. */
   lifetimeMs: number;
-  /** Who follows changes as they come. */
+  /** Clients that follow changes. */
   streams: UpdateStreams;
-  /** Where publications are, and how their addresses are signed. */
+  /** Where publications are served, and how their URLs are signed. */
   addresses: PublicationAddresses;
   health: HealthChecks;
-  /** Whether the loops of this process get round. */
+  /** Detects loops of this process that hang. */
   pulse: Pulse;
-  /** Figures of the whole service. */
   serviceMetrics: ServiceMetrics;
-  /** A recorder for browsers, if there is one to serve. */
+  /** A recorder for browsers, if one is configured. */
   studio: WebAppFolder | undefined;
 }
 
-/** What one process works with. */
+/** The services of a process, with its configuration and identity. */
 export interface Context extends Services {
   config: Config;
   role: 'api' | 'worker' | 'all';
   databaseUrl: string;
-  /** The connections to the database, by what they are for. */
   pools: ProcessParts['pools'];
   /** Unique to this process, also after a restart. */
   processName: string;
-  /** Releases everything in the reverse order. */
   close(): Promise<void>;
 }
 
 /**
- * Builds what the roles share. Tests hand in services of their own.
+ * Builds the services that all roles share. Tests pass replacements.
  *
- * @throws {ConfigError} when there is no database to connect to, and for files of the configuration that are wrong
+ * @throws {ConfigError} without a database URL, or for invalid configuration files
  */
 export async function createContext(
   config: Config,
@@ -134,7 +126,7 @@ export async function createContext(
   const studio = overrides.studio ?? (await openStudio(config, role));
   const keys = config.jwt && role !== 'worker' ? await openKeySet(config.jwt.keySet) : undefined;
   const storage = overrides.storage ?? (await config.storage.open(config.uploadMemoryBytes));
-  // From here on nothing fails: what keeps connections is not left behind by who tries again.
+  // Nothing below fails: a failed start must not leave connections open.
   const pool = createPool(databaseUrl, {
     max: 10 + config.workerConcurrency * 2,
     applicationName: `inlet ${role}`,

@@ -9,9 +9,9 @@ import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
 import { Shutdown } from './shutdown.ts';
 import { startTracing } from './trace-export.ts';
 
-/** A start that has failed is not tried again sooner. */
+/** Shortest time between two attempts to start. */
 const PAUSE_MS = 1_000;
-/** Whatever hangs, the process ends this long after the deadline of its shutdown. */
+/** The process exits this long after its shutdown deadline, whatever hangs. */
 const LAST_RESORT_MS = 500;
 const NOT_NOW = {
   'Content-Type': SENTENCE,
@@ -26,7 +26,7 @@ interface Started {
   shutdown: Shutdown;
 }
 
-/** The API for a server that is there already: built with the first request, and with a later one when that fails. */
+/** The API for a server that already exists. Built at the first request; a failed build is repeated later. */
 export class EdgeApp {
   readonly #underWay = new Set<Promise<unknown>>();
   #started: Promise<Started | undefined> | undefined;
@@ -34,15 +34,15 @@ export class EdgeApp {
   #owned = false;
   readonly #config: () => Config;
 
-  /** @param config reads the configuration; may throw */
   constructor(config: () => Config) {
     this.#config = config;
   }
 
   /**
+   * Answers 503 while the application cannot be built; the log has the reason.
+   *
    * @param peer the other end of the connection
-   * @param completed when the server has sent all of the answer; undefined where it does not say so
-   * @returns 503 while it cannot be built; the reason is in the log
+   * @param completed settles when the response is sent; undefined where the server cannot say
    */
   async fetch(
     request: Request,
@@ -57,13 +57,13 @@ export class EdgeApp {
     return answer;
   }
 
-  /** Answers what is under way and lets go of everything, within `SHUTDOWN_SECONDS`. The server is to be closed before. */
+  /** Finishes open requests and releases everything within `SHUTDOWN_SECONDS`. Close the server first. */
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
   }
 
-  /** Makes it one that owns its process: signals end it, and a promise that nobody waited for does not. */
+  /** Takes over the process: signals stop it, unhandled rejections do not. */
   ownProcess(): void {
     this.#owned = true;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void this.close());
@@ -98,7 +98,7 @@ export class EdgeApp {
     const { shutdown } = started;
     const { config, locks, streams, close } = started.context;
     shutdown.finish('answer open requests', async () => {
-      // Uploads that can go on elsewhere need not be waited for.
+      // Uploads that can resume elsewhere need not be waited for.
       locks.wantAll();
       await streams.close();
       while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);

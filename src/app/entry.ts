@@ -3,13 +3,13 @@ import { ConfigError } from '#platform/setting/config-error.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
 /**
- * Runs the start of a process. What an operator can mend is said in one line; anything else with its stack. Either way
- * the process ends with 1.
+ * Runs the start of a process; a failure exits with 1. Errors that an operator can fix are one line, others have a
+ * stack.
  */
 export async function runEntry(start: () => Promise<void>): Promise<void> {
   try {
     await start();
-    // Starting leaves more behind than serving needs, and V8 would keep that memory until it is short of it.
+    // Starting allocates more than serving needs, and V8 would keep that memory.
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   } catch (error) {
     tellFailure(error);
@@ -17,20 +17,20 @@ export async function runEntry(start: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Says why a start failed, before there is a log. */
+/** Prints why a start failed, before a log exists. */
 export function tellFailure(error: unknown): void {
   const plain = error instanceof ConfigError || error instanceof ListenError;
   const text = error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`${text}\n`);
 }
 
-/** What the runtime warns of goes where everything else goes, in the same form, instead of to standard error. */
+/** Logs runtime warnings instead of printing them to standard error. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners('warning');
   process.on('warning', (warning) => log.warn({ err: warning }, 'the runtime warns'));
 }
 
-/** A promise nobody waited for must not end the uploads of everybody else; it is a fault to mend all the same. */
+/** Logs unhandled rejections: they must not end the uploads of other clients. */
 export function logStrayRejections(log: Logger): void {
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection was not handled'));
 }

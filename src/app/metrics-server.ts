@@ -6,8 +6,7 @@ import type { Context } from './context.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Measures the process and serves `/metrics` and `/health/live` on METRICS_PORT, if set, without an account: for processes
- * that answer no other requests, and for scraping within a separate network.
+ * Measures the process and serves `/metrics` and `/health/live` on METRICS_PORT, if set, without an account.
  *
  * @throws {ListenError}
  */
@@ -29,7 +28,7 @@ export async function startMetrics(context: Context, shutdown: Shutdown): Promis
   shutdown.release('metrics', async () => server.destroy());
 }
 
-/** Reports a process whose loops hang, so that it is replaced. */
+/** Fails while loops hang, so that an orchestrator replaces the process. */
 async function liveness({ health }: Pick<Context, 'health'>): Promise<Response> {
   return health.worker().then(
     () => Response.json({ status: 'live' }),

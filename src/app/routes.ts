@@ -72,10 +72,9 @@ import { signUrl } from '#publications/sign.endpoints.ts';
 import { readMetrics } from '#statistics/metrics/metrics.endpoint.ts';
 import type { Context } from './context.ts';
 
-/** What handlers are given beside the request. */
 export type AppServices = Context & { document: ServedDocument };
 
-/** Every endpoint, in the groups and the order of the reference. A new endpoint is a line here. */
+/** Every endpoint, in the groups and the order of the reference. Add a new endpoint here. */
 export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Base',
@@ -207,13 +206,8 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   { name: 'Health', description: 'For those who operate Inlet.', endpoints: [liveness, readiness] },
 ];
 
-/** Endpoints for players and operators, which the reference does not list. */
+/** Endpoints for players and operators that the reference does not list. */
 export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics, workflowsForOperators];
 
-/** What can be taken away: the folder of a wing, its import and its lines here. */
-export const WINGS: readonly Wing<AppServices>[] = [
-  // Foreign protocols.
-  opencast.wing,
-  // All that people see.
-  pages.wing,
-];
+/** Removable parts: the folder of a wing, its import and its lines here. */
+export const WINGS: readonly Wing<AppServices>[] = [opencast.wing, pages.wing];

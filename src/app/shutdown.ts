@@ -1,21 +1,17 @@
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
-/** What is to be done, within so many milliseconds. */
 type Work = (withinMs: number) => Promise<void>;
 
-/** npm passes on the Ctrl-C that the terminal has delivered already; that is no second wish. */
+/** npm repeats the Ctrl-C that the terminal has already delivered; that is no second signal. */
 const REPEAT_MS = 500;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
-/** What is left of the time for releasing: a tenth, and at most this. */
+/** Reserved for releasing: a tenth of the deadline, at most this. */
 const RELEASE_MS = 3_000;
-/** Whatever hangs, the process ends this long after its deadline. */
+/** The process exits this long after its deadline, whatever hangs. */
 const LAST_RESORT_MS = 500;
 
-/**
- * Ends a process in order and in time: its parts finish what they do, all at once, then its resources are released.
- * One deadline holds for everything together.
- */
+/** Stops a process within one deadline: its parts finish concurrently, then its resources are released in order. */
 export class Shutdown {
   readonly #log: Logger;
   readonly #deadlineMs: number;
@@ -30,17 +26,17 @@ export class Shutdown {
     this.#exit = options.exit ?? ((code) => process.exit(code));
   }
 
-  /** Adds a part that has something to finish. */
+  /** Adds work to finish. */
   finish(name: string, work: Work): void {
     this.#parts.push([name, work]);
   }
 
-  /** Adds what is released when all parts have finished, or have run out of time. */
+  /** Adds a resource to release after all parts have finished or run out of time. */
   release(name: string, work: Work): void {
     this.#resources.push([name, work]);
   }
 
-  /** Begins with the first SIGTERM or SIGINT; the second one exits at once. */
+  /** Starts at the first SIGTERM or SIGINT; the second one exits immediately. */
   listen(): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
@@ -54,14 +50,14 @@ export class Shutdown {
     }
   }
 
-  /** Runs everything, unless it is under way, and ends the process. */
+  /** Runs the shutdown once and exits. */
   end(code: number): void {
     if (this.#startedAt !== undefined) return;
     setTimeout(() => this.#exit(code), this.#deadlineMs + LAST_RESORT_MS).unref();
     void this.run().then(() => this.#exit(code));
   }
 
-  /** Runs everything. What fails or takes too long is logged, and the rest runs. */
+  /** Runs the shutdown. A step that fails or takes too long is logged, and the next one runs. */
   async run(): Promise<void> {
     const startedAt = performance.now();
     this.#startedAt = startedAt;

@@ -4,10 +4,9 @@ import type { Logger } from '#platform/telemetry/log.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Shutdown } from './shutdown.ts';
 
-/** The shortest time between two log entries about a collector that is away. */
+/** Shortest time between two log entries about an unreachable collector. */
 const WARNING_INTERVAL_MS = 60_000;
 
-/** The process whose traces are exported. */
 export interface TracedProcess {
   config: Pick<Config, 'traces'>;
   log: Logger;
@@ -15,8 +14,8 @@ export interface TracedProcess {
 }
 
 /**
- * Exports traces to a collector of OpenTelemetry, configured by the environment (`OTEL_EXPORTER_OTLP_ENDPOINT` and the other
- * variables of the specification). Loads no library without a collector.
+ * Exports traces to an OpenTelemetry collector, configured by `OTEL_EXPORTER_OTLP_ENDPOINT` and the other standard
+ * variables. Loads no library without a collector.
  */
 export async function startTracing(
   { config: { traces }, log, processName }: TracedProcess,
@@ -50,7 +49,7 @@ export async function startTracing(
   shutdown.release('traces', () => provider.shutdown());
 }
 
-/** Logs messages of the library, which repeats them and quotes the answers of the collector. */
+/** Logs messages of the library at a limited rate: it repeats them and quotes the collector's responses. */
 function diagnostics(log: Logger): DiagLogger {
   let warnedAt = Number.NEGATIVE_INFINITY;
   const warn = (message: string) => {

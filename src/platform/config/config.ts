@@ -7,7 +7,7 @@ import { storagePlace } from '../storage/backends.ts';
 import { Environment, type Variables } from './environment.ts';
 import type { Network } from './networks.ts';
 
-/** A URL without its password, wherever clients of databases take one from; nothing of what is no such URL. */
+/** Returns a URL without its password, wherever database clients accept one; `[redacted]` if it is not such a URL. */
 function redact(value: string): string {
   if (!URL.canParse(value)) return '[redacted]';
   const parsed = new URL(value);
@@ -20,104 +20,101 @@ function redact(value: string): string {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
 
-/** A collector of OpenTelemetry. */
 export interface TracesConfig {
   origin: string;
   format: 'json' | 'protobuf';
 }
 
-/** How tokens of an identity provider are verified and read. */
+/** Verification of tokens of an identity provider. */
 interface JwtConfig {
-  /** Where the key set is: an http or https URL, or the absolute path of a file. */
+  /** An http(s) URL of the key set, or the absolute path of a file. */
   keySet: string;
   issuer: string;
   audience: string;
-  /** Names of claims, or paths of names with dots between them. */
+  /** Claim names, or dotted paths. */
   claims: { roles: string; username: string };
 }
 
-/** What may be scheduled, and for how long a recording is awaited. */
 interface SchedulingConfig {
-  /** What has to lie between two recordings of one agent. */
+  /** Shortest gap between two recordings of one agent. */
   minGapMs: number;
   /** Events that one recurrence rule may create. */
   maxOccurrences: number;
-  /** After its end a recording that has not come by then is taken for missed. */
+  /** Time after the scheduled end before a missing recording counts as missed. */
   recordingGraceMs: number;
 }
 
-/** What is set of operations; each operation is handed all of it. */
+/** Settings that every operation receives. */
 export interface OperationSettings {
-  /** Folder with the site's own programs, which workflows may run. */
+  /** Folder with the site's programs that workflows may run. */
   commandsDir: string | undefined;
-  /** The most that a program of the site may write for a track: no more than a file that clients send. */
+  /** Largest file that a program of the site may write. */
   maxFileBytes: number;
 }
 
-/** Everything an operator can set, checked and in the units the code works with. Paths are absolute. */
+/** All settings, checked and in the units of the code. Paths are absolute. */
 export interface Config {
   host: string;
   port: number;
-  /** Base of every URL handed out, without a slash at its end. */
+  /** Base of every URL in responses, without a trailing slash. */
   publicUrl: string;
-  /** Other sites whose pages may use the API. */
+  /** Other origins whose pages may use the API. */
   corsOrigins: readonly string[];
   dataDir: string;
   databaseUrl: string | undefined;
   redisUrl: string | undefined;
-  /** Where objects are kept. */
   storage: StoragePlace;
   admin: { username: string; password: string };
   ffmpegPath: string | undefined;
   ffprobePath: string | undefined;
-  /** Whether the ffmpeg from npm may be given files that come from other machines. */
+  /** True if the ffmpeg from npm may process files from other machines. */
   allowBundledFfmpeg: boolean;
   workerConcurrency: number;
   /** Bytes of all tracks of one request together. */
   maxUploadBytes: number;
   uploadIdleMs: number;
-  /** How long an upload of several requests lives without another byte. */
+  /** Lifetime of a resumable upload without another byte. */
   uploadExpiryMs: number;
-  /** How long a media package lives that nobody has ingested. */
+  /** Lifetime of a media package that is not ingested. */
   draftExpiryMs: number;
-  /** Uploads that a process receives at once; all that come when undefined. */
+  /** Concurrent uploads of a process; unlimited when undefined. */
   maxParallelUploads: number | undefined;
-  /** What all uploads of a process together may hold of what is not stored yet, in bytes; the storage's default when undefined. */
+  /** Memory for all uploads of a process, in bytes; the default of the storage when undefined. */
   uploadMemoryBytes: number | undefined;
-  /** Hosts that files may be fetched from when a client gives their address; none when undefined. */
+  /** Hosts that files may be fetched from by URL; none when undefined. */
   ingestUrlHosts: readonly NamedHost[] | undefined;
-  /** How long a process may take to stop after the first signal. */
+  /** Time to stop after the first signal. */
   shutdownMs: number;
   scheduling: SchedulingConfig;
-  /** `ttlSeconds`: how long a signed address is good unless the client says otherwise. */
+  /** `ttlSeconds`: default lifetime of a signed URL. */
   urlSigning: { keyId: string; secret: string; ttlSeconds: number } | undefined;
-  /** Bearer tokens of an identity provider; none are taken when undefined. */
+  /** Bearer tokens are rejected when undefined. */
   jwt: JwtConfig | undefined;
-  /** How long what has happened is kept in the log of changes. */
+  /** Days that the log of changes is kept. */
   changesDays: number;
-  /** Hosts that webhooks may have although their addresses are private. */
+  /** Webhook hosts that may have private addresses. */
   webhookHosts: readonly NamedHost[];
   workflowsDir: string | undefined;
-  /** Folder with catalogs and lists of the site's own. */
+  /** Folder with the site's catalogs and lists. */
   metadataDir: string | undefined;
   operations: OperationSettings;
   /** Folder with a built recorder for browsers. */
   studioDir: string | undefined;
-  /** Proxies that are believed who asked them. */
+  /** Proxies whose `Forwarded` and `X-Forwarded-For` headers are trusted. */
   trustedProxies: readonly Network[];
-  /** Where metrics are served without an account; nowhere when undefined. */
+  /** Serves metrics without an account; off when undefined. */
   metricsPort: number | undefined;
-  /** Where traces are sent; nowhere when undefined. */
+  /** Where traces are sent; off when undefined. */
   traces: TracesConfig | undefined;
   log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
 }
 
-/** Whether only this machine can ask: also behind a proxy, to which a loopback address is near enough. */
+/** Returns true if Inlet is reachable from this machine only, also behind a proxy on a loopback address. */
 export function isOnlyLocal(config: Pick<Config, 'host' | 'publicUrl'>): boolean {
   return reachedBy(config) === undefined;
 }
 
-/** @returns what says that other machines can ask; undefined when nothing does */
+/** Returns the reason why other machines can reach Inlet, or undefined. */
 function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): string | undefined {
   if (!LOOPBACK.test(host)) return `HOST is ${JSON.stringify(host)}, which is not a loopback address`;
   const hostname = URL.parse(publicUrl)?.hostname ?? publicUrl;
@@ -128,8 +125,8 @@ function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): str
 /**
  * Reads the configuration from environment variables; an empty variable counts as unset.
  *
- * @param isGuest whether another server listens for Inlet, at an address that it does not know
- * @throws {ConfigError} naming the first wrong variable, its value and what is allowed
+ * @param isGuest true if another server listens for Inlet, on an unknown address
+ * @throws {ConfigError} names the first invalid variable, its value and the allowed values
  */
 export function loadConfig(environment: Record<string, string | undefined>, { isGuest = false } = {}): Config {
   const given = Object.fromEntries(
@@ -208,7 +205,7 @@ function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {
   throw new ConfigError(`METRICS_PORT is ${METRICS_PORT}, which is PORT; allowed is another one.`);
 }
 
-/** Unlike what the specification says, nothing is sent to this machine while nobody has named a collector. */
+/** Unlike the specification, sends nothing to this machine by default. */
 function tracesConfig(v: Variables): TracesConfig | undefined {
   const endpoint = v.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? v.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint || v.OTEL_SDK_DISABLED || v.OTEL_TRACES_EXPORTER === 'none') return undefined;
@@ -239,7 +236,7 @@ function absolute(name: string, path: string | undefined): string | undefined {
   return path;
 }
 
-/** The configuration for a log line: no password, no secret. */
+/** Returns the configuration without passwords and secrets, for the log. */
 export function describeConfig(config: Config): Record<string, unknown> {
   return {
     ...config,

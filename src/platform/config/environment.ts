@@ -3,7 +3,7 @@ import { choice, flag, integer, namedHosts, origins, text, url, urlOrFile } from
 import { STORAGE_VARIABLES } from '../storage/backends.ts';
 import { networks } from './networks.ts';
 
-/** Every variable: its kind, and its default where that does not depend on others. */
+/** Every variable, with its kind and a default that depends on no other variable. */
 export const Environment = z.object({
   HOST: text.default('127.0.0.1'),
   PORT: integer(1, 65535).default(8080),
@@ -52,7 +52,7 @@ export const Environment = z.object({
   STUDIO_DIR: text.optional(),
   TRUSTED_PROXIES: networks.optional(),
   METRICS_PORT: integer(1, 65535).optional(),
-  // Those of OpenTelemetry that decide whether and where traces go; its library reads the others by itself.
+  // The OpenTelemetry variables that decide whether and where traces are sent; its library reads the rest.
   OTEL_SDK_DISABLED: text.transform((value) => value.toLowerCase() === 'true').default(false),
   OTEL_TRACES_EXPORTER: choice('otlp', 'none').default('otlp'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https').optional(),
@@ -65,8 +65,6 @@ export const Environment = z.object({
   LOG_FORMAT: choice('json', 'pretty').default('json'),
 });
 
-/** The names of all variables. */
 export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
 
-/** The values of all variables, each by itself in order. */
 export type Variables = z.infer<typeof Environment>;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { canonicalAddress } from '../text/ip-address.ts';
 
-/** All addresses that begin with the same bits. */
+/** A range of IP addresses with a common prefix. */
 export interface Network {
-  /** As `canonicalAddress` writes it. */
+  /** In the form of `canonicalAddress`. */
   address: string;
-  /** How many bits. */
+  /** In bits. */
   prefix: number;
   family: 'ipv4' | 'ipv6';
 }
@@ -16,10 +16,10 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 const BITS = { ipv4: 32, ipv6: 128 };
-/** What is before an address of IPv4 in the clothes of IPv6. */
+/** Length of the prefix of IPv4-mapped IPv6 addresses. */
 const MAPPED_BITS = 96;
 
-/** `10.1.2.3`, `10.1.0.0/16`, `2001:db8::/32`, and the networks that have names. */
+/** Parses `10.1.2.3`, `10.1.0.0/16`, `2001:db8::/32`, `loopback` and `private`. */
 export const networks = z
   .string()
   .transform((text) => text.split(',').flatMap((entry) => named(entry.trim())))

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { NamedHost } from '../setting/value-kinds.ts';
 
-/** Of IPv4, everything that is not an address of one machine in the public network (RFC 6890 and its registry). */
+/** IPv4 addresses that are not global unicast (RFC 6890 and its registry). */
 const NOT_PUBLIC_V4: readonly [net: string, prefix: number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -20,7 +20,7 @@ const NOT_PUBLIC_V4: readonly [net: string, prefix: number][] = [
   ['240.0.0.0', 4],
 ];
 
-/** What of the public part of IPv6 is not: for protocols, for examples, or with any address of IPv4 inside. */
+/** IPv6 addresses below 2000::/3 that are reserved, examples, or embed IPv4. */
 const NOT_PUBLIC_V6: readonly [net: string, prefix: number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -28,7 +28,7 @@ const NOT_PUBLIC_V6: readonly [net: string, prefix: number][] = [
   ['3fff::', 20],
 ];
 
-/** How networks without IPv4 reach it: an address of IPv4 after this. */
+/** Prefix of IPv4 addresses for networks without IPv4. */
 const NAT64 = '64:ff9b::';
 
 const publicV6 = new BlockList();
@@ -46,27 +46,27 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an address is one of a machine in the public network. */
+/** Returns true for a global unicast address. */
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !closed.check(address, 'ipv4');
   return family === 6 && publicV6.check(address, 'ipv6') && !closed.check(address, 'ipv6');
 }
 
-/** Whether a host is among those that are named. @param port that it is asked at */
+/** Returns true if a host is named with this port, or without a port and this is the default port. */
 export function isNamed(hosts: readonly NamedHost[], url: { host: string; port: number; secure: boolean }): boolean {
   const usual = url.secure ? 443 : 80;
   return hosts.some(({ host, port }) => host === url.host && (port ?? usual) === url.port);
 }
 
-/** Whether a host may have private addresses; one that is named without a port may at all of its ports. */
+/** Returns true if a host may have private addresses; a host named without a port may on all ports. */
 export function mayBePrivate(hosts: readonly NamedHost[], url: { host: string; port: number }): boolean {
   return hosts.some(({ host, port }) => host === url.host && (port ?? url.port) === url.port);
 }
 
 /**
- * Whether a connection may go to an address that a named host has: to a public one, or to one that is named itself, as
- * `localhost` names those of this machine.
+ * Returns true if a connection may go to this address: it is public or named itself; `localhost` names loopback
+ * addresses.
  */
 export function mayConnect(
   hosts: readonly NamedHost[],
@@ -75,7 +75,7 @@ export function mayConnect(
 ): boolean {
   if (isPublic(address)) return true;
   const family = isIP(address);
-  // An address with the name of a network card is no host of a URL.
+  // An address with a zone is no host of a URL.
   if (family === 0 || address.includes('%')) return false;
   const host = family === 6 ? new URL(`http://[${address}]`).hostname : address;
   if (isNamed(hosts, { ...url, host })) return true;

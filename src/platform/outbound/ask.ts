@@ -3,24 +3,22 @@ import type { Socket } from 'node:net';
 import { patientTimer } from '../process/timeout.ts';
 import { OutboundFault, type Target } from './target.ts';
 
-/** What is asked, and how the answer is awaited. */
 export interface AskOptions {
-  /** `GET` unless given. */
+  /** `GET` by default. */
   method?: 'GET' | 'POST';
-  /** Beside the usual ones. */
+  /** Additional headers. */
   headers?: Readonly<Record<string, string>>;
-  /** What is sent along. */
   body?: Uint8Array;
-  /** Without anything from the host, in milliseconds. */
+  /** Longest silence of the host, in milliseconds. */
   idleMs: number;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Asks something over a connection: without credentials, cookies or anything else of a client's request.
+ * Sends a request over a connection, without credentials, cookies or headers of clients.
  *
- * @returns the head of the answer; its body has not been read
- * @throws {OutboundFault} when there is none in time
+ * @returns the response; its body is unread
+ * @throws {OutboundFault} without a response in time
  */
 export function ask(
   target: Target,
@@ -66,5 +64,4 @@ export function ask(
   });
 }
 
-/** Nothing has come for too long. */
 const silent = (idleMs: number) => new OutboundFault(`its host sent nothing for ${idleMs / 1000} seconds`);

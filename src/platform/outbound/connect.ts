@@ -6,25 +6,23 @@ import { OutboundFault, type Target } from './target.ts';
 
 const CONNECT_MS = 10_000;
 
-/** How connections are made. */
 export interface ConnectOptions {
   /** Hosts that may be private. */
   hosts: readonly NamedHost[];
-  /** The variable that names these. */
+  /** The variable that names them, for errors. */
   variable: string;
-  /** Whether a host that is named may have any address; else its addresses must be public, or named themselves. */
+  /** True if a named host may have any address; else its addresses must be public or named themselves. */
   namedMayBePrivate?: boolean;
   signal?: AbortSignal | undefined;
-  /** Looks names up; the system does unless given. */
+  /** DNS lookup; the system's by default. */
   lookup?: LookupFunction | undefined;
 }
 
 /**
- * Connects to a host. Every address that its name leads to is looked at before the first connection, and the
- * connection goes to one of those: no second look-up can lead elsewhere. On Deno a look-up of our own would need the
- * permission for every address; the event that the socket's own emits needs that for the name alone.
+ * Connects to a host, with TLS for https. Every address that the name resolves to is checked before connecting, and the
+ * connection goes to one of them, so no second lookup can lead elsewhere. The socket's own lookup is used because
+ * Deno's would need permission for every address.
  *
- * @returns a connection, with TLS where the address wants that
  * @throws {OutboundFault}
  */
 export async function connect(target: Target, options: ConnectOptions): Promise<Socket> {
@@ -71,7 +69,7 @@ function secure(socket: Socket, { host }: Target, signal: AbortSignal): Promise<
   return settled(tls, 'secureConnect', signal, fault);
 }
 
-/** Waits until a socket can be used. @throws {OutboundFault} what it was destroyed with, or the fault */
+/** Waits until a socket is ready. @throws {OutboundFault} the one it was destroyed with, or `fault` */
 function settled(socket: Socket, event: string, signal: AbortSignal, fault: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const fail = (error?: unknown) => reject(error instanceof OutboundFault ? error : new OutboundFault(fault));
@@ -81,7 +79,7 @@ function settled(socket: Socket, event: string, signal: AbortSignal, fault: stri
     };
     if (signal.aborted) return onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    // Never removed: an error that nobody hears would end the process.
+    // Never removed: an unhandled error event would end the process.
     socket.on('error', fail);
     socket.once('close', () => fail());
     socket.once(event, () => {
@@ -91,5 +89,5 @@ function settled(socket: Socket, event: string, signal: AbortSignal, fault: stri
   });
 }
 
-/** Without the brackets that URLs have around IPv6. */
+/** Removes the brackets around IPv6. */
 const bare = (host: string) => host.replace(/^\[|\]$/g, '');

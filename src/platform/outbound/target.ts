@@ -1,17 +1,17 @@
-/** An address that may be asked. */
+/** A URL that may be requested. */
 export interface Target {
   url: URL;
-  /** As URLs have it: lower case, without a dot at its end, IPv6 in brackets. */
+  /** As in URLs: lower case, no trailing dot, IPv6 in brackets. */
   host: string;
   port: number;
   secure: boolean;
 }
 
 /**
- * What an address leads to.
+ * Parses a URL for a request.
  *
- * @param base what a redirect led away from
- * @throws {OutboundFault} for one that is none, of another scheme, or with credentials
+ * @param base the redirecting URL
+ * @throws {OutboundFault} for an invalid URL, another scheme, or credentials
  */
 export function parseTarget(text: string, base?: URL): Target {
   const what = base ? 'the address it redirects to' : 'it';
@@ -27,7 +27,7 @@ export function parseTarget(text: string, base?: URL): Target {
   return { url, host, port, secure };
 }
 
-/** Another host was not reached, or said nothing that can be read. The message is a reason without a capital and a full stop. */
+/** A host was unreachable or sent an unreadable response. The message is a clause without a capital and full stop. */
 export class OutboundFault extends Error {
   override name = 'OutboundFault';
 }

@@ -4,23 +4,23 @@ import type { Round } from '../telemetry/pulse.ts';
 
 const COMPLAIN_MS = 10_000;
 
-/** Work done again and again, never twice at a time. */
+/** Repeated work that never runs concurrently. */
 export interface Loop extends Round {
-  /** Runs it now, or once more after the run under way. */
+  /** Runs now, or once more after the current run. */
   wake(): void;
-  /** Runs it no more; resolves when the run under way has ended. */
+  /** Stops; resolves when the current run has finished. */
   close(): Promise<void>;
 }
 
-/** When work is done again, in milliseconds. */
+/** Pauses between runs, in milliseconds. */
 export interface Pace {
-  /** After a run that nobody asks for another of. */
+  /** After a run, unless woken. */
   pauseMs: number;
-  /** Between two runs, however often it is woken: what is done for many wakes together is done once for them. */
+  /** Minimum between two runs, even when woken: many wakes cause one run. */
   restMs?: number;
 }
 
-/** Starts at once, then with a pause after each run. A failed run is logged, at most every ten seconds. */
+/** Starts immediately, then pauses after each run. Logs a failed run, at most every ten seconds. */
 export function periodically(
   name: string,
   { pauseMs, restMs = 0 }: Pace,

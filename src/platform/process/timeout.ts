@@ -1,13 +1,12 @@
-/** The runtimes keep times in 32 bits: a timer that is to wait for longer fires at once. */
+/** Timers of the runtimes have 32 bits: a longer delay fires immediately. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** So many turns of the event loop have a part in a patient wait. */
+/** Event loop turns in a patient wait. */
 const TURNS = 10;
 
 /**
- * Calls back once after so many milliseconds, however many they are. What is computed or configured without a bound
- * belongs here and not in `setTimeout`.
+ * Calls back once after any number of milliseconds. Use it instead of `setTimeout` for unbounded delays.
  *
- * @returns stops it
+ * @returns cancels it
  */
 export function runAfter(ms: number, run: () => void): () => void {
   const due = performance.now() + ms;
@@ -21,16 +20,15 @@ export function runAfter(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** A time that runs out. */
+/** A countdown that can be paused. */
 export interface Clock {
-  /** What passes from here does not count. */
   hold(): void;
   goOn(): void;
-  /** For good. */
+  /** Stops for good. */
   stop(): void;
 }
 
-/** Calls back once when so many milliseconds have passed during which the clock was not held. */
+/** Calls back once when the clock has run for so many milliseconds, without pauses. */
 export function startClock(ms: number, run: () => void): Clock {
   let left = ms;
   let since = performance.now();
@@ -57,17 +55,16 @@ export function startClock(ms: number, run: () => void): Clock {
 }
 
 /**
- * Calls back after so many milliseconds, unless cancelled. A process that gets no processor, or has much to do in each
- * turn of its event loop, is late itself: whatever is waited for may have come and not been looked at. So the time is
- * over only after several turns, too.
+ * Calls back after so many milliseconds, unless cancelled. On a busy process, awaited data may have arrived without
+ * being processed, so the time is split over several turns of the event loop.
  *
- * @returns what cancels it
+ * @returns cancels it
  */
 export function patientTimer(ms: number, late: () => void): () => void {
   let turns = 0;
   let cancel: () => void;
   const wait = () => {
-    // Together exactly the time that was asked for.
+    // The slices add up to exactly `ms`.
     const slice = Math.floor((ms * (turns + 1)) / TURNS) - Math.floor((ms * turns) / TURNS);
     cancel = runAfter(slice, () => {
       turns += 1;
@@ -79,7 +76,7 @@ export function patientTimer(ms: number, late: () => void): () => void {
   return () => cancel();
 }
 
-/** Settles as the promise does, or rejects with the message after so many milliseconds. */
+/** Settles like the promise, or rejects with the message after so many milliseconds. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
   let cancel: () => void = () => undefined;
   const late = new Promise<never>((_, reject) => {

@@ -6,15 +6,15 @@ import { type Consumer, type JobData, LANES, type Lane, type NewJob, type Proces
 import type { WatchedWorker } from './worker.ts';
 
 const HOUR_SECONDS = 3600;
-/** A job of a killed worker is given to another after at most the sum of these two. */
+/** A job of a killed worker goes to another after at most the sum of these two. */
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 10_000;
-/** How soon a worker tries again to tell a backend that was away what has become of a job. */
+/** Delay before a worker retries to report the outcome of a job. */
 const RETRY_MS = 1_000;
-/** What is closed waits for a backend that may be away. */
+/** Closing must not wait for an unreachable backend. */
 const CLOSE_MS = 3_000;
 
-/** How BullMQ reaches its backend; everything else is the same for all of them. */
+/** A backend of BullMQ. */
 export interface BullBackend {
   readonly kind: WorkQueue['kind'];
   queue(name: string, options: Omit<QueueOptions, 'connection'>): Queue;
@@ -37,7 +37,7 @@ export class BullQueue implements WorkQueue {
   readonly #consumers = new Set<SteadyConsumer>();
   readonly #consumerSilenceMs: number | undefined;
 
-  /** @param options.consumerSilenceMs after which silence a consumer's worker is replaced; see `SteadyConsumer` */
+  /** @param options.consumerSilenceMs silence after which a worker is replaced; see `SteadyConsumer` */
   constructor(backend: BullBackend, log: Logger, options: { consumerSilenceMs?: number } = {}) {
     this.kind = backend.kind;
     this.#backend = backend;
@@ -46,7 +46,7 @@ export class BullQueue implements WorkQueue {
   }
 
   async deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void> {
-    // BullMQ would hold the jobs back until the backend answers; the caller wants to know that it does not.
+    // BullMQ would hold jobs back until the backend responds; callers need the failure.
     await this.check();
     await this.#queue(lane).addBulk(
       jobs.map(({ id, name, data }) => ({
@@ -56,7 +56,7 @@ export class BullQueue implements WorkQueue {
           jobId: id,
           // The database decides about further attempts.
           attempts: 1,
-          // By age: removal by count deadlocks on the PostgreSQL backend.
+          // By age: removal by count deadlocks on PostgreSQL.
           removeOnComplete: { age: HOUR_SECONDS },
           removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
         },
@@ -111,7 +111,7 @@ export class BullQueue implements WorkQueue {
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,
         runRetryDelay: RETRY_MS,
-        // A dead worker is no fault of the job; the database counts them.
+        // A dead worker is not the job's fault; the database counts them.
         maxStalledCount: 1_000,
         removeOnComplete: { age: HOUR_SECONDS },
         removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
@@ -140,7 +140,7 @@ export class BullQueue implements WorkQueue {
     const queue = this.#backend.queue(lane, {});
     queue.on('error', this.#complain(lane));
     this.#queues.set(lane, queue);
-    // BullMQ remembers for ever that it did not get through at first; another one may.
+    // BullMQ never recovers from a failed first connection; a new queue may.
     queue.waitUntilReady().catch(() => {
       if (this.#queues.get(lane) === queue) this.#queues.delete(lane);
       queue.close().catch(() => undefined);
@@ -148,7 +148,7 @@ export class BullQueue implements WorkQueue {
     return queue;
   }
 
-  /** While a backend is away every command fails the same way: one line says it, not thousands. */
+  /** Logs one line every ten seconds: while a backend is down, every command fails. */
   #complain(lane: Lane): (error: Error) => void {
     let last = 0;
     return (error) => {
@@ -169,6 +169,6 @@ async function isLost(queue: Queue, jobId: string, beginMs: number): Promise<boo
   const state = await queue.getJobState(jobId);
   if (state !== 'active') return ENDED.includes(state);
   const { processedOn = Date.now() } = (await queue.getJob(jobId)) ?? {};
-  // It may lie in the future: the clock of the worker that took the job may have been set since, or that of this machine.
+  // `processedOn` may be in the future: clocks of workers and of this machine may change.
   return Math.abs(Date.now() - processedOn) > beginMs;
 }

@@ -3,28 +3,27 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Consumer, JobData } from './port.ts';
 import type { WatchedWorker } from './worker.ts';
 
-/** A worker with a free place asks for a job every five seconds. */
+/** An idle worker asks for a job every five seconds. */
 const SILENCE_MS = 20_000;
 const WATCH_MS = 1_000;
-/** To write down in the queue that the last jobs have ended; the database knows already. */
+/** Time to record the last jobs in the queue; the database has them already. */
 const GOODBYE_MS = 3_000;
 
-/** What a consumer is made of. */
 export interface ConsumerOptions {
   concurrency: number;
   process(data: JobData, report: (percent: number) => void): Promise<void>;
-  /** Starts a worker on the queue that takes so many jobs at once. */
+  /** Starts a worker with this concurrency. */
   start(process: ConsumerOptions['process'], concurrency: number): WatchedWorker;
-  /** Rejects while the backend does not answer. */
+  /** Rejects while the backend is down. */
   check(): Promise<void>;
   log: Logger;
-  /** How long a worker may not ask for work although it could. */
+  /** Longest time without asking for work despite free places. */
   silenceMs?: number | undefined;
 }
 
 /**
- * A consumer that outlives its BullMQ worker. One that no longer asks for work, although the backend answers, is
- * closed and another takes its place; jobs under way go on and count among those at once.
+ * A consumer that outlives its BullMQ worker. A worker that stops asking for work while the backend responds is closed
+ * and replaced; its jobs continue and count towards the concurrency.
  */
 export class SteadyConsumer implements Consumer {
   readonly #options: ConsumerOptions;
@@ -32,7 +31,7 @@ export class SteadyConsumer implements Consumer {
   #held = false;
   readonly #silenceMs: number;
   readonly #watch: NodeJS.Timeout;
-  /** Jobs under way, by the worker that took them. */
+  /** Running jobs by worker. */
   readonly #running = new Map<Promise<void>, WatchedWorker | undefined>();
   #worker: WatchedWorker | undefined;
   #heardAt = performance.now();
@@ -53,7 +52,7 @@ export class SteadyConsumer implements Consumer {
     const closing = this.#worker?.close();
     await this.#idle();
     if (closing) await withTimeout(closing, GOODBYE_MS, 'The queue does not answer.').catch(() => undefined);
-    // One that was on its way when the worker was told to close.
+    // A job may have arrived while the worker was closing.
     await this.#idle();
     this.#worker?.release();
   }
@@ -64,7 +63,7 @@ export class SteadyConsumer implements Consumer {
     this.#concurrency = concurrency;
     this.#shareOut();
     if (!isLess || this.#held) return;
-    // A worker goes on asking for as many jobs as it was asking for: another takes its place.
+    // A BullMQ worker keeps asking for as many jobs as before, so it is replaced.
     this.hold();
     this.release();
   }
@@ -74,7 +73,7 @@ export class SteadyConsumer implements Consumer {
     this.#held = true;
     const worker = this.#worker;
     this.#worker = undefined;
-    // It ends when its jobs have.
+    // Released when its jobs have finished.
     void worker?.close().then(
       () => worker.release(),
       () => undefined,
@@ -87,7 +86,7 @@ export class SteadyConsumer implements Consumer {
     this.#start();
   }
 
-  /** Ends without waiting for the jobs under way. */
+  /** Closes without waiting for running jobs. */
   async abandon(): Promise<void> {
     this.#stop();
     await this.#worker?.abandon();
@@ -104,7 +103,7 @@ export class SteadyConsumer implements Consumer {
 
   #start(): void {
     const free = this.#concurrency - this.#running.size;
-    // Whoever has no place free needs no worker; it comes with the next look after a job has ended.
+    // Without free places no worker is needed; the next check after a job starts one.
     if (free < 1) return;
     this.#heardAt = performance.now();
     const worker = this.#options.start((data, report) => this.#run(worker, data, report), free);
@@ -119,17 +118,16 @@ export class SteadyConsumer implements Consumer {
     } finally {
       this.#running.delete(job);
       this.#heardAt = performance.now();
-      // The places of a former worker's jobs are free for the present one.
+      // Places of a former worker's jobs are free now.
       if (worker !== this.#worker) this.#shareOut();
     }
   }
 
-  /** Gives the present worker the places that jobs of former ones do not have. */
+  /** Gives the current worker the places that jobs of former workers do not use. */
   #shareOut(): void {
     if (this.#worker && !this.#closed) this.#worker.concurrency = Math.max(1, this.#concurrency - this.#leftBehind());
   }
 
-  /** How many jobs of former workers are still under way. */
   #leftBehind(): number {
     return [...this.#running.values()].filter((worker) => worker !== this.#worker).length;
   }
@@ -151,7 +149,7 @@ export class SteadyConsumer implements Consumer {
       }
       this.#start();
     } catch {
-      // Nothing helps before the backend is back.
+      // Wait until the backend is back.
     } finally {
       this.#looking = false;
     }

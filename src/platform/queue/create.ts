@@ -5,7 +5,7 @@ import type { WorkQueue } from './port.ts';
 import { postgresBackend } from './postgres.ts';
 import { redisBackend } from './redis.ts';
 
-/** The one place that chooses the queue's backend: Redis when REDIS_URL is set, else the database. */
+/** Creates the queue: on Redis when REDIS_URL is set, else on the database. */
 export function createQueue(config: Pick<Config, 'redisUrl'>, databaseUrl: string, log: Logger): WorkQueue {
   return new BullQueue(config.redisUrl ? redisBackend(config.redisUrl) : postgresBackend(databaseUrl, log), log);
 }

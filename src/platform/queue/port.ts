@@ -1,55 +1,52 @@
 import type { Queue } from 'bullmq';
 
-/** Operations that take a processor for minutes, and those that take it for hours, wait in queues of their own. */
+/** Operations that take minutes or hours of CPU time have separate queues. */
 export const LANES = ['light', 'heavy', 'long'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** What a job carries: identifiers only, never state. */
+/** The data of a job: identifiers only, never state. */
 export interface JobData {
   operationId: number;
 }
 
 export interface NewJob {
-  /** Unique among the jobs of its lane; a second job of the same id is ignored. Holds no colon. */
+  /** Unique in its lane; a second job with the same id is ignored. Must not hold a colon. */
   id: string;
   /** Shown in the dashboard. */
   name: string;
   data: JobData;
 }
 
-/** What a consumer is given for each job. When it rejects, the job shows as failed and is not tried again. */
+/** Processes a job. A rejected job shows as failed and is not retried. */
 export type Processor = (data: JobData, report: (percent: number) => void) => Promise<void>;
 
 /** A running consumer of one lane. */
 export interface Consumer {
-  /** How many jobs it takes at once, one at least; those under way go on. */
+  /** Sets the number of concurrent jobs, at least one; running jobs continue. */
   setConcurrency(concurrency: number): void;
-  /** Takes no further job until it is released; those under way go on. */
+  /** Takes no more jobs until released; running jobs continue. */
   hold(): void;
   release(): void;
-  /** Takes no further job and resolves when those under way have ended. */
+  /** Takes no more jobs and resolves when running jobs have finished. */
   close(): Promise<void>;
 }
 
-/** Delivers jobs to workers at least once; it is never asked what is to be done (the database is). */
+/** Delivers jobs to workers at least once. The database decides what is to be done. */
 export interface WorkQueue {
   readonly kind: 'redis' | 'postgres';
-  /** Rejects soon, rather than waiting, while the backend does not answer. */
+  /** Rejects soon, without waiting, while the backend is down. */
   deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void>;
   /**
-   * Which of the jobs nobody will bring forward any more: they have ended or are not there, or have been with a worker
-   * for longer than it may take to begin, in milliseconds.
+   * Returns the jobs that no worker will process: finished, missing, or taken longer than `beginMs` ago without
+   * starting.
    */
   lost(lane: Lane, jobIds: readonly string[], beginMs: number): Promise<Set<string>>;
-  /**
-   * Takes back what a clock that was ahead has written: until that time came, jobs of killed workers would stay with these,
-   * and all later ones as well.
-   */
+  /** Removes times in the future, written by a clock that was ahead: they would block jobs of killed workers. */
   forgetFuture(): Promise<void>;
   consume(lane: Lane, concurrency: number, process: Processor): Consumer;
-  /** The queues as the dashboard shows them. */
+  /** The queues for the dashboard. */
   queues(): Queue[];
-  /** Rejects when the backend does not answer. */
+  /** Rejects while the backend is down. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

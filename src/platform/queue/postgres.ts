@@ -15,9 +15,9 @@ import { WatchedWorker } from './worker.ts';
 
 const SCHEMA = 'bullmq';
 const CHECK_MS = 2_000;
-/** Clocks differ; a lock is taken for much less, and the next look for stalled jobs is sooner. */
+/** Tolerates clock differences; locks and checks for stalled jobs are much shorter. */
 const MOST_AHEAD_MS = 120_000;
-/** BullMQ writes times by the clock of each worker: until when a job is locked, and when stalled jobs were looked for. */
+/** BullMQ writes lock and check times by the clock of each worker. */
 const FORGET_FUTURE = `
   WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms),
   looked AS (
@@ -26,12 +26,12 @@ const FORGET_FUTURE = `
   )
   UPDATE job SET locked_until_ms = now_ms FROM clock WHERE state = 'active' AND locked_until_ms > now_ms + $1::integer`;
 
-/** BullMQ over PostgreSQL, in a schema of its own beside Inlet's tables. */
+/** Runs BullMQ on PostgreSQL, in a separate schema. */
 export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
   const pool = createPool(databaseUrl, {
-    // Every consumer keeps one connection to listen on.
+    // Every consumer keeps a connection for LISTEN.
     max: 8,
-    // All that BullMQ asks is answered in milliseconds.
+    // BullMQ's statements take milliseconds.
     limits: { ...USUAL, statementMs: 10_000, silenceMs: 12_000 },
     schema: SCHEMA,
     applicationName: 'inlet queue',
@@ -45,7 +45,7 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
       new WatchedWorker(
         name,
         process,
-        // What a worker is to its callers does not depend on the backend; its types do.
+        // Only the types depend on the backend.
         { ...options, connection: pool as never },
         createPostgresBackend as unknown as BackendFactory<RedisQueueBackend, ConnectionOptions>,
       ),
@@ -59,7 +59,7 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
   };
 }
 
-/** Creates or updates BullMQ's own tables. Several processes may call it at once. */
+/** Creates or updates BullMQ's tables. Processes may call it concurrently. */
 export async function migrateQueue(databaseUrl: string): Promise<void> {
   const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
   await client.connect();

@@ -6,14 +6,14 @@ import type { BullBackend } from './bull.ts';
 import { WatchedWorker } from './worker.ts';
 
 const CHECK_MS = 2_000;
-/** Whoever has asked and hears nothing for so long connects again. */
+/** A silent connection with open commands is replaced after this time. */
 const SILENCE_MS = 5_000;
-/** The same for a worker's connections, which wait five seconds for a job. */
+/** Workers wait five seconds for a job. */
 const WORKER_SILENCE_MS = 10_000;
 
-/** BullMQ over Redis. */
+/** Runs BullMQ on Redis. */
 export function redisBackend(url: string, { silenceMs = SILENCE_MS } = {}): BullBackend {
-  // Fails at once while Redis is away, where BullMQ's default would wait for it for ever.
+  // Fails fast while Redis is down; BullMQ's default waits forever.
   const commands = connect(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
@@ -25,7 +25,7 @@ export function redisBackend(url: string, { silenceMs = SILENCE_MS } = {}): Bull
     kind: 'redis',
     queue: (name, options) => new Queue(name, { ...options, connection: commands, prefix: 'inlet' }),
     worker: (name, process, options) => {
-      // A blocking command waits as long as it takes.
+      // Blocking commands may take any time.
       const connection = connect(url, { maxRetriesPerRequest: null, socketTimeout: WORKER_SILENCE_MS });
       consumers.add(connection);
       const worker = new WatchedWorker(name, process, { ...options, connection, prefix: 'inlet' });
@@ -42,7 +42,7 @@ export function redisBackend(url: string, { silenceMs = SILENCE_MS } = {}): Bull
         'Redis does not answer.',
       );
     },
-    // Redis counts by its own clock how long jobs are locked.
+    // Redis measures locks by its own clock.
     forgetFuture: async () => undefined,
     close: async () => {
       for (const connection of [commands, ...consumers]) connection.disconnect();
@@ -60,12 +60,12 @@ function connect(
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(attempt * 200, 2_000),
   });
-  // BullMQ reports what matters; without a listener ioredis prints to the console.
+  // BullMQ reports errors; without a listener ioredis prints them.
   connection.on('error', () => undefined);
   return connection;
 }
 
-/** Waits until the connection can be used, with one listener for all who wait. Rejects when it does not come about. */
+/** Waits until the connection is ready, with one listener for all callers. @throws {Error} when Redis is unreachable */
 function readiness(connection: Redis): () => Promise<void> {
   let coming: Promise<void> | undefined;
   return async () => {
@@ -73,7 +73,7 @@ function readiness(connection: Redis): () => Promise<void> {
     coming ??= once(connection, 'ready', { signal: AbortSignal.timeout(CHECK_MS) })
       .then(
         () => undefined,
-        // The error itself quotes what was sent, and be it the password.
+        // The original error quotes commands, even passwords.
         ({ message }: Error) => {
           throw new Error(`Redis does not answer: ${message}`);
         },

@@ -3,21 +3,21 @@ import { type Job, Worker } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { JobData } from './port.ts';
 
-/** BullMQ asks again at once after most faults, in a loop that lets nothing else of the process run. */
+/** BullMQ retries immediately after most errors, in a loop that blocks the process. */
 const PAUSE_MS = 1_000;
-/** What `close()` waits for may never come. */
+/** `close()` may never settle. */
 const CLOSE_MS = 5_000;
 
-/** A BullMQ worker that shows whether its loop still gets round, and rests after a fault. */
+/** A BullMQ worker that shows whether its loop is alive, and pauses after an error. */
 export class WatchedWorker extends Worker<JobData, void> {
-  /** When it last asked its backend for a job and was answered, on the clock of `performance.now()`. */
+  /** Time of the last response to a request for a job, by `performance.now()`. */
   roundAt = performance.now();
-  /** BullMQ remembers for ever that it did not get through to its backend at first: this worker will never work. */
+  /** True after a failed first connection, from which BullMQ never recovers. */
   broken = false;
-  /** Frees what the backend keeps for this worker alone. */
+  /** Frees the worker's connection. */
   release: () => void = () => undefined;
 
-  /** Learns of a failed start; to be called once. */
+  /** Detects a failed start. Call it once. */
   watchStart(): this {
     this.waitUntilReady().catch(() => {
       this.broken = true;
@@ -36,7 +36,7 @@ export class WatchedWorker extends Worker<JobData, void> {
     }
   }
 
-  /** Ends it without waiting for its jobs, nor for ever. */
+  /** Closes without waiting for its jobs. */
   async abandon(): Promise<void> {
     try {
       await withTimeout(this.close(true), CLOSE_MS, 'The worker does not close.');

@@ -1,4 +1,4 @@
-/** The kinds of values that variables have; each says what is allowed. */
+/** Kinds of settings; each describes the allowed values. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
@@ -16,13 +16,13 @@ export const url = (...schemes: string[]) =>
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)))
     .meta({ allowed: `a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}` });
 
-/** No password in the URL: fetch refuses it. */
+/** Without a password, which fetch rejects. */
 export const urlOrFile = z
   .string()
   .refine((text) => isAbsolute(text) || (URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href)))
   .meta({ allowed: 'a URL that starts with https:// or http://, without a password, or an absolute path' });
 
-/** As browsers write them: `https://media.example.org`, without a path, in lower case. */
+/** As browsers write them: `https://media.example.org`, in lower case, without a path. */
 export const origins = z
   .string()
   .transform((text) => text.split(',').map((origin) => origin.trim()))
@@ -31,14 +31,14 @@ export const origins = z
     allowed: 'origins as browsers write them, such as https://media.example.org, with commas between',
   });
 
-/** A host that is named, at the port that is named; at the usual one of the scheme when undefined. */
+/** A host, and its port unless it is the default of the scheme. */
 export interface NamedHost {
-  /** As URLs have it: lower case, IPv6 in brackets. */
+  /** As in URLs: lower case, IPv6 in brackets. */
   host: string;
   port: number | undefined;
 }
 
-/** `media.example.org`, `media.example.org:8080`, `10.1.2.3`, `[2001:db8::1]:443`. */
+/** Parses `media.example.org`, `media.example.org:8080`, `10.1.2.3` and `[2001:db8::1]:443`. */
 export const namedHosts = z
   .string()
   .transform((text) => text.split(',').map((entry) => namedHost(entry.trim())))
@@ -63,7 +63,7 @@ export const choice = <T extends readonly [string, ...string[]]>(...values: T) =
 
 export const text = z.string().min(1).meta({ allowed: 'a text that is not empty' });
 
-/** What is allowed in place of a wrong value. */
+/** Describes the allowed values of a field. */
 export function allowed(field: z.ZodType): string {
   const meta = field.meta()?.allowed;
   if (typeof meta === 'string') return meta;

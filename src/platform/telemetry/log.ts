@@ -6,16 +6,16 @@ import { prettyFactory } from 'pino-pretty';
 const STDOUT = 1;
 const MAX_WAITING_BYTES = 8 * 2 ** 20;
 const RETRY_MS = 100;
-/** Time that a slow reader gets to take the last lines. */
+/** Time for a slow reader to take the last lines. */
 const LAST_LINES_MS = 250;
-/** Streams close their files when they are collected. */
+/** Streams close their files when garbage-collected. */
 const held: Socket[] = [];
 
 /**
- * Writes log lines without throwing or waiting: lines for a full pipe are kept up to a limit, lines that cannot be
- * written are dropped and counted, and one line reports their number as soon as writing works again.
+ * Writes log lines without throwing or waiting. Lines for a full pipe are buffered up to a limit; lines that cannot be
+ * written are dropped and counted, and one line reports their number when writing works again.
  *
- * pino's own destination sleeps while a pipe is full and throws, into whoever logs, when a disk is.
+ * pino's own destination sleeps while a pipe is full, and throws when a disk is.
  */
 export class LogOutput {
   readonly #fd: number;
@@ -24,13 +24,13 @@ export class LogOutput {
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #dropped = 0;
-  /** How many dropped lines the notice in `#waiting` tells of; it is alone there. */
+  /** Dropped lines that the notice in `#waiting` reports; the notice is alone there. */
   #told = 0;
-  /** True when the last write ended in the middle of a line. */
+  /** True if the last write ended within a line. */
   #torn = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param options.notice makes the line about dropped lines */
+  /** @param options.notice returns the line about dropped lines */
   constructor(options: { notice: (dropped: number) => string; fd?: number; maxWaitingBytes?: number }) {
     this.#fd = options.fd ?? STDOUT;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
@@ -39,10 +39,10 @@ export class LogOutput {
     process.once('exit', () => this.#writeLastLines());
   }
 
-  /** Writes a line, which ends in a line break, now, later or never. */
+  /** Writes a line, with its line break, now, later or never. */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    // What comes later may not overtake the word about what was dropped.
+    // Lines must not overtake the notice about dropped ones.
     if (this.#dropped > 0 || this.#waitingBytes + bytes.length > this.#maxWaitingBytes) {
       this.#dropped += 1;
       this.#tryLater();
@@ -91,7 +91,7 @@ export class LogOutput {
   }
 
   #drop(): void {
-    // The notice is no line of the log.
+    // The notice does not count as a dropped line.
     this.#dropped += this.#waiting.length + (this.#told > 0 ? this.#told - 1 : 0);
     this.#told = 0;
     this.#waiting.length = 0;
@@ -122,10 +122,7 @@ function isPipe(fd: number): boolean {
   }
 }
 
-/**
- * Makes writes fail while a pipe is full. Neither runtime has a way to say so of a file, but both do it to what they make
- * a stream of.
- */
+/** Makes writes fail while a pipe is full. Runtimes set non-blocking mode only for streams. */
 function failInsteadOfWaiting(fd: number): void {
   held.push(new Socket({ fd, readable: false, writable: true }).on('error', () => undefined).unref());
 }
@@ -134,16 +131,15 @@ function isFull(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EAGAIN';
 }
 
-/** A structured logger. Bind what identifies the work (`requestId`, `eventId`, `operation`) with `child`. */
+/** A structured logger. Bind identifiers (`requestId`, `eventId`, `operation`) with `child`. */
 export type Logger = pino.Logger;
 
-/** How much is logged, and in which form. */
 export interface LogSettings {
   level: pino.Level;
   format: 'json' | 'pretty';
 }
 
-/** Logs to standard output, one JSON object or one readable line per entry. */
+/** Logs to standard output, as JSON or readable lines. */
 export function createLogger(options: LogSettings): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level,
@@ -151,7 +147,7 @@ export function createLogger(options: LogSettings): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
-    // A client of Redis quotes what it sent, and be it the password.
+    // Redis clients quote commands, even passwords.
     redact: ['authorization', 'password', '*.authorization', '*.password', '*.command'],
   };
   const format = options.format === 'json' ? (line: string) => line : readable();
@@ -160,14 +156,14 @@ export function createLogger(options: LogSettings): Logger {
 }
 
 /**
- * The pretty printer runs in this process: pino's transports start worker threads, which need permissions on
- * Deno that the API must not have.
+ * Runs pretty-printing in this process: pino's transports start worker threads, which need permissions that the API
+ * must not have on Deno.
  */
 function readable(): (line: string) => string {
   return prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
 }
 
-/** The entry about dropped lines, written at every log level: readers must know that the log is incomplete. */
+/** Returns the entry about dropped lines, at every log level: readers must know that the log is incomplete. */
 function droppedLines(settings: pino.LoggerOptions, dropped: number): string {
   let entry = '';
   const capture = {

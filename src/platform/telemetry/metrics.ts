@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The metrics of this process. Dashboards and alerts rely on the names and labels (docs/operating.md). */
+/** The metrics of this process. Dashboards and alerts rely on their names and labels (docs/operating.md). */
 export const metrics = new Registry();
 
 const registers = [metrics];
-/** The most reasons of failures that a process keeps apart: they hold output of tools, and label values are never freed. */
+/** Limit of distinct failure reasons: they hold output of tools, and label values are never freed. */
 const MOST_REASONS = 50;
 const OTHER_REASONS = 'other';
 
-/** Answered requests. `route` is the pattern of the path, and `unmatched` for unknown paths. */
+/** `route` is the path pattern, or `unmatched` for unknown paths. */
 export const requestSeconds = new Histogram({
   name: 'inlet_http_request_duration_seconds',
   help: 'Time from the head of a request to that of its answer, uploads included',
@@ -29,10 +29,8 @@ export const uploadsUnderWay = new Gauge({
   registers,
 });
 
-/** The reasons of interrupted uploads. */
 export const UPLOAD_ENDS = ['client_gone', 'idle', 'refused', 'storage', 'swept', 'fault'] as const;
 
-/** Uploads that were not accepted. */
 export const abortedUploads = new Counter({
   name: 'inlet_uploads_aborted_total',
   help: 'Requests that brought files and did not come to their end, by cause',
@@ -62,7 +60,7 @@ export const operationDeferrals = new Counter({
   registers,
 });
 
-/** Starts the counters of an operation at zero: Prometheus misses the first increment of a series that begins with it. */
+/** Starts the counters of an operation at zero: Prometheus misses the first increment of a new series. */
 export function expectOperation(operation: string): void {
   operationSeconds.zero({ operation, outcome: 'succeeded' });
   operationDeferrals.inc({ operation }, 0);
@@ -85,7 +83,7 @@ export const roundSeconds = new Histogram({
 
 const reasons = new Set<string>();
 
-/** Counts a failure. Reasons beyond the limit are counted as `other`. */
+/** Counts a failure. Reasons beyond the limit count as `other`. */
 export function countFailure(operation: string, reason: string): void {
   if (reasons.size < MOST_REASONS) reasons.add(reason);
   operationFailures.inc({ operation, reason: reasons.has(reason) ? reason : OTHER_REASONS });

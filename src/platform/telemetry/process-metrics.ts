@@ -4,10 +4,9 @@ import { metrics } from './metrics.ts';
 import type { Pulse } from './pulse.ts';
 
 const registers = [metrics];
-/** Interval at which the delay of the event loop is sampled. */
+/** Interval of event loop samples. */
 const LAG_MS = 500;
 
-/** The parts of a process that are measured. */
 export interface ProcessParts {
   /** `api`, `worker` or `all`. */
   role: string;
@@ -16,7 +15,7 @@ export interface ProcessParts {
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>;
 }
 
-/** Registers the metrics of the process, which are read on request. Once per process. */
+/** Registers the metrics of the process. Call it once. */
 export function measureProcess({ role, version, pulse, pools }: ProcessParts): void {
   gauge('inlet_build_info', 'Version and role of the process', ['version', 'role'], (g) => g.set({ version, role }, 1));
   gauge('process_resident_memory_bytes', 'Memory of the process', [], (g) => g.set(process.memoryUsage().rss));

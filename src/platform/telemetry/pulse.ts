@@ -1,11 +1,11 @@
-/** Work that a process does again and again. */
+/** A repeated work of a process. */
 export interface Round {
   readonly name: string;
-  /** How long the present run has taken, in milliseconds; 0 while none is under way. */
+  /** Duration of the current run in milliseconds; 0 while idle. */
   runningMs(): number;
 }
 
-/** Whether the loops of a process get round: one that hangs fails nothing, and nobody would know. */
+/** Detects loops that hang; nothing else would report them. */
 export class Pulse {
   readonly #rounds: Round[] = [];
 
@@ -17,7 +17,7 @@ export class Pulse {
     return this.#rounds;
   }
 
-  /** The names of those whose present run takes longer than this. */
+  /** Returns the names of loops whose current run exceeds a duration. */
   stuck(ms: number): string[] {
     return this.#rounds.filter((round) => round.runningMs() > ms).map(({ name }) => name);
   }

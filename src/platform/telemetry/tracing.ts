@@ -10,7 +10,7 @@ import {
 
 export type { Attributes } from '@opentelemetry/api';
 
-/** The position in a trace: `traceparent` of W3C Trace Context. */
+/** A `traceparent` of W3C Trace Context. */
 export type TraceParent = string;
 
 /** The trace headers of a caller. */
@@ -22,23 +22,23 @@ export interface TraceHeaders {
 export interface SpanOptions {
   kind?: 'internal' | 'server' | 'producer' | 'consumer';
   attributes?: Attributes;
-  /** Where it belongs: to what is under way, unless given; to a trace of its own with headers that say nothing. */
+  /** The parent: the current span by default; a new trace for empty headers. */
   within?: TraceHeaders;
-  /** For what is asked all the time, and nobody wants to see. */
+  /** True for polled paths. */
   untraced?: boolean;
 }
 
-/** A piece of work that is traced. */
+/** A traced piece of work. */
 export interface Traced {
-  /** Undefined while nothing is traced. */
+  /** Undefined without tracing. */
   traceId: string | undefined;
-  /** Says more of it, also by another name. */
+  /** Adds attributes, and renames the span. */
   describe(attributes: Attributes, name?: string): void;
   /** Marks it as failed. */
   fail(reason?: string): void;
 }
 
-// Until somebody has traces exported, spans are nothing, and cost as much.
+// Without an exporter, spans are no-ops.
 const tracer = trace.getTracer('inlet');
 const NOTHING: Traced = { traceId: undefined, describe: () => undefined, fail: () => undefined };
 const KINDS = {
@@ -48,7 +48,7 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** Runs work as a span of its trace and records an error that it throws. */
+/** Runs work as a span and records an error that it throws. */
 export function traced<T>(name: string, options: SpanOptions, work: (traced: Traced) => Promise<T>): Promise<T> {
   const { kind = 'internal', attributes = {}, within, untraced = false } = options;
   if (untraced) return work(NOTHING);
@@ -82,7 +82,7 @@ export function recordSpan(
   tracer.startSpan(name, { kind: KINDS[kind], attributes, startTime: startedAt }, place(within)).end();
 }
 
-/** Returns the position for work that another process continues; null while nothing is traced. */
+/** Returns the position for work that another process continues; null without tracing. */
 export function currentTrace(): TraceParent | null {
   const headers: TraceHeaders = {};
   propagation.inject(context.active(), headers);

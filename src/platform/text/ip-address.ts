@@ -3,8 +3,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 /**
- * The one way of writing an IP address that stands for all of them; IPv4 in the clothes of IPv6 is IPv4, as servers
- * that listen for both see it. Undefined for a text that is no address.
+ * Returns the canonical spelling of an IP address; undefined for other text. IPv4-mapped IPv6 becomes IPv4, as
+ * dual-stack servers see it.
  */
 export function canonicalAddress(text: string): string | undefined {
   const address = text.trim();
@@ -19,7 +19,7 @@ export function canonicalAddress(text: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** What one customer of a provider has for itself: an IPv4 address, or all those of IPv6 with the same first 64 bits. */
+/** Returns the network of one customer: an IPv4 address, or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   const canonical = canonicalAddress(address) ?? address;
   if (!isIPv6(canonical)) return canonical;

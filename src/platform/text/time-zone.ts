@@ -1,13 +1,13 @@
 const DAY = 86_400_000;
-/** The longest IANA name has 32 characters; what Intl takes beside names are offsets, such as `+01:00`. */
+/** IANA names have up to 32 characters; Intl also accepts offsets such as `+01:00`. */
 const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/;
-/** What stands after the day of the month: `GMT+05:30`, `GMT-00:44:30`, and for none `GMT+00:00` or `GMT`. */
+/** The offset in `GMT+05:30`, `GMT-00:44:30`, `GMT+00:00` or `GMT`. */
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/;
-/** Each holds tens of kilobytes. */
+/** Each formatter takes tens of kilobytes. */
 const MOST_FORMATTERS = 50;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Whether it is the name of a time zone of the IANA database, such as `Europe/Berlin` or `UTC`. */
+/** Returns true for a name of the IANA database, such as `Europe/Berlin` or `UTC`. */
 export function isTimeZone(name: string): boolean {
   if (!NAME.test(name)) return false;
   try {
@@ -18,7 +18,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** How far clocks in the zone are ahead of UTC at an instant, in milliseconds. @throws {RangeError} unknown zone */
+/** Returns the offset of a zone from UTC at an instant, in milliseconds. @throws {RangeError} unknown zone */
 export function offsetAt(instant: number, timeZone: string): number {
   const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(formatterOf(timeZone).format(instant)) ?? [];
   const length = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
@@ -26,9 +26,10 @@ export function offsetAt(instant: number, timeZone: string): number {
 }
 
 /**
- * The instant at which clocks in the zone show a time (in milliseconds, as if it was UTC). They skip some times: such
- * a one counts from the offset before the gap, so that 02:30 becomes 03:30 (RFC 5545). They show others twice: then it
- * is the first. @throws {RangeError} unknown zone
+ * Returns the instant of a local time, which is given in milliseconds as if it were UTC. A skipped time takes the
+ * offset before the gap: 02:30 becomes 03:30 (RFC 5545). Of a repeated time the first instant counts.
+ *
+ * @throws {RangeError} unknown zone
  */
 export function instantOf(local: number, timeZone: string): number {
   const before = offsetAt(local - DAY, timeZone);
@@ -38,7 +39,7 @@ export function instantOf(local: number, timeZone: string): number {
   return shown.length > 0 ? Math.min(...shown) : local - before;
 }
 
-/** Any spelling of a name in capitals or small letters gives the same one. */
+/** Ignores the case of names. */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const key = timeZone.toLowerCase();
   const known = formatters.get(key);

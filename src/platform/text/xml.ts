@@ -4,28 +4,27 @@ const MAX_CHARACTERS = 2 ** 20;
 const MAX_DEPTH = 50;
 const MAX_ELEMENTS = 20_000;
 const MAX_ATTRIBUTES = 20_000;
-/** The beginning of a value of an attribute, or what looks like one. */
+/** The beginning of an attribute value, or a similar text. */
 const VALUE = /=\s*["']/g;
-/** Whatever else begins with `<!` declares something: a document type, an entity. */
+/** Everything else after `<!` declares a document type or an entity. */
 const DECLARATION = /<!(?!--|\[CDATA\[)/;
 const ATTRIBUTES = ':@';
 const TEXT = '#text';
 const CDATA = '#cdata';
 const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-/** Halves of characters. */
 const SURROGATES = /\p{Cs}/u;
 const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-fA-F]{1,6}));|&.{0,20}/gs;
 
-/** An element of an XML document. Names are without their prefixes, in whatever namespace they are. */
+/** An element of an XML document. Names have no prefix; namespaces are ignored. */
 export interface XmlElement {
   name: string;
   attributes: ReadonlyMap<string, string>;
   children: readonly XmlElement[];
-  /** All text directly in it, as it stands there. */
+  /** All text directly in it, unchanged. */
   text: string;
 }
 
-/** A text is no XML that is taken here; the message says why, in words that follow "because". */
+/** The text is not acceptable XML; the message completes "because". */
 export class XmlFault extends Error {
   override name = 'XmlFault';
 }
@@ -54,10 +53,9 @@ const parser = new XMLParser({
 });
 
 /**
- * Reads an XML document from outside, of up to 1 MiB. There are no entities but those of XML itself, and nothing is
- * fetched; a document type is refused.
+ * Parses an untrusted XML document of up to 1 MiB. Only predefined entities are allowed, nothing is fetched, and a
+ * document type is rejected.
  *
- * @returns the root element
  * @throws {XmlFault}
  */
 export function parseXml(text: string): XmlElement {
@@ -92,7 +90,7 @@ export function parseXml(text: string): XmlElement {
   return root;
 }
 
-/** The first child of this name. */
+/** Returns the first child with a name. */
 export function childOf(element: XmlElement, name: string): XmlElement | undefined {
   return element.children.find((child) => child.name === name);
 }

@@ -4,20 +4,19 @@ import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { ConfigError } from '../setting/config-error.ts';
 
-/** What a configuration file says, and a way to refuse a place in it. */
+/** A parsed configuration file. */
 export interface ConfigFile<T> {
-  /** Its path. */
   file: string;
   data: T;
-  /** @throws {ConfigError} `FILE:LINE: what is wrong` at the node of the path, or the nearest one around it */
+  /** Reports an error at a node, or its nearest parent. @throws {ConfigError} `FILE:LINE: what is wrong` */
   fail(path: readonly PropertyKey[], message: string): never;
 }
 
 /**
- * Reads the YAML files of a folder, in the order of their names.
+ * Reads the YAML files of a folder, sorted by name.
  *
- * @param variable the variable of the environment that names the folder
- * @throws {ConfigError} when there is no such folder
+ * @param variable the environment variable that names the folder
+ * @throws {ConfigError} when the folder cannot be read
  */
 export async function readYamlFolder(variable: string, folder: string): Promise<{ file: string; source: string }[]> {
   let names: string[];
@@ -35,7 +34,7 @@ export async function readYamlFolder(variable: string, folder: string): Promise<
   );
 }
 
-/** @throws {ConfigError} `FILE:LINE: what is wrong` */
+/** Parses and checks a YAML file. @throws {ConfigError} `FILE:LINE: what is wrong` */
 export function parseYaml<S extends z.ZodType>(file: string, source: string, schema: S): ConfigFile<z.output<S>> {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });

@@ -5,23 +5,21 @@ import type { Context } from 'hono';
 import { notFound } from '../errors/errors.ts';
 import { matchesNone, strongEtag } from './etag.ts';
 
-/** A file that a page needs. */
 export interface Asset {
   content: Uint8Array<ArrayBuffer>;
   type: string;
   etag: string;
 }
 
-/** The media type of scripts. */
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-/** The source of a file, and its media type. */
+/** The source of a file and its media type. */
 export interface AssetSource {
   type: string;
   load(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The files of a page by their names; each is made once, when it is first asked for. */
+/** Files of a page by name, loaded at the first request. */
 export class Assets {
   readonly #sources: Readonly<Record<string, AssetSource>>;
   readonly #loaded = new Map<string, Promise<Asset>>();
@@ -30,14 +28,14 @@ export class Assets {
     this.#sources = sources;
   }
 
-  /** Answers with the file of a name, or 304 when the client has it. @throws {HttpError} 404 */
+  /** Responds with a file, or 304 when the client has it. @throws {HttpError} 404 */
   async answer(c: Context, name: string): Promise<Response> {
     const asset = await this.#find(name);
     if (!asset) throw notFound();
     const headers = {
       ETag: asset.etag,
       'Cache-Control': 'no-cache',
-      // A page in a frame without `allow-same-origin` has an origin of its own, and modules are fetched with CORS.
+      // A page in a frame without `allow-same-origin` has an opaque origin, and modules are fetched with CORS.
       'Access-Control-Allow-Origin': '*',
     };
     if (matchesNone(c.req.header('If-None-Match'), asset.etag)) return c.body(null, 304, headers);
@@ -56,7 +54,7 @@ export class Assets {
   }
 }
 
-/** A file of a package, as `package/path`. */
+/** Returns a file of an npm package, such as `package/path`. */
 export function packaged(file: string, type: string): AssetSource {
   const path = () => createRequire(import.meta.url).resolve(file);
   return { type, load: async () => new Uint8Array(await readFile(path())) };

@@ -3,11 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { type AssetSource, SCRIPT_TYPE } from './asset.ts';
 
 /**
- * Lists the ES modules of a folder as files for `Assets`, by their names. They are served as they are written: plain
- * JavaScript with types in JSDoc, which import each other by relative paths. The folder is listed once, so a name from
- * a client is looked up and never made into a path.
+ * Lists the ES modules of a folder for `Assets`. They are served as written: plain JavaScript with types in JSDoc and
+ * relative imports. Listed once, so that a name from a client never becomes a path.
  *
- * @param folder with a slash at its end: `new URL('./browser/', import.meta.url)`
+ * @param folder with a trailing slash: `new URL('./browser/', import.meta.url)`
  */
 export function browserModules(folder: URL): Record<string, AssetSource> {
   const names = readdirSync(folder).filter((name) => name.endsWith('.js'));

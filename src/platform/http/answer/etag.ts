@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { mediaType } from './version.ts';
 
-/** The strong entity tag of content with this digest. */
 export function strongEtag(digest: string): string {
   return `"${digest}"`;
 }
 
-/** Whether an If-None-Match header names the tag (weak comparison): the client has the content already. */
+/** Returns true if If-None-Match names the tag (weak comparison), so that the client has the content. */
 export function matchesNone(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;
@@ -15,8 +14,8 @@ export function matchesNone(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * Whether a range may be served under an If-Range header: there is none, or it names the tag (strong comparison).
- * A date never does, because no Last-Modified is sent that it could come from.
+ * Returns true if a range may be served: If-Range is absent or names the tag (strong comparison). A date never matches,
+ * because no Last-Modified is sent.
  */
 export function allowsRange(header: string | undefined, etag: string): boolean {
   return header === undefined || (header.trim() === etag && !etag.startsWith('W/'));
@@ -27,8 +26,8 @@ function opaque(etag: string): string {
 }
 
 /**
- * A JSON answer with an entity tag made from its content, or 304 when the client has it already. The tag depends on
- * the version as well: the same event looks different in another one.
+ * Responds with JSON and an entity tag of its content, or 304. The tag includes the version: representations differ
+ * between versions.
  */
 export function conditionalJson(c: Context, body: unknown): Response {
   const text = JSON.stringify(body);

@@ -3,22 +3,22 @@ export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
 const ENCODER = new TextEncoder();
 
-/** What an answer with a stream says; nobody on the way is to keep it or to wait for more. */
+/** Keeps proxies from caching and buffering a stream. */
 export const STREAM_HEADERS = {
   'Content-Type': EVENT_STREAM,
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 };
 
-/** One message. @param id what a client that comes back says it has got */
+/** Encodes one message. @param id the position that a client sends when it reconnects */
 export function streamMessage(id: number, kind: string, data: unknown): Uint8Array {
   return ENCODER.encode(`id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Says how soon to come back after the stream has ended. */
+/** Encodes the delay before a client reconnects. */
 export function streamStart(retryMs: number): Uint8Array {
   return ENCODER.encode(`retry: ${retryMs}\n\n`);
 }
 
-/** Nothing, so that nobody takes the connection for dead. */
+/** A comment that keeps the connection alive. */
 export const STREAM_HEARTBEAT = ENCODER.encode(':\n\n');

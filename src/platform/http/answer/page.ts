@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 
-/** A piece of HTML in which every text from outside has been escaped. */
+/** HTML in which all text from outside is escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** An address that needs no request. */
 export const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230b6bcb'/%3E%3Cpath d='M9 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
 
-/** A whole document around its content. @param parts.style rules of the product, never of a client */
+/** Returns a whole HTML document. @param parts.style trusted CSS, never from a client */
 export function page(title: string, content: Html, { style }: { style: string }): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -27,7 +26,7 @@ ${content}
 `;
 }
 
-/** The `Content-Security-Policy` of a page: its own style, and the directives that it adds. */
+/** Returns the `Content-Security-Policy` of a page: its style and additional directives. */
 export function pagePolicy({ style }: { style: string }, ...more: readonly string[]): string {
   return [
     "default-src 'none'",

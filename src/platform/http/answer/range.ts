@@ -1,13 +1,12 @@
 import type { ByteRange } from '../../storage/port.ts';
 
-/** What a Range header asks for: everything, one part of it, or a part that does not exist. */
 export type RequestedRange = 'all' | 'unsatisfiable' | ByteRange;
 
 const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
- * Reads a Range header for a body of `size` bytes. Several ranges, other units and malformed headers ask for
- * everything, as RFC 9110 (section 14.2) lets a server decide.
+ * Parses a Range header for a body of `size` bytes. Multiple ranges, other units and malformed headers select
+ * everything, as RFC 9110 (section 14.2) allows.
  */
 export function requestedRange(header: string | undefined, size: number): RequestedRange {
   const [, first = '', last = ''] = SINGLE.exec(header ?? '') ?? [];

@@ -1,11 +1,11 @@
 import type { MiddlewareHandler } from 'hono';
 
-/** A body longer than this is not made only to be measured. */
+/** Longest body that is generated only to measure it. */
 const MOST_BYTES = 2 ** 20;
 
 /**
- * Gives the answer to `HEAD` the `Content-Length` that `GET` has, unless the body is long. The body is dropped further
- * out, and Deno, which finds neither body nor length, says 0.
+ * Gives HEAD the `Content-Length` of GET, unless the body is long. Deno would send 0, because the body is already
+ * dropped.
  */
 export function lengthForHead(): MiddlewareHandler {
   return async (c, next) => {
@@ -18,7 +18,6 @@ export function lengthForHead(): MiddlewareHandler {
   };
 }
 
-/** Reads no further than it has to. */
 async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number | undefined> {
   let length = 0;
   for await (const chunk of body) {
@@ -29,11 +28,10 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number | unde
 }
 
 /**
- * Adds the headers that keep browsers from guessing types, leaking addresses and framing what is not meant to be. A
- * policy that a handler sets itself stays.
+ * Adds headers against type sniffing, leaking URLs and framing. A policy that a handler sets is kept.
  *
- * @param areas by the first segment of their paths; elsewhere answers have no policy but their handler's, so that
- * learning platforms can show pages in frames
+ * @param areas by their first path segment; other responses have no default policy, so that learning platforms can
+ * embed pages
  */
 export function securityHeaders(areas: readonly { path: string; contentPolicy?: string }[]): MiddlewareHandler {
   const policies = new Map(areas.map(({ path, contentPolicy }) => [path, contentPolicy]));

@@ -1,4 +1,4 @@
-/** What pages have in common: by day and by night, on a desk and on a phone. */
+/** The style that all pages share, for light and dark mode and small screens. */
 export const BASE_STYLE = `
 :root { --ground: #f5f6f8; --sheet: #fff; --text: #1d2129; --faint: #5b6472; --line: #d9dde4; --accent: #0b6bcb; --on-accent: #fff; --alarm: #b3261e; color-scheme: light; }
 @media (prefers-color-scheme: dark) {

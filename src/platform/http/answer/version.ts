@@ -24,7 +24,7 @@ export const NEWEST_VERSION: ApiVersion = '1.11.0';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The version of the API this request is answered in. */
+    /** The negotiated version of the API. */
     version: ApiVersion;
   }
 }
@@ -32,19 +32,18 @@ declare module 'hono' {
 const NEWEST_FIRST = [...API_VERSIONS].reverse();
 const UNVERSIONED = ['application/json', 'application/*', '*/*'];
 
-/** Whether a version has what was introduced with `since`. */
 export function atLeast(version: ApiVersion, since: ApiVersion): boolean {
   return API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(since);
 }
 
-/** The media type of answers in a version: `application/v1.11.0+json`. */
+/** Returns the media type of a version: `application/v1.11.0+json`. */
 export function mediaType(version: ApiVersion): string {
   return `application/v${version}+json`;
 }
 
 /**
- * The version an `Accept` header asks for: the newest unless only versioned types are listed, then the highest of
- * these. Quality values play no part. Undefined when it asks for nothing the API can produce.
+ * Selects the version for an `Accept` header: the newest, or the highest listed when only versioned types are listed.
+ * Quality values are ignored. Undefined when nothing fits.
  */
 export function resolveVersion(accept: string | undefined): ApiVersion | undefined {
   const wanted = accept?.trim().toLowerCase();
@@ -53,9 +52,9 @@ export function resolveVersion(accept: string | undefined): ApiVersion | undefin
 }
 
 /**
- * Sets `c.var.version` from the `Accept` header; 406 when no version fits.
+ * Sets `c.var.version` from the `Accept` header; responds 406 when no version fits.
  *
- * @param producedBy the media type that a request is answered with when that is none of the versions'
+ * @param producedBy returns the unversioned media type of a response, if it has one
  */
 export function negotiateVersion(
   producedBy: (method: string, path: string) => string | undefined = () => undefined,
@@ -71,10 +70,12 @@ export function negotiateVersion(
   };
 }
 
-/** Which version brought a field, a parameter or a behaviour, by name; the first one brought what is not mentioned. */
+/**
+ * The version that introduced a field, parameter or behaviour, by name; the first version for names that are missing.
+ */
 export type Since = Readonly<Record<string, ApiVersion>>;
 
-/** The fields of an object that a version has. */
+/** Returns the fields that a version has. */
 export function fieldsIn<T extends object>(version: ApiVersion, since: Since, fields: T): Partial<T> {
   if (version === NEWEST_VERSION) return fields;
   return Object.fromEntries(
@@ -82,7 +83,7 @@ export function fieldsIn<T extends object>(version: ApiVersion, since: Since, fi
   ) as Partial<T>;
 }
 
-/** A JSON answer with the media type of the request's version. */
+/** Responds with JSON in the media type of the request's version. */
 export function versionedJson(
   c: Context,
   body: unknown,
@@ -96,7 +97,6 @@ export function versionedJson(
   });
 }
 
-/** Names what the resource can be had in. */
 export const NO_VERSION = refusal(
   406,
   (since: ApiVersion) =>

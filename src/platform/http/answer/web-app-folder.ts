@@ -2,14 +2,12 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 import { ConfigError } from '../../setting/config-error.ts';
 
-/** A file of it, as it is served. */
 export interface WebAppFile {
   content: Uint8Array<ArrayBuffer>;
   type: string;
 }
 
 const INDEX = 'index.html';
-/** Built applications hold no larger ones. */
 const MAX_BYTES = 64 * 2 ** 20;
 const UNKNOWN_TYPE = 'application/octet-stream';
 const TYPES: Readonly<Record<string, string>> = {
@@ -36,10 +34,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff': 'font/woff',
   '.woff2': 'font/woff2',
 };
-/** What a file or a folder may be called: nothing hidden, and no way out. */
+/** A name of a file or folder: not hidden, no path separators. */
 const SEGMENT = /^[^./\\\0][^/\\\0]*$/;
 
-/** A folder with a built application for browsers. */
+/** A folder with a built web application. */
 export class WebAppFolder {
   readonly #root: string;
 
@@ -47,10 +45,7 @@ export class WebAppFolder {
     this.#root = root;
   }
 
-  /**
-   * @param variable that names the folder, such as STUDIO_DIR
-   * @throws {ConfigError} when the folder holds no application
-   */
+  /** @throws {ConfigError} when the folder holds no application */
   static async open(path: string, variable: string): Promise<WebAppFolder> {
     const root = await realpath(path).catch(() => undefined);
     const index = await stat(join(root ?? path, INDEX)).catch(() => undefined);
@@ -61,10 +56,9 @@ export class WebAppFolder {
   }
 
   /**
-   * A file by its path, or the page of the application for an address that it makes of its own.
+   * Returns a file by its path, or the index page for a route of the application.
    *
-   * @param path decoded, without a slash at its beginning
-   * @returns undefined when there is none
+   * @param path decoded, without a leading slash
    */
   async find(path: string): Promise<WebAppFile | undefined> {
     const segments = path.split('/').filter((segment) => segment !== '');
@@ -75,7 +69,7 @@ export class WebAppFolder {
 
   async #read(segments: readonly string[]): Promise<WebAppFile | undefined> {
     const path = await realpath(join(this.#root, ...segments)).catch(() => undefined);
-    // A link may lead anywhere.
+    // A symbolic link may lead out of the folder.
     if (!path?.startsWith(this.#root + sep)) return undefined;
     const found = await stat(path);
     if (!found.isFile() || found.size > MAX_BYTES) return undefined;

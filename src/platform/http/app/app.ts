@@ -8,43 +8,43 @@ import { refuseOtherSites, type Sites } from './cross-site.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 
-/** The content policy of answers that are no pages. */
+/** The content policy of responses other than pages. */
 export const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
-/** The paths below one folder, whether there is an endpoint or not. */
+/** All paths below one folder, whether or not an endpoint exists. */
 export interface Area {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   path: string;
-  /** Run first, and ask nobody who they are. */
+  /** Run first, without authentication. */
   layers?: readonly MiddlewareHandler[];
-  /** Establish who asks and what they may ask for, in this order; without any, all that is there is public. */
+  /** Authenticate and authorize, in this order; an area without guards is public. */
   guards?: readonly MiddlewareHandler[];
-  /** Whether what follows in an address is a secret of whoever has it, and is not to be logged. */
+  /** True if the rest of the path is a secret that must not be logged. */
   secret?: boolean;
-  /** The `Content-Security-Policy` of answers that set none themselves. */
+  /** The default `Content-Security-Policy`. */
   contentPolicy?: string;
 }
 
-/** What the server answers, from the outside in. */
+/** The parts of the application, from the outside in. */
 export interface AppParts<Services> {
   log: Logger;
   areas: readonly Area[];
   sites: Sites;
-  /** Who asks; the other end of the connection unless given. */
+  /** The address of the connection by default. */
   clientAddress?: ClientAddress | undefined;
-  /** Paths of what machines ask all the time. */
+  /** Paths that machines poll. */
   untraced?: readonly string[];
-  /** Of several that match, the first one answers. */
+  /** The first match responds. */
   endpoints: readonly Endpoint<Services>[];
   services: Services;
-  /** Applications of others, with paths of their own. */
+  /** Third-party applications with their own paths. */
   mounted?: readonly Hono[];
 }
 
 /**
- * Puts the application together: every request passes the same layers before a handler sees it.
+ * Assembles the application: every request passes the same layers before its handler.
  *
- * @throws {Error} for an endpoint with a role that no guard would ask for
+ * @throws {Error} for an endpoint with a role outside all guarded areas
  */
 export function assembleApp<Services>({
   log,

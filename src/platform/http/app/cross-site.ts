@@ -3,11 +3,11 @@ import { cors } from 'hono/cors';
 import type { Rules } from '../endpoint/rules.ts';
 import { refusal } from '../errors/refusal.ts';
 
-/** Whose pages may use this server. */
+/** The origins whose pages may use this server. */
 export interface Sites {
-  /** Base of the URLs handed out; pages that come from there are our own. */
+  /** Base of URLs in responses; pages below it are ours. */
   publicUrl: string;
-  /** Origins of other sites whose pages may do what ours may. */
+  /** Origins of other sites with the same rights. */
   trusted: readonly string[];
 }
 
@@ -18,9 +18,9 @@ export const OTHER_SITE = refusal(
 );
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** What `Sec-Fetch-Site` says of our own pages and of a person's own doing. */
+/** Values of `Sec-Fetch-Site` for our pages and for navigation by the user. */
 const OURS = new Set(['same-origin', 'none']);
-/** What answers tell beside their bodies. */
+/** Response headers that pages of other sites may read. */
 const EXPOSED = [
   ...['ETag', 'Location', 'Link', 'X-Total-Count', 'X-Total-Count-Relation'],
   ...['Retry-After', 'Idempotent-Replayed', 'X-Request-Id'],
@@ -28,15 +28,14 @@ const EXPOSED = [
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Refuses what a page of another site sends to change something: browsers add the credentials that they remember to
- * such requests, whoever makes them. A page cannot leave out or choose `Origin` and `Sec-Fetch-Site`; programs send
- * neither, and pass. Another port or subdomain is another site here. (`hono/csrf` looks at forms alone, and is content
- * with one header of two.)
+ * Rejects requests from pages of other sites that change something: browsers attach stored credentials to them. Pages
+ * cannot forge or omit `Origin` and `Sec-Fetch-Site`; programs send neither and pass. Another port or subdomain is
+ * another site. (`hono/csrf` covers forms only and accepts one header of two.)
  *
- * Pages under the very name that the request asks for are our own, too, whatever `PUBLIC_URL` is. A name of somebody
- * else's that leads here gains nothing by that, since browsers remember credentials by the name.
+ * Pages on the host that the request names are ours too, whatever `PUBLIC_URL` is. A foreign name for this server gains
+ * nothing by that, because browsers store credentials by name.
  *
- * @param rules which of what is asked for like a page changes something
+ * @param rules tell which GET requests change something
  */
 export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): MiddlewareHandler {
   const own = new URL(publicUrl).origin;
@@ -54,10 +53,10 @@ export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): M
 }
 
 /**
- * Lets pages of these origins read answers and send what they like, with credentials that they have themselves.
+ * Lets pages of these origins read responses and send requests with their own credentials.
  *
- * @param exposed more headers that answers tell something in
- * @param options.credentials whether they may as well use those that the browser has for us
+ * @param exposed additional response headers that they may read
+ * @param options.credentials true if they may use credentials stored by the browser
  */
 export function shareWith(
   trusted: readonly string[],
@@ -78,7 +77,7 @@ export function shareWith(
     if (trusted.length === 0) return next();
     const preflight = c.req.header('Access-Control-Request-Method') !== undefined;
     if (preflight || c.req.method !== 'OPTIONS') return share(c, next);
-    // That layer would answer it itself.
+    // The CORS layer would answer OPTIONS itself.
     await next();
     const asking = c.req.header('Origin') ?? '';
     c.res.headers.append('Vary', 'Origin');
@@ -88,14 +87,14 @@ export function shareWith(
   };
 }
 
-/** Whether a page comes from the host that a request asks for; proxies end TLS, so either scheme will do. */
+/** Returns true if a page comes from the host of the request. Proxies end TLS, so both schemes match. */
 function sameHost(origin: string, url: string): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
   const { protocol, host } = new URL(origin);
   return new URL(url.replace(/^https?:/, protocol)).host === host;
 }
 
-/** Not more of it than fits into a sentence. */
+/** Returns an origin that is short enough for a sentence. */
 function nameOf(origin: string | undefined): string {
   return origin !== undefined && /^https?:\/\/[\w.:[\]-]{1,255}$/.test(origin) ? origin : 'another site';
 }

@@ -8,12 +8,12 @@ import { HttpError, methodNotAllowed, notFound, SENTENCE } from '../errors/error
 import { refusal } from '../errors/refusal.ts';
 import { bodyIsWhole, ClientGone } from '../form/body.ts';
 
-/** SQLSTATE of a text PostgreSQL cannot store: one with a NUL character or half a surrogate pair. */
+/** SQLSTATEs of text that PostgreSQL cannot store: a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
-/** SQLSTATE of a statement that has waited too long for what others have locked. */
+/** SQLSTATE of a lock timeout. */
 const LOCKED = '55P03';
 const RETRY = { 'Retry-After': '5' };
-/** A body longer than this is not received only to be thrown away. */
+/** A longer body is not received only to be dropped. */
 const WORTH_READING_BYTES = 64 * 1024;
 
 export const UNSTORABLE = refusal(400, 'The request holds a character that cannot be stored.');
@@ -26,8 +26,8 @@ export const FAULT = refusal(
 );
 
 /**
- * Makes every failure of the application a bare sentence: thrown errors, unknown paths (404) and methods a known path
- * has no handler for (405 with `Allow`). Call it before any route is added.
+ * Turns every failure into a plain sentence: thrown errors, unknown paths (404) and unsupported methods (405 with
+ * `Allow`). Call it before any route is added.
  */
 export function handleErrors(app: Hono): void {
   app.onError(errorResponse);
@@ -40,7 +40,7 @@ export function handleErrors(app: Hono): void {
   );
 }
 
-/** The answer to an error: what it says when it is meant for the client, and no detail of anything else. */
+/** Logs a fault and responds without its details. */
 export function errorResponse(error: Error, c: Context): Response {
   const answer = translate(error, c.get('requestId'));
   if (answer.status >= 500 && !(error instanceof HttpError)) {
@@ -49,10 +49,10 @@ export function errorResponse(error: Error, c: Context): Response {
   return sentence(c, answer);
 }
 
-/** What the client is told of an error. */
+/** Returns the error that the client receives. */
 export function translate(error: Error, requestId: string): HttpError {
   if (error instanceof HttpError) return error;
-  // Nobody will read it; the status is for the log.
+  // The client is gone; the status is for the log.
   if (error instanceof ClientGone) return new HttpError(400, '', { Connection: 'close' });
   if (error instanceof HTTPException) {
     return new HttpError(error.status as ContentfulStatusCode, error.message || 'The request is not acceptable.');
@@ -72,7 +72,7 @@ function sentence(c: Context, { status, message, headers }: HttpError): Response
   });
 }
 
-/** Whether much of the request may still be to come that nobody will read. Behind a server that is not ours nobody else looks. */
+/** Returns true if much of the request may remain unread. Servers other than ours do not check this themselves. */
 function leavesBody(request: Request): boolean {
   const length = request.headers.get('Content-Length');
   const long = length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;

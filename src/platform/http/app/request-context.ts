@@ -7,40 +7,39 @@ import { type ClientAddress, clientsBehind, peerAddress } from '../server/client
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Identifies the request in every log line, in this process and in the workers that continue its work. */
+    /** Identifies the request in the logs of this process and of workers that continue its work. */
     requestId: string;
-    /** The pattern of the path that a handler was found for. */
+    /** The path pattern of the handler. */
     route: string | undefined;
-    /** The IP address of the client; empty without a connection. */
+    /** The client's IP address; empty without a connection. */
     client: string;
-    /** The path as logs may show it. */
+    /** The path for logs, without secrets. */
     shownPath: string;
-    /** Logs with the request's identifier. */
     log: Logger;
-    /** User name of the account that signed in; undefined when nobody did. */
+    /** User name of the authenticated account. */
     account: string | undefined;
-    /** User name the account acts as, when it switched to another one. */
+    /** User name of the account that it acts as, after a switch. */
     runAs: string | undefined;
   }
 }
 
 export interface RequestContextOptions {
-  /** Areas of which nothing below is logged. */
+  /** Areas whose paths are not logged. */
   secrets?: readonly string[];
-  /** Paths of what machines ask all the time; no traces are kept of that. */
+  /** Paths that machines poll, without traces. */
   untraced?: readonly string[];
-  /** Who asks; the other end of the connection unless given. */
+  /** The address of the connection by default. */
   clientAddress?: ClientAddress | undefined;
 }
 
-/** A client may send any word as a method. */
+/** Clients may send any word as a method. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * Gives each request an identifier (the client's `X-Request-Id` when it is a plain word of up to 128 characters, a UUID
- * otherwise) and writes one log line when the answer is ready: method, path without its query, status, milliseconds,
- * account. The identifier goes back as `X-Request-Id`.
+ * Gives each request an identifier and logs one line per response: method, path without query, status, milliseconds,
+ * account. The identifier is the client's `X-Request-Id` if it is a plain word of up to 128 characters, else a UUID;
+ * the response repeats it.
  */
 export function requestContext(
   log: Logger,
@@ -84,14 +83,13 @@ export function requestContext(
   };
 }
 
-/** Whoever asks may do so within a trace of its own. */
 function traceHeaders(c: Context): TraceHeaders {
   return { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') };
 }
 
-/** In the words of OpenTelemetry's conventions for HTTP. */
+/** Adds attributes by the HTTP conventions of OpenTelemetry. */
 function describe(span: Traced, c: Context, method: string): void {
-  // `c.var` makes an object of all variables each time.
+  // `c.var` copies all variables at each access.
   const [client, requestId, shownPath] = [c.get('client'), c.get('requestId'), c.get('shownPath')];
   const route = c.get('route');
   const { status } = c.res;
@@ -109,7 +107,7 @@ function describe(span: Traced, c: Context, method: string): void {
   if (status >= 500) span.fail();
 }
 
-/** Also of an address that was written in another way, and leads nowhere. */
+/** Matches other spellings of a secret area too, although they lead nowhere. */
 function shownPath(path: string, secrets: readonly string[]): string {
   const lower = path.toLowerCase();
   for (const area of secrets) {

@@ -9,55 +9,55 @@ import { type Rule, routerPath } from './rules.ts';
 
 const MAX_SHOWN = 100;
 
-/** What a request to an endpoint may hold, what it may get, and who may ask: all that the reference document tells. */
+/** The declaration of an endpoint, as the reference document shows it. */
 export interface Description extends Rule {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
-  /** A few words without a full stop; an endpoint without them is a page, and stands in no reference. */
+  /** A few words without a full stop. Endpoints without a summary are pages and not in the reference. */
   summary?: string;
-  /** What generated clients call it, where another one has the name that its method and path make. */
+  /** Replaces the name that generated clients derive from method and path, where it is taken. */
   operationId?: string;
-  /** What one has to know; Markdown. */
+  /** Markdown. */
   description?: string;
-  /** What stands in the path between braces. */
+  /** Path parameters. */
   params?: Readonly<Record<string, z.ZodType>>;
   query?: z.ZodObject;
   form?: Form;
-  /** How a request may be repeated without doing its work twice; its header and what it refuses. */
+  /** The header for safe repetition, and its refusals. */
   repeatable?: { headers: z.ZodObject; refusals: readonly ShownRefusal[] };
-  /** What it answers to a request that it understands and grants, by status. */
+  /** Successful responses by status. */
   answers?: Readonly<Record<number, Answer>>;
-  /** Why it refuses a request. What every endpoint may refuse is not repeated. */
+  /** Refusals of this endpoint. Those of every endpoint are not repeated. */
   refusals?: readonly ShownRefusal[];
 }
 
 /** A request body of form fields. */
 export interface Form {
   schema: z.ZodObject;
-  /** The parts whose files are streamed, or `any`; files in other parts are read and dropped. They need multipart. */
+  /** Parts whose files are streamed, or `any`; other files are dropped. Requires multipart. */
   streams?: readonly string[] | 'any';
-  /** Whether clients may send any field as a file, which is streamed then, to be read as the field. */
+  /** True if clients may send any field as a file, which is streamed and read as the field. */
   fieldsAsFiles?: boolean;
-  /** How long it may be, without files; 1 MiB unless given. */
+  /** Maximum length without files; 1 MiB by default. */
   maxBytes?: number;
-  /** The fields of one whole request. Files are left out. */
+  /** The fields of one whole request, without files. */
   example: Readonly<Record<string, string>>;
-  /** What may be sent in place of the form, by media type. */
+  /** Alternatives to the form, by media type. */
   bodies?: Readonly<Record<string, { schema: z.ZodType; example: unknown }>>;
 }
 
 export interface Answer {
   description: string;
-  /** Absent for one without a body. */
+  /** Absent for an empty response. */
   body?: z.ZodType;
   example?: unknown;
   headers?: z.ZodObject;
-  /** Whether it is a file instead of JSON. */
+  /** True for a file instead of JSON. */
   binary?: boolean;
-  /** Whether its media type is `application/json` in every version. */
+  /** True if the media type is `application/json` in every version. */
   plain?: boolean;
-  /** Whether browsers get a page in its place. */
+  /** True if browsers get a page instead. */
   page?: boolean;
-  /** Of an answer that is text instead of JSON. */
+  /** The media type of a text response. */
   mediaType?:
     | 'text/plain; charset=utf-8'
     | 'text/xml; charset=utf-8'
@@ -67,7 +67,7 @@ export interface Answer {
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
-/** A request as a handler reads it. Nothing is read before it is asked for, so refusals come in the handler's order. */
+/** A request as a handler reads it. Everything is read on demand, so refusals come in the handler's order. */
 export interface EndpointRequest<
   Path extends string = string,
   Query extends z.ZodObject = z.ZodObject,
@@ -78,14 +78,14 @@ export interface EndpointRequest<
   /** @throws {HttpError} 400 with the message of the query's schema */
   query(): z.output<Query>;
   /**
-   * The fields of the form; its files are ignored.
+   * Reads the fields of the form; files are ignored.
    *
    * @throws {HttpError} 400 with the message of the form's schema, and as `readFields`
    */
   form(): Promise<z.output<Fields>>;
-  /** The fields as they were sent, for handlers that read them in an order of their own. */
+  /** Reads the last value of each field, unchecked. */
   fields(): Promise<ReadonlyMap<string, string>>;
-  /** The same, but each field as often as it was sent. */
+  /** Reads every value of every field, unchecked. */
   fieldList(): Promise<Readonly<FieldList>>;
   /** Streams the files of the declared parts, as `readForm` does. */
   files(
@@ -95,17 +95,17 @@ export interface EndpointRequest<
   ): Promise<Map<string, string>>;
 }
 
-/** One operation of the server: how it is reached, by whom, what it takes and answers, and what it does. */
+/** A declared endpoint with its handler. */
 export interface Endpoint<Services = never> extends Description {
   handle(request: EndpointRequest, services: Services): Response | Promise<Response>;
 }
 
 /**
- * Declares an endpoint beside its handler. Router, roles, versions, the reference document and the tests of bad input
- * follow from the declaration.
+ * Declares an endpoint beside its handler. The router, roles, versions, the reference document and the tests of bad
+ * input follow from the declaration.
  *
- * Of our own, because neither `hono-openapi` nor `@hono/zod-openapi` carries streamed multipart (their validators hold
- * whole forms in memory), refusals that are bare sentences, or media types that tell versions apart.
+ * Our own, because neither `hono-openapi` nor `@hono/zod-openapi` supports streamed multipart, errors that are plain
+ * sentences, or versioned media types.
  */
 export function defineEndpoint<
   Services,
@@ -130,8 +130,8 @@ export function defineEndpoint<
 }
 
 /**
- * Adds the routes of endpoints. To the router `{name}.json` and `{name}.xml` are the same: where there are several of
- * them, what does not end as one says is left to the next.
+ * Adds the routes of endpoints. The router cannot tell `{name}.json` from `{name}.xml`, so a handler passes on names
+ * with another suffix.
  */
 export function addEndpoints<Services>(app: Hono, endpoints: readonly Endpoint<Services>[], services: Services): void {
   const routes = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${routerPath(path)}`);
@@ -146,7 +146,7 @@ export function addEndpoints<Services>(app: Hono, endpoints: readonly Endpoint<S
   }
 }
 
-/** What follows the last parameter of a path in the same segment. */
+/** Returns the text after the last parameter of a path, in the same segment. */
 function suffixOf(path: string): { name: string; text: string } | undefined {
   const [, name, text] = /\{(\w+)\}([^/{}]+)$/.exec(path) ?? [];
   return name === undefined || text === undefined ? undefined : { name, text };
@@ -173,7 +173,7 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
   };
 }
 
-/** Whether a field is declared to be a text, which may hold JSON; all others together are, where they have to be texts. */
+/** Returns true if a field is declared as text, which may hold JSON; undeclared fields are text if the catchall is. */
 function isText(form: Form | undefined, field: string): boolean {
   const { shape = {}, def } = form?.schema ?? {};
   if (!Object.hasOwn(shape, field)) return def?.catchall instanceof z.ZodString;
@@ -181,7 +181,7 @@ function isText(form: Form | undefined, field: string): boolean {
   return type === undefined || type === 'application/json';
 }
 
-/** Of a segment such as `{name}.json`, the router has the whole; one that ends otherwise names nothing. */
+/** The router returns the whole segment of `{name}.json`; a segment with another suffix names nothing. */
 function paramsOf(c: Context, path: string): Record<string, string> {
   const params = c.req.param() as Record<string, string>;
   const suffix = suffixOf(path);
@@ -190,7 +190,7 @@ function paramsOf(c: Context, path: string): Record<string, string> {
   return { ...params, [suffix.name]: value.endsWith(suffix.text) ? value.slice(0, -suffix.text.length) : '' };
 }
 
-/** What is wrong with a field whose schema has no sentence of its own for it. */
+/** Describes a field whose schema has no message. */
 const complaint: Complaint = ({ code, input, path = [], ...issue }) => {
   const name = String(path.at(-1));
   if (input === undefined) return `Missing form parameter '${name}'`;

@@ -10,21 +10,20 @@ export const NO_WHOLE_NUMBER = refusal(
   ['limit', 'ten'],
 );
 
-/** A switch in a query: only the word `true`, in any case of letters, is true (compatibility 2.6). */
+/** Returns a schema of a flag in a query: only `true`, in any case, is true (compatibility 2.6). */
 export function flag(description: string) {
-  // Zod leaves the default of what is converted out of a document.
+  // Zod omits defaults of preprocessed values from documents.
   return z
     .preprocess(isTrue, z.boolean())
     .default(false)
     .meta({ description, override: { default: false } });
 }
 
-/** A switch in a form, where it is text. */
+/** A flag in a form, as text. */
 export const TextFlag = z.string().optional().transform(isTrue);
 
-/** Where a page of a list begins and how long it is. */
 export const PAGE = {
-  /** Undefined for all, which is also what 0 means. */
+  /** 0 also means all. */
   limit: wholeNumber('limit')
     .transform((limit) => limit || undefined)
     .optional()
@@ -39,7 +38,7 @@ function isTrue(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'true';
 }
 
-/** Digits as a number. An empty text is none. */
+/** Accepts digits. Empty text counts as missing. */
 function wholeNumber(name: string) {
   const refuse = ({ input }: { input?: unknown }) => NO_WHOLE_NUMBER.sentence(name, String(input).slice(0, 100));
   return z.preprocess(
@@ -48,7 +47,7 @@ function wholeNumber(name: string) {
   );
 }
 
-/** What is no number stays what it is, to be shown to whoever sent it. */
+/** Returns other text unchanged, to quote it in the error. */
 function numberOf(text: unknown): unknown {
   const number = Number(text);
   return typeof text === 'string' && DIGITS.test(text) && Number.isSafeInteger(number) ? number : text;

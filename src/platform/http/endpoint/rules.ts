@@ -2,29 +2,29 @@ import type { MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { type ApiVersion, atLeast, NO_VERSION } from '../answer/version.ts';
 
-/** Who may send a request: everybody, or whoever has one of the roles; an empty list is for administrators only. */
+/** The roles that may send a request; an empty list means administrators only. */
 export type Access = 'public' | readonly string[];
 
-/** What holds for a method of a path before anything of the request is read. */
+/** The rules of a method and path, known before the request is read. */
 export interface Rule {
   method: string;
-  /** With its parameters in braces: `/api/events/{event_id}`. */
+  /** With parameters in braces: `/api/events/{event_id}`. */
   path: string;
   access: Access;
-  /** The version of the API that brought it; the first one unless given. */
+  /** The version that introduced it; the first one by default. */
   since?: ApiVersion;
-  /** The media type of what it answers when that is none of the versions', as for streams. */
+  /** An unversioned media type of the response, as for streams. */
   produces?: string;
-  /** Whether it writes something although it is asked for like a page, as agents know it. */
+  /** True for a GET that changes something, as agents send it. */
   writes?: boolean;
 }
 
-/** Finds the rule of a request as the router finds its handler, so that both mean the same resource. */
+/** Finds the rule of a request in the same way as the router finds its handler. */
 export class Rules {
   readonly #router = new TrieRouter<Rule>();
   readonly #paths = new TrieRouter<Rule>();
 
-  /** @param rules in the order in which their handlers are registered */
+  /** @param rules in the order of their handlers */
   constructor(rules: readonly Rule[]) {
     for (const rule of rules) {
       this.#router.add(rule.method.toUpperCase(), routerPath(rule.path), rule);
@@ -32,19 +32,18 @@ export class Rules {
     }
   }
 
-  /** @param path as the router sees it */
   find(method: string, path: string): Rule | undefined {
     return this.#router.match(method === 'HEAD' ? 'GET' : method, path)[0][0]?.[0];
   }
 
-  /** The methods that there are rules for, for a header `Allow`. @param path as the router sees it */
+  /** Returns the methods of a path for the `Allow` header. */
   methods(path: string): string[] {
     const methods = this.#paths.match('ALL', path)[0].map(([{ method }]) => method.toUpperCase());
     return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
   }
 }
 
-/** 406 for an endpoint that the version the client asks for does not have. Runs after `negotiateVersion`. */
+/** Responds 406 when the requested version lacks the endpoint. Runs after `negotiateVersion`. */
 export function requireVersion(rules: Rules): MiddlewareHandler {
   return async (c, next) => {
     const since = rules.find(c.req.method, c.req.path)?.since;
@@ -53,7 +52,7 @@ export function requireVersion(rules: Rules): MiddlewareHandler {
   };
 }
 
-/** A declared path as the router writes it: `/a/{b}` and `/a/{b}.json` are `/a/:b`. */
+/** Converts a declared path for the router: `/a/{b}` and `/a/{b}.json` become `/a/:b`. */
 export function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}[^/{}]*/g, ':$1');
 }

@@ -1,11 +1,11 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** The media type of every refusal. */
+/** The media type of error sentences. */
 export const SENTENCE = 'text/plain; charset=utf-8';
 
 /**
- * A refusal with the status and the sentence the client gets. The sentence is part of the contract: clients match
- * on it. It never holds SQL, a stack or a path of the server.
+ * An error for the client: a status and a sentence. The sentence is part of the contract, because clients match it. It
+ * must never hold SQL, a stack or a path of the server.
  */
 export class HttpError extends Error {
   override name = 'HttpError';
@@ -17,7 +17,7 @@ export class HttpError extends Error {
     this.headers = headers;
   }
 
-  /** The same refusal with more headers. */
+  /** Returns the same error with more headers. */
   with(headers: Record<string, string>): HttpError {
     return new HttpError(this.status, this.message, { ...this.headers, ...headers });
   }
@@ -26,6 +26,5 @@ export class HttpError extends Error {
 export const badRequest = (message: string) => new HttpError(400, message);
 export const notFound = (message = 'The resource you requested does not exist.') => new HttpError(404, message);
 export const conflict = (message: string) => new HttpError(409, message);
-/** A method that a path has no handler for. @param methods that it has one for */
 export const methodNotAllowed = (methods: readonly string[]) =>
   new HttpError(405, 'This resource does not know the method.', { Allow: methods.join(', ') });

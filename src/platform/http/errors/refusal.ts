@@ -1,31 +1,26 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HttpError } from './errors.ts';
 
-/** What a declaration shows of a refusal. */
+/** A refusal as the reference document shows it. */
 export interface ShownRefusal {
   readonly status: number;
-  /** The sentence as a client may get it. */
   readonly example: string;
 }
 
-/** A refusal that is thrown and declared: called with the facts of its sentence, it makes the error. */
+/** A declared refusal; calling it with its facts makes the error. */
 export interface Refusal<Facts extends readonly unknown[] = []> extends ShownRefusal {
   (...facts: Facts): HttpError;
-  /** The sentence alone, for schemas that refuse with it. */
+  /** Returns the sentence alone, for schemas. */
   sentence(...facts: Facts): string;
-  /** The same with other facts for the reference document. */
+  /** Returns the refusal with other facts, for the reference document. */
   about(...facts: Facts): ShownRefusal;
 }
 
 /**
- * Says once with which status and sentence something is refused: endpoints declare the refusal, code throws what it
- * makes.
+ * Defines a refusal once: endpoints declare it, handlers throw it, as in `throw EVENT_MISSING(id)`.
  *
- * @param sentence of the facts, in the words that clients know
- * @param example facts that make the sentence of the reference document
- * @example
- * const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, ['0f5f3c9e']);
- * throw EVENT_MISSING(id);
+ * @param sentence text, or a function of the facts
+ * @param example facts for the reference document
  */
 export function refusal(
   status: ContentfulStatusCode,

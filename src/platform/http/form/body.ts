@@ -10,23 +10,22 @@ export const SILENT = refusal(408, (seconds: number) => `Nothing was received fo
 });
 const TINY_CHUNKS = refusal(400, TINY_CHUNKS_SENTENCE, [], { Connection: 'close' });
 
-/** The client closed the connection before its request had ended; there is nobody to answer. */
+/** The client closed the connection before its request was complete. */
 export class ClientGone extends Error {
   override name = 'ClientGone';
 }
 
-/** What is asked for at once: every chunk costs each stage of an upload the same, whatever its size. */
+/** Size of one read: each chunk costs every stage of an upload the same, whatever its size. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What may have come and wait to be read, before the client has to. */
+/** Unread bytes that pause the client. */
 const MUCH_BYTES = 256 * 1024;
 
-/** For what is less, another look is taken at what comes next; a packet of the network may hold thousands of chunks. */
+/** Fewer bytes wait one turn for more; a network packet may hold thousands of chunks. */
 const FEW_BYTES = 16 * 1024;
 
 /**
- * Reads a request body chunk by chunk. Only the time spent waiting for the client counts towards the idle limit, not
- * the time in which the server itself is slow.
+ * Reads a request body chunk by chunk. Only time spent waiting for the client counts towards the idle limit.
  *
  * @throws {HttpError} 408 when the client sends nothing for `idleMs`
  * @throws {ClientGone} when the connection breaks
@@ -40,7 +39,7 @@ export class BodyReader {
     this.#idleMs = idleMs;
   }
 
-  /** The next chunk, or undefined at the end. */
+  /** Returns the next chunk, or undefined at the end. */
   async read(): Promise<Uint8Array | undefined> {
     try {
       return this.#source.now?.() ?? (await this.#next());
@@ -57,26 +56,26 @@ export class BodyReader {
     });
   }
 
-  /** Reads no further. The rest of the body is dropped with the connection. */
+  /** Stops reading. The rest of the body is dropped with the connection. */
   async cancel(): Promise<void> {
     await this.#source.cancel().catch(() => undefined);
   }
 }
 
-/** Whether a request brings a body. Deno's server makes one for every POST, which may turn out to be empty. */
+/** Returns true if a request has a body. Deno's server creates one for every POST, possibly empty. */
 export function hasBody(request: Request): boolean {
   const message = messageOf(request);
   if (!message) return request.body !== null && request.headers.get('Content-Length') !== '0';
   return message.headers['transfer-encoding'] !== undefined || Number(message.headers['content-length']) > 0;
 }
 
-/** Whether the body has come to its end; behind a server that is not ours, whether somebody has begun to read it. */
+/** Returns true if the whole body has arrived; with another server, if reading has started. */
 export function bodyIsWhole(request: Request): boolean {
   return messageOf(request)?.complete ?? request.bodyUsed;
 }
 
 interface ChunkSource {
-  /** What has come already, if that is enough. */
+  /** Returns bytes that have already arrived, if enough. */
   now?(): Uint8Array | undefined;
   next(): Promise<Uint8Array | undefined>;
   cancel(): Promise<void>;
@@ -89,8 +88,8 @@ function openChunks(request: Request): ChunkSource {
 }
 
 /**
- * The chunks as they came: to join large ones would copy them once more. Small ones are joined, so that what a chunk costs
- * here does not depend on how it was sent.
+ * Passes on large chunks without copying. Joins small ones, so that costs do not depend on how a client splits its
+ * data.
  */
 function messageChunks(message: IncomingMessage): ChunkSource {
   const waiting: Buffer[] = [];
@@ -137,7 +136,7 @@ function messageChunks(message: IncomingMessage): ChunkSource {
   };
 }
 
-/** Behind a server that is not ours. */
+/** Reads from a server other than ours. */
 function streamChunks(body: ReadableStream<Uint8Array>): ChunkSource {
   const { next, cancel } = openStream(body);
   const count = new ChunkCount();
@@ -151,7 +150,7 @@ function streamChunks(body: ReadableStream<Uint8Array>): ChunkSource {
   };
 }
 
-/** Chunks as large as the stream can give them; Deno's bodies come in 64 KiB unless asked otherwise. */
+/** Reads chunks as large as possible; Deno's bodies come in 64 KiB by default. */
 function openStream(body: ReadableStream<Uint8Array>): ChunkSource {
   const large = byteReader(body);
   if (large) {
@@ -160,7 +159,7 @@ function openStream(body: ReadableStream<Uint8Array>): ChunkSource {
       next: async () => {
         const { value } = await large.read(new Uint8Array(spare));
         if (!value || value.length === 0) return undefined;
-        // Whoever keeps a few bytes must not keep a large buffer with them: a slow line sends thousands of such chunks.
+        // A few kept bytes must not hold a large buffer: a slow connection sends thousands of such chunks.
         const few = value.length < CHUNK_BYTES / 2;
         spare = few ? value.buffer : new ArrayBuffer(CHUNK_BYTES);
         return few ? value.slice() : value;
@@ -175,7 +174,7 @@ function openStream(body: ReadableStream<Uint8Array>): ChunkSource {
   };
 }
 
-/** Undefined for a stream that cannot fill a buffer of the reader's. */
+/** Returns undefined for a stream without BYOB support. */
 function byteReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
   try {
     return body.getReader({ mode: 'byob' });

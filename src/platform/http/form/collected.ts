@@ -1,4 +1,4 @@
-/** Bytes that arrive in pieces, kept in one place: many small pieces would take many times their length. */
+/** Collects bytes in one buffer; many small chunks would take many times their length. */
 export class Collected {
   readonly #maxBytes: number;
   #buffer = Buffer.alloc(1024);
@@ -8,7 +8,7 @@ export class Collected {
     this.#maxBytes = maxBytes;
   }
 
-  /** @returns whether they are no more than allowed; otherwise nothing was added */
+  /** Returns false, and adds nothing, if the limit would be exceeded. */
   add(bytes: Uint8Array): boolean {
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) return false;

@@ -1,10 +1,10 @@
 const MAX_LENGTH = 255;
 
 /**
- * What is kept of the name that a client gave a file: shown to people, never used as a path. Folders go, line breaks and
- * other control characters, and what turns the direction of reading.
+ * Makes a client's file name safe to display; it is never used as a path. Removes folders, control characters and
+ * changes of writing direction.
  *
- * @param otherwise the name of a file that has none by then
+ * @param otherwise the name of a file whose name becomes empty
  */
 export function safeFilename(name: string, otherwise: string): string {
   const [last = ''] = name.split(/[\\/]/).slice(-1);

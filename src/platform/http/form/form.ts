@@ -5,7 +5,7 @@ import { type FormLimits, isMultipart, readForm, tooManyFields } from './multipa
 
 const FORM_BYTES = 2 ** 20;
 const IDLE_MS = 60_000;
-/** However often a little of it comes: it is kept in memory meanwhile. */
+/** Longest time for a whole form, however steadily it arrives: it is held in memory. */
 const TOTAL_MS = 180_000;
 const AMPERSAND = '&'.charCodeAt(0);
 const LIMITS: FormLimits = {
@@ -25,15 +25,14 @@ export const FORM_TOO_LONG = refusal(413, (bytes: number) => `The form is longer
   Connection: 'close',
 });
 
-/** The fields of a form in its order, each as often as it was sent. */
+/** All values of the fields of a form, in order. */
 export type FieldList = [name: string, value: string][];
 
 /**
- * Reads a form without recordings (urlencoded or multipart); its files are ignored.
+ * Reads a urlencoded or multipart form and ignores its files; no fields for a request without a body.
  *
- * @param maxBytes 1 MiB unless given
- * @returns no fields for a request without a body
- * @throws {HttpError} 400 for a form that cannot be read or has more than 1000 fields, 408 when the client sends no more, 413 for one that is too large
+ * @param maxBytes 1 MiB by default
+ * @throws {HttpError} 400 for an unreadable form or more than 1000 fields, 408 for an idle client, 413 for a long form
  * @throws {ClientGone} when the connection breaks
  */
 export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<FieldList> {
@@ -42,10 +41,10 @@ export async function readFields(request: Request, maxBytes = FORM_BYTES): Promi
 }
 
 /**
- * The last value of each field of a form whose body has been read.
+ * Returns the last value of each field of a form that is already read.
  *
  * @param type the content type of the request
- * @throws {HttpError} 400 for a form that cannot be read
+ * @throws {HttpError} 400 for an unreadable form
  */
 export async function fieldsOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
   return new Map(await listOf(body, type));
@@ -55,7 +54,7 @@ function listOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<FieldList>
   return isMultipart(type) ? readMultipart(body, type) : readUrlencoded(body, type);
 }
 
-/** By the parser of uploads: Deno's own takes a form that was cut short, without the part that is missing. */
+/** Uses the parser of uploads: Deno's accepts a truncated form and drops the missing part. */
 async function readMultipart(body: Uint8Array<ArrayBuffer>, type: string): Promise<FieldList> {
   const form = new Request('http://localhost/', { method: 'POST', headers: { 'Content-Type': type }, body });
   const fields: FieldList = [];
@@ -76,12 +75,11 @@ async function readUrlencoded(body: Uint8Array<ArrayBuffer>, type: string): Prom
   return fields;
 }
 
-/** Whether a request's body is such a form. */
 export function isUrlencoded(contentType: string): boolean {
   return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType);
 }
 
-/** Counted before they are read, which takes long where there are hundreds of thousands. */
+/** Counts fields before parsing, which is slow for hundreds of thousands. */
 function hasMoreFields(body: Uint8Array, most: number): boolean {
   let fields = 0;
   for (let at = 0; at >= 0 && at < body.length && fields <= most; ) {
@@ -93,10 +91,10 @@ function hasMoreFields(body: Uint8Array, most: number): boolean {
 }
 
 /**
- * A whole request body; empty for a request without one.
+ * Reads a whole request body; empty for a request without one.
  *
- * @param maxBytes 1 MiB unless given
- * @throws {HttpError} 408 when the client sends no more, 413 for a body that is too large
+ * @param maxBytes 1 MiB by default
+ * @throws {HttpError} 408 for an idle client, 413 for a long body
  * @throws {ClientGone} when the connection breaks
  */
 export async function readBody(request: Request, maxBytes = FORM_BYTES): Promise<Uint8Array<ArrayBuffer>> {

@@ -8,11 +8,11 @@ import { parseParameters } from './parameters.ts';
 import { decode, type PartHead } from './part-head.ts';
 import { broken, Parts } from './parts.ts';
 
-/** What a multipart request may hold at most. Sizes in bytes, times in milliseconds. */
+/** Limits of a multipart request. Sizes in bytes, times in milliseconds. */
 export interface FormLimits {
   fieldBytes: number;
   fields: number;
-  /** Those that are wanted, and hold something or have a name. */
+  /** Wanted files with content or a name. */
   files: number;
   /** All files of the request together. */
   fileBytes: number;
@@ -36,53 +36,49 @@ export const FIELDS_TOO_LONG = refusal(
   { Connection: 'close' },
 );
 
-/** A form has more fields than it may have, however it is encoded. */
 export const tooManyFields = (most: number): HttpError => badRequest(`The form has more than ${most} fields.`);
 
-/** A file part as it arrives. The stream must be consumed, or fails when the form does. */
+/** A file part as it arrives. The stream must be consumed; it fails when the form does. */
 export interface FilePart {
   /** The name of the form field. */
   field: string;
-  /** For people: what the client calls it, made safe to show; where it has no name, that of the field. */
+  /** The client's file name, safe to display; the field name if it has none. */
   filename: string;
-  /** Whether nothing is in it. */
   isEmpty: boolean;
   stream: Readable;
 }
 
-/** What else is to be known of a form while it is read. */
+/** Callbacks of `readForm`. */
 export interface FormReading {
-  /** Told of each field before the parts after it are read; when it throws, the form fails as well. */
+  /** Called for each field before the parts after it are read; when it throws, the form fails. */
   onField?: ((name: string, value: string) => void) | undefined;
-  /** Whether the files in a form field are wanted, as all are unless given. Others are read and dropped. */
+  /** Returns true if files in a field are wanted (default); others are dropped. */
   wants?: (field: string) => boolean;
-  /** Whether a form field is one for a file, as none is unless given: bytes in it are one without a file name, too. */
+  /** Returns true if a field is for files, so that `application/octet-stream` without a file name is a file. */
   isForFile?: (field: string) => boolean;
 }
 
-/** Of parts that are passed over. */
 const MOST_LEFT_OUT = 1000;
-/** Of all fields together: they are kept in memory, and a form may have a thousand of them. */
+/** All fields are kept in memory, and a form may have a thousand. */
 const ALL_FIELDS_BYTES = 16 * 2 ** 20;
-/** Room for boundaries, part headers and fields beside the files. */
+/** Allowance for boundaries, part headers and fields. */
 const OVERHEAD_BYTES = 32 * 2 ** 20;
 const CHUNKS_AHEAD = 4;
 const MAX_BOUNDARY = 256;
 
 /**
- * Streams a `multipart/form-data` request: file parts go to `onFile` as they arrive, with back-pressure down to the
- * client's socket; form fields are collected. A part is a file when it has a file name, even an empty one, or claims to
- * be sound or picture; one that claims to be mere bytes in a field for files alone, since some clients send every field as
- * bytes. A part with neither a name of its file nor content is what web pages send where no file was chosen; that and files
- * nobody wants are left out, and nothing else.
+ * Streams a `multipart/form-data` request: `onFile` gets each file as it arrives, with back-pressure down to the
+ * socket; fields are collected. A part is a file if it has a file name, even an empty one, or an audio, image or video
+ * type, or is `application/octet-stream` in a file field (some clients send every field as bytes). Only unwanted files
+ * and parts with neither file name nor content (no file chosen on a web page) are left out.
  *
- * With the first fault, of whichever side, everything stops: the request is no longer read, the open file stream is
- * destroyed, and that fault is reported after every `onFile` has settled.
+ * At the first error on either side, reading stops, the open file stream is destroyed, and the error is thrown after
+ * every `onFile` has settled.
  *
- * @param onFile must consume or destroy the stream; when it rejects, the whole form fails with its error
- * @returns the last value of each form field, by name
+ * @param onFile must consume or destroy the stream; when it rejects, the form fails with its error
+ * @returns the last value of each field, by name
  * @throws {HttpError} 400 broken form or too many parts, 408 idle client, 413 too large, 415 not multipart
- * @throws {ClientGone} when the client went away
+ * @throws {ClientGone} when the connection breaks
  */
 export async function readForm(
   request: Request,
@@ -141,12 +137,11 @@ export async function readForm(
   }
 }
 
-/** Whether a content type is that of a multipart form. */
 export function isMultipart(contentType: string): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(contentType);
 }
 
-/** @returns the boundary */
+/** Checks the headers and returns the boundary. */
 function checkHead({ headers }: Request, limits: FormLimits): string {
   const type = headers.get('content-type') ?? '';
   if (!isMultipart(type)) throw NOT_MULTIPART();
@@ -160,7 +155,6 @@ function checkHead({ headers }: Request, limits: FormLimits): string {
   return boundary;
 }
 
-/** Reads a body that must not be longer than its files may be. */
 function limited(body: BodyReader, { fileBytes }: FormLimits): () => Promise<Uint8Array | undefined> {
   let received = 0;
   return async () => {
@@ -186,16 +180,18 @@ async function readText(parts: Parts, { name, charset = 'utf-8' }: PartHead, max
   return decode(collected.bytes, charset) ?? decode(collected.bytes, 'utf-8') ?? '';
 }
 
-/** The content of a part as a stream; `ended` waits until the form may go on, with what `handled` left unread dropped. */
+/**
+ * Opens a stream over a part. `ended` resolves when the next part can be read; content that `handled` left is dropped.
+ */
 function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => undefined);
   let size = 0;
   let chunk: Promise<Buffer | undefined> = Promise.resolve(first);
   const stream = new Readable({
-    // Each chunk by itself: to join them would copy them.
+    // Joining chunks would copy them.
     objectMode: true,
-    // Room for the client to send on while the storage writes.
+    // Lets the client send while the storage writes.
     highWaterMark: CHUNKS_AHEAD,
     read() {
       chunk
@@ -204,7 +200,7 @@ function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
           if (size > maxBytes) throw FILES_TOO_LARGE(maxBytes);
           if (bytes) {
             chunk = parts.content();
-            // Read ahead: nobody may ask for it any more when it fails.
+            // Read ahead: the stream may be gone when it fails.
             chunk.catch(() => undefined);
           } else resolve();
           stream.push(bytes ?? null);
@@ -223,7 +219,7 @@ function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
   return { stream, ended };
 }
 
-/** The rest of the body is not worth reading: the answer ends the connection. */
+/** Closes the connection, because the rest of the body is not read. */
 function closing(error: HttpError): HttpError {
   return error.with({ Connection: 'close' });
 }

@@ -1,14 +1,12 @@
-/** A header's value in lower case, and its parameters by their names in lower case. */
+/** A header value and its parameters by name, both in lower case. */
 export interface ParameterizedValue {
   value: string;
   parameters: Readonly<Partial<Record<string, string>>>;
 }
 
 /**
- * Takes a header such as `form-data; name="a"` apart. Texts are read as clients write them: a quotation mark ends one
- * only where a semicolon or nothing follows, a backslash escapes only itself and that mark.
- *
- * @returns undefined for what is no such header
+ * Parses a header such as `form-data; name="a"`, or returns undefined. Lenient as clients need it: a quotation mark
+ * ends a value only before a semicolon or the end; a backslash escapes only itself and that mark.
  */
 export function parseParameters(header: string): ParameterizedValue | undefined {
   const parameters: Partial<Record<string, string>> = Object.create(null);

@@ -1,21 +1,18 @@
 import { parseParameters } from './parameters.ts';
 
-/** What the head of a part says. */
 export interface PartHead {
-  /** Of the form field. */
   name: string;
-  /** As it was sent; undefined for a part that does not claim to be a file. */
+  /** As sent; undefined for a part that is not declared as a file. */
   filename: string | undefined;
-  /** In lower case, without parameters; empty when it is not said. */
+  /** In lower case, without parameters; may be empty. */
   type: string;
-  /** Of a text. */
   charset: string | undefined;
 }
 
 const LINE = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*(.*)$/s;
 const FOLD = /\r\n[ \t]+/g;
 
-/** Reads the head of a part of a form, in UTF-8. @returns undefined for what is none */
+/** Parses the head of a part in UTF-8; undefined if it is malformed. */
 export function parsePartHead(bytes: Uint8Array): PartHead | undefined {
   const headers = new Map<string, string>();
   for (const line of new TextDecoder().decode(bytes).replace(FOLD, ' ').split('\r\n')) {
@@ -35,12 +32,12 @@ export function parsePartHead(bytes: Uint8Array): PartHead | undefined {
   };
 }
 
-/** The name that a broken head seems to give, for a sentence about it. */
+/** Returns the likely name in a malformed head, for the error message. */
 export function guessPartName(bytes: Uint8Array): string | undefined {
   return /[;\s]name="([^"\r\n]{1,100})"/i.exec(new TextDecoder().decode(bytes))?.[1];
 }
 
-/** A value such as `UTF-8''na%C3%AFve.mp4`; undefined for what is none. */
+/** Decodes a value such as `UTF-8''na%C3%AFve.mp4`; undefined if it is malformed. */
 function decodeExtended(value = ''): string | undefined {
   const [, charset, encoded] = /^([\w-]+)'[^']*'(.*)$/s.exec(value) ?? [];
   if (charset === undefined || encoded === undefined) return undefined;
@@ -48,7 +45,7 @@ function decodeExtended(value = ''): string | undefined {
   return decode(Buffer.from(bytes, 'latin1'), charset);
 }
 
-/** Text in a character set that clients name; undefined for an unknown one. */
+/** Decodes text; undefined for an unknown character set. */
 export function decode(bytes: Uint8Array, charset: string): string | undefined {
   try {
     return new TextDecoder(charset).decode(bytes);

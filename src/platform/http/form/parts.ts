@@ -2,14 +2,13 @@ import { badRequest, type HttpError } from '../errors/errors.ts';
 import { guessPartName, type PartHead, parsePartHead } from './part-head.ts';
 
 /**
- * Finds one sequence of bytes in others, as Horspool does: it looks at about one byte of as many as the sequence has.
+ * Searches for a byte sequence with the Horspool algorithm, which skips most bytes.
  *
- * Of our own, because `indexOf` of Deno's buffers looks at every byte one by one, and a text to search would have to be
- * made of each buffer.
+ * Our own, because `indexOf` of Deno's buffers compares every byte.
  */
 export class Search {
   readonly #needle: Uint8Array;
-  /** How far to go on from a window, by its last byte. */
+  /** How far to move a window, by its last byte. */
   readonly #skip: Uint16Array;
 
   /** @param needle up to 65,535 bytes */
@@ -20,8 +19,8 @@ export class Search {
   }
 
   /**
-   * @returns where the sequence stands first from a place on, or where it may begin at the end of the bytes; their length
-   * when neither
+   * Returns the first position at or after `from` of the sequence, or of its possible beginning at the end; else the
+   * length.
    */
   in(bytes: Uint8Array, from = 0): number {
     const needle = this.#needle;
@@ -33,7 +32,7 @@ export class Search {
       if (byte === needle[last] && this.#matches(bytes, at, last)) return at;
       at += skip[byte] as number;
     }
-    // The window has gone past what was looked at for certain; a beginning may stand anywhere in the last bytes.
+    // The window may have passed a beginning in the last bytes.
     for (at = Math.max(from, bytes.length - last); at < bytes.length; at += 1) {
       if (this.#matches(bytes, at, bytes.length - at)) return at;
     }
@@ -49,38 +48,33 @@ export class Search {
 const CRLF = Buffer.from('\r\n');
 const HEAD_END = '\r\n\r\n';
 const HEAD_BYTES = 16 * 1024;
-/** Of blanks between a boundary and the end of its line. */
+/** Limit for blanks between a boundary and the end of its line. */
 const PADDING = 64;
-/** Before the first part and after the last one; nobody reads it. */
+/** Limit for ignored text before the first and after the last part. */
 const OUTSIDE_BYTES = 64 * 1024;
 
-/** The form does not hold what its boundaries and heads promise. */
 export const broken = (reason: string): HttpError =>
   badRequest(`The multipart form is broken or was cut short: ${reason}.`);
 
 /**
- * The parts of a multipart body, one after the other, as their bytes arrive.
+ * Reads the parts of a multipart body one after another, as bytes arrive.
  *
- * Of our own, because what is known (`busboy` and its descendants, `formidable`, `multiparty`) drops a part whose head
- * it cannot read without a word, ends parts where a line merely begins like the boundary, and tells of a text that is
- * too long when it has ended.
+ * Our own, because `busboy`, `formidable` and `multiparty` silently drop parts with an unreadable head, end parts at
+ * lines that only begin like the boundary, and report a long field only at its end.
  */
 export class Parts {
   readonly #read: () => Promise<Uint8Array | undefined>;
   readonly #delimiter: string;
   readonly #search: Search;
-  /** What has come and is not handed out. The first boundary may do without a line before it. */
+  /** Bytes that have arrived and are not returned yet. The first boundary needs no line break before it. */
   #buffer: Buffer = CRLF;
-  /** What stands before the first part or after the last one. */
+  /** Text before the first or after the last part. */
   #outside = '';
-  /** Whether what follows belongs to a part, and not to what is before the first. */
+  /** False before the first part. */
   #inside = false;
   #atDelimiter = false;
 
-  /**
-   * @param boundary as headers are, each byte a character
-   * @param read the next chunk of the body, undefined at its end
-   */
+  /** @param boundary one character per byte, as in headers @param read returns the next chunk, undefined at the end */
   constructor(boundary: string, read: () => Promise<Uint8Array | undefined>) {
     this.#delimiter = `\r\n--${boundary}`;
     this.#search = new Search(Buffer.from(this.#delimiter, 'latin1'));
@@ -88,7 +82,7 @@ export class Parts {
   }
 
   /**
-   * The head of the next part, after what the last one had has been read; undefined after the last one.
+   * Skips the rest of the current part and returns the next head; undefined after the last part.
    *
    * @throws {HttpError} 400
    */
@@ -108,7 +102,7 @@ export class Parts {
     return parsed;
   }
 
-  /** More of the content of the part; undefined at its end. @throws {HttpError} 400 when the form ends before */
+  /** Returns more content of the part; undefined at its end. @throws {HttpError} 400 when the form ends early */
   async content(): Promise<Buffer | undefined> {
     for (;;) {
       if (this.#atDelimiter) return undefined;
@@ -134,7 +128,7 @@ export class Parts {
     }
   }
 
-  /** What nobody reads may be a note, but no part. */
+  /** Ignores text outside of parts, but no boundary in it. */
   #drop(bytes: Uint8Array, tooMuch: string): void {
     const before = this.#outside.length;
     this.#outside += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -144,7 +138,7 @@ export class Parts {
     }
   }
 
-  /** What the delimiter that was just taken stands before: the end, or a part, whose head is next then. */
+  /** Reads what follows the delimiter: the end of the form, or the line break before a head. */
   async #isLast(): Promise<boolean> {
     for (;;) {
       const kind = kindOfDelimiter(this.#text(0, PADDING));
@@ -170,12 +164,12 @@ export class Parts {
     }
   }
 
-  /** Where content ends for now, and whether for good. */
+  /** Returns where content ends in the buffer, and whether a delimiter is there. */
   #findDelimiter(): { end: number; found: boolean } {
     for (let from = 0; ; ) {
       const at = this.#search.in(this.#buffer, from);
       const after = at + this.#delimiter.length;
-      // None, or one that has only begun.
+      // No delimiter, or an incomplete one.
       if (after > this.#buffer.length) return { end: at, found: false };
       const kind = kindOfDelimiter(this.#text(after, after + PADDING));
       if (kind === 'unknown') return { end: at, found: false };
@@ -202,7 +196,7 @@ export class Parts {
   }
 }
 
-/** What a line that begins like a boundary is, by what follows. RFC 2046 allows blanks, which hardly anybody sends. */
+/** Classifies a line that begins like a boundary. RFC 2046 allows trailing blanks. */
 function kindOfDelimiter(line: string): 'next' | 'last' | 'none' | 'unknown' {
   if (line.startsWith('--')) return 'last';
   if (/^[ \t]*\r\n/.test(line)) return 'next';

@@ -1,6 +1,5 @@
 import { badRequest } from '../errors/errors.ts';
 
-/** One criterion of a filter as the client wrote it. */
 export interface FilterPart {
   name: string;
   value: string;
@@ -10,11 +9,11 @@ const MAX_FILTERS = 50;
 const MAX_PARTS = 1000;
 
 /**
- * Reads the values of the parameter `filter`: each is a list of `name:value`, separated by commas, which nothing can
- * escape. Parts without a value are left out, and filters without any part (compatibility 3.3).
+ * Parses `filter` parameters, each a list of `name:value` separated by commas, without escapes. Parts without a value
+ * and empty filters are ignored (compatibility 3.3).
  *
- * @param colons whether a value may hold colons; if not, it ends at the first one
- * @throws {HttpError} 400 for more than any client needs
+ * @param colons true if values may hold colons; else a value ends at the first one
+ * @throws {HttpError} 400 for too many filters
  */
 export function parseFilters(filters: readonly string[], { colons }: { colons: boolean }): FilterPart[][] {
   const parsed = filters.map((filter) => parseFilter(filter, colons)).filter((parts) => parts.length > 0);

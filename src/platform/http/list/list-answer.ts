@@ -6,10 +6,10 @@ import { pageHeaders, parsePage } from './page.ts';
 import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
 
 /**
- * A JSON array, written batch by batch as it is read: nothing is asked for ahead of time. When a batch fails, the
- * stream does, and with it the connection: an array that has been closed is complete.
+ * Streams a JSON array batch by batch, without reading ahead. A failed batch breaks the connection, so a closed array
+ * is complete.
  *
- * @param onError is told of a failure, which the client can only see as a broken connection
+ * @param onError receives a failure; the client only sees a broken connection
  */
 export function streamedArray(
   batches: AsyncGenerator<readonly unknown[]>,
@@ -26,7 +26,6 @@ export function streamedArray(
           let items = '';
           while (items === '') {
             const { value, done } = await batches.next();
-            // The client left meanwhile.
             if (gone) return;
             if (done) {
               controller.enqueue(encoder.encode(separator === '[' ? '[]' : ']'));
@@ -40,7 +39,7 @@ export function streamedArray(
         } catch (error) {
           if (gone) return;
           onError(error);
-          // The server writes it to the terminal, too.
+          // The server prints this message too.
           controller.error(new Error('The list broke off.'));
         }
       },
@@ -53,27 +52,24 @@ export function streamedArray(
   );
 }
 
-/** Rows that are loaded at once, and so the most that is ever held in memory. */
+/** Rows in memory at a time. */
 const BATCH = 500;
 
-/** A request for a list, and what to answer it with. */
 interface ListAnswer<Row> extends ListRequest {
   database: Queryable;
-  /** Address of the list, as clients know it, without its query. */
+  /** The public URL of the list, without its query. */
   url: string;
-  /** Where `limit`, `offset` and `cursor` stand; the query of the request unless given. */
+  /** Source of `limit`, `offset` and `cursor`; the query by default. */
   page?: Record<string, string>;
-  /** The limit of a request with none or 0; no limit unless given. */
+  /** For requests without a limit; unlimited by default. */
   defaultLimit?: number;
-  /** The JSON of rows. */
   json(rows: Row[]): Promise<unknown[]>;
 }
 
 /**
- * Answers with a page of a list: in one piece, or streamed in batches when it is long. A long one is found batch by
- * batch as the client takes it, so that it costs no more memory than a short one.
+ * Responds with a page of a list. Long pages are streamed in batches as the client reads them, in constant memory.
  *
- * @throws {HttpError} 400 for a sort, a filter or a page that cannot be read
+ * @throws {HttpError} 400 for an unreadable sort, filter or page
  */
 export async function answerList<Row>(
   c: Context,
@@ -121,7 +117,6 @@ export async function answerList<Row>(
   );
 }
 
-/** Where the rows of a list come from, and their JSON. */
 interface Source<Row> {
   find(slice: Slice): Promise<Part<Row>>;
   json(entries: readonly Entry<Row>[]): Promise<unknown[]>;
@@ -142,7 +137,7 @@ async function* restOf<Row>(
   }
 }
 
-/** What has been counted is no less than what has been seen. */
+/** A count is at least the number of rows seen. */
 function atLeast(total: Total, seen: number): Total {
   return total.count < seen ? { count: seen, exact: false } : total;
 }

@@ -7,12 +7,11 @@ import { badRequest } from '../errors/errors.ts';
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MAX_LENGTH = 20_000;
 /**
- * Characters of `Link`, which repeats the query for each relation: proxies and clients refuse headers of a few kilobytes.
- * Who gets the first page has to get the others, so more is risked for the way to the next one than for all of them.
+ * Limits of the `Link` header in characters: proxies and clients reject long headers. A single link may be longer,
+ * because without `next` a client cannot get past the first page.
  */
 const [MAX_LINKS, MAX_FIRST_LINK] = [2_000, 3_000];
 
-/** The parameters that say which page of a list is wanted. */
 export const PageQuery = z.object({
   ...PAGE,
   cursor: z.string().optional().meta({
@@ -20,19 +19,18 @@ export const PageQuery = z.object({
   }),
 });
 
-/** Which page of a list a request wants. */
 export interface PageRequest {
-  /** Most rows to return; undefined for all. */
+  /** Undefined for all. */
   limit: number | undefined;
-  /** Rows to skip; none when the page begins at a cursor. */
+  /** 0 when the page begins at a cursor. */
   offset: number;
   position: Position | undefined;
 }
 
 /**
- * Reads `limit`, `offset` and `cursor`. A cursor takes the place of the offset.
+ * Parses `limit`, `offset` and `cursor`. A cursor replaces the offset.
  *
- * @param defaultLimit for a request with none or 0; undefined for no limit
+ * @param defaultLimit for requests without a limit; undefined for none
  * @throws {HttpError} 400
  */
 export function parsePage(query: Record<string, string>, order: Order, defaultLimit: number | undefined): PageRequest {
@@ -41,40 +39,38 @@ export function parsePage(query: Record<string, string>, order: Order, defaultLi
   return { limit, offset: position ? 0 : offset, position };
 }
 
-/** What is known of a page once it has been found. */
 export interface PageFacts {
   page: PageRequest;
   order: Order;
-  /** Keys of the first and the last row; undefined for an empty page. */
+  /** Keys of the first and last row; undefined for an empty page. */
   first: Key | undefined;
   last: Key | undefined;
-  /** Whether there are rows before the first one, and after the last one. */
+  /** Whether rows exist before and after the page. */
   more: { before: boolean; after: boolean };
   total: Total;
 }
 
 /**
- * The headers of a page: `X-Total-Count` with `X-Total-Count-Relation` (`eq`: so many there are, `gte`: at least so
- * many), and `Link` with next, prev, first and, when the total is known, last. `next` carries a cursor. Of links that are
- * too long for a header together the first ones are there, and none where `next` alone is.
+ * Returns the headers of a page: `X-Total-Count` with its relation (`eq`: exact, `gte`: at least), and `Link` with
+ * next, prev, first and, for an exact total, last. `next` carries a cursor. Links that do not fit into the header are
+ * dropped from the end.
  *
  * @param url of the list without its query
- * @param query what the client asked for; everything but the place of the page is kept
+ * @param query of the request; all parameters but the position are kept
  */
 export function pageHeaders(url: string, query: URLSearchParams, facts: PageFacts): Record<string, string> {
   return headersOf(url, query, { total: facts.total, places: pageLinks(facts) });
 }
 
-/** A page of a list that is held as a whole. */
 export interface PageOfWhole {
   /** Undefined for all. */
   limit: number | undefined;
   offset: number;
-  /** How many there are on all pages. */
+  /** Rows on all pages. */
   count: number;
 }
 
-/** The same headers for a page of a list that is held as a whole; all its links carry an `offset`. */
+/** Returns the same headers for a list in memory; its links carry an `offset`. */
 export function wholeListHeaders(
   url: string,
   query: URLSearchParams,
@@ -111,13 +107,13 @@ function headersOf(
   };
 }
 
-/** As many links from the first on as a header may hold. All are ASCII. */
+/** Returns as many links as a header may hold. All are ASCII. */
 function withinHeader(links: readonly string[]): string {
   const headers = links.map((_, i) => links.slice(0, i + 1).join(', '));
   return headers.findLast(({ length }, i) => length <= (i === 0 ? MAX_FIRST_LINK : MAX_LINKS)) ?? '';
 }
 
-/** The parameters that lead to the pages around one, by relation. */
+/** Returns the parameters of related pages, by relation. */
 function pageLinks({ page, order, first, last, more, total }: PageFacts): Record<string, object> {
   const { limit, offset, position } = page;
   const cursor = (side: 'before' | 'after', key: Key) => ({ cursor: encodeCursor(order, { side, key }) });
@@ -130,7 +126,6 @@ function pageLinks({ page, order, first, last, more, total }: PageFacts): Record
   };
 }
 
-/** The parameters of the page that begins after so many rows. */
 function at(rows: number): { offset?: string } {
   return rows > 0 ? { offset: String(rows) } : {};
 }
@@ -140,18 +135,14 @@ function lastPage(limit: number | undefined, count: number): object {
 }
 
 /**
- * A place in a list as an opaque word for URLs. It holds the sorting it belongs to and the values of a row, so that it
- * works also when the row is gone.
+ * Encodes a position as an opaque word for URLs. It holds the order and the values of a row, so it stays valid when the
+ * row is gone.
  */
 export function encodeCursor(order: Order, { side, key }: Position): string {
   return Buffer.from(JSON.stringify([signature(order), side, ...key])).toString('base64url');
 }
 
-/**
- * The place a cursor stands for.
- *
- * @throws {HttpError} 400 for one that is none, or of another sorting
- */
+/** Decodes a cursor. @throws {HttpError} 400 for a malformed cursor, or one of another order */
 export function decodeCursor(order: Order, cursor: string): Position {
   const [sorting, side, ...key] = wordsOf(cursor);
   const fits =
@@ -186,7 +177,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
 }
 
-/** An instant the database takes, too: not the 30th of February. */
+/** Accepts only valid dates, as the database does. */
 function isInstant(value: unknown): boolean {
   if (typeof value !== 'string' || !INSTANT.test(value) || value.startsWith('0000')) return false;
   const seconds = value.slice(0, 19);

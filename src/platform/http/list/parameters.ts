@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EXAMPLE_URL } from '../endpoint/schemas.ts';
 import type { ListedResource } from './resource.ts';
 
-/** The headers of a list. @param path where it is, for the example */
+/** Declares the headers of a list. @param path of the list, for the example */
 export function listHeaders(path: string) {
   return z.object({
     'X-Total-Count': z.string().meta({
@@ -24,7 +24,7 @@ export function listHeaders(path: string) {
   });
 }
 
-/** What the parameter `filter` of a list knows. */
+/** Describes the parameter `filter` of a list. */
 export function filterHelp({ filters, filtersSince = {} }: ListedResource): string {
   const names = Object.keys(filters).map((name) => {
     const since = filtersSince[name];
@@ -33,7 +33,7 @@ export function filterHelp({ filters, filtersSince = {} }: ListedResource): stri
   return `Filters as \`name:value\` with commas between them, all of which must match. Names, with the version that brought them unless it was the first: ${names.join(', ')}.`;
 }
 
-/** The parameter `sort` of a list. */
+/** Declares the parameter `sort` of a list. */
 export function sortParameter({ sorts }: ListedResource, example: string) {
   const names = Object.keys(sorts.criteria).map((name) => `\`${name}\``);
   return z

@@ -5,7 +5,7 @@ import { parseFilters } from './filter-grammar.ts';
 import { conditionsOf, type Filter } from './filters.ts';
 import { isStandard, orderOf, parseSort, type Sorts } from './sorts.ts';
 
-/** The version since which unknown names of filters are refused; before, they had no effect. */
+/** Before this version, unknown filters had no effect. */
 const UNKNOWN_REFUSED_SINCE: ApiVersion = '1.1.0';
 const MAX_SHOWN = 200;
 
@@ -13,32 +13,26 @@ export const UNKNOWN_FILTER = refusal(400, (name: string) => `Unknown filter cri
   'colour',
 ]);
 
-/** What a feature says about the list of what it has. */
+/** The definition of a list. */
 export interface ListedResource<Row = unknown> extends Pick<Listing<Row>, 'table' | 'shown'> {
   sorts: Sorts;
-  /** By the names clients use. */
+  /** By public name. */
   filters: Readonly<Record<string, Filter>>;
-  /** Which version brought a filter, by its name; the first one brought what is not mentioned. */
+  /** The version that introduced a filter; the first one by default. */
   filtersSince?: Readonly<Record<string, ApiVersion>>;
-  /** The version since which values of filters hold colons, the first one unless given; before, these ended a value. */
+  /** The version since which values may hold colons; before, a colon ended a value. */
   colonsSince?: ApiVersion;
 }
 
-/** What a request asks of a list. */
 export interface ListRequest extends Pick<Listing, 'access'> {
-  /** The parameter `sort`. */
   sort?: string | undefined;
-  /** The values of the parameter `filter`; a row has to fit one of them. */
+  /** Values of the parameter `filter`; a row must match one of them. */
   filters?: readonly string[];
-  /** Values from parameters of their own, by the names of filters, which count in every version; a row has to fit all. */
+  /** Values of dedicated parameters, by filter name, valid in every version; a row must match all. */
   criteria?: Readonly<Record<string, string>>;
 }
 
-/**
- * The rows that a request wants, and their order.
- *
- * @throws {HttpError} 400 for a sort or a filter that cannot be read
- */
+/** Returns the query for a request. @throws {HttpError} 400 for an unreadable sort or filter */
 export function listingOf<Row>(
   resource: ListedResource<Row>,
   { sort, filters = [], criteria, access }: ListRequest,

@@ -2,7 +2,6 @@ import type { Criterion, Order, Term } from '../../database/list/index.ts';
 import { badRequest } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
 
-/** One sort criterion as the client wrote it. */
 export interface SortPart {
   name: string;
   descending: boolean;
@@ -20,8 +19,7 @@ const DIRECTIONS = new Map([
 ]);
 
 /**
- * Reads the parameter `sort`: `name:ASC` or `name:DESC`, several separated by commas, the first one above all others.
- * Of a name given again only the first counts, since the others cannot change anything.
+ * Parses `sort`: `name:ASC` or `name:DESC`, separated by commas. Only the first mention of a name counts.
  *
  * @throws {HttpError} 400 for a criterion without a direction
  */
@@ -41,21 +39,20 @@ export function parseSort(sort: string | undefined): SortPart[] {
   return [...parts.values()];
 }
 
-/** What a list can be sorted by. */
+/** The sort criteria of a list. */
 export interface Sorts {
-  /** By the names clients use; null is accepted without effect. */
+  /** By public name; null is accepted without effect. */
   criteria: Readonly<Record<string, Criterion | null>>;
-  /** The order of a list nobody has sorted: by the identifier without this. */
+  /** The default order; by identifier if absent. */
   standard?: Term;
-  /** What is different in every row. */
+  /** Unique for each row. */
   identifier: Criterion;
 }
 
 /**
- * The order a client wants, or the standard one. Rows that are alike in all criteria follow their identifiers, in the
- * direction of the first criterion.
+ * Returns the requested order, or the default. Ties are ordered by identifier, in the direction of the first criterion.
  *
- * @throws {HttpError} 400 for a criterion that is none
+ * @throws {HttpError} 400 for an unknown criterion
  */
 export function orderOf(parts: readonly SortPart[], { criteria, standard, identifier }: Sorts): Order {
   const terms: Term[] = [];
@@ -72,7 +69,7 @@ export function orderOf(parts: readonly SortPart[], { criteria, standard, identi
   return [first, ...others, { ...identifier, descending: first.descending }];
 }
 
-/** Whether an order is that of the standard criterion alone, in either direction. */
+/** Returns true for the default criterion alone, in either direction. */
 export function isStandard(order: Order, { standard }: Sorts): boolean {
   return order.length === 2 && order[0]?.name === standard?.name;
 }

@@ -3,23 +3,21 @@ import type { Context } from 'hono';
 import type { Network } from '../../config/networks.ts';
 import { canonicalAddress } from '../../text/ip-address.ts';
 
-/** Returns the address of the client, by that of the other end of the connection and the headers of the request. */
+/** Returns the client's address, from the address of the connection and the request headers. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
 
-/** More proxies than any request passes. */
 const MOST_HOPS = 32;
 
 /**
- * Tells the addresses of clients behind these proxies. An address is that of the peer unless the peer is such a proxy;
- * then it is the first from the right in `Forwarded` or `X-Forwarded-For` that is not one of these proxies, for all that is
- * left of it may have been written by anybody. Where a proxy does not say who asked it, or not so that it can be
- * understood, its own address stands for the client.
+ * Resolves client addresses behind trusted proxies. The client is the first address from the right in `Forwarded` or
+ * `X-Forwarded-For` that is not a trusted proxy: anyone may have written what is left of it. If a proxy names no
+ * readable address, its own address counts.
  *
- * A proxy writes one of the headers and lets the other pass as the client sent it. So where both are there and name
- * different clients, neither is believed, and the peer's address counts.
+ * A proxy writes one of these headers and forwards the other unchanged. If both are present and disagree, the address
+ * of the connection counts.
  *
- * No other header of proxies counts (`X-Forwarded-Proto`, `X-Forwarded-Host`, `X-Real-IP`): the base of every address that
- * is handed out is configured.
+ * `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Real-IP` are ignored: PUBLIC_URL is the base of every URL in
+ * responses.
  */
 export function clientsBehind(proxies: readonly Network[]): ClientAddress {
   if (proxies.length === 0) return plain;
@@ -51,23 +49,22 @@ export function clientsBehind(proxies: readonly Network[]): ClientAddress {
   };
 }
 
-/** What is no address of IP, such as that of a socket in a file, stays what it is. */
+/** Returns non-IP addresses, such as socket paths, unchanged. */
 function plain(address: string): string {
   return canonicalAddress(address) ?? address;
 }
 
-/** More than any chain of proxies writes. */
 const FORWARDED_MAX_LENGTH = 8192;
-/** A name and a value, bare or in quotes, and what ends it. Proxies leave out quotes where RFC 7239 wants them. */
+/** A name, a bare or quoted value, and the separator. Some proxies omit the quotes that RFC 7239 requires. */
 const FORWARDED_PAIR = /[ \t]*([!#$%&'*+\-.^_`|~\w]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]+))[ \t]*(;|,|$)/y;
-/** An address, in brackets or not, and a port that nobody needs, which may be a name of its own (RFC 7239). */
+/** An address, possibly in brackets, and an optional port, possibly obfuscated (RFC 7239). */
 const NODE = /^(?:\[([\da-f:.]{2,45})\]|([\d.]{7,15}))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
-/** What some proxies make of an address of IPv6: no brackets, and no port. */
+/** IPv6 without brackets and port, as some proxies write it. */
 const BARE = /^[\da-f:.]{2,45}$/i;
 
 /**
- * Yields the address that asked each proxy, by `X-Forwarded-For`, from the last proxy to the first; undefined for an
- * address that is hidden (`unknown`, an obfuscated name) or malformed. Lazy, since clients write the left of it.
+ * Yields the addresses in `X-Forwarded-For` from right to left; undefined for a hidden or malformed one. Lazy, because
+ * clients control the left part.
  */
 function* byForwardedFor(header: string): Generator<string | undefined> {
   for (let end = header.length; end >= 0; ) {
@@ -78,8 +75,8 @@ function* byForwardedFor(header: string): Generator<string | undefined> {
 }
 
 /**
- * Returns the same by `Forwarded` (RFC 7239). A quote that a client leaves open continues into what proxies have written,
- * so the whole header is read, and one that is malformed anywhere names no address.
+ * Returns the addresses in `Forwarded` (RFC 7239) from right to left. An open quote of a client would continue into
+ * text of proxies, so a header that is malformed anywhere yields no address.
  */
 function byForwarded(header: string): (string | undefined)[] {
   if (header.length > FORWARDED_MAX_LENGTH) return [undefined];
@@ -99,7 +96,6 @@ function byForwarded(header: string): (string | undefined)[] {
   return hops.reverse();
 }
 
-/** @returns undefined for what is no address of IP */
 function addressOf(node: string): string | undefined {
   const [, v6, v4] = NODE.exec(node) ?? [];
   if (v4 !== undefined) return canonicalAddress(v4);
@@ -107,15 +103,12 @@ function addressOf(node: string): string | undefined {
   return address.includes(':') ? canonicalAddress(address) : undefined;
 }
 
-/**
- * The IP address of the client, also behind a proxy that is trusted; empty without a connection. Addresses that are handed
- * out begin with PUBLIC_URL, so what a proxy says of scheme and host is of no interest.
- */
+/** Returns the client's IP address, resolved behind trusted proxies; empty without a connection. */
 export function remoteAddress(c: Context): string {
   return c.get('client') ?? peerAddress(c);
 }
 
-/** The IP address of the other end of the connection, as `serve` hands it over. */
+/** Returns the IP address of the connection, as `serve` provides it. */
 export function peerAddress(c: Context): string {
   return (c.env as { remoteAddress?: string } | undefined)?.remoteAddress ?? '';
 }

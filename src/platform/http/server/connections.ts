@@ -1,27 +1,26 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What connections may take. Times in milliseconds. */
+/** Limits of connections. Times in milliseconds. */
 export interface ConnectionLimits {
-  /** Open at once. */
+  /** Open at the same time. */
   connections: number;
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** Longest time in which a client reads nothing of a response. */
   unreadMs: number;
-  /** How long a client that is still sending is listened to after the answer, so that it gets to read that. */
+  /** Longest time to receive from a client after the response, so that it can read the response. */
   lingerMs: number;
 }
 
 const FULL = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
 /**
- * The open connections of a server. When there are too many, the one that has been without a request for longest goes,
- * be it idle or slow with its headers; a new one is refused only when there is a request on every other.
+ * The open connections of a server. At the limit, the connection that has been without a request for longest is closed,
+ * idle or slow; a new one is rejected only when all others have requests.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** The requests under way on each. */
   readonly #requests = new Map<Socket, Set<IncomingMessage>>();
-  /** Those without a request, the longest first. */
+  /** Connections without a request, longest first. */
   readonly #waiting = new Set<Socket>();
   #closing = false;
 
@@ -31,13 +30,13 @@ export class Connections {
     server.setTimeout(limits.unreadMs, (socket) => this.#silent(socket));
   }
 
-  /** Ends every connection as soon as there is no request on it. */
+  /** Closes every connection as soon as it has no request. */
   close(): void {
     this.#closing = true;
     for (const socket of this.#waiting) socket.destroySoon();
   }
 
-  /** To be told of every request. */
+  /** Registers a request. */
   asked(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;
     const requests = this.#requests.get(socket);
@@ -51,7 +50,7 @@ export class Connections {
       this.#waiting.add(socket);
       if (this.#closing) socket.destroySoon();
     });
-    // Node calls this when the last answer is written.
+    // Node calls this when the last response is written.
     socket.destroySoon = () => {
       socket.destroySoon = Object.getPrototypeOf(socket).destroySoon;
       if (message.complete || message.destroyed) socket.destroySoon();
@@ -72,7 +71,7 @@ export class Connections {
     else longest.destroy();
   }
 
-  /** Nothing has come or gone for a while: what is idle ends, and who does not take an answer; handlers have time. */
+  /** After a silence, closes idle connections and those that do not read their response; handlers may take time. */
   #silent(socket: Socket): void {
     const waits = this.#requests.get(socket)?.size === 0 || socket.writableLength > 0;
     if (waits) socket.destroy();
@@ -80,7 +79,7 @@ export class Connections {
   }
 }
 
-/** Were the connection closed at once, the system would reset it, and the answer be lost with it. */
+/** Closing immediately would reset the connection and lose the response. */
 function linger(message: IncomingMessage, ms: number): void {
   const { socket } = message;
   const timer = setTimeout(() => socket.destroy(), ms);

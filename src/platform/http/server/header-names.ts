@@ -1,15 +1,12 @@
 const UNUSUAL: Readonly<Record<string, string>> = { etag: 'ETag', 'www-authenticate': 'WWW-Authenticate' };
 
-/**
- * A header's name as it is usually written: `etag` becomes `ETag`. Names mean the same in any case of letters, but
- * clients exist that compare them literally.
- */
+/** Capitalizes a header name: `etag` becomes `ETag`. Some clients compare names literally. */
 export function usualHeaderName(name: string): string {
   const lower = name.toLowerCase();
   return UNUSUAL[lower] ?? lower.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** Sets every header by its usual name: Deno writes names as they were set last. (Node knows them in lower case only.) */
+/** Capitalizes all header names. Deno sends them as last set. */
 export function renameHeaders(response: Response): Response {
   const { headers } = response;
   for (const [name, value] of [...headers]) {

@@ -2,30 +2,29 @@ import type { IncomingMessage } from 'node:http';
 
 const messages = new WeakMap<Request, IncomingMessage>();
 
-/** Remembers what a request came as, so that its body can be read without the detour over a web stream. */
+/** Links a request to its message, so that its body is read without a web stream. */
 export function rememberMessage(request: Request, message: IncomingMessage): void {
   messages.set(request, message);
 }
 
-/** What a request came as; undefined behind a server that is not ours. */
+/** Returns the message of a request; undefined with a server other than ours. */
 export function messageOf(request: Request): IncomingMessage | undefined {
   return messages.get(request);
 }
 
-/** How many chunks are looked at together. */
+/** Chunks counted together. */
 const RUN = 16_384;
-/** What chunks must have on average, in bytes: the smallest frames of a speech codec, sent each by itself, have 13. */
+/** Lowest average size of chunks in bytes; single frames of speech codecs have 13. */
 const LEAST_BYTES = 8;
 
-/** What is said of smaller ones. */
 export const TINY_CHUNKS = 'The chunks of the request are too small.';
 
-/** Counts the chunks of one body. A chunk costs what it costs whatever is in it, so some bodies are all cost. */
+/** Counts the chunks of a body: each has a fixed cost, so a body of tiny chunks is all cost. */
 export class ChunkCount {
   #chunks = 0;
   #bytes = 0;
 
-  /** @returns whether the last 16,384 chunks had fewer than 8 bytes on average, which no encoder or line brings about */
+  /** Returns true if the last 16,384 chunks had fewer than 8 bytes on average, which no encoder or network causes. */
   add(bytes: number): boolean {
     this.#chunks += 1;
     this.#bytes += bytes;
@@ -38,8 +37,7 @@ export class ChunkCount {
 }
 
 /**
- * Watches over the chunks of a message, whoever reads or drops them. (A body of a declared length has none: what comes
- * in small packets there is gathered by the system while the process is busy.)
+ * Watches the chunks of a message, whether read or dropped. Bodies with a declared length have none.
  *
  * @param onTooSmall called once
  */

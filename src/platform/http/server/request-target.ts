@@ -1,20 +1,18 @@
 import { SENTENCE } from '../errors/errors.ts';
 
-/** A name or an address, with a port or without. */
 const HOST = /^(?:[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/;
-/** What URL parsers resolve, as they know it. */
+/** Segments that URL parsers resolve. */
 const DOTS = /^(?:\.|%2e){1,2}$/i;
 
-/** How a request is refused before the application has it. */
+/** Headers of a response before the application. */
 export const REFUSAL = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
 
 /**
- * What is wrong with where a request is to go, as a sentence; undefined for nothing. One runtime resolves `..`, or takes
- * a path out of the `Host`, where another does not: such requests reach no handler on any.
+ * Returns an error for an ambiguous request target, or undefined. Runtimes differ in how they resolve `..` and take a
+ * path out of `Host`, so such requests reach no handler.
  *
- * @param target as it was sent, or the whole URL made of it and of the host without resolving anything
- * @param host the header, if there is one
+ * @param target as sent, or the unresolved URL of it and the host
  */
 export function faultOfTarget(target: string, host: string | undefined): string | undefined {
   if (host && !(HOST.test(host) && URL.canParse(`http://${host}`))) {
@@ -32,13 +30,13 @@ export function faultOfTarget(target: string, host: string | undefined): string 
   return undefined;
 }
 
-/** The `Host` of a message; several of them, which no client sends and everybody reads differently, make none. */
+/** Returns the `Host`; repeated headers are joined and therefore invalid. */
 export function hostOf(rawHeaders: readonly string[]): string | undefined {
   const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host');
   return hosts.length > 0 ? hosts.join(', ') : undefined;
 }
 
-/** The refusal of a request whose URL has what was sent, unresolved, as Deno's server makes it; undefined for none. */
+/** Returns the rejection of a request whose URL is unresolved, as from Deno's server; undefined for a valid one. */
 export function refuseTarget(request: Request): Response | undefined {
   const fault = faultOfTarget(request.url, request.headers.get('Host') ?? undefined);
   return fault === undefined ? undefined : new Response(fault, { status: 400, headers: REFUSAL });

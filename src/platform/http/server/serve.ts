@@ -5,21 +5,19 @@ import { usualHeaderName } from './header-names.ts';
 import { rememberMessage, TINY_CHUNKS, watchChunks } from './incoming-message.ts';
 import { faultOfTarget, hostOf, REFUSAL } from './request-target.ts';
 
-/** A server that is listening. */
 export interface RunningServer {
-  /** The port in use. */
   port: number;
-  /** Takes no further request and resolves when those under way have been answered. */
+  /** Stops listening and resolves when open requests are answered. */
   close(): Promise<void>;
-  /** Ends every connection at once. */
+  /** Closes every connection immediately. */
   destroy(): void;
 }
 
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>;
 
-/** What clients may take. Times in milliseconds. A body may take any time, and has an idle limit of its own. */
+/** Limits of clients. Times in milliseconds. Bodies have an idle limit of their reader instead. */
 export interface ServerLimits extends ConnectionLimits {
-  /** From the first byte of a request to the last of its headers. */
+  /** From the first byte of a request to the end of its headers. */
   headersMs: number;
   /** Between two requests of a connection. */
   keepAliveMs: number;
@@ -28,26 +26,25 @@ export interface ServerLimits extends ConnectionLimits {
 const LIMITS: ServerLimits = {
   headersMs: 60_000,
   keepAliveMs: 65_000,
-  // Ten thousand may follow updates, and have one each.
+  // Ten thousand clients may follow updates, with one connection each.
   connections: 16_384,
   unreadMs: 300_000,
   lingerMs: 5_000,
 };
 
-/** Listening failed: the port is taken, or the address cannot be used. The message names the variable. */
+/** The port is in use, or the address is not available. The message names the variable. */
 export class ListenError extends Error {
   override name = 'ListenError';
 }
 
 /**
- * Serves a fetch handler over HTTP/1.1. What is wrong with where a request is to go is answered with 400 before the
- * handler.
+ * Serves a fetch handler over HTTP/1.1. Ambiguous request targets get 400 before the handler.
  *
- * By `node:http` on both runtimes: Deno's own server has no limit for anything, neither for headers nor for connections
- * that are idle or take no answer, and talks HTTP/2 with whoever begins with it.
+ * Uses `node:http` on both runtimes: Deno's server has no limits for headers, idle connections or unread responses, and
+ * switches to HTTP/2 when a client begins with it.
  *
- * @param at.variable where the port comes from, for the message
- * @param env is handed to the handler with the peer's address as `remoteAddress`
+ * @param fetch gets the peer's address as `remoteAddress`
+ * @param at.variable names the port in errors
  * @throws {ListenError}
  */
 export async function serve(
@@ -57,7 +54,7 @@ export async function serve(
 ): Promise<RunningServer> {
   const { headersMs, keepAliveMs, ...ofConnections } = { ...LIMITS, ...limits };
   const server = createServer({
-    // A recording takes as long as it takes.
+    // Recordings take hours.
     requestTimeout: 0,
     headersTimeout: headersMs,
     keepAliveTimeout: keepAliveMs,
@@ -71,13 +68,13 @@ export async function serve(
       rememberMessage(request, incoming);
       return fetch(request, { remoteAddress: incoming.socket.remoteAddress });
     },
-    // The name is what an HTTP/1.0 client without a Host means.
+    // For HTTP/1.0 clients without a Host.
     { hostname: 'localhost', autoCleanupIncoming: false },
   );
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
     connections.asked(message, response);
     watchChunks(message, () => refuseTinyChunks(message, response));
-    // As the standard of URLs has it.
+    // As the URL standard resolves it.
     if (message.method === 'OPTIONS' && message.url === '*') message.url = '/*';
     const fault = faultOfTarget(message.url ?? '', hostOf(message.rawHeaders));
     if (fault === undefined) return void listener(message, response);
@@ -100,10 +97,7 @@ export async function serve(
   };
 }
 
-/**
- * Answers `Expect: 100-continue` when the handler first reads the body, so that a refusal before that saves the client
- * the transfer.
- */
+/** Sends `100 Continue` when the handler first reads the body, so that an early refusal saves the transfer. */
 function continueWhenRead(message: IncomingMessage, response: ServerResponse): void {
   const read = message._read;
   message._read = (size) => {
@@ -113,7 +107,7 @@ function continueWhenRead(message: IncomingMessage, response: ServerResponse): v
   };
 }
 
-/** Without waiting for the handler, which the end of the connection tells. */
+/** Responds without the handler, which sees the connection close. */
 function refuseTinyChunks({ socket }: IncomingMessage, response: ServerResponse): void {
   if (!response.headersSent) {
     const headers = Object.entries({ ...REFUSAL, 'Content-Length': TINY_CHUNKS.length });
@@ -146,10 +140,10 @@ function listenError(
   );
 }
 
-/** A body longer than this is not received only to be thrown away. */
+/** A longer body is not received only to be dropped. */
 const WORTH_READING_BYTES = 64 * 1024;
 
-/** An answer with the usual names of headers, and the last one of a connection on which much is still to come. */
+/** A response with capitalized header names. It closes the connection if much of the request is unread. */
 class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
   override writeHead(status: number, ...rest: unknown[]): this {
     const headers = rest.at(-1);
@@ -161,7 +155,7 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
     const unread = leavesMuch(this.req);
     if (unread) this.shouldKeepAlive = false;
     super.writeHead(status, ...(rest as [OutgoingHttpHeaders]));
-    // Dropped from now on, in the sight of whoever watches over its chunks.
+    // Drops the rest of the body, while its chunks are still watched.
     if (unread) this.req.resume();
     return this;
   }
